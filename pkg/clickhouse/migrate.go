@@ -1,0 +1,65 @@
+package clickhouse
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate brings the schema up to date and returns the versions it applied, which are none when
+// it was. ClickHouse has no lock for that: the caller holds the one in Postgres.
+func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("read ClickHouse migrations: %w", err)
+	}
+	if err := createDatabases(ctx, c); err != nil {
+		return nil, err
+	}
+	o, err := c.Options()
+	if err != nil {
+		return nil, err
+	}
+	db := native.OpenDB(o)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	provider, err := goose.NewProvider(goose.DialectClickHouse, db, files)
+	if err != nil {
+		return nil, fmt.Errorf("read ClickHouse migrations: %w", err)
+	}
+	results, err := provider.Up(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("migrate ClickHouse: %w", err)
+	}
+	for _, r := range results {
+		applied = append(applied, r.Source.Version)
+	}
+	return applied, nil
+}
+
+// createDatabases makes the databases: a session in one that does not exist is refused.
+func createDatabases(ctx context.Context, c Config) (err error) {
+	o, err := c.Options()
+	if err != nil {
+		return err
+	}
+	o.Auth.Database = ""
+	db := native.OpenDB(o)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, statement := range []string{
+		"CREATE DATABASE IF NOT EXISTS lodestone",
+		"CREATE DATABASE IF NOT EXISTS analytics",
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("create ClickHouse databases: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+// Package event is the one contract that the collector, the consumer and the tools share: what an
+// event is, how it is written to Kafka, and the names of the topics.
+package event
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+)
+
+// Kafka topics. Records are keyed by access link (events) or generic link (link views), so that
+// repeats of one event always meet in one partition.
+const (
+	Topic            = "lodestone.events"
+	LinkViewTopic    = "lodestone.link_views"
+	DeadLetterTopic  = "lodestone.dead_letters"
+	SchemaVersion    = 1
+	MaxDataBytes     = 4096 // event_data as compact JSON
+	MaxDataDepth     = 4    // objects and arrays within one another, the outer object included
+	MaxAgentBytes    = 512  // a longer user agent is cut
+	MaxBotRuleBytes  = 64
+	MaxPage          = 1_000_000
+	MaxDurationMS    = 86_400_000 // one day
+	minUnixMilli     = 946_684_800_000
+	maxUnixMilli     = 4_102_444_800_000
+	ipHashBytes      = 16
+	maxRecordVersion = SchemaVersion
+)
+
+// Type is the kind of an event. The numbers are those of the record and of the ClickHouse enum.
+type Type uint8
+
+// The event types.
+const (
+	PageViewed        Type = 1
+	DownloadStarted   Type = 2
+	DownloadCompleted Type = 3
+)
+
+// Types lists every event type, in the order of their numbers.
+func Types() []Type { return []Type{PageViewed, DownloadStarted, DownloadCompleted} }
+
+// String returns the name used by the API, the collector and ClickHouse.
+func (t Type) String() string {
+	switch t {
+	case PageViewed:
+		return "page_viewed"
+	case DownloadStarted:
+		return "download_started"
+	case DownloadCompleted:
+		return "download_completed"
+	default:
+		return fmt.Sprintf("type_%d", uint8(t))
+	}
+}
+
+// ParseType returns the type of a name, or false.
+func ParseType(name string) (Type, bool) {
+	switch name {
+	case "page_viewed":
+		return PageViewed, true
+	case "download_started":
+		return DownloadStarted, true
+	case "download_completed":
+		return DownloadCompleted, true
+	default:
+		return 0, false
+	}
+}
+
+// Event is one thing that a reader did with an access link's document. A zero UUID or a zero
+// IPHash means there is none. Times are Unix milliseconds, UTC.
+type Event struct {
+	AccountID     uuid.UUID
+	LeadMagnetID  uuid.UUID
+	GenericLinkID uuid.UUID // zero: the access link was made by the API
+	AccessLinkID  uuid.UUID
+	SessionID     uuid.UUID // zero: sent without a session
+	EventID       uuid.UUID // unique within the access link
+	MagnetVersion uint32    // version of the lead magnet's file
+	Type          Type
+	Page          uint32 // page_viewed: from 1; 0: not given
+	DurationMS    uint32 // time the page was visible; 0: not given
+	Data          []byte // compact JSON object, at most MaxDataBytes
+	IPHash        [ipHashBytes]byte
+	UserAgent     []byte // at most MaxAgentBytes of UTF-8
+	Bot           string // name of the rule that classified the sender as a bot; empty: a person
+	CreatedAt     int64  // when it happened
+	ReceivedAt    int64  // when the collector got it
+	Spooled       bool   // waited in a collector's spool, so it may be far from its first sending
+}
+
+// ErrInvalid is wrapped by every error of Validate.
+var ErrInvalid = errors.New("invalid event")
+
+// Validate reports whether the event can become a row: it checks everything that ClickHouse or a
+// reader of the row relies on, except that Data is well-formed JSON (Decode checks that as well).
+func (e *Event) Validate() error {
+	switch {
+	case e.AccountID == uuid.Nil:
+		return invalid("account_id", "is missing")
+	case e.LeadMagnetID == uuid.Nil:
+		return invalid("lead_magnet_id", "is missing")
+	case e.AccessLinkID == uuid.Nil:
+		return invalid("access_link_id", "is missing")
+	case e.EventID == uuid.Nil:
+		return invalid("event_id", "is missing")
+	case e.Type < PageViewed || e.Type > DownloadCompleted:
+		return invalid("event_type", "is unknown")
+	case len(e.Data) > MaxDataBytes:
+		return invalid("event_data", "is too long")
+	case len(e.UserAgent) > MaxAgentBytes:
+		return invalid("user_agent", "is too long")
+	case len(e.Bot) > MaxBotRuleBytes:
+		return invalid("bot", "is too long")
+	case e.Page > MaxPage:
+		return invalid("page", "is out of range")
+	case e.DurationMS > MaxDurationMS:
+		return invalid("duration_ms", "is out of range")
+	case e.CreatedAt < minUnixMilli || e.CreatedAt > maxUnixMilli:
+		return invalid("created_at", "is out of range")
+	case e.ReceivedAt < minUnixMilli || e.ReceivedAt > maxUnixMilli:
+		return invalid("received_at", "is out of range")
+	}
+	return nil
+}
+
+func invalid(field, wrong string) error {
+	return fmt.Errorf("%w: %s %s", ErrInvalid, field, wrong)
+}

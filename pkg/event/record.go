@@ -1,0 +1,245 @@
+package event
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Field numbers of event.proto.
+const (
+	fieldVersion = iota + 1
+	fieldAccountID
+	fieldLeadMagnetID
+	fieldGenericLinkID
+	fieldAccessLinkID
+	fieldSessionID
+	fieldEventID
+	fieldMagnetVersion
+	fieldType
+	fieldPage
+	fieldDurationMS
+	fieldData
+	fieldIPHash
+	fieldUserAgent
+	fieldBot
+	fieldCreatedAt
+	fieldReceivedAt
+	fieldSpooled
+)
+
+// ErrMalformed is wrapped by Decode's errors about bytes that are no record.
+var ErrMalformed = errors.New("malformed record")
+
+// ErrVersion is wrapped by Decode's error about a record of a later schema.
+var ErrVersion = errors.New("unsupported schema version")
+
+var emptyObject = []byte("{}")
+
+// Append appends the record of the event to b and returns it. It does not validate.
+func (e *Event) Append(b []byte) []byte {
+	b = appendVarint(b, fieldVersion, SchemaVersion)
+	b = appendUUID(b, fieldAccountID, e.AccountID)
+	b = appendUUID(b, fieldLeadMagnetID, e.LeadMagnetID)
+	b = appendUUID(b, fieldGenericLinkID, e.GenericLinkID)
+	b = appendUUID(b, fieldAccessLinkID, e.AccessLinkID)
+	b = appendUUID(b, fieldSessionID, e.SessionID)
+	b = appendUUID(b, fieldEventID, e.EventID)
+	b = appendVarint(b, fieldMagnetVersion, uint64(e.MagnetVersion))
+	b = appendVarint(b, fieldType, uint64(e.Type))
+	b = appendVarint(b, fieldPage, uint64(e.Page))
+	b = appendVarint(b, fieldDurationMS, uint64(e.DurationMS))
+	if len(e.Data) > len(emptyObject) {
+		b = appendBytes(b, fieldData, e.Data)
+	}
+	if e.IPHash != [ipHashBytes]byte{} {
+		b = appendBytes(b, fieldIPHash, e.IPHash[:])
+	}
+	b = appendBytes(b, fieldUserAgent, e.UserAgent)
+	if e.Bot != "" {
+		b = protowire.AppendTag(b, fieldBot, protowire.BytesType)
+		b = protowire.AppendString(b, e.Bot)
+	}
+	b = appendFixed64(b, fieldCreatedAt, e.CreatedAt)
+	b = appendFixed64(b, fieldReceivedAt, e.ReceivedAt)
+	if e.Spooled {
+		b = appendVarint(b, fieldSpooled, 1)
+	}
+	return b
+}
+
+// Decode fills the event from a record. It is total: any bytes give an event that Validate
+// accepts and whose Data is a JSON object, or an error that wraps ErrMalformed, ErrVersion or
+// ErrInvalid. Data and UserAgent alias the record; fields of the event are overwritten.
+func (e *Event) Decode(record []byte) error {
+	*e = Event{Data: emptyObject}
+	version := uint64(0)
+	for b := record; len(b) > 0; {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return malformed("field tag", protowire.ParseError(n))
+		}
+		b = b[n:]
+		var err error
+		switch typ {
+		case protowire.VarintType:
+			var v uint64
+			if v, n = protowire.ConsumeVarint(b); n < 0 {
+				return malformed("number", protowire.ParseError(n))
+			}
+			if num == fieldVersion {
+				version = v
+				if v > maxRecordVersion {
+					return fmt.Errorf("%w: %d, this build reads up to %d", ErrVersion, v, maxRecordVersion)
+				}
+			}
+			err = e.setNumber(num, v)
+		case protowire.Fixed64Type:
+			var v uint64
+			if v, n = protowire.ConsumeFixed64(b); n < 0 {
+				return malformed("time", protowire.ParseError(n))
+			}
+			err = e.setTime(num, int64(v))
+		case protowire.BytesType:
+			var v []byte
+			if v, n = protowire.ConsumeBytes(b); n < 0 {
+				return malformed("bytes", protowire.ParseError(n))
+			}
+			err = e.setBytes(num, v)
+		default:
+			if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
+				return malformed("field", protowire.ParseError(n))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	if version == 0 {
+		return fmt.Errorf("%w: no schema version", ErrMalformed)
+	}
+	if err := e.Validate(); err != nil {
+		return err
+	}
+	if !utf8.Valid(e.UserAgent) || !utf8.ValidString(e.Bot) {
+		return invalid("user_agent", "is not UTF-8")
+	}
+	if e.Data[0] != '{' || !utf8.Valid(e.Data) || !json.Valid(e.Data) {
+		return invalid("event_data", "is no JSON object")
+	}
+	return nil
+}
+
+func (e *Event) setNumber(num protowire.Number, v uint64) error {
+	var limit uint64
+	switch num {
+	case fieldMagnetVersion, fieldPage, fieldDurationMS:
+		limit = 1<<32 - 1
+	case fieldType:
+		limit = 1<<8 - 1
+	case fieldSpooled:
+		limit = 1
+	default:
+		return nil
+	}
+	if v > limit {
+		return fmt.Errorf("%w: field %d is out of range", ErrInvalid, num)
+	}
+	switch num {
+	case fieldMagnetVersion:
+		e.MagnetVersion = uint32(v)
+	case fieldPage:
+		e.Page = uint32(v)
+	case fieldDurationMS:
+		e.DurationMS = uint32(v)
+	case fieldType:
+		e.Type = Type(v)
+	case fieldSpooled:
+		e.Spooled = v == 1
+	}
+	return nil
+}
+
+func (e *Event) setTime(num protowire.Number, v int64) error {
+	switch num {
+	case fieldCreatedAt:
+		e.CreatedAt = v
+	case fieldReceivedAt:
+		e.ReceivedAt = v
+	}
+	return nil
+}
+
+func (e *Event) setBytes(num protowire.Number, v []byte) error {
+	var id *uuid.UUID
+	switch num {
+	case fieldAccountID:
+		id = &e.AccountID
+	case fieldLeadMagnetID:
+		id = &e.LeadMagnetID
+	case fieldGenericLinkID:
+		id = &e.GenericLinkID
+	case fieldAccessLinkID:
+		id = &e.AccessLinkID
+	case fieldSessionID:
+		id = &e.SessionID
+	case fieldEventID:
+		id = &e.EventID
+	case fieldData:
+		if len(v) == 0 {
+			return invalid("event_data", "is empty")
+		}
+		e.Data = v
+	case fieldIPHash:
+		if len(v) != ipHashBytes {
+			return invalid("ip_hash", "is not 16 bytes")
+		}
+		e.IPHash = [ipHashBytes]byte(v)
+	case fieldUserAgent:
+		e.UserAgent = v
+	case fieldBot:
+		e.Bot = string(v)
+	}
+	if id != nil {
+		if len(v) != len(id) {
+			return fmt.Errorf("%w: field %d is no UUID", ErrInvalid, num)
+		}
+		*id = uuid.UUID(v)
+	}
+	return nil
+}
+
+func malformed(what string, cause error) error {
+	return fmt.Errorf("%w: %s: %w", ErrMalformed, what, cause)
+}
+
+func appendVarint(b []byte, num protowire.Number, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), v)
+}
+
+func appendUUID(b []byte, num protowire.Number, id uuid.UUID) []byte {
+	if id == uuid.Nil {
+		return b
+	}
+	return appendBytes(b, num, id[:])
+}
+
+func appendBytes(b []byte, num protowire.Number, v []byte) []byte {
+	if len(v) == 0 {
+		return b
+	}
+	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
+}
+
+func appendFixed64(b []byte, num protowire.Number, v int64) []byte {
+	return binary.LittleEndian.AppendUint64(protowire.AppendTag(b, num, protowire.Fixed64Type), uint64(v))
+}

@@ -1,0 +1,122 @@
+// Package postgres opens Lodestone's Postgres database, keeps every account within its own rows,
+// and holds the migrations of the schema that the parts share.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"lodestone/pkg/config"
+)
+
+// Config is the setting of every process that uses Postgres.
+type Config struct {
+	URL      string `name:"postgres-url" placeholder:"URL" help:"Postgres to use, as postgres://user:password@host:port/database. Secret."`
+	MaxConns int32  `name:"postgres-max-conns" default:"10" help:"Connections that one process opens to Postgres at the most."`
+}
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	var errs []error
+	if c.URL == "" {
+		errs = append(errs, config.Invalid("--postgres-url", "is missing", "give the address of a PostgreSQL 15 or newer"))
+	} else if _, err := pgxpool.ParseConfig(c.URL); err != nil {
+		// The cause may repeat the password, so it is left out.
+		errs = append(errs, config.Invalid("--postgres-url", "cannot be parsed", "write postgres://user:password@host:port/database"))
+	}
+	if c.MaxConns < 1 || c.MaxConns > 1000 {
+		errs = append(errs, config.Invalid("--postgres-max-conns", "is out of range", "give a number from 1 to 1000"))
+	}
+	return errors.Join(errs...)
+}
+
+// Pool is a pool of connections, safe for concurrent use. Close ends it.
+type Pool struct {
+	pool *pgxpool.Pool
+}
+
+// Open returns a pool without connecting: the first use does.
+func Open(ctx context.Context, c Config) (*Pool, error) {
+	pc, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, config.Invalid("--postgres-url", "cannot be parsed", "write postgres://user:password@host:port/database")
+	}
+	pc.MaxConns = c.MaxConns
+	pc.ConnConfig.ConnectTimeout = 5 * time.Second
+	pc.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("open Postgres pool: %w", err)
+	}
+	return &Pool{pool}, nil
+}
+
+// Close waits until every connection is given back and closes them.
+func (p *Pool) Close() { p.pool.Close() }
+
+// Ping reports whether Postgres answers.
+func (p *Pool) Ping(ctx context.Context) error {
+	if err := p.pool.Ping(ctx); err != nil {
+		return fmt.Errorf("ping Postgres: %w", err)
+	}
+	return nil
+}
+
+// Account runs fn in a transaction that sees and writes the rows of one account only: it has the
+// role lodestone_account, whose row-level security policies compare every row with the account.
+// This is the only way from a request to the tables of accounts. The transaction commits when fn
+// returns nil; fn's error is returned as it is.
+func (p *Pool) Account(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
+	return p.Transaction(ctx, func(tx pgx.Tx) error {
+		scope := &pgx.Batch{}
+		scope.Queue("SET LOCAL ROLE lodestone_account")
+		scope.Queue("SELECT set_config('lodestone.account_id', $1, true)", account.String())
+		if err := tx.SendBatch(ctx, scope).Close(); err != nil {
+			return fmt.Errorf("scope transaction to account: %w", err)
+		}
+		return fn(tx)
+	})
+}
+
+// Transaction runs fn in a transaction that is not scoped to an account: for what belongs to the
+// installation (looking up keys, salts, counters), never for what a request asked for.
+func (p *Pool) Transaction(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, p.pool, fn)
+}
+
+// Unscoped returns the pool for single statements that belong to the installation.
+func (p *Pool) Unscoped() *pgxpool.Pool { return p.pool }
+
+// IsUniqueViolation reports whether an error is a refused duplicate under the constraint named.
+func IsUniqueViolation(err error, constraint string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23505" && pg.ConstraintName == constraint
+}
+
+// IsForeignKeyViolation reports whether an error is a reference to, or from, a row that forbids it.
+func IsForeignKeyViolation(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23503"
+}
+
+// IsUnavailable reports whether an error says that Postgres cannot be reached or is going down, so
+// that the same call may go through later. It tells nothing about whether a commit took effect.
+func IsUnavailable(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code[:2] {
+		case "08", "53", "57":
+			return true
+		}
+		return false
+	}
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+}

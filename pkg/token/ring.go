@@ -1,0 +1,82 @@
+package token
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"sync"
+
+	"lukechampine.com/blake3"
+
+	"lodestone/pkg/config"
+)
+
+// KeyBytes is the length of a signing key.
+const KeyBytes = 32
+
+// Config is the setting of everyone who makes or verifies tokens.
+type Config struct {
+	Keys string `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens: a number from 0 to 255, a colon and 32 bytes in base64; the first one signs, the others still verify. Secret."`
+}
+
+// Ring holds the keys: the first one signs, all of them verify. It is safe for concurrent use.
+type Ring struct {
+	keys []*key
+	byID [256]*key
+}
+
+type key struct {
+	id   byte
+	pool sync.Pool // of *blake3.Hasher: making one costs more than the hash
+}
+
+func (k *key) mac(body []byte) (out [macBytes]byte) {
+	h := k.pool.Get().(*blake3.Hasher)
+	h.Reset()
+	_, _ = h.Write(body) // documented never to fail
+	h.Sum(out[:0])
+	k.pool.Put(h)
+	return out
+}
+
+func (r *Ring) find(id byte) *key { return r.byID[id] }
+
+// urlAlphabet turns standard base64, which openssl prints, into the URL form without padding.
+var urlAlphabet = strings.NewReplacer("+", "-", "/", "_", "=", "")
+
+// Validate implements the check of settings.
+func (c Config) Validate() error {
+	_, err := c.Ring()
+	return err
+}
+
+// Ring returns the keys of the setting, or an error that names the remedy, but no key.
+func (c Config) Ring() (*Ring, error) {
+	if c.Keys == "" {
+		return nil, config.Invalid("--token-keys", "is missing", "give at least one key, such as 1: followed by the output of `openssl rand -base64 32`")
+	}
+	r := &Ring{}
+	for i, part := range strings.Split(c.Keys, ",") {
+		idText, keyText, found := strings.Cut(strings.TrimSpace(part), ":")
+		id, err := strconv.ParseUint(idText, 10, 8)
+		secret, decodeErr := base64.RawURLEncoding.DecodeString(urlAlphabet.Replace(keyText))
+		if !found || err != nil || decodeErr != nil || len(secret) != KeyBytes {
+			return nil, config.Invalid("--token-keys", "has a wrong entry at position "+strconv.Itoa(i+1),
+				"write a number from 0 to 255, a colon and 32 bytes in base64")
+		}
+		if r.byID[id] != nil {
+			return nil, config.Invalid("--token-keys", "has key id "+idText+" twice", "give each key its own id")
+		}
+		k := &key{id: byte(id), pool: sync.Pool{New: func() any { return blake3.New(macBytes, secret) }}}
+		r.keys, r.byID[id] = append(r.keys, k), k
+	}
+	return r, nil
+}
+
+// NewKeys returns a fresh setting with one random key of the id given.
+func NewKeys(id byte) Config {
+	var secret [KeyBytes]byte
+	_, _ = rand.Read(secret[:]) // never fails: crypto/rand ends the process instead
+	return Config{Keys: strconv.Itoa(int(id)) + ":" + base64.RawURLEncoding.EncodeToString(secret[:])}
+}
