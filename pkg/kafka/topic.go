@@ -1,0 +1,76 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/event"
+)
+
+// TopicConfig says how topics are made. It changes no topic that exists: more partitions would
+// move keys, and a moved key escapes the window in which repeated events are recognised.
+type TopicConfig struct {
+	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Partitions of the topics when they are made. It cannot be changed later."`
+	Replication int16 `name:"kafka-replication" default:"-1" help:"Copies of each partition when the topics are made; -1 takes the broker's default."`
+}
+
+// Validate returns every problem of the settings.
+func (c TopicConfig) Validate() error {
+	var errs []error
+	if c.Partitions < 1 || c.Partitions > 1024 {
+		errs = append(errs, config.Invalid("--kafka-partitions", "is out of range", "give a number from 1 to 1024"))
+	}
+	if c.Replication != -1 && (c.Replication < 1 || c.Replication > 9) {
+		errs = append(errs, config.Invalid("--kafka-replication", "is out of range", "give a number from 1 to 9, or -1"))
+	}
+	return errors.Join(errs...)
+}
+
+// CreateTopics makes the topics that do not exist yet and returns their names. It is safe to call
+// from several processes at once.
+func CreateTopics(ctx context.Context, cl *kgo.Client, c TopicConfig) ([]string, error) {
+	admin := kadm.NewClient(cl)
+	names := []string{event.Topic, event.LinkViewTopic, event.DeadLetterTopic}
+	responses, err := admin.CreateTopics(ctx, c.Partitions, c.Replication, nil, names...)
+	if err != nil {
+		return nil, fmt.Errorf("create Kafka topics: %w", err)
+	}
+	var created []string
+	for _, name := range names {
+		switch err := responses[name].Err; {
+		case err == nil:
+			created = append(created, name)
+		case errors.Is(err, kerr.TopicAlreadyExists):
+		default:
+			return created, fmt.Errorf("create Kafka topic %s: %w", name, err)
+		}
+	}
+	return created, nil
+}
+
+// ErrNoTopic is wrapped by the error of Topic about a topic that does not exist.
+var ErrNoTopic = errors.New("the topic does not exist: make it with `lodestone migrate`")
+
+// Topic returns the id of a topic, which a topic made anew under the same name does not share, and
+// the number of its partitions.
+func Topic(ctx context.Context, cl *kgo.Client, name string) (id uuid.UUID, partitions int, err error) {
+	topics, err := kadm.NewClient(cl).ListTopics(ctx, name)
+	if err != nil {
+		return uuid.Nil, 0, fmt.Errorf("look up Kafka topic %s: %w", name, err)
+	}
+	detail, ok := topics[name]
+	if !ok || errors.Is(detail.Err, kerr.UnknownTopicOrPartition) {
+		return uuid.Nil, 0, fmt.Errorf("look up Kafka topic %s: %w", name, ErrNoTopic)
+	}
+	if detail.Err != nil {
+		return uuid.Nil, 0, fmt.Errorf("look up Kafka topic %s: %w", name, detail.Err)
+	}
+	return uuid.UUID(detail.ID), len(detail.Partitions), nil
+}
