@@ -27,6 +27,8 @@ CREATE TABLE IF NOT EXISTS lodestone.events
 
     INDEX access_link access_link_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX lead_magnet lead_magnet_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    -- Events arrive in about the order they happened in, so a granule spans little of this.
+    INDEX received received_at TYPE minmax GRANULARITY 1,
 
     -- What is stored of a partition of the log. In the same part as the rows, so never behind them.
     PROJECTION by_offset
@@ -51,7 +53,10 @@ CREATE TABLE IF NOT EXISTS lodestone.events
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(created_at)
-ORDER BY (account_id, created_at, event_id)
+-- An event's place in the log ends the order: it makes the order of a list total, and with the whole
+-- of it in the key a list stops reading at its last row. The index itself needs only the first two.
+PRIMARY KEY (account_id, created_at)
+ORDER BY (account_id, created_at, kafka_topic_id, kafka_partition, kafka_offset)
 SETTINGS
     index_granularity = 1024,
     non_replicated_deduplication_window = 10000,
