@@ -1,0 +1,317 @@
+// Package child runs one long-lived child process: it ends with its parent, is restarted when it
+// dies, is asked again and again whether it is well, and leaves a small log.
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"lodestone/pkg/service"
+)
+
+// Kind says what happened to a child.
+type Kind string
+
+// What can happen to a child.
+const (
+	Started   Kind = "started"   // it answered for the first time
+	Died      Kind = "died"      // it ended although nobody stopped it, or hung and was ended
+	Restarted Kind = "restarted" // it answers again
+	Unwell    Kind = "unwell"    // it runs and does not answer
+	Well      Kind = "well"      // it answers again without having been restarted
+)
+
+// Event is one thing that happened to a child; a counter per name and kind makes a metric of it.
+type Event struct {
+	Name string // the Spec's name
+	Kind Kind
+	PID  int
+	Err  error // what was wrong; nil if nothing was
+}
+
+// Step is one way to ask a child to end, and how long to wait before the next. After the last
+// step comes SIGKILL.
+type Step struct {
+	Signal syscall.Signal // 0 closes the child's standard input
+	Wait   time.Duration
+}
+
+// Spec describes a child.
+type Spec struct {
+	// Name is one lower-case word, used for files, logs and errors.
+	Name string
+	// Dir receives NAME.log and NAME.pid. It exists.
+	Dir string
+	// Command returns a fresh command for each start. Its standard input, output and error and
+	// its process group are set here; other system attributes are kept.
+	Command func() *exec.Cmd
+	// Probe asks the child whether it serves; nil means it does.
+	Probe func(ctx context.Context) error
+	// Explain turns what a failed child last said into a remedy, or "" if it knows none.
+	Explain func(said string) string
+	// DeathSignal is what the kernel sends the child when its parent ends (Linux).
+	DeathSignal syscall.Signal
+	// Stop lists how the child is asked to end.
+	Stop []Step
+	// StartTimeout bounds the time from a start to the first good answer. Default 30 s.
+	StartTimeout time.Duration
+	// Log receives what a person should know. Required.
+	Log *slog.Logger
+	// Observe is told of every event, if not nil. It must not block.
+	Observe func(Event)
+}
+
+const (
+	probeInterval   = 5 * time.Second
+	hangAfter       = time.Minute // without one good answer a running child counts as hung
+	backoffFirst    = 100 * time.Millisecond
+	backoffMost     = 10 * time.Second
+	settledAfter    = 30 * time.Second // a life this long makes the next death a first one
+	maxFailures     = 20               // in a row, about three minutes
+	probePause      = 15 * time.Millisecond
+	probeTimeout    = 5 * time.Second
+	defaultStartMax = 30 * time.Second
+)
+
+// Process is a supervised child; it implements service.Service. Start returns when the child
+// answers, with an error that ends in its last words and a remedy if it does not. Failed delivers
+// an error when it could not be brought back for about three minutes.
+type Process struct {
+	*service.Loop
+	spec    Spec
+	log     *logFile
+	current atomic.Int64 // pid, 0 while none runs
+}
+
+// New returns a child that is not started yet.
+func New(spec Spec) *Process {
+	if spec.StartTimeout == 0 {
+		spec.StartTimeout = defaultStartMax
+	}
+	p := &Process{spec: spec, log: newLogFile(filepath.Join(spec.Dir, spec.Name+".log"))}
+	p.Loop = service.NewLoop(spec.Name, p.run)
+	return p
+}
+
+// PID is the child's process number, 0 while it does not run.
+func (p *Process) PID() int { return int(p.current.Load()) }
+
+// LogPath is the file that receives what the child prints.
+func (p *Process) LogPath() string { return p.log.path }
+
+func (p *Process) run(ctx context.Context, ready func()) error {
+	defer p.log.close()
+	if err := stopStale(ctx, p.recordPath(), p.spec.Name, p.spec.Log); err != nil {
+		return err
+	}
+	backoff := backoffFirst
+	alive := false // it has answered once
+	for failures := 0; ; {
+		begin := time.Now()
+		inst, err := p.launch()
+		if err == nil {
+			err = p.awaitAnswer(ctx, inst)
+		}
+		if err == nil {
+			p.current.Store(int64(inst.pid()))
+			p.answered(alive, inst.pid())
+			alive = true
+			ready()
+			err = p.watch(ctx, inst)
+			p.current.Store(0)
+		}
+		if ctx.Err() != nil {
+			inst.end(p.spec.Stop)
+			return ctx.Err()
+		}
+		inst.end(nil)
+		if !alive {
+			return err
+		}
+		if time.Since(begin) > settledAfter {
+			failures, backoff = 0, backoffFirst
+		}
+		failures++
+		p.observe(Died, inst.pid(), err)
+		if failures >= maxFailures {
+			return fmt.Errorf("%s did not come back after %d starts: %w", p.spec.Name, failures, err)
+		}
+		p.spec.Log.Error("engine died, starting it again", "engine", p.spec.Name, "in", backoff, "err", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(backoff):
+		}
+		backoff = min(2*backoff, backoffMost)
+	}
+}
+
+func (p *Process) answered(before bool, pid int) {
+	kind := Started
+	if before {
+		kind = Restarted
+		p.spec.Log.Info("engine is back", "engine", p.spec.Name, "pid", pid)
+	}
+	p.observe(kind, pid, nil)
+}
+
+func (p *Process) observe(kind Kind, pid int, err error) {
+	if p.spec.Observe != nil {
+		p.spec.Observe(Event{Name: p.spec.Name, Kind: kind, PID: pid, Err: err})
+	}
+}
+
+// awaitAnswer polls the probe until it succeeds, the child ends, or the time is over.
+func (p *Process) awaitAnswer(ctx context.Context, inst *instance) error {
+	bounded, cancel := context.WithTimeout(ctx, p.spec.StartTimeout)
+	defer cancel()
+	for {
+		probe, stop := context.WithTimeout(bounded, probeTimeout)
+		err := p.spec.Probe(probe)
+		stop()
+		if err == nil {
+			return p.stillRunning(inst)
+		}
+		select {
+		case <-inst.done:
+			return p.explain(fmt.Errorf("%s ended while starting (%w)", p.spec.Name, inst.cause()))
+		case <-bounded.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return p.explain(fmt.Errorf("%s does not answer %v after its start: %w", p.spec.Name, p.spec.StartTimeout, err))
+		case <-time.After(probePause):
+		}
+	}
+}
+
+// stillRunning guards against an answer that came from somebody else on the same port.
+func (p *Process) stillRunning(inst *instance) error {
+	select {
+	case <-inst.done:
+		return p.explain(fmt.Errorf("%s ended while starting (%w)", p.spec.Name, inst.cause()))
+	default:
+		return nil
+	}
+}
+
+// watch returns when the child has ended or hangs, or ctx is done.
+func (p *Process) watch(ctx context.Context, inst *instance) error {
+	tick := time.NewTicker(probeInterval)
+	defer tick.Stop()
+	lastGood, well := time.Now(), true
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-inst.done:
+			return p.explain(fmt.Errorf("%s ended (%w)", p.spec.Name, inst.cause()))
+		case <-tick.C:
+		}
+		probe, stop := context.WithTimeout(ctx, probeTimeout)
+		err := p.spec.Probe(probe)
+		stop()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			lastGood = time.Now()
+			if !well {
+				well = true
+				p.observe(Well, inst.pid(), nil)
+				p.spec.Log.Info("engine answers again", "engine", p.spec.Name)
+			}
+		case time.Since(lastGood) > hangAfter:
+			return p.explain(fmt.Errorf("%s hung for %v: %w", p.spec.Name, hangAfter, err))
+		case well:
+			well = false
+			p.observe(Unwell, inst.pid(), err)
+			p.spec.Log.Warn("engine does not answer", "engine", p.spec.Name, "err", err)
+		}
+	}
+}
+
+// Failure is the error of a child that failed, with its last words.
+type Failure struct {
+	Err    error
+	Said   string // the end of its log
+	Remedy string // what to do, if known
+	Log    string // the whole log
+}
+
+// Error gives the remedy first and the evidence after it.
+func (f *Failure) Error() string {
+	var b strings.Builder
+	b.WriteString(f.Err.Error())
+	if f.Remedy != "" {
+		b.WriteString(": " + f.Remedy)
+	}
+	if f.Said != "" {
+		b.WriteString("\nits last words (more in " + f.Log + "):\n" + f.Said)
+	}
+	return b.String()
+}
+
+// Unwrap returns the bare error.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Said returns what the failed child behind an error last printed, "" if there is none.
+func Said(err error) string {
+	var f *Failure
+	if errors.As(err, &f) {
+		return f.Said
+	}
+	return ""
+}
+
+func (p *Process) explain(err error) error {
+	f := &Failure{Err: err, Said: p.log.tail(), Log: p.log.path}
+	if p.spec.Explain != nil {
+		f.Remedy = p.spec.Explain(f.Said)
+	}
+	return f
+}
+
+func (p *Process) recordPath() string { return filepath.Join(p.spec.Dir, p.spec.Name+".pid") }
+
+// launch starts one life of the child.
+func (p *Process) launch() (*instance, error) {
+	cmd := p.spec.Command()
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	// A group of its own keeps the terminal's Ctrl-C from the child: the parent stops it in order.
+	cmd.SysProcAttr.Setpgid = true
+	setDeathSignal(cmd.SysProcAttr, p.spec.DeathSignal)
+	cmd.Stdout, cmd.Stderr = p.log, p.log
+	cmd.WaitDelay = time.Second // grandchildren may hold the pipes for longer
+	p.log.startOver()
+	input, output, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.spec.Name, err)
+	}
+	cmd.Stdin = input
+	inst := &instance{cmd: cmd, stdin: output, record: p.recordPath(), done: make(chan struct{})}
+	started := make(chan error, 1)
+	go inst.live(started)
+	err = <-started
+	closeErr := input.Close()
+	if err = errors.Join(err, closeErr); err != nil {
+		inst.end(nil)
+		return nil, p.explain(fmt.Errorf("start %s: %w", p.spec.Name, err))
+	}
+	if err := writeRecord(inst.record, cmd.Process.Pid); err != nil {
+		inst.end(nil)
+		return nil, fmt.Errorf("start %s: %w", p.spec.Name, err)
+	}
+	return inst, nil
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package child
+
+import "syscall"
+
+// setDeathSignal does nothing: only Linux tells a child that its parent ended. Elsewhere a child
+// that reads its standard input notices, and the next start stops one that does not.
+func setDeathSignal(*syscall.SysProcAttr, syscall.Signal) {}

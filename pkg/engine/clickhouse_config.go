@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the templates
+	"encoding/hex"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"text/template"
+)
+
+//go:embed clickhouse_config.xml
+var clickhouseConfig string
+
+//go:embed clickhouse_users.xml
+var clickhouseUsers string
+
+// configure writes the server's two configuration files, afresh at each start.
+func (c *ClickHouse) configure() error {
+	// Leftovers of the server's own logs, written by another version, can keep it from starting.
+	for _, dir := range []string{"data/data/system", "data/metadata/system"} {
+		if err := os.RemoveAll(c.path(dir)); err != nil {
+			return err
+		}
+	}
+	memory := c.o.MemoryBytes
+	if memory == 0 {
+		memory = min(max(machineMemory()/4, 1<<30), 4<<30)
+	}
+	values := map[string]any{
+		"Dir":           c.o.Dir,
+		"TCPPort":       c.ports["tcp"],
+		"HTTPPort":      c.ports["http"],
+		"Memory":        memory,
+		"AnalystMemory": memory / 2,
+		"Lodestone":     sha(c.passwords[clickhouseUser]),
+		"Analyst":       sha(c.passwords[clickhouseAnalyst]),
+	}
+	for name, text := range map[string]string{"config.xml": clickhouseConfig, "users.xml": clickhouseUsers} {
+		t, err := template.New(name).Funcs(template.FuncMap{"xml": xmlText}).Parse(text)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := t.Execute(&b, values); err != nil {
+			return err
+		}
+		if err := writeFile(c.path(name), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(filepath.Join(c.o.Dir, "data"), 0o700)
+}
+
+func sha(password string) string {
+	sum := sha256.Sum256([]byte(password))
+	return hex.EncodeToString(sum[:])
+}
+
+func xmlText(s string) (string, error) {
+	var b bytes.Buffer
+	err := xml.EscapeText(&b, []byte(s))
+	return b.String(), err
+}

@@ -1,0 +1,121 @@
+package enginetest
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/engine"
+)
+
+// NewClickHouse returns a server of the test's own in dir, for tests that kill or restart one.
+// It is not started; the test stops it.
+func NewClickHouse(t testing.TB, dir string) *engine.ClickHouse {
+	t.Helper()
+	return engine.NewClickHouse(engine.ClickHouseOptions{
+		Runtime: Runtime(), Dir: dir, MemoryBytes: ClickHouseMemory, Launcher: Launcher(t), Installer: Installer(t),
+	})
+}
+
+// NewPostgres returns a server of the test's own in dir (see Dir), for tests that kill or restart
+// one. It is not started; the test stops it.
+func NewPostgres(t testing.TB, dir string) *engine.Postgres {
+	t.Helper()
+	return engine.NewPostgres(engine.PostgresOptions{Runtime: Runtime(), Dir: dir, NoSync: true, Installer: Installer(t)})
+}
+
+// NewKafka returns a broker of the test's own in dir, for tests that restart one or provoke its
+// errors. It is not started; the test stops it.
+func NewKafka(_ testing.TB, dir string) *engine.Kafka {
+	return engine.NewKafka(engine.KafkaOptions{Runtime: Runtime(), Dir: dir, NoSync: true})
+}
+
+// Server returns the shared ClickHouse server, for its other addresses and users.
+func Server(t testing.TB) *engine.ClickHouse {
+	t.Helper()
+	return get(t, "clickhouse", func(dir string) *engine.ClickHouse { return NewClickHouse(t, dir) })
+}
+
+// ClickHouse returns the native address of the shared server with a database of the test's own,
+// which is dropped when the test ends. The user has all rights, on every database.
+func ClickHouse(t testing.TB) string {
+	t.Helper()
+	server := Server(t)
+	name := unique()
+	execClickHouse(t, server, "CREATE DATABASE "+name)
+	t.Cleanup(func() { execClickHouse(t, server, "DROP DATABASE IF EXISTS "+name) })
+	u := parse(t, server.URL())
+	u.Path = "/" + name
+	return u.String()
+}
+
+func execClickHouse(t testing.TB, server *engine.ClickHouse, query string) {
+	t.Helper()
+	u := parse(t, server.URL())
+	u.Path = "/default"
+	options, err := clickhouse.ParseDSN(u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Exec(context.Background(), query); err != nil {
+		t.Errorf("%s: %v", query, err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Errorf("close the connection to ClickHouse: %v", err)
+	}
+}
+
+// Postgres returns the address of an empty database of the test's own, as its owner, a role like
+// the one that Lodestone has. The database is dropped when the test ends, whoever is connected.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	server := get(t, "postgres", func(dir string) *engine.Postgres { return NewPostgres(t, dir) })
+	name := unique()
+	execPostgres(t, server, "CREATE DATABASE "+name+" OWNER lodestone")
+	t.Cleanup(func() { execPostgres(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	u := parse(t, server.URL())
+	u.Path = "/" + name
+	return u.String()
+}
+
+func execPostgres(t testing.TB, server *engine.Postgres, query string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server.AdminURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, query); err != nil {
+		t.Errorf("%s: %v", query, err)
+	}
+	if err := conn.Close(ctx); err != nil {
+		t.Errorf("close the connection to PostgreSQL: %v", err)
+	}
+}
+
+// Kafka returns the addresses of the shared broker. Topics are not made by themselves, and tests
+// share them: give them unique names.
+func Kafka(t testing.TB) []string {
+	t.Helper()
+	return get(t, "kafka", func(dir string) *engine.Kafka { return NewKafka(t, dir) }).Brokers()
+}
+
+func unique() string { return "test_" + strings.ReplaceAll(uuid.NewString(), "-", "") }
+
+func parse(t testing.TB, address string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}

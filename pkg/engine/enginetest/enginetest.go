@@ -1,0 +1,156 @@
+// Package enginetest gives tests real engines: ClickHouse, PostgreSQL and a Kafka broker, started
+// on free ports in temporary directories when a test first asks for one, shared by the tests of
+// one package, and gone when they have run.
+//
+// A package that uses it says so once:
+//
+//	func TestMain(m *testing.M) { enginetest.Main(m) }
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/install"
+	"lodestone/pkg/service"
+)
+
+// ClickHouseMemory is what a test's ClickHouse may use: several packages are tested at once.
+const ClickHouseMemory = 1 << 30
+
+const (
+	startTimeout = 10 * time.Minute // the first start on a machine downloads
+	stopTimeout  = 20 * time.Second
+)
+
+// shared is the one set of engines of a test process. The state is package-wide because the
+// engines are: a process of tests has no other place that all tests reach.
+var shared = &set{parts: map[string]service.Service{}}
+
+type set struct {
+	mu    sync.Mutex
+	dir   string
+	parts map[string]service.Service
+	order []string
+}
+
+// Main runs a package's tests, stops the engines that they started, fails if goroutines are left
+// over, and ends the process.
+func Main(m *testing.M, options ...goleak.Option) {
+	goleak.VerifyTestMain(runner{m}, options...)
+}
+
+type runner struct{ m *testing.M }
+
+// Run implements goleak.TestingM.
+func (r runner) Run() int {
+	code := r.m.Run()
+	if err := shared.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the engines of the tests:", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+func (s *set) stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	var errs []error
+	for i := len(s.order) - 1; i >= 0; i-- {
+		errs = append(errs, s.parts[s.order[i]].Stop(ctx))
+	}
+	if s.dir != "" {
+		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	return errors.Join(errs...)
+}
+
+// get returns the shared engine of a name, started by the first test that asks.
+func get[E service.Service](t testing.TB, name string, make func(dir string) E) E {
+	t.Helper()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if part, ok := shared.parts[name]; ok {
+		return part.(E)
+	}
+	if shared.dir == "" {
+		dir, err := tempDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.dir = dir
+	}
+	part := make(filepath.Join(shared.dir, name))
+	start(t, part)
+	shared.parts[name] = part
+	shared.order = append(shared.order, name)
+	return part
+}
+
+func start(t testing.TB, s service.Service) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if err := s.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tempDir makes a directory that other users may pass through: PostgreSQL is one if we are root.
+func tempDir() (string, error) {
+	dir, err := os.MkdirTemp("", "lodestone-test-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o711)
+}
+
+// Dir returns a temporary directory of the test that PostgreSQL can use, which it cannot with
+// t.TempDir() when root runs the test.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := tempDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("remove the test's directory: %v", err)
+		}
+	})
+	return dir
+}
+
+// Runtime logs warnings and errors to the standard error of the test process.
+func Runtime() engine.Runtime {
+	return engine.Runtime{Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+}
+
+// Installer uses the cache that `lodestone up` uses, or the one that LODESTONE_ENGINE_CACHE names.
+func Installer(t testing.TB) *install.Installer {
+	t.Helper()
+	cache := os.Getenv("LODESTONE_ENGINE_CACHE")
+	if cache == "" {
+		var err error
+		if cache, err = install.DefaultCache(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &install.Installer{
+		Cache:    cache,
+		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
+		Log:      Runtime().Log,
+	}
+}

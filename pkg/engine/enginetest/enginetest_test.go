@@ -1,0 +1,50 @@
+package enginetest_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/engine/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func TestPostgresIsFreshForEachTest(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for range 2 {
+		conn, err := pgx.Connect(ctx, enginetest.Postgres(t))
+		require.NoError(t, err)
+		_, err = conn.Exec(ctx, "CREATE TABLE the_same (a int)")
+		require.NoError(t, err)
+		require.NoError(t, conn.Close(ctx))
+	}
+}
+
+func TestClickHouseIsFreshForEachTest(t *testing.T) {
+	t.Parallel()
+	for range 2 {
+		options, err := clickhouse.ParseDSN(enginetest.ClickHouse(t))
+		require.NoError(t, err)
+		conn, err := clickhouse.Open(options)
+		require.NoError(t, err)
+		require.NoError(t, conn.Exec(context.Background(), "CREATE TABLE the_same (a Int8) ENGINE = MergeTree ORDER BY a"))
+		require.NoError(t, conn.Close())
+	}
+}
+
+func TestKafkaAnswers(t *testing.T) {
+	t.Parallel()
+	client, err := kgo.NewClient(kgo.SeedBrokers(enginetest.Kafka(t)...))
+	require.NoError(t, err)
+	defer client.Close()
+	made, err := kadm.NewClient(client).CreateTopic(context.Background(), -1, 1, nil, "topic-"+t.Name())
+	require.NoError(t, err)
+	require.EqualValues(t, 4, made.NumPartitions)
+}

@@ -1,0 +1,126 @@
+package install
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+
+	"golang.org/x/sys/cpu"
+)
+
+//go:embed clickhouse/package.json clickhouse/package-lock.json postgres/package.json postgres/package-lock.json kafka/pom.xml
+var manifests embed.FS
+
+// ClickHouse says how to run a ClickHouse server: by a binary of the system, or by a library.
+type ClickHouse struct {
+	Server  string // a clickhouse binary, or ""
+	Library string // libchdb, or ""
+}
+
+// Oldest versions of what the system may have.
+const (
+	clickhouseOldest = 26 // the year: the version whose behaviour the writer relies on
+	postgresOldest   = 15
+)
+
+const runServerYourself = "install a clickhouse server binary (version 26.3 or newer) so that it is on the PATH, or run one elsewhere and give --clickhouse-url"
+
+// ClickHouse returns the system's server if it is new enough, else the library, installed if need be.
+func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
+	if !i.PackagedOnly {
+		if path := i.systemClickHouse(ctx); path != "" {
+			return ClickHouse{Server: path}, nil
+		}
+	}
+	name, ok := map[string]string{
+		"linux/amd64":  "@chdb/lib-linux-x64-gnu",
+		"linux/arm64":  "@chdb/lib-linux-arm64-gnu",
+		"darwin/amd64": "@chdb/lib-darwin-x64",
+		"darwin/arm64": "@chdb/lib-darwin-arm64",
+	}[runtime.GOOS+"/"+runtime.GOARCH]
+	b, err := npmBundle("clickhouse")
+	if err != nil {
+		return ClickHouse{}, err
+	}
+	if !ok || !locked(b.files["package-lock.json"], name) {
+		return ClickHouse{}, fmt.Errorf("%w: ClickHouse has no locked package for %s/%s: %s", ErrUnsupported, runtime.GOOS, runtime.GOARCH, runServerYourself)
+	}
+	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX2 {
+		return ClickHouse{}, fmt.Errorf("%w: ClickHouse's package needs a processor with AVX2, which this one has not (virtual machines often hide it: choose the host's own CPU model): %s", ErrUnsupported, runServerYourself)
+	}
+	b.size = 900 << 20
+	b.said = "downloading ClickHouse (178 MB, 570 MB unpacked; once)"
+	b.fetch = npmCI
+	dir, err := i.ensure(ctx, b)
+	if err != nil {
+		return ClickHouse{}, err
+	}
+	for _, file := range []string{"libchdb.so", "libchdb.dylib"} {
+		library := filepath.Join(dir, "node_modules", filepath.FromSlash(name), file)
+		if _, err := os.Stat(library); err == nil {
+			return ClickHouse{Library: library}, nil
+		}
+	}
+	return ClickHouse{}, fmt.Errorf("%w: npm left %s out, as on a Linux with another C library than glibc: %s", ErrUnsupported, name, runServerYourself)
+}
+
+// npmBundle reads the manifest of a folder beside this file.
+func npmBundle(folder string) (bundle, error) {
+	b := bundle{name: folder, files: map[string][]byte{}}
+	for _, file := range []string{"package.json", "package-lock.json"} {
+		text, err := manifests.ReadFile(folder + "/" + file)
+		if err != nil {
+			return bundle{}, fmt.Errorf("read the manifest of %s: %w", folder, err)
+		}
+		b.files[file] = text
+	}
+	return b, nil
+}
+
+// locked reports whether a lock file holds a package with its hash: without the hash nothing
+// would say that what arrives is what was tried.
+func locked(lock []byte, name string) bool {
+	var l struct {
+		Packages map[string]struct{ Integrity string }
+	}
+	return json.Unmarshal(lock, &l) == nil && l.Packages["node_modules/"+name].Integrity != ""
+}
+
+var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)`)
+
+func (i *Installer) systemClickHouse(ctx context.Context) string {
+	path, err := exec.LookPath("clickhouse")
+	if err != nil {
+		return ""
+	}
+	major, minor, err := version(ctx, path, "server", "--version")
+	if err != nil || major < clickhouseOldest || (major == clickhouseOldest && minor < 3) {
+		i.Log.Info("the system's clickhouse is not used", "path", path, "version", fmt.Sprintf("%d.%d", major, minor), "oldest", "26.3", "err", err)
+		return ""
+	}
+	return path
+}
+
+// version runs a program that prints its version and returns the first two numbers of it.
+func version(ctx context.Context, program string, args ...string) (major, minor int, err error) {
+	out, err := exec.CommandContext(ctx, program, args...).Output()
+	if err != nil {
+		return 0, 0, fmt.Errorf("ask %s for its version: %w", program, err)
+	}
+	m := versionNumber.FindSubmatch(out)
+	if m == nil {
+		return 0, 0, fmt.Errorf("%s prints no version", program)
+	}
+	if major, err = strconv.Atoi(string(m[1])); err != nil {
+		return 0, 0, err
+	}
+	minor, err = strconv.Atoi(string(m[2]))
+	return major, minor, err
+}

@@ -1,0 +1,99 @@
+// Package launcher runs the ClickHouse server that the library libchdb carries, as the whole of a
+// process. It is the inside of the program lodestone-clickhouse, which is a program of its own
+// because loading a library at run time makes a binary dynamically linked.
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"github.com/creack/pty"
+	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
+)
+
+// LibraryVariable is the environment variable that names the library's file.
+const LibraryVariable = "LODESTONE_CLICKHOUSE_LIBRARY"
+
+// Run loads the library and serves until standard input ends, which it does when the parent
+// closes its end of the pipe or is killed. args are ClickHouse's own, such as --config-file=FILE.
+// It is called once, from the main goroutine with its thread locked, and the process ends after
+// it: the library leaves threads and signal handlers behind.
+func Run(library string, args []string) error {
+	if library == "" {
+		return errors.New(LibraryVariable + " is not set: this program is started by lodestone, not by hand")
+	}
+	terminal, parent, err := privateTerminal()
+	if err != nil {
+		return err
+	}
+	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return fmt.Errorf("load %s: %w", library, err)
+	}
+	var serve func(argc int32, argv unsafe.Pointer) uintptr
+	purego.RegisterLibFunc(&serve, handle, "chdb_query_cmdline")
+	var failure func(result uintptr) string
+	purego.RegisterLibFunc(&failure, handle, "chdb_result_error")
+
+	go discard(terminal) // what the prompt writes
+	go func() {
+		discard(parent)
+		// End of file at the prompt makes it leave in good order. If it cannot be told, the
+		// process must still not outlive its parent.
+		if _, err := terminal.Write([]byte{4}); err != nil {
+			os.Exit(1)
+		}
+	}()
+	argv, unpin := cStrings(append(append([]string{"clickhouse"}, args...),
+		"--interactive", "--progress=off", "--progress-table=off", "--highlight=0",
+		"--query", "SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP"))
+	defer unpin()
+	result := serve(int32(len(argv)-1), unsafe.Pointer(&argv[0]))
+	if text := failure(result); text != "" {
+		return errors.New(text)
+	}
+	return nil
+}
+
+// privateTerminal puts a terminal of our own on standard input and returns its other end and the
+// input that was there. ClickHouse aborts on the first failed native login when it believes that
+// it runs unattended; with a terminal it treats such errors as a server does.
+func privateTerminal() (terminal, parent *os.File, err error) {
+	terminal, inner, err := pty.Open()
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a private terminal: %w", err)
+	}
+	original, err := unix.Dup(0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("keep standard input: %w", err)
+	}
+	unix.CloseOnExec(original)
+	if err := unix.Dup2(int(inner.Fd()), 0); err != nil {
+		return nil, nil, fmt.Errorf("put the terminal on standard input: %w", err)
+	}
+	if err := inner.Close(); err != nil {
+		return nil, nil, fmt.Errorf("close the spare end of the terminal: %w", err)
+	}
+	return terminal, os.NewFile(uintptr(original), "stdin"), nil
+}
+
+// discard reads until the end; an error is an end as well.
+func discard(r io.Reader) { _, _ = io.Copy(io.Discard, r) }
+
+// cStrings lays out arguments as C expects them, pinned until unpin is called.
+func cStrings(args []string) (argv []*byte, unpin func()) {
+	var pin runtime.Pinner
+	argv = make([]*byte, len(args)+1)
+	for i, a := range args {
+		b := append([]byte(a), 0)
+		argv[i] = &b[0]
+		pin.Pin(argv[i])
+	}
+	pin.Pin(&argv[0])
+	return argv, pin.Unpin
+}

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// owner is the user that PostgreSQL runs as when we are root, which it refuses to be. A nil owner
+// is ourselves: every method does the plain thing.
+type owner struct {
+	uid, gid int
+}
+
+const ownerName = "nobody"
+
+// serverOwner returns nil unless we are root.
+func serverOwner() (*owner, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup(ownerName)
+	if err != nil {
+		return nil, fmt.Errorf("PostgreSQL does not run as root, and the user %s that it would run as does not exist (start lodestone as an ordinary user, or give --postgres-url): %w", ownerName, err)
+	}
+	uid, uidErr := strconv.Atoi(u.Uid)
+	gid, gidErr := strconv.Atoi(u.Gid)
+	if err := errors.Join(uidErr, gidErr); err != nil {
+		return nil, err
+	}
+	return &owner{uid: uid, gid: gid}, nil
+}
+
+// command returns a command that runs as the owner.
+func (o *owner) command(dir, program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
+	if o != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(o.uid), Gid: uint32(o.gid)}}
+	}
+	return cmd
+}
+
+// give hands a file or directory to the owner.
+func (o *owner) give(path string) error {
+	if o == nil {
+		return nil
+	}
+	return os.Chown(path, o.uid, o.gid)
+}
+
+// reaches returns an error that names the first directory on the way to path, or path itself,
+// that the owner may not pass.
+func (o *owner) reaches(path string) error {
+	if o == nil {
+		return nil
+	}
+	for dir := path; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		if !o.passes(info) {
+			return fmt.Errorf("the user %s, whom PostgreSQL runs as when lodestone is started by root, may not enter %s", ownerName, dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+func (o *owner) passes(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	mode := info.Mode().Perm()
+	switch {
+	case ok && int(stat.Uid) == o.uid:
+		return mode&0o100 != 0
+	case ok && int(stat.Gid) == o.gid:
+		return mode&0o010 != 0
+	}
+	return mode&0o001 != 0
+}
+
+const (
+	// elsewhere is where the owner's data is put when it cannot reach the data directory.
+	elsewhere = "/var/lib/lodestone"
+	// elsewhereFile, in the data directory, names the place.
+	elsewhereFile = "location"
+)
+
+// home returns the directory, made if need be, in which the owner keeps its data: a directory
+// below dir, or, when dir lies where the owner cannot go (below /root, for instance), one of a
+// random name below /var/lib/lodestone that dir/location names from then on.
+func (o *owner) home(dir string, log *slog.Logger) (string, error) {
+	home := filepath.Join(dir, "cluster")
+	if o == nil {
+		return home, explainFile(os.MkdirAll(home, 0o700))
+	}
+	pointer := filepath.Join(dir, elsewhereFile)
+	text, err := os.ReadFile(pointer)
+	switch {
+	case err == nil:
+		home = strings.TrimSpace(string(text))
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	default:
+		if blocked := o.reaches(dir); blocked != nil {
+			home = filepath.Join(elsewhere, rand.Text())
+			log.Warn("PostgreSQL keeps its data apart from the data directory", "because", blocked, "place", home)
+			if err := os.MkdirAll(elsewhere, 0o711); err != nil {
+				return "", explainFile(err)
+			}
+			if err := writeFile(pointer, []byte(home+"\n")); err != nil {
+				return "", explainFile(err)
+			}
+		}
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return "", explainFile(err)
+	}
+	if err := o.give(home); err != nil {
+		return "", err
+	}
+	if err := o.reaches(home); err != nil {
+		return "", fmt.Errorf("%w: choose another directory with --data, start lodestone as an ordinary user, or give --postgres-url", err)
+	}
+	return home, nil
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/engine/child"
+	"lodestone/pkg/engine/install"
+)
+
+// The roles of the embedded PostgreSQL: the cluster's own, and ours, which owns the database.
+const (
+	postgresSuperuser = "postgres"
+	postgresUser      = "lodestone"
+	postgresDatabase  = "lodestone"
+)
+
+// PostgresOptions say how to run a PostgreSQL server.
+type PostgresOptions struct {
+	Runtime
+	// Dir holds passwords and log, and the data unless the user that PostgreSQL runs as cannot
+	// reach it (see owner.go).
+	Dir string
+	// Port is taken if it is free; 0 means any.
+	Port int
+	// NoSync trades the safety of the data for speed: for tests.
+	NoSync bool
+	// Installer brings the programs. Required.
+	Installer *install.Installer
+}
+
+// Postgres is an embedded PostgreSQL server; it implements service.Service. The addresses are
+// known after Start.
+type Postgres struct {
+	supervised
+	o         PostgresOptions
+	programs  install.Postgres
+	owner     *owner // nil: ours
+	cluster   string // the directory of the data
+	port      int
+	passwords map[string]string
+}
+
+// NewPostgres returns a server that is not started yet.
+func NewPostgres(o PostgresOptions) *Postgres { return &Postgres{o: o} }
+
+// URL is the address of the database "lodestone" as its owner, with the password.
+func (p *Postgres) URL() string { return p.address(postgresUser, postgresDatabase) }
+
+// AdminURL is the address of the superuser, with the password: for tests that make databases.
+func (p *Postgres) AdminURL() string { return p.address(postgresSuperuser, "postgres") }
+
+func (p *Postgres) address(user, database string) string {
+	return (&url.URL{Scheme: "postgres", User: url.UserPassword(user, p.passwords[user]), Host: address(p.port), Path: "/" + database, RawQuery: "sslmode=disable"}).String()
+}
+
+// Start implements service.Service. It installs the programs if need be.
+func (p *Postgres) Start(ctx context.Context) error {
+	if err := p.start(ctx); err != nil {
+		return fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+func (p *Postgres) start(ctx context.Context) error {
+	dir, err := filepath.Abs(p.o.Dir)
+	if err != nil {
+		return err
+	}
+	p.o.Dir = dir
+	if p.owner, err = serverOwner(); err != nil {
+		return err
+	}
+	mode := os.FileMode(0o700)
+	if p.owner != nil {
+		mode = 0o711 // another user passes through to its own directory below
+	}
+	lock, err := lockDir(dir, mode)
+	if err != nil {
+		return err
+	}
+	if err := p.prepare(ctx); err != nil {
+		return errors.Join(err, lock.Unlock())
+	}
+	return p.startOnPorts(lock, func() (*child.Process, error) { return p.launch(ctx) })
+}
+
+// prepare finds the programs and makes the cluster if there is none.
+func (p *Postgres) prepare(ctx context.Context) (err error) {
+	if p.passwords, err = passwords(p.o.Dir, postgresSuperuser, postgresUser); err != nil {
+		return err
+	}
+	home, err := p.owner.home(p.o.Dir, p.o.Log)
+	if err != nil {
+		return err
+	}
+	p.cluster = filepath.Join(home, "data")
+	if p.programs, err = p.o.Installer.Postgres(ctx, clusterVersion(p.cluster)); err != nil {
+		return err
+	}
+	if err := p.owner.reaches(p.programs.Bin); err != nil {
+		return fmt.Errorf("%w: give --engine-cache a directory that every user can read", err)
+	}
+	if clusterVersion(p.cluster) != 0 {
+		return nil
+	}
+	return p.initialise(ctx, home)
+}
+
+func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
+	ports, err := choosePorts(p.o.Dir, map[string]int{"tcp": p.o.Port})
+	if err != nil {
+		return nil, err
+	}
+	p.port = ports["tcp"]
+	process := child.New(child.Spec{
+		Name:        "postgres",
+		Dir:         p.o.Dir,
+		Command:     func() *exec.Cmd { return p.owner.command(p.cluster, p.program("postgres"), p.settings()...) },
+		Probe:       p.probe,
+		Explain:     remedyFor,
+		DeathSignal: syscall.SIGINT, // a fast, clean end
+		Stop: []child.Step{
+			{Signal: syscall.SIGINT, Wait: 1500 * time.Millisecond},
+			{Signal: syscall.SIGQUIT, Wait: 500 * time.Millisecond}, // as after a crash, which it survives
+		},
+		StartTimeout: 2 * time.Minute, // recovery after a crash may take its time
+		Log:          p.o.Log,
+		Observe:      p.o.Observe,
+	})
+	if err := process.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.bootstrap(ctx); err != nil {
+		return nil, errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
+	}
+	return process, nil
+}
+
+func (p *Postgres) program(name string) string { return filepath.Join(p.programs.Bin, name) }
+
+// settings are those of a laptop. Connections are on loopback only, and by password only.
+func (p *Postgres) settings() []string {
+	args := []string{"-D", p.cluster, "-p", strconv.Itoa(p.port)}
+	values := []string{
+		"listen_addresses=" + loopback,
+		"unix_socket_directories=",
+		"max_connections=100",
+		"shared_buffers=64MB",
+		"effective_cache_size=512MB",
+		"work_mem=8MB",
+		"maintenance_work_mem=64MB",
+		"max_wal_size=512MB",
+		"wal_level=minimal",
+		"max_wal_senders=0",
+		"password_encryption=scram-sha-256",
+		"timezone=UTC",
+		"log_timezone=UTC",
+		"logging_collector=off",
+		"log_min_messages=warning",
+		"idle_in_transaction_session_timeout=5min",
+	}
+	if p.o.NoSync {
+		values = append(values, "fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=32MB")
+	}
+	for _, v := range values {
+		args = append(args, "-c", v)
+	}
+	return args
+}
+
+// probe connects as the superuser, whom a new cluster has before our own role.
+func (p *Postgres) probe(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, p.AdminURL())
+	if err != nil {
+		return err
+	}
+	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
+}
+
+// clusterVersion returns the major version that made a cluster, 0 if there is none.
+func clusterVersion(cluster string) int {
+	text, err := os.ReadFile(filepath.Join(cluster, "PG_VERSION"))
+	if err != nil {
+		return 0
+	}
+	major, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0
+	}
+	return major
+}

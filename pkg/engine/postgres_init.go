@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// initialise makes a cluster beside its final place and moves it there when it is whole, so that
+// an interrupted start is simply repeated.
+func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
+	scratch := filepath.Join(home, "data.new")
+	if err := os.RemoveAll(scratch); err != nil {
+		return explainFile(err)
+	}
+	secret := filepath.Join(home, "password.new")
+	if err := writeFile(secret, []byte(p.passwords[postgresSuperuser]+"\n")); err != nil {
+		return explainFile(err)
+	}
+	defer func() { err = errors.Join(err, os.Remove(secret)) }()
+	if err := p.owner.give(secret); err != nil {
+		return err
+	}
+	args := []string{
+		"-D", scratch, "-U", postgresSuperuser, "--pwfile=" + secret, "--auth=scram-sha-256",
+		"-E", "UTF8", "--locale=C", "--lc-ctype=" + characterType(), "--no-instructions", "--no-sync",
+	}
+	cmd := p.owner.command(home, p.program("initdb"), args...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		said := strings.TrimSpace(string(out))
+		return fmt.Errorf("make the database cluster (%w): %s\n%s", err, remedyFor(said), said)
+	}
+	rules := "host all all 127.0.0.1/32 scram-sha-256\n"
+	if err := os.WriteFile(filepath.Join(scratch, "pg_hba.conf"), []byte(rules), 0o600); err != nil {
+		return explainFile(err)
+	}
+	if !p.o.NoSync {
+		out, err := p.owner.command(home, p.program("initdb"), "-D", scratch, "--sync-only").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("write the database cluster to the disk (%w): %s", err, out)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return os.Rename(scratch, p.cluster)
+}
+
+// characterType is the locale that knows upper and lower case of every letter, while texts are
+// still ordered by their bytes.
+func characterType() string {
+	if runtime.GOOS == "darwin" {
+		return "UTF-8"
+	}
+	return "C.UTF-8"
+}
+
+// bootstrap makes our role and its database unless they are there.
+func (p *Postgres) bootstrap(ctx context.Context) (err error) {
+	done := filepath.Join(p.cluster, "lodestone.ready")
+	if _, err := os.Stat(done); err == nil {
+		return nil
+	}
+	conn, err := pgx.Connect(ctx, p.AdminURL())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	exists := func(query string) (yes bool, err error) {
+		err = conn.QueryRow(ctx, query).Scan(&yes)
+		return yes, err
+	}
+	role, err := exists("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = '" + postgresUser + "')")
+	if err != nil {
+		return fmt.Errorf("look for our role: %w", err)
+	}
+	verb := "CREATE"
+	if role {
+		verb = "ALTER"
+	}
+	// The password is random letters and digits: it needs no quoting.
+	if _, err := conn.Exec(ctx, verb+" ROLE "+postgresUser+" LOGIN CREATEROLE PASSWORD '"+p.passwords[postgresUser]+"'"); err != nil {
+		return fmt.Errorf("make our role: %w", err)
+	}
+	database, err := exists("SELECT EXISTS (SELECT FROM pg_database WHERE datname = '" + postgresDatabase + "')")
+	if err != nil {
+		return fmt.Errorf("look for our database: %w", err)
+	}
+	if !database {
+		if _, err := conn.Exec(ctx, "CREATE DATABASE "+postgresDatabase+" OWNER "+postgresUser); err != nil {
+			return fmt.Errorf("make our database: %w", err)
+		}
+	}
+	return os.WriteFile(done, nil, 0o600)
+}

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+)
+
+// remedies maps what an engine or the system says to what a person can do.
+var remedies = []struct{ said, remedy string }{
+	{"No space left on device", "the disk is full: make room, or choose another directory with --data"},
+	{"Address already in use", portTaken},
+	{"Cannot lock file", "another process uses this directory: stop it, or choose another directory with --data"},
+	{"lock file \"postmaster.pid\" already exists", "another PostgreSQL uses this directory: stop it, or choose another directory with --data"},
+	{"pre-existing shared memory block", "processes of an earlier PostgreSQL still run on this directory: they end within seconds, so try again"},
+	{"has wrong ownership", "the directory was made by another user: start as that user, or choose another directory with --data"},
+	{"Permission denied", "this user may not write there: choose another directory with --data"},
+	{"database files are incompatible with server", "the data was written by another version: use that version, or choose another directory with --data"},
+	{"Illegal instruction", "the processor lacks an instruction that the engine needs (AVX2): run the engine elsewhere and give its address"},
+	{"SIGILL", "the processor lacks an instruction that the engine needs (AVX2): run the engine elsewhere and give its address"},
+	{"Cannot allocate memory", "the machine is out of memory: close other programs"},
+}
+
+const portTaken = "its port is taken by another program: stop that one, or start again to get another port"
+
+// remedyFor returns what helps against what was said, or "".
+func remedyFor(said string) string {
+	for _, r := range remedies {
+		if strings.Contains(strings.ToLower(said), strings.ToLower(r.said)) {
+			return r.remedy
+		}
+	}
+	return ""
+}
+
+// explainFile adds the remedy to an error of the file system, if one is known.
+func explainFile(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: the disk is full: make room, or choose another directory with --data", err)
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: this user may not write there: choose another directory with --data", err)
+	}
+	return err
+}

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gofrs/flock"
+
+	"lodestone/pkg/engine/child"
+)
+
+// supervised is the part that engines in child processes share.
+type supervised struct {
+	mu      sync.Mutex
+	lock    *flock.Flock
+	process *child.Process
+}
+
+// adopt keeps a started process and the lock of its directory.
+func (s *supervised) adopt(lock *flock.Flock, p *child.Process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lock, s.process = lock, p
+}
+
+// Stop implements service.Service.
+func (s *supervised) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	process, lock := s.process, s.lock
+	s.mu.Unlock()
+	if process == nil {
+		return nil
+	}
+	if err := process.Stop(ctx); err != nil {
+		return err // it still runs, so it keeps the directory
+	}
+	return lock.Unlock()
+}
+
+// Failed implements service.Service: it delivers the error of an engine that died and could not
+// be brought back.
+func (s *supervised) Failed() <-chan error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return nil
+	}
+	return s.process.Failed()
+}
+
+// PID is the child's process number, 0 while it does not run. It changes when the child is
+// started again.
+func (s *supervised) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return 0
+	}
+	return s.process.PID()
+}
+
+const portAttempts = 5
+
+// startOnPorts calls start until it no longer fails for a port that was taken between its choice
+// and its use. The process that start returns is kept, with the lock.
+func (s *supervised) startOnPorts(lock *flock.Flock, start func() (*child.Process, error)) error {
+	var err error
+	for range portAttempts {
+		var p *child.Process
+		if p, err = start(); err == nil {
+			s.adopt(lock, p)
+			return nil
+		}
+		if !isPortTaken(err) {
+			break
+		}
+	}
+	return errors.Join(err, lock.Unlock())
+}
