@@ -41,9 +41,16 @@ func Server(t testing.TB) *engine.ClickHouse {
 	return get(t, "clickhouse", func(dir string) *engine.ClickHouse { return NewClickHouse(t, dir) })
 }
 
-// ClickHouse returns the native address of the shared server with a database of the test's own,
-// which is dropped when the test ends. The user has all rights, on every database.
+// ClickHouse returns the native address of the shared server with the database "lodestone", which
+// the migrations make. Tests share it: give accounts and the like unique ids.
 func ClickHouse(t testing.TB) string {
+	t.Helper()
+	return Server(t).URL()
+}
+
+// ClickHouseDatabase returns the native address of the shared server with an empty database of
+// the test's own, which is dropped when the test ends. The user has all rights, on every database.
+func ClickHouseDatabase(t testing.TB) string {
 	t.Helper()
 	server := Server(t)
 	name := unique()

@@ -30,7 +30,7 @@ func TestPostgresIsFreshForEachTest(t *testing.T) {
 func TestClickHouseIsFreshForEachTest(t *testing.T) {
 	t.Parallel()
 	for range 2 {
-		options, err := clickhouse.ParseDSN(enginetest.ClickHouse(t))
+		options, err := clickhouse.ParseDSN(enginetest.ClickHouseDatabase(t))
 		require.NoError(t, err)
 		conn, err := clickhouse.Open(options)
 		require.NoError(t, err)
