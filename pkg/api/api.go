@@ -1,0 +1,133 @@
+// Package api is the foundation of Lodestone's HTTP interface: it turns typed functions into
+// operations of one API, with the same authentication, strict reading of requests, problems,
+// logging and description (OpenAPI 3.1) for all of them.
+//
+// Services register their operations on one API with Register and RegisterRaw, so that several of
+// them can share a listener or have one each.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+)
+
+// Verifier tells who presents a key; it is implemented by auth.Verifier.
+type Verifier interface {
+	// Verify returns the identity of the key's holder, an error that auth.IsInvalid reports,
+	// or the reason why it could not be looked up.
+	Verify(ctx context.Context, key string) (auth.Identity, error)
+}
+
+// Options is what an API is made of.
+type Options struct {
+	Verifier Verifier              // required
+	Log      *slog.Logger          // required
+	Metrics  prometheus.Registerer // nil: no metrics
+	// Unavailable knows errors, besides those of Postgres, that say that an engine cannot be
+	// reached at the moment: they are answered with 503.
+	Unavailable []func(error) bool
+}
+
+// API is a set of operations and the handler that serves them. Register everything first, then
+// serve: registering is not safe for concurrent use, serving is.
+type API struct {
+	mux         *http.ServeMux
+	verifier    Verifier
+	log         *slog.Logger
+	metrics     *metrics
+	unavailable []func(error) bool
+	openapi     *huma.OpenAPI
+}
+
+// New returns an API without operations of its own but the pages that explain the problem codes.
+func New(o Options) *API {
+	a := &API{
+		mux:         http.NewServeMux(),
+		verifier:    o.Verifier,
+		log:         o.Log,
+		metrics:     newMetrics(o.Metrics),
+		unavailable: append([]func(error) bool{postgres.IsUnavailable}, o.Unavailable...),
+		openapi: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info:    &huma.Info{Title: "Lodestone", Version: "v1"},
+			Components: &huma.Components{
+				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					securityScheme: {Type: "http", Scheme: "bearer"},
+				},
+			},
+		},
+	}
+	a.Handle("GET "+problem.TypePath+"{code}", http.HandlerFunc(a.explainProblem))
+	return a
+}
+
+const securityScheme = "key"
+
+// OpenAPI returns the description of what is registered. It must not be changed while serving.
+func (a *API) OpenAPI() *huma.OpenAPI { return a.openapi }
+
+// Handle mounts a handler under a pattern of http.ServeMux, outside the description and without
+// authentication: a proxy, or a page for browsers. It still has the request id, the log, the
+// recovery and the problems for what is not found.
+func (a *API) Handle(pattern string, handler http.Handler) { a.mux.Handle(pattern, handler) }
+
+// route finds the handler of a request, or the problem that there is none.
+func (a *API) route(r *http.Request) (pattern string, p *problem.Problem) {
+	if !strings.HasPrefix(r.URL.Path, "/") || !clean(r.URL.Path) {
+		return "", problem.New(problem.NotFound, "There is nothing at this path.")
+	}
+	handler, pattern := a.mux.Handler(r)
+	if pattern != "" {
+		return pattern, nil
+	}
+	// The mux knows whether another method would do: its own answer tells.
+	probe := &probe{header: http.Header{}}
+	handler.ServeHTTP(probe, r)
+	if allow := probe.header.Get("Allow"); probe.status == http.StatusMethodNotAllowed {
+		return "", problem.New(problem.MethodNotAllowed, "This path takes "+allow+".").WithHeader("Allow", allow)
+	}
+	return "", problem.New(problem.NotFound, "There is nothing at this path.")
+}
+
+// clean reports whether the mux would serve the path as it is, rather than redirect.
+func clean(p string) bool {
+	c := path.Clean(p)
+	if strings.HasSuffix(p, "/") && c != "/" {
+		c += "/"
+	}
+	return c == p
+}
+
+// probe keeps what a handler answers about itself.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *probe) WriteHeader(status int)      { p.status = status }
+
+func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
+	code := problem.Code(r.PathValue("code"))
+	for _, known := range problem.Codes() {
+		if known != code {
+			continue
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte(code.Title() + ".\n")) // a reader that left needs no answer
+		return
+	}
+	a.WriteProblem(w, r, problem.New(problem.NotFound, "There is no problem with this code."))
+}

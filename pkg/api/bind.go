@@ -1,0 +1,246 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/problem"
+)
+
+// binder fills the input of an operation from a request.
+type binder struct {
+	params     []param
+	known      []string // names of the query parameters
+	body       *shape
+	bodySchema *huma.Schema
+	bodyIndex  []int
+	maxBody    int64
+}
+
+type param struct {
+	in       string // "path" or "query"
+	name     string
+	index    []int
+	pointer  bool
+	elem     reflect.Type
+	required bool
+	value    string // the default
+	schema   *huma.Schema
+	shape    *shape
+}
+
+var (
+	uuidType = reflect.TypeFor[uuid.UUID]()
+	timeType = reflect.TypeFor[time.Time]()
+)
+
+// newBinder compiles the input type. out is the type of the answer, whose fields the body may not
+// set, or nil.
+func newBinder[In any](a *API, op *Operation, out reflect.Type) *binder {
+	b := &binder{maxBody: op.MaxBody}
+	if b.maxBody == 0 {
+		b.maxBody = defaultMaxBody
+	}
+	registry := a.openapi.Components.Schemas
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[In]()) {
+		if field.Anonymous {
+			continue
+		}
+		if field.Name == "Body" {
+			b.bodySchema = huma.SchemaFromField(registry, field, op.ID+"-body")
+			b.body, b.bodyIndex = newShape(registry, b.bodySchema), field.Index
+			b.setReadOnly(registry, op, out)
+			continue
+		}
+		if p, ok := newParam(registry, op, field); ok {
+			b.params = append(b.params, p)
+			if p.in == "query" {
+				b.known = append(b.known, p.name)
+			}
+		}
+	}
+	slices.Sort(b.known)
+	return b
+}
+
+func (b *binder) setReadOnly(registry huma.Registry, op *Operation, out reflect.Type) {
+	names := slices.Clone(op.ReadOnly)
+	if out != nil && out.Kind() == reflect.Struct {
+		s := registry.Schema(out, false, op.ID+"-answer")
+		for name := range s.Properties {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if b.body.properties[name] == nil {
+			b.body.readOnly[name] = true
+		}
+	}
+}
+
+func newParam(registry huma.Registry, op *Operation, field reflect.StructField) (param, bool) {
+	p := param{index: field.Index, elem: field.Type, value: field.Tag.Get("default")}
+	switch {
+	case field.Tag.Get("path") != "":
+		p.in, p.name, p.required = "path", field.Tag.Get("path"), true
+	case field.Tag.Get("query") != "":
+		p.in, p.name, p.required = "query", field.Tag.Get("query"), field.Tag.Get("required") == "true"
+	default:
+		return p, false
+	}
+	if p.elem.Kind() == reflect.Pointer {
+		p.pointer, p.elem = true, p.elem.Elem()
+	}
+	p.schema = huma.SchemaFromField(registry, field, "")
+	p.schema.Nullable = false
+	switch p.elem {
+	case uuidType:
+		p.schema.Type, p.schema.Format, p.schema.ContentEncoding = huma.TypeString, FormatUUID, ""
+	case timeType:
+		p.schema.Format = FormatTime
+	}
+	if p.name == "per_page" && op.PerPage.Default != 0 {
+		top := float64(op.PerPage.Max)
+		p.schema.Maximum, p.schema.Default, p.value = &top, op.PerPage.Default, strconv.Itoa(op.PerPage.Default)
+	}
+	p.shape = newShape(registry, p.schema)
+	switch {
+	case p.elem == uuidType, p.elem == timeType:
+	case p.elem.Kind() == reflect.String, p.elem.Kind() == reflect.Int, p.elem.Kind() == reflect.Bool:
+	default:
+		panic(fmt.Sprintf("api: %s: parameter %s has a type that cannot be read from text", op.ID, p.name))
+	}
+	return p, true
+}
+
+// bind fills in, a pointer to the operation's input.
+func (b *binder) bind(w http.ResponseWriter, r *http.Request, in any) error {
+	v := reflect.ValueOf(in).Elem()
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return problem.New(problem.InvalidParameter, "The query string is malformed: percent-encode it, and part parameters by &.").Because(err)
+	}
+	var wrong []problem.Field
+	for _, p := range b.params {
+		if p.in == "path" {
+			if err := p.parse(r.PathValue(p.name), v); err != nil {
+				return problem.New(problem.NotFound, "There is nothing with this id.").Because(err)
+			}
+			continue
+		}
+		if message := p.fromQuery(query, v); message != "" {
+			wrong = append(wrong, problem.Field{Field: p.name, Message: message})
+		}
+	}
+	wrong = append(wrong, b.unknown(query)...)
+	if query.Has("cursor") && query.Has("page") && slices.Contains(b.known, "cursor") {
+		wrong = append(wrong, problem.Field{Field: "page", Message: "must not be given together with cursor"})
+	}
+	if len(wrong) > 0 {
+		return problem.Parameter(wrong...)
+	}
+	if b.body == nil {
+		return nil
+	}
+	return readBody(w, r, b.body, b.maxBody, v.FieldByIndex(b.bodyIndex).Addr().Interface())
+}
+
+func (b *binder) unknown(query url.Values) []problem.Field {
+	var names []string
+	for name := range query {
+		if !slices.Contains(b.known, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	allowed := "this takes none"
+	if len(b.known) > 0 {
+		allowed = "the known ones are " + strings.Join(b.known, ", ")
+	}
+	var wrong []problem.Field
+	for _, name := range names[:min(len(names), maxFieldProblems)] {
+		wrong = append(wrong, problem.Field{Field: printable(name), Message: "is not a parameter here: " + allowed})
+	}
+	return wrong
+}
+
+// fromQuery reads one query parameter and returns what is wrong with it, or "".
+func (p *param) fromQuery(query url.Values, into reflect.Value) string {
+	values := query[p.name]
+	if len(values) > 1 {
+		return "must be given only once"
+	}
+	if len(values) == 0 {
+		switch {
+		case p.required:
+			return "is required: " + p.shape.wanted()
+		case p.value == "":
+			return ""
+		}
+		values = []string{p.value}
+	} else if values[0] == "" {
+		return "must not be empty: leave it out, or give a value"
+	}
+	if err := p.parse(values[0], into); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// parse sets the field from text. The error says what is allowed.
+func (p *param) parse(text string, into reflect.Value) error {
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("must be valid UTF-8")
+	}
+	var value, checked any
+	switch {
+	case p.elem == uuidType:
+		id, ok := parseUUID(text)
+		if !ok {
+			return fmt.Errorf("%s", p.shape.wanted())
+		}
+		value = id
+	case p.elem == timeType:
+		t, err := ParseTime(text)
+		if err != nil {
+			return err
+		}
+		value = t
+	case p.elem.Kind() == reflect.Int:
+		n, err := strconv.Atoi(text)
+		if err != nil || strconv.Itoa(n) != text {
+			return fmt.Errorf("%s", p.shape.wanted())
+		}
+		value, checked = n, float64(n)
+	case p.elem.Kind() == reflect.Bool:
+		if text != "true" && text != "false" {
+			return fmt.Errorf("%s", p.shape.wanted())
+		}
+		value = text == "true"
+	default:
+		value, checked = text, text
+	}
+	if checked != nil {
+		var wrong []problem.Field
+		if p.shape.check(p.name, checked, &wrong); len(wrong) > 0 {
+			return fmt.Errorf("%s", wrong[0].Message)
+		}
+	}
+	field := into.FieldByIndex(p.index)
+	if p.pointer {
+		field.Set(reflect.New(p.elem))
+		field = field.Elem()
+	}
+	field.Set(reflect.ValueOf(value).Convert(p.elem))
+	return nil
+}

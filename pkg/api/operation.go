@@ -1,0 +1,236 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+// Operation says what an operation is and what it asks for.
+type Operation struct {
+	ID          string // unique name, such as list-generic-links
+	Method      string
+	Path        string // with {name} for parameters
+	Scope       auth.Scope
+	Summary     string
+	Description string
+	Tag         string
+	Status      int            // of success; default 200
+	PerPage     PageSize       // of an input that embeds Paging
+	MaxBody     int64          // bytes; default 1 MiB
+	Timeout     time.Duration  // of the whole operation; default 30 s
+	Errors      []problem.Code // beyond those that follow from the above
+	// ReadOnly names fields that things of this kind have and a body cannot set: the message
+	// to who tries says so. Register adds the fields of its answer.
+	ReadOnly []string
+	// Body describes the body of a RegisterRaw operation; content type to schema.
+	Body map[string]*huma.Schema
+	// Answers describes the answers of a RegisterRaw operation; content type to schema.
+	Answers map[string]*huma.Schema
+}
+
+const (
+	defaultMaxBody = 1 << 20
+	defaultTimeout = 30 * time.Second
+)
+
+// Answer is what a typed operation answers with.
+type Answer[T any] struct {
+	Status int // 0: the operation's
+	Header http.Header
+	Body   T
+}
+
+// Empty is the body of an answer without one.
+type Empty struct{}
+
+// OK returns an answer with a body.
+func OK[T any](body T) *Answer[T] { return &Answer[T]{Body: body} }
+
+// Created returns the answer 201 to a request that made the thing at location.
+func Created[T any](location string, body T) *Answer[T] {
+	return &Answer[T]{Status: http.StatusCreated, Header: http.Header{"Location": {location}}, Body: body}
+}
+
+// Register adds an operation. In is a struct whose fields are
+//   - `path:"id"`: a string or a uuid.UUID (another text is answered with 404);
+//   - `query:"name"`: a string, int, bool, uuid.UUID or time.Time, or a pointer to one of them, nil
+//     when the parameter is absent; `required:"true"`, `default`, `enum`, `minimum`, `maximum`,
+//     `minLength`, `maxLength`, `pattern`, `patternDescription` and `doc` as in package huma;
+//   - Body, a struct: the JSON body. A field is required unless tagged `required:"false"`; a
+//     pointer may be null; the other tags are as above. Strings are single lines unless
+//     `format:"text"`; `format:"uuid"` and `format:"date-time"` are checked.
+//
+// The function is called with what passed all that, by a caller who has the scope; it may be
+// called concurrently. Its errors are answered as problem.From decides. Register panics when the
+// operation cannot be: that is a mistake in the program.
+func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in *In) (*Answer[Out], error)) {
+	out := reflect.TypeFor[Out]()
+	b := newBinder[In](a, &op, out)
+	if op.Status == 0 {
+		op.Status = http.StatusOK
+	}
+	doc := a.describe(&op, b)
+	success := &huma.Response{Description: http.StatusText(op.Status)}
+	if out != reflect.TypeFor[Empty]() {
+		success.Content = map[string]*huma.MediaType{
+			"application/json": {Schema: a.openapi.Components.Schemas.Schema(out, true, op.ID+"-answer")},
+		}
+	}
+	doc.Responses[strconv.Itoa(op.Status)] = success
+	a.openapi.AddOperation(doc)
+	a.serve(op, func(w http.ResponseWriter, r *http.Request) error {
+		in := new(In)
+		if err := b.bind(w, r, in); err != nil {
+			return err
+		}
+		answer, err := fn(r.Context(), in)
+		if err != nil {
+			return err
+		}
+		status := answer.Status
+		if status == 0 {
+			status = op.Status
+		}
+		return writeJSON(w, status, answer.Header, answer.Body)
+	})
+}
+
+// RegisterRaw adds an operation that reads the body and writes the answer by itself; In has no
+// Body. An error that it returns before it wrote anything is answered as of Register; after that
+// the connection is broken off, so that the answer does not look whole.
+func RegisterRaw[In any](a *API, op Operation, fn func(w http.ResponseWriter, r *http.Request, in *In) error) {
+	b := newBinder[In](a, &op, nil)
+	if b.body != nil {
+		panic("api: " + op.ID + ": a raw operation reads its body itself")
+	}
+	if op.Status == 0 {
+		op.Status = http.StatusOK
+	}
+	doc := a.describe(&op, b)
+	if op.Body != nil {
+		doc.RequestBody = &huma.RequestBody{Required: true, Content: content(op.Body)}
+	}
+	doc.Responses[strconv.Itoa(op.Status)] = &huma.Response{Description: http.StatusText(op.Status), Content: content(op.Answers)}
+	a.openapi.AddOperation(doc)
+	a.serve(op, func(w http.ResponseWriter, r *http.Request) error {
+		in := new(In)
+		if err := b.bind(w, r, in); err != nil {
+			return err
+		}
+		return fn(w, r, in)
+	})
+}
+
+func content(schemas map[string]*huma.Schema) map[string]*huma.MediaType {
+	types := make(map[string]*huma.MediaType, len(schemas))
+	for name, schema := range schemas {
+		types[name] = &huma.MediaType{Schema: schema}
+	}
+	return types
+}
+
+// SchemaOf returns the schema of a type, for Operation.Answers.
+func SchemaOf[T any](a *API) *huma.Schema {
+	return a.openapi.Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
+}
+
+// serve mounts an operation behind its deadline and the check of the key.
+func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request) error) {
+	timeout := op.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
+		defer cancel()
+		identity, err := a.authenticate(ctx, r, op.Scope)
+		if err == nil {
+			r = r.WithContext(auth.NewContext(ctx, identity))
+			err = fn(w, r)
+		}
+		if err == nil {
+			return
+		}
+		if out, ok := w.(*recorder); ok && out.status != 0 {
+			a.log.Error("answer broken off", "request_id", RequestID(ctx), "operation", op.ID, "error", err)
+			panic(http.ErrAbortHandler)
+		}
+		a.WriteProblem(w, r, err)
+	})
+}
+
+func writeJSON(w http.ResponseWriter, status int, header http.Header, body any) error {
+	h := w.Header()
+	var text []byte
+	if _, empty := body.(Empty); !empty {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("encode answer: %w", err)
+		}
+		h.Set("Content-Type", "application/json")
+		h.Set("Content-Length", strconv.Itoa(len(text)))
+	}
+	for name, values := range header {
+		h[name] = values
+	}
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store") // answers are one account's
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that left needs no answer
+	return nil
+}
+
+// describe returns the OpenAPI form of an operation, without its success.
+func (a *API) describe(op *Operation, b *binder) *huma.Operation {
+	codes := append([]problem.Code{problem.Unauthorized, problem.Forbidden, problem.InvalidParameter, problem.Unavailable, problem.Internal}, op.Errors...)
+	doc := &huma.Operation{
+		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
+		Security:  []map[string][]string{{securityScheme: {}}},
+		Responses: map[string]*huma.Response{},
+	}
+	if op.Tag != "" {
+		doc.Tags = []string{op.Tag}
+	}
+	for _, f := range b.params {
+		if f.in == "path" {
+			codes = append(codes, problem.NotFound)
+		}
+		doc.Parameters = append(doc.Parameters, &huma.Param{
+			Name: f.name, In: f.in, Required: f.required, Schema: f.schema, Description: f.schema.Description,
+		})
+	}
+	if b.body != nil {
+		codes = append(codes, problem.InvalidJSON, problem.ValidationError, problem.UnsupportedMediaType, problem.PayloadTooLarge)
+		doc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: b.bodySchema}}}
+	}
+	schema := a.openapi.Components.Schemas.Schema(reflect.TypeFor[problem.Problem](), true, "Problem")
+	byStatus := map[int][]string{}
+	for _, c := range codes {
+		if names := byStatus[c.Status()]; !slices.Contains(names, string(c)) {
+			byStatus[c.Status()] = append(names, string(c))
+		}
+	}
+	for status, names := range byStatus {
+		text := names[0]
+		for _, name := range names[1:] {
+			text += ", " + name
+		}
+		doc.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: text,
+			Content:     map[string]*huma.MediaType{problem.ContentType: {Schema: schema}},
+		}
+	}
+	return doc
+}

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"lodestone/pkg/problem"
+)
+
+// MaxPage is the highest page number that is taken.
+const MaxPage = math.MaxInt32
+
+// Paging is embedded in the input of an operation that lists; Operation.PerPage sets its sizes.
+type Paging struct {
+	Page    int `query:"page" default:"1" minimum:"1" maximum:"2147483647" doc:"Page to return, from 1."`
+	PerPage int `query:"per_page" minimum:"1" doc:"Elements on a page."`
+}
+
+// PageSize is the size of pages of an operation.
+type PageSize struct{ Default, Max int }
+
+// Offset returns how many elements the pages before take.
+func (p Paging) Offset() int64 { return int64(p.Page-1) * int64(p.PerPage) }
+
+// Limit returns how many elements the page takes.
+func (p Paging) Limit() int64 { return int64(p.PerPage) }
+
+// CursorPaging is embedded instead of Paging where a list can also be read on from a cursor. A
+// request with both page and cursor is refused before the operation runs.
+type CursorPaging struct {
+	Paging
+	Cursor string `query:"cursor" maxLength:"512" doc:"Where to read on: next_cursor of the answer before. Not together with page."`
+}
+
+// Pagination tells where a page lies in its list.
+type Pagination struct {
+	Page       int   `json:"page" doc:"Number of this page, from 1."`
+	PerPage    int   `json:"per_page" doc:"Elements on a page."`
+	Total      int64 `json:"total" doc:"Elements on all pages."`
+	TotalPages int64 `json:"total_pages" doc:"Number of pages."`
+}
+
+// CursorPagination is the Pagination of a list that also takes cursors.
+type CursorPagination struct {
+	Pagination
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page, null at the end."`
+}
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Data       []T        `json:"data" nullable:"false"`
+	Pagination Pagination `json:"pagination"`
+}
+
+// CursorPage is one page of a list that also takes cursors.
+type CursorPage[T any] struct {
+	Data       []T              `json:"data" nullable:"false"`
+	Pagination CursorPagination `json:"pagination"`
+}
+
+// List returns the answer with one page, and the Link header to the others.
+func List[T any](ctx context.Context, p Paging, data []T, total int64) *Answer[Page[T]] {
+	pages := (total + p.Limit() - 1) / p.Limit()
+	if data == nil {
+		data = []T{}
+	}
+	body := Page[T]{data, Pagination{Page: p.Page, PerPage: p.PerPage, Total: total, TotalPages: pages}}
+	links := newLinks(ctx)
+	links.page("first", 1, p.PerPage)
+	if p.Page > 1 {
+		links.page("prev", min(int64(p.Page)-1, max(pages, 1)), p.PerPage)
+	}
+	if int64(p.Page) < pages {
+		links.page("next", int64(p.Page)+1, p.PerPage)
+	}
+	links.page("last", max(pages, 1), p.PerPage)
+	return &Answer[Page[T]]{Body: body, Header: http.Header{"Link": {links.String()}}}
+}
+
+// ListCursor is List for a list with cursors: next is the cursor of the next page, "" at the end.
+// If the request had a cursor, pages have no numbers, and the Link header has first and next only.
+func ListCursor[T any](ctx context.Context, p CursorPaging, data []T, total int64, next string) *Answer[CursorPage[T]] {
+	plain := List(ctx, p.Paging, data, total)
+	a := &Answer[CursorPage[T]]{Header: plain.Header}
+	a.Body = CursorPage[T]{plain.Body.Data, CursorPagination{Pagination: plain.Body.Pagination}}
+	if next != "" {
+		a.Body.Pagination.NextCursor = &next
+	}
+	if p.Cursor != "" {
+		links := newLinks(ctx)
+		links.page("first", 1, p.PerPage)
+		if next != "" {
+			links.cursor("next", next, p.PerPage)
+		}
+		a.Header.Set("Link", links.String())
+	}
+	return a
+}
+
+// EncodeCursor returns an opaque cursor that holds a position: a small struct.
+func EncodeCursor(position any) (string, error) {
+	text, err := json.Marshal(position)
+	if err != nil {
+		return "", fmt.Errorf("encode cursor: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(text), nil
+}
+
+// DecodeCursor reads what EncodeCursor made. The error is the problem to answer with. What it
+// returns came from outside: it is well-formed, not trustworthy.
+func DecodeCursor(cursor string, position any) error {
+	text, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(text, position, json.RejectUnknownMembers(true))
+	}
+	if err != nil {
+		return problem.Parameter(problem.Field{Field: "cursor", Message: "is not a cursor that this list gave out"})
+	}
+	return nil
+}
+
+// links builds a Link header (RFC 8288) of references relative to the host.
+type links struct {
+	path  string
+	query url.Values
+	parts []string
+}
+
+func newLinks(ctx context.Context) *links {
+	u, err := url.ParseRequestURI(requestOf(ctx).url)
+	if err != nil {
+		u = &url.URL{} // outside a request there is nothing to link to
+	}
+	return &links{path: u.EscapedPath(), query: u.Query()}
+}
+
+func (l *links) page(rel string, page int64, perPage int) {
+	l.query.Del("cursor")
+	l.query.Set("page", strconv.FormatInt(page, 10))
+	l.add(rel, perPage)
+}
+
+func (l *links) cursor(rel, cursor string, perPage int) {
+	l.query.Del("page")
+	l.query.Set("cursor", cursor)
+	l.add(rel, perPage)
+}
+
+func (l *links) add(rel string, perPage int) {
+	l.query.Set("per_page", strconv.Itoa(perPage))
+	l.parts = append(l.parts, fmt.Sprintf(`<%s?%s>; rel="%s"`, l.path, l.query.Encode(), rel))
+}
+
+func (l *links) String() string { return strings.Join(l.parts, ", ") }

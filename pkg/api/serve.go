@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/problem"
+)
+
+// RequestIDHeader carries the id of a request, in the answer and, if the client set one, before.
+const RequestIDHeader = "X-Request-Id"
+
+type requestKey struct{}
+
+// request is what is known about a request while it is answered. It belongs to one goroutine.
+type request struct {
+	id      string
+	route   string
+	account uuid.UUID
+	key     uuid.UUID
+	url     string // path and query as sent, for links to other pages
+	problem *problem.Problem
+}
+
+func requestOf(ctx context.Context) *request {
+	if q, ok := ctx.Value(requestKey{}).(*request); ok {
+		return q
+	}
+	return &request{}
+}
+
+// RequestID returns the id of the request that a context belongs to, or "".
+func RequestID(ctx context.Context) string { return requestOf(ctx).id }
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begin := time.Now()
+	q := &request{id: requestID(r.Header.Values(RequestIDHeader)), route: "unmatched", url: r.URL.RequestURI()}
+	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+	out := &recorder{ResponseWriter: w}
+	out.Header().Set(RequestIDHeader, q.id)
+	out.Header().Set("X-Content-Type-Options", "nosniff")
+	defer func() {
+		cause := recover()
+		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // a panic's value is compared as net/http does
+			a.log.Error("request panicked", "request_id", q.id, "route", q.route, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			cause = http.ErrAbortHandler
+			if out.status == 0 {
+				cause = nil
+				a.WriteProblem(out, r, problem.From(errPanicked))
+			}
+		}
+		a.finish(r, q, out, time.Since(begin))
+		if cause != nil {
+			panic(cause) // an answer cut short must not look whole: net/http breaks the connection
+		}
+	}()
+	pattern, p := a.route(r)
+	if p != nil {
+		a.WriteProblem(out, r, p)
+		return
+	}
+	q.route = pattern
+	a.mux.ServeHTTP(out, r)
+}
+
+var errPanicked = errors.New("the handler panicked")
+
+// finish logs and counts a request. The route stands for the path, and the query is left out:
+// both may hold secrets and addresses of people.
+func (a *API) finish(r *http.Request, q *request, out *recorder, took time.Duration) {
+	status := out.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	a.metrics.observe(r.Method, q.route, status, took)
+	attrs := []slog.Attr{
+		slog.String("request_id", q.id), slog.String("method", methodLabel(r.Method)), slog.String("route", q.route),
+		slog.Int("status", status), slog.Int64("bytes", out.bytes), slog.Duration("took", took),
+	}
+	if q.account != uuid.Nil {
+		attrs = append(attrs, slog.String("account_id", q.account.String()), slog.String("key_id", q.key.String()))
+	}
+	level := slog.LevelInfo
+	if q.problem != nil {
+		attrs = append(attrs, slog.String("code", string(q.problem.Code)))
+		if cause := q.problem.Unwrap(); cause != nil && status >= 500 {
+			level = slog.LevelError
+			attrs = append(attrs, slog.String("cause", cause.Error()))
+			if r.Context().Err() != nil {
+				level = slog.LevelInfo // the client left, and so the work was stopped
+			}
+		}
+	}
+	a.log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// WriteProblem answers with the problem that an error stands for.
+func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
+	p := problem.From(err, a.unavailable...)
+	requestOf(r.Context()).problem = p
+	body, marshalErr := json.Marshal(p)
+	if marshalErr != nil { // its fields are strings and one number
+		a.log.Error("cannot write a problem", "request_id", RequestID(r.Context()), "error", marshalErr)
+	}
+	h := w.Header()
+	for name, values := range p.Header() {
+		h[name] = values
+	}
+	h.Del("ETag")
+	h.Del("Last-Modified")
+	h.Set("Content-Type", problem.ContentType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body) // a client that left needs no answer
+}
+
+// requestID returns the client's id if it is one that is safe to log and to send back.
+func requestID(sent []string) string {
+	if len(sent) == 1 && len(sent[0]) >= 8 && len(sent[0]) <= 128 {
+		for _, c := range []byte(sent[0]) {
+			word := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+			if !word && c != '-' && c != '_' && c != '.' {
+				return uuid.NewString()
+			}
+		}
+		return sent[0]
+	}
+	return uuid.NewString()
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (o *recorder) WriteHeader(status int) {
+	if o.status == 0 && status >= 200 {
+		o.status = status
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+func (o *recorder) Write(b []byte) (int, error) {
+	if o.status == 0 {
+		o.status = http.StatusOK
+	}
+	n, err := o.ResponseWriter.Write(b)
+	o.bytes += int64(n)
+	return n, err //nolint:wrapcheck // a writer's error is passed on as it is
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
