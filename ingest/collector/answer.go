@@ -1,0 +1,117 @@
+package collector
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/valyala/fasthttp"
+)
+
+const (
+	headerRequestID = "X-Request-Id"
+	retryAfter      = "2" // seconds
+)
+
+// setCommonHeaders sets what every answer carries: the request's id, and the permission for pages
+// of any origin to read it. There are no credentials, so the permission gives nothing away.
+func setCommonHeaders(ctx *fasthttp.RequestCtx) {
+	h := &ctx.Response.Header
+	h.SetBytesV(headerRequestID, requestID(ctx.Request.Header.Peek(headerRequestID)))
+	h.Set(fasthttp.HeaderAccessControlAllowOrigin, "*")
+	h.Set(fasthttp.HeaderAccessControlExposeHeaders, headerRequestID+", "+fasthttp.HeaderRetryAfter)
+}
+
+// requestID keeps the id that the client or a proxy gave, if it is safe to repeat and to log.
+func requestID(given []byte) []byte {
+	const maxLength = 128
+	if len(given) > 0 && len(given) <= maxLength {
+		sane := true
+		for _, c := range given {
+			if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
+				sane = false
+				break
+			}
+		}
+		if sane {
+			return given
+		}
+	}
+	var id [16]byte
+	for i := range id {
+		id[i] = byte(rand.Uint32()) // to tell requests apart, not to be secret
+	}
+	return hex.AppendEncode(nil, id[:])
+}
+
+// preflight answers a browser that asks whether a page of another origin may send.
+func preflight(ctx *fasthttp.RequestCtx, allowed string) {
+	h := &ctx.Response.Header
+	h.Set(fasthttp.HeaderAllow, allowed)
+	h.Set(fasthttp.HeaderAccessControlAllowMethods, allowed)
+	h.Set(fasthttp.HeaderAccessControlAllowHeaders, "content-type, content-encoding, x-request-id")
+	h.Set(fasthttp.HeaderAccessControlMaxAge, "86400")
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+// accept answers 202.
+func accept(ctx *fasthttp.RequestCtx, accepted int, rejected []rejection) {
+	ctx.SetStatusCode(fasthttp.StatusAccepted)
+	ctx.Response.Header.SetContentType("application/json")
+	out := append(make([]byte, 0, 64), `{"accepted":`...)
+	out = strconv.AppendInt(out, int64(accepted), 10)
+	out = appendRejected(out, rejected)
+	ctx.Response.SetBodyRaw(append(out, '}', '\n'))
+}
+
+// refuseWith answers with a problem (RFC 9457).
+func refuseWith(ctx *fasthttp.RequestCtx, no refusal) {
+	problem(ctx, no, nil, false)
+}
+
+// refuseWithList answers with a problem that names the rejected elements if that is why.
+func refuseWithList(ctx *fasthttp.RequestCtx, no refusal, rejected []rejection) {
+	problem(ctx, no, rejected, no.status == fasthttp.StatusUnprocessableEntity)
+}
+
+func problem(ctx *fasthttp.RequestCtx, no refusal, rejected []rejection, list bool) {
+	ctx.SetStatusCode(no.status)
+	ctx.Response.Header.SetContentType("application/problem+json")
+	out := append(make([]byte, 0, 256), `{"type":"about:blank","title":`...)
+	out = appendQuoted(out, http.StatusText(no.status))
+	out = append(out, `,"status":`...)
+	out = strconv.AppendInt(out, int64(no.status), 10)
+	out = append(out, `,"detail":`...)
+	out = appendQuoted(out, no.detail)
+	out = append(out, `,"code":`...)
+	out = appendQuoted(out, no.code)
+	if list {
+		out = appendRejected(out, rejected)
+	}
+	ctx.Response.SetBodyRaw(append(out, '}', '\n'))
+}
+
+func appendRejected(out []byte, rejected []rejection) []byte {
+	out = append(out, `,"rejected":[`...)
+	for i, r := range rejected {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"index":`...)
+		out = strconv.AppendInt(out, int64(r.index), 10)
+		out = append(out, `,"code":`...)
+		out = appendQuoted(out, string(r.code))
+		out = append(out, `,"message":`...)
+		out = appendQuoted(out, r.message)
+		out = append(out, '}')
+	}
+	return append(out, ']')
+}
+
+func appendQuoted(out []byte, text string) []byte {
+	// The error is about invalid UTF-8, which is replaced all the same.
+	out, _ = jsontext.AppendQuote(out, text)
+	return out
+}

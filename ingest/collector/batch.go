@@ -1,0 +1,159 @@
+package collector
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+
+	"lodestone/ingest/producer"
+	"lodestone/pkg/event"
+)
+
+// batch is the work space of one request. It is reused.
+type batch struct {
+	unpacked []byte // the body, if it was compressed
+	source   bytes.Buffer
+	decoder  *jsontext.Decoder
+	element  element
+	event    event.Event
+	last     verified
+	ends     []int // where each record's key and value end in the arena
+	records  []producer.Record
+	rejected []rejection
+	bots     int
+	unhashed int
+	hashes   hashes
+}
+
+func (b *batch) reset() {
+	unpacked := b.unpacked[:0]
+	clear(b.records)
+	clear(b.rejected)
+	*b = batch{
+		unpacked: unpacked, decoder: b.decoder,
+		ends: b.ends[:0], records: b.records[:0], rejected: b.rejected[:0],
+	}
+}
+
+var errTooMany = errors.New("too many elements")
+
+// read turns a body into records and rejections, or returns the refusal of the whole. The records
+// are in fresh memory, since the sink keeps them.
+func (b *batch) read(c *Collector, body []byte, s *sender, h *visitor) (refusal, bool) {
+	b.source = *bytes.NewBuffer(body)
+	if b.decoder == nil {
+		b.decoder = jsontext.NewDecoder(&b.source, jsontext.AllowDuplicateNames(true))
+	} else {
+		b.decoder.Reset(&b.source, jsontext.AllowDuplicateNames(true))
+	}
+	arena := make([]byte, 0, len(body)+512)
+	arena, count, err := b.elements(c, arena, s, h)
+	if err == nil {
+		err = b.tail()
+	}
+	switch {
+	case errors.Is(err, errTooMany):
+		return refusal{fasthttp.StatusRequestEntityTooLarge, codeTooLarge,
+			fmt.Sprintf("The request has more than %d events.", MaxElements)}, true
+	case err != nil:
+		return refusal{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid JSON: " + syntax(err) + "."}, true
+	case count == 0:
+		return refusal{fasthttp.StatusUnprocessableEntity, codeValidation, "The array is empty; send at least one event."}, true
+	case len(b.ends) == 0:
+		return refusal{fasthttp.StatusUnprocessableEntity, codeValidation, "No event was accepted; see rejected."}, true
+	}
+	start := 0
+	for _, end := range b.ends {
+		value := start + len(uuid.UUID{})
+		b.records = append(b.records, producer.Record{
+			Topic: event.Topic,
+			Key:   arena[start:value:value],
+			Value: arena[value:end:end],
+		})
+		start = end
+	}
+	return refusal{}, false
+}
+
+// elements reads one event or an array of them. It returns the arena and the number of elements.
+func (b *batch) elements(c *Collector, arena []byte, s *sender, h *visitor) ([]byte, int, error) {
+	if b.decoder.PeekKind() != '[' {
+		arena, err := b.next(c, arena, 0, s, h)
+		return arena, 1, err
+	}
+	if _, err := b.decoder.ReadToken(); err != nil {
+		return arena, 0, err
+	}
+	index := 0
+	for ; ; index++ {
+		switch b.decoder.PeekKind() {
+		case ']', jsontext.KindInvalid:
+			_, err := b.decoder.ReadToken()
+			return arena, index, err
+		}
+		if index == MaxElements {
+			return arena, index, errTooMany
+		}
+		var err error
+		if arena, err = b.next(c, arena, index, s, h); err != nil {
+			return arena, index, err
+		}
+	}
+}
+
+// next reads one element into a record or a rejection.
+func (b *batch) next(c *Collector, arena []byte, index int, s *sender, h *visitor) ([]byte, error) {
+	if err := b.element.read(b.decoder); err != nil {
+		return arena, err
+	}
+	ev := &b.event
+	if f := c.parse(ev, &b.element, s, &b.last); f.code != "" {
+		b.rejected = append(b.rejected, rejection{index, f.code, f.message})
+		return arena, nil
+	}
+	if h.keep {
+		hash, ok := b.hashes.of(c.deps.Addresses, ev.AccountID, h.addr, s.receivedAt)
+		if ev.IPHash = hash; !ok {
+			b.unhashed++
+		}
+	}
+	if ev.Bot != "" {
+		b.bots++
+	}
+	// The key is the access link, so that repeats of an event meet in one partition.
+	arena = append(arena, ev.AccessLinkID[:]...)
+	arena = ev.Append(arena)
+	b.ends = append(b.ends, len(arena))
+	return arena, nil
+}
+
+// tail checks that nothing follows the value.
+func (b *batch) tail() error {
+	_, err := b.decoder.ReadToken()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err == nil:
+		return errors.New("something follows the value")
+	default:
+		return err
+	}
+}
+
+// syntax returns what is wrong with a body, without repeating the body.
+func syntax(err error) string {
+	var s *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &s) && s.Err != nil:
+		return fmt.Sprintf("%v at byte %d", s.Err, s.ByteOffset)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends too early"
+	default:
+		return err.Error()
+	}
+}

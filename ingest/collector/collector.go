@@ -1,0 +1,154 @@
+// Package collector is the public door for events: it verifies, completes and classifies what
+// browsers and servers send, and answers when it is durable.
+package collector
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+
+	"lodestone/pkg/service"
+	"lodestone/pkg/token"
+)
+
+// Deps are what a collector works with. All but Now are needed.
+type Deps struct {
+	Tokens     *token.Ring
+	Sink       Sink
+	Addresses  Hasher
+	Bots       Classifier
+	Now        func() time.Time // nil: time.Now
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Collector is an HTTP server for events. It is a service.Service.
+type Collector struct {
+	config    Config
+	deps      Deps
+	addresses addresses
+	honour    bool // privacy signals
+	metrics   *metrics
+	server    *fasthttp.Server
+	batches   sync.Pool // of *batch
+
+	listener *listener
+	base     context.Context // of every request; ends when Stop gives up waiting
+	giveUp   context.CancelFunc
+	failed   chan error
+	done     chan struct{} // closed when the server has returned
+}
+
+var _ service.Service = (*Collector)(nil)
+
+// New returns a collector. It listens when it is started.
+func New(c Config, d Deps) (*Collector, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if d.Tokens == nil || d.Sink == nil || d.Addresses == nil || d.Bots == nil || d.Log == nil || d.Registerer == nil {
+		return nil, errNoDeps
+	}
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	trusted, err := c.proxies()
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMetrics(d.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	col := &Collector{
+		config:    c,
+		deps:      d,
+		addresses: addresses{trusted, c.ForwardedHeader},
+		honour:    c.PrivacySignals == "honour",
+		metrics:   m,
+		failed:    make(chan error, 1),
+	}
+	col.batches.New = func() any { return new(batch) }
+	col.base, col.giveUp = context.WithCancel(context.Background())
+	col.server = &fasthttp.Server{
+		Handler:                      col.serve,
+		ErrorHandler:                 col.refuse,
+		Logger:                       quiet{d.Log},
+		NoDefaultServerHeader:        true,
+		NoDefaultContentType:         true,
+		ReadTimeout:                  c.ReadTimeout,
+		WriteTimeout:                 c.WriteTimeout,
+		IdleTimeout:                  c.IdleTimeout,
+		MaxRequestBodySize:           c.MaxBodyBytes,
+		ReadBufferSize:               c.MaxHeaderBytes,
+		Concurrency:                  c.MaxConnections,
+		MaxConnsPerIP:                c.MaxConnsPerIP,
+		DisablePreParseMultipartForm: true,
+		CloseOnShutdown:              true,
+		SecureErrorLogMessage:        true,
+		TCPKeepalive:                 true,
+	}
+	return col, nil
+}
+
+// Start listens. It returns when connections are accepted.
+func (c *Collector) Start(ctx context.Context) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen for events (--collector-listen): %w", err)
+	}
+	c.listener, c.done = newListener(l), make(chan struct{})
+	go func() {
+		defer close(c.done)
+		if err := c.server.Serve(c.listener); err != nil {
+			c.failed <- fmt.Errorf("serve events: %w", err)
+		}
+	}()
+	return nil
+}
+
+// Addr returns the address that the collector listens on. Call it after Start.
+func (c *Collector) Addr() net.Addr { return c.listener.Addr() }
+
+// Stop accepts no more connections, and returns when every request under way is answered. When ctx
+// ends before that, the rest is answered with 503 and cut off.
+func (c *Collector) Stop(ctx context.Context) error {
+	if c.listener == nil {
+		return nil
+	}
+	c.listener.closeSilent()
+	err := c.server.ShutdownWithContext(ctx)
+	c.giveUp()
+	if err != nil {
+		c.cutOff()
+		err = fmt.Errorf("stop collector with requests under way: %w", err)
+	}
+	<-c.done
+	return err
+}
+
+// cutOff lets the handlers, which have been told to give up, send their answers, and then ends the
+// connections that are left: their clients do not read.
+func (c *Collector) cutOff() {
+	const patience = 250 * time.Millisecond
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline) && !c.listener.drained(); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	c.listener.closeAll()
+}
+
+// Failed implements service.Service.
+func (c *Collector) Failed() <-chan error { return c.failed }
+
+// quiet keeps the server's own messages out of the log but for their kind: their arguments hold
+// the addresses of clients.
+type quiet struct{ log *slog.Logger }
+
+// Printf implements fasthttp.Logger.
+func (q quiet) Printf(format string, _ ...any) { q.log.Debug("http server", "message", format) }

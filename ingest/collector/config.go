@@ -1,0 +1,101 @@
+package collector
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"lodestone/pkg/config"
+)
+
+// Limits of the contract. They are no settings: a client may rely on them.
+const (
+	MaxElements  = 500     // events in one request
+	MaxBodyBytes = 1 << 20 // of a body, also after it is unpacked
+)
+
+// Config is the setting of the collector.
+type Config struct {
+	Listen           string        `name:"collector-listen" default:"127.0.0.1:8081" help:"Address to listen on for events."`
+	AckTimeout       time.Duration `name:"collector-ack-timeout" default:"5s" help:"How long a request waits until its events are durable before it is answered with 503."`
+	ReadTimeout      time.Duration `name:"collector-read-timeout" default:"10s" help:"How long a client may take to send one request."`
+	WriteTimeout     time.Duration `name:"collector-write-timeout" default:"10s" help:"How long a client may take to receive one answer."`
+	IdleTimeout      time.Duration `name:"collector-idle-timeout" default:"60s" help:"How long a connection is kept open between two requests."`
+	MaxBodyBytes     int           `name:"collector-max-body-bytes" default:"1048576" help:"Size of the largest body, also after it is unpacked; at most 1 MiB."`
+	MaxHeaderBytes   int           `name:"collector-max-header-bytes" default:"16384" help:"Size of the largest request line and headers together."`
+	MaxConnections   int           `name:"collector-max-connections" default:"65536" help:"Connections that may be open at the same time."`
+	MaxConnsPerIP    int           `name:"collector-max-connections-per-ip" default:"0" help:"Connections that one address may have open at the same time; 0 sets no limit. Do not set it behind a proxy."`
+	TrustedProxies   []string      `name:"collector-trusted-proxies" placeholder:"CIDR,..." help:"Addresses or networks of proxies whose word about the client's address is believed."`
+	ForwardedHeader  string        `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`
+	PrivacySignals   string        `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"What a Sec-GPC or DNT header does: honour keeps the event without user agent and without the hash of the address, ignore does nothing."`
+}
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(setting, wrong, remedy string) {
+		errs = append(errs, config.Invalid(setting, wrong, remedy))
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		bad("--collector-listen", "is no address", "write host:port, such as 127.0.0.1:8081")
+	}
+	for _, t := range []struct {
+		setting  string
+		value    time.Duration
+		min, max time.Duration
+	}{
+		{"--collector-ack-timeout", c.AckTimeout, 100 * time.Millisecond, time.Minute},
+		{"--collector-read-timeout", c.ReadTimeout, 100 * time.Millisecond, 5 * time.Minute},
+		{"--collector-write-timeout", c.WriteTimeout, 100 * time.Millisecond, 5 * time.Minute},
+		{"--collector-idle-timeout", c.IdleTimeout, 100 * time.Millisecond, time.Hour},
+	} {
+		if t.value < t.min || t.value > t.max {
+			bad(t.setting, "is out of range", fmt.Sprintf("give a time from %v to %v", t.min, t.max))
+		}
+	}
+	if c.AckTimeout >= c.WriteTimeout {
+		bad("--collector-ack-timeout", "is not below --collector-write-timeout", "clients and proxies take the latter as the longest wait: give it more time than the former")
+	}
+	for _, n := range []struct {
+		setting  string
+		value    int
+		min, max int
+	}{
+		{"--collector-max-body-bytes", c.MaxBodyBytes, 1024, MaxBodyBytes},
+		{"--collector-max-header-bytes", c.MaxHeaderBytes, 4096, 1 << 20},
+		{"--collector-max-connections", c.MaxConnections, 1, 1 << 24},
+		{"--collector-max-connections-per-ip", c.MaxConnsPerIP, 0, 1 << 24},
+	} {
+		if n.value < n.min || n.value > n.max {
+			bad(n.setting, "is out of range", fmt.Sprintf("give a number from %d to %d", n.min, n.max))
+		}
+	}
+	if _, err := c.proxies(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.ForwardedHeader != headerXForwardedFor && c.ForwardedHeader != headerForwarded {
+		bad("--collector-forwarded-header", "is unknown", "give x-forwarded-for or forwarded")
+	}
+	if c.PrivacySignals != "honour" && c.PrivacySignals != "ignore" {
+		bad("--collector-privacy-signals", "is unknown", "give honour or ignore")
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) proxies() ([]netip.Prefix, error) {
+	var list []netip.Prefix
+	for _, text := range c.TrustedProxies {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, err := netip.ParseAddr(text)
+			if err != nil {
+				return nil, config.Invalid("--collector-trusted-proxies", "has "+text+", which is no network", "write networks such as 10.0.0.0/8, or single addresses, separated by commas")
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		list = append(list, prefix.Masked())
+	}
+	return list, nil
+}

@@ -1,0 +1,140 @@
+package collector
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"lodestone/pkg/event"
+)
+
+var emptyData = []byte("{}")
+
+// parseData sets Data, Page and DurationMS. event_data is an object of at most event.MaxDataBytes
+// without insignificant whitespace, objects and arrays nested at most event.MaxDataDepth deep, no
+// member of an object given twice. It is kept as it was written but for the whitespace: numbers
+// and escapes are not respelt, so an escaped NUL stays six characters and a long number keeps its
+// digits. page and duration_ms, where present and not null, are integers within their range,
+// whatever the type of the event.
+func parseData(ev *event.Event, value jsontext.Value) fault {
+	if value == nil {
+		ev.Data = emptyData
+		return fault{}
+	}
+	if value[0] != '{' {
+		return fault{InvalidEventData, "event_data is not an object"}
+	}
+	// Whitespace first, so that everything after it works on a bounded size.
+	if err := value.Compact(); err != nil {
+		return fault{InvalidEventData, "event_data cannot be read"}
+	}
+	if len(value) > event.MaxDataBytes {
+		return fault{InvalidEventData, fmt.Sprintf("event_data has %d bytes without whitespace; at most %d are allowed", len(value), event.MaxDataBytes)}
+	}
+	members, depth := scanData(value)
+	if depth > event.MaxDataDepth {
+		return fault{InvalidEventData, fmt.Sprintf("event_data is nested %d deep; at most %d are allowed", depth, event.MaxDataDepth)}
+	}
+	if members > 1 && !value.IsValid() { // the decoder's default refuses duplicates
+		return fault{InvalidEventData, "event_data has a member twice in one object"}
+	}
+	ev.Data = value
+	return readPage(ev, value)
+}
+
+// scanData counts the members of all objects of a compact JSON value, and how deep it is nested.
+func scanData(value []byte) (members, depth int) {
+	open := 0
+	for i := 0; i < len(value); i++ {
+		switch value[i] {
+		case '{', '[':
+			open++
+			depth = max(depth, open)
+		case '}', ']':
+			open--
+		case ':':
+			members++
+		case '"':
+			i = endOfString(value, i)
+		}
+	}
+	return members, depth
+}
+
+// endOfString returns the position of the quote that ends the JSON string beginning at i.
+func endOfString(value []byte, i int) int {
+	for i++; i < len(value) && value[i] != '"'; i++ {
+		if value[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// readPage reads page and duration_ms of a compact JSON object.
+func readPage(ev *event.Event, value []byte) fault {
+	for i := 1; i < len(value)-1; {
+		nameEnd := endOfString(value, i)
+		name, _ := unquote(value[i : nameEnd+1])
+		start := nameEnd + 2 // after the colon
+		i = endOfValue(value, start)
+		member := value[start:i]
+		i++ // after the comma or the closing brace
+		switch string(name) {
+		case "page":
+			n, ok := integer(member, 1, event.MaxPage)
+			if !ok {
+				return fault{InvalidEventData, fmt.Sprintf("event_data.page is not an integer from 1 to %d", event.MaxPage)}
+			}
+			ev.Page = n
+		case "duration_ms":
+			n, ok := integer(member, 0, event.MaxDurationMS)
+			if !ok {
+				return fault{InvalidEventData, fmt.Sprintf("event_data.duration_ms is not an integer from 0 to %d", event.MaxDurationMS)}
+			}
+			ev.DurationMS = n
+		}
+	}
+	return fault{}
+}
+
+// endOfValue returns the position after the compact JSON value that begins at i.
+func endOfValue(value []byte, i int) int {
+	for open := 0; i < len(value); i++ {
+		switch value[i] {
+		case '{', '[':
+			open++
+		case '}', ']':
+			if open == 0 {
+				return i
+			}
+			open--
+		case ',':
+			if open == 0 {
+				return i
+			}
+		case '"':
+			i = endOfString(value, i)
+		}
+	}
+	return i
+}
+
+// integer reads a JSON number made of digits only; null is 0.
+func integer(text []byte, least, most uint32) (uint32, bool) {
+	if string(text) == "null" {
+		return 0, true
+	}
+	const digits = 9 // more than the limits have, and safe from overflow
+	if len(text) == 0 || len(text) > digits {
+		return 0, false
+	}
+	n := uint32(0)
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + uint32(c-'0')
+	}
+	return n, n >= least && n <= most
+}

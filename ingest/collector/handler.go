@@ -1,0 +1,149 @@
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+
+	"lodestone/ingest/collector/bot"
+)
+
+// Paths that the collector serves.
+const (
+	eventsPath = "/v1/events"
+)
+
+// serve answers one request. It is the server's handler.
+func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
+	c.metrics.inFlight.Inc()
+	defer c.finish(ctx)
+	setCommonHeaders(ctx)
+	switch string(ctx.Path()) {
+	case eventsPath:
+		c.serveEvents(ctx)
+	default:
+		refuseWith(ctx, refusal{fasthttp.StatusNotFound, codeNotFound, "There is nothing under this path; events go to POST " + eventsPath + "."})
+	}
+}
+
+// finish counts the answer, and makes one of a panic: the server itself recovers from none.
+func (c *Collector) finish(ctx *fasthttp.RequestCtx) {
+	if p := recover(); p != nil {
+		// Neither the value nor the request is logged: both may hold what a visitor sent.
+		c.deps.Log.Error("panic in the collector", "request_id", string(ctx.Response.Header.Peek(headerRequestID)),
+			"type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+		refuseWith(ctx, refusal{fasthttp.StatusInternalServerError, codeInternal, "Something went wrong on our side; try again."})
+		ctx.SetConnectionClose()
+	}
+	if c.base.Err() != nil {
+		ctx.SetConnectionClose()
+	}
+	c.metrics.answered(ctx.Response.StatusCode())
+	c.metrics.inFlight.Dec()
+}
+
+func (c *Collector) serveEvents(ctx *fasthttp.RequestCtx) {
+	const allowed = "POST, OPTIONS"
+	switch {
+	case ctx.IsPost():
+		c.postEvents(ctx)
+	case ctx.IsOptions():
+		preflight(ctx, allowed)
+	default:
+		ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
+		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "Events are sent with POST."})
+	}
+}
+
+func (c *Collector) postEvents(ctx *fasthttp.RequestCtx) {
+	b := c.batches.Get().(*batch)
+	defer func() {
+		b.reset()
+		c.batches.Put(b)
+	}()
+	body, no, refused := b.body(ctx, c.config.MaxBodyBytes)
+	if refused {
+		refuseWith(ctx, no)
+		return
+	}
+	s, v := c.sender(ctx)
+	if no, refused = b.read(c, body, &s, &v); refused {
+		c.countRejected(b)
+		refuseWithList(ctx, no, b.rejected)
+		return
+	}
+	if err := c.write(b); err != nil {
+		c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events", len(b.records), "error", err)
+		ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, retryAfter)
+		refuseWith(ctx, refusal{fasthttp.StatusServiceUnavailable, codeUnavailable,
+			"The events could not be stored in time. Send all of them again; events with an event_id are not counted twice."})
+		return
+	}
+	c.countRejected(b)
+	c.metrics.accepted.Add(float64(len(b.records)))
+	c.metrics.bots.Add(float64(b.bots))
+	c.metrics.unhashed.Add(float64(b.unhashed))
+	accept(ctx, len(b.records), b.rejected)
+}
+
+// write makes the records durable, or fails when the time for it is over.
+func (c *Collector) write(b *batch) error {
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(c.base, c.config.AckTimeout)
+	defer cancel()
+	err := c.deps.Sink.Write(ctx, b.records)
+	c.metrics.ack.Observe(time.Since(begin).Seconds())
+	return err
+}
+
+func (c *Collector) countRejected(b *batch) {
+	for i := range b.rejected {
+		c.metrics.rejected[b.rejected[i].code].Inc()
+	}
+}
+
+// sender returns what the events of a request have in common, and the visitor.
+func (c *Collector) sender(ctx *fasthttp.RequestCtx) (sender, visitor) {
+	h := &ctx.Request.Header
+	agent := h.UserAgent()
+	s := sender{receivedAt: c.deps.Now(), bot: c.deps.Bots.Classify(bot.Request{UserAgent: agent})}
+	if c.honour && objects(h) {
+		return s, visitor{}
+	}
+	s.userAgent = userAgent(agent)
+	addr := c.addresses.client(ctx)
+	return s, visitor{addr: addr, keep: addr.IsValid()}
+}
+
+// newID returns an id for an event that came without.
+func (c *Collector) newID() uuid.UUID { return uuid.Must(uuid.NewV7()) } // crypto/rand never fails
+
+// refuse answers a request that the server could not read. The connection is closed after it.
+func (c *Collector) refuse(ctx *fasthttp.RequestCtx, err error) {
+	setCommonHeaders(ctx)
+	if own := c.listener.find(ctx.Conn()); own != nil {
+		own.linger.Store(true)
+	}
+	var (
+		small   *fasthttp.ErrSmallBuffer
+		timeout net.Error
+	)
+	switch {
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		refuseWith(ctx, tooLarge(c.config.MaxBodyBytes))
+	case errors.As(err, &small):
+		refuseWith(ctx, refusal{fasthttp.StatusRequestHeaderFieldsTooLarge, codeTooLarge,
+			fmt.Sprintf("The request line and the headers have more than %d bytes.", c.config.MaxHeaderBytes)})
+	case errors.As(err, &timeout) && timeout.Timeout():
+		refuseWith(ctx, refusal{fasthttp.StatusRequestTimeout, codeUnavailable, "The request did not arrive in time."})
+	default:
+		refuseWith(ctx, refusal{fasthttp.StatusBadRequest, codeInvalidParameter, "The request is not valid HTTP."})
+	}
+	c.metrics.answered(ctx.Response.StatusCode())
+}

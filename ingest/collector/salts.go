@@ -1,0 +1,242 @@
+package collector
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"lukechampine.com/blake3"
+
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+)
+
+const (
+	saltBytes = 32
+	day       = 24 * time.Hour
+)
+
+// Salts keeps the secret of each day with which addresses are hashed. All collectors share them
+// through Postgres; each is random, and destroyed 48 h after its day began, so that nobody can go
+// back from a hash to an address afterwards, nor compare a visitor over days.
+//
+// It is a service.Service: Start returns when there is a salt for today. Tomorrow's is fetched
+// ahead, so that midnight needs no Postgres and neither does an outage of a day.
+type Salts struct {
+	*service.Loop
+	pool *postgres.Pool
+	now  func() time.Time
+	log  *slog.Logger
+	set  atomic.Pointer[saltSet]
+	age  prometheus.Gauge
+}
+
+// saltSet is the salts of some days. It is never changed, only replaced.
+type saltSet struct {
+	salts []*salt // of consecutive or scattered days, oldest first; at most three
+}
+
+type salt struct {
+	day     time.Time // its UTC midnight
+	secret  [saltBytes]byte
+	hashers sync.Pool // of *blake3.Hasher: making one costs more than the hash
+}
+
+func newSalt(day time.Time, secret []byte) *salt {
+	s := &salt{day: day, secret: [saltBytes]byte(secret)}
+	s.hashers.New = func() any { return blake3.New(16, s.secret[:]) }
+	return s
+}
+
+func (s *saltSet) of(day time.Time) *salt {
+	for _, salt := range s.salts {
+		if salt.day.Equal(day) {
+			return salt
+		}
+	}
+	return nil
+}
+
+// NewSalts returns the salts kept in a migrated database. now is time.Now but in tests.
+func NewSalts(pool *postgres.Pool, now func() time.Time, log *slog.Logger, r prometheus.Registerer) (*Salts, error) {
+	s := &Salts{pool: pool, now: now, log: log, age: prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "lodestone_collector_salt_horizon_days",
+		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
+	})}
+	if err := r.Register(s.age); err != nil {
+		return nil, fmt.Errorf("register salt metrics: %w", err)
+	}
+	s.set.Store(&saltSet{})
+	s.Loop = service.NewLoop("address salts", s.run)
+	return s, nil
+}
+
+// Hash implements Hasher: keyed BLAKE3, cut to 16 bytes, of the account and the address under the
+// salt of the day. The account is part of it so that two accounts cannot find out that they had
+// the same visitor. It takes no lock and does no input or output.
+func (s *Salts) Hash(account uuid.UUID, client netip.Addr, at time.Time) (out [16]byte, ok bool) {
+	salt := s.set.Load().of(midnight(at))
+	if salt == nil {
+		return out, false
+	}
+	var message [32]byte
+	copy(message[:], account[:])
+	addr := client.As16()
+	copy(message[16:], addr[:])
+	h := salt.hashers.Get().(*blake3.Hasher)
+	h.Reset()
+	_, _ = h.Write(message[:]) // documented never to fail
+	h.Sum(out[:0])
+	salt.hashers.Put(h)
+	return out, true
+}
+
+func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
+
+// run refreshes the salts until it is stopped. It never gives up: what is in memory goes on serving
+// while Postgres is away.
+func (s *Salts) run(ctx context.Context, ready func()) error {
+	const (
+		firstRetry = 250 * time.Millisecond
+		lastRetry  = 15 * time.Second
+	)
+	retry := firstRetry
+	for {
+		wait := s.untilRefresh()
+		if err := s.refresh(ctx); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			s.log.Warn("cannot refresh the salts of the address hash, trying again",
+				"error", err, "in", retry, "days_left", s.horizon())
+			wait, retry = jitter(retry), min(2*retry, lastRetry)
+		} else {
+			retry = firstRetry
+		}
+		if s.horizon() > 0 {
+			ready()
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// untilRefresh returns a wait of about a minute that ends at midnight if that comes first.
+func (s *Salts) untilRefresh() time.Duration {
+	const usual = time.Minute
+	now := s.now()
+	return min(jitter(usual), midnight(now).Add(day).Sub(now)+10*time.Millisecond)
+}
+
+func jitter(d time.Duration) time.Duration {
+	return d/2 + mathrand.N(d)
+}
+
+// horizon returns for how many days, from today on, there are salts without a gap.
+func (s *Salts) horizon() int {
+	set, today := s.set.Load(), midnight(s.now())
+	days := 0
+	for set.of(today.Add(time.Duration(days)*day)) != nil {
+		days++
+	}
+	return days
+}
+
+// refresh destroys what is too old, here and in Postgres, and makes and fetches the rest.
+func (s *Salts) refresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	today := midnight(s.now())
+	s.forget(today.Add(-day))
+	defer func() { s.age.Set(float64(s.horizon())) }()
+	if err := s.offer(ctx, today); err != nil {
+		return err
+	}
+	// Not by this clock alone: one that is fast would destroy the salts of all collectors.
+	const destroy = `DELETE FROM ip_salts WHERE day < LEAST($1::date, (now() AT TIME ZONE 'UTC')::date) - 1`
+	if _, err := s.pool.Unscoped().Exec(ctx, destroy, today); err != nil {
+		return fmt.Errorf("destroy old salts: %w", err)
+	}
+	return s.fetch(ctx, today)
+}
+
+// forget drops the salts of days before the one given.
+func (s *Salts) forget(before time.Time) {
+	old := s.set.Load()
+	kept := &saltSet{}
+	for _, salt := range old.salts {
+		if !salt.day.Before(before) {
+			kept.salts = append(kept.salts, salt)
+		}
+	}
+	s.set.Store(kept)
+}
+
+// offer puts a salt into the table for each day that has none there: the one in memory if there is
+// one, since the table is emptied when Postgres crashes, else a new one. Of several collectors
+// that do so at once, the first one's counts.
+func (s *Salts) offer(ctx context.Context, today time.Time) error {
+	const insert = `INSERT INTO ip_salts (day, salt) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+	set := s.set.Load()
+	for _, d := range []time.Time{today.Add(-day), today, today.Add(day)} {
+		secret := make([]byte, saltBytes)
+		switch known := set.of(d); {
+		case known != nil:
+			copy(secret, known.secret[:])
+		case d.Before(today):
+			continue // no event is hashed with it any more
+		default:
+			_, _ = rand.Read(secret) // never fails: crypto/rand ends the process instead
+		}
+		if _, err := s.pool.Unscoped().Exec(ctx, insert, d, secret); err != nil {
+			return fmt.Errorf("offer salt: %w", err)
+		}
+	}
+	return nil
+}
+
+// fetch takes over what the table has.
+func (s *Salts) fetch(ctx context.Context, today time.Time) error {
+	const query = `SELECT day, salt FROM ip_salts WHERE day BETWEEN $1 AND $2 ORDER BY day`
+	rows, err := s.pool.Unscoped().Query(ctx, query, today.Add(-day), today.Add(day))
+	if err != nil {
+		return fmt.Errorf("read salts: %w", err)
+	}
+	defer rows.Close()
+	old, fresh := s.set.Load(), &saltSet{}
+	for rows.Next() {
+		var (
+			date   time.Time
+			secret []byte
+		)
+		if err := rows.Scan(&date, &secret); err != nil {
+			return fmt.Errorf("read salts: %w", err)
+		}
+		known := old.of(date)
+		if known == nil || known.secret != [saltBytes]byte(secret) {
+			if known != nil {
+				s.log.Warn("the salt of a day was replaced by another collector's: hashes of that day fall into two groups", "day", date.Format(time.DateOnly))
+			}
+			known = newSalt(date, secret)
+		}
+		fresh.salts = append(fresh.salts, known)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read salts: %w", err)
+	}
+	s.set.Store(fresh)
+	return nil
+}

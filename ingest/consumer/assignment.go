@@ -1,0 +1,146 @@
+package consumer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// assign starts a worker for each partition that was assigned, and returns where fetching begins:
+// before the committed offset, so that the worker can fill its window of repeats from the log.
+// Partitions whose commit lies outside the log are left out and stand still.
+func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[string]map[int32]kgo.Offset) (
+	map[string]map[int32]kgo.Offset, error,
+) {
+	from := make(map[string]map[int32]kgo.Offset, len(assigned))
+	for topic, partitions := range assigned {
+		numbers := make([]int32, 0, len(partitions))
+		for number := range partitions {
+			numbers = append(numbers, number)
+		}
+		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers)
+		if err != nil {
+			c.log.Warn("cannot take over partitions, will try again", "topic", topic, "error", err)
+			return nil, fmt.Errorf("take over partitions of %s: %w", topic, err)
+		}
+		for _, lost := range out {
+			c.refuse(assignment{lost.topic, lost.partition}, lost)
+		}
+		from[topic] = make(map[int32]kgo.Offset, len(positions))
+		for number, p := range positions {
+			c.begin(cl, assignment{topic, number}, p)
+			from[topic][number] = kgo.NewOffset().At(p.fetch)
+		}
+	}
+	return from, nil
+}
+
+// begin starts the worker of a partition. A worker that is there already is from an assignment
+// that was interrupted before it was complete, and gives way.
+func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
+	c.release(map[string][]int32{a.topic: {a.partition}}, false)
+	s := c.streams[a.topic]
+	ctx, cancel := context.WithCancel(context.Background()) // ends with the assignment, in release
+	log := c.log.With("topic", a.topic, "partition", a.partition)
+	w := &worker{
+		stream:  s,
+		at:      origin{topicID: p.topicID, partition: a.partition},
+		cl:      cl,
+		cfg:     c.cfg,
+		log:     log,
+		metrics: c.metrics,
+		store:   &store{options: c.clickhouse, table: s.table, topicID: p.topicID, partition: a.partition, log: log},
+		queue:   newQueue(c.cfg.QueueBytes),
+		resume:  func() { cl.ResumeFetchPartitions(map[string][]int32{a.topic: {a.partition}}) },
+		window:  newWindow(repeatWindow),
+		block:   &block{table: s.make()},
+		started: p.next,
+		read:    p.fetch,
+		next:    p.next,
+		intent:  p.intent,
+
+		stopping: make(chan struct{}),
+		cancel:   cancel,
+		done:     make(chan struct{}),
+	}
+	w.progress.Store(p.next)
+	c.mu.Lock()
+	c.workers[a] = w
+	delete(c.refused, a)
+	c.mu.Unlock()
+	log.Info("took over partition", "next", p.next, "announced", p.intent, "reading_from", p.fetch)
+	go w.run(ctx)
+}
+
+// release stops the workers of the partitions and returns when they have ended. With grace they
+// finish the block that they announced, for as long as an insert may take; without, the partition
+// may have another owner already, so they end at once.
+func (c *Consumer) release(partitions map[string][]int32, grace bool) {
+	var stopping []*worker
+	c.mu.Lock()
+	for topic, numbers := range partitions {
+		for _, number := range numbers {
+			a := assignment{topic, number}
+			delete(c.refused, a)
+			delete(c.ends, a)
+			if w := c.workers[a]; w != nil {
+				stopping = append(stopping, w)
+				delete(c.workers, a)
+			}
+		}
+	}
+	c.mu.Unlock()
+	for _, w := range stopping {
+		w.stop(grace)
+	}
+	limit := time.NewTimer(c.cfg.ReleaseTimeout)
+	defer limit.Stop()
+	for _, w := range stopping {
+		select {
+		case <-w.done:
+		case <-limit.C:
+			limit.Reset(0)
+			w.cancel()
+			<-w.done
+		}
+		w.cancel()
+	}
+}
+
+// releaseAll stops every worker that is left.
+func (c *Consumer) releaseAll() {
+	all := map[string][]int32{}
+	c.mu.Lock()
+	for a := range c.workers {
+		all[a.topic] = append(all[a.topic], a.partition)
+	}
+	c.mu.Unlock()
+	c.release(all, false)
+}
+
+// refuse makes a partition stand still, loudly.
+func (c *Consumer) refuse(a assignment, why error) {
+	c.mu.Lock()
+	_, known := c.refused[a]
+	c.refused[a] = struct{}{}
+	c.mu.Unlock()
+	if !known {
+		c.log.Error("partition stands still", "topic", a.topic, "partition", a.partition, "error", why)
+	}
+}
+
+// status says what the consumer works on.
+func (c *Consumer) status() status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := status{partitions: len(c.workers), blocked: len(c.refused)}
+	for a, w := range c.workers {
+		if w.blocked.Load() {
+			s.blocked++
+		}
+		s.lag += max(0, c.ends[a]-w.progress.Load())
+	}
+	return s
+}

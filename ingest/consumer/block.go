@@ -1,0 +1,58 @@
+package consumer
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// block is a contiguous range of one partition on its way into ClickHouse. What is in it depends
+// only on its range and on the log.
+type block struct {
+	first int64 // first offset that it covers
+	last  int64 // last one
+	bytes int   // of the records it covers
+	count int   // of the records it covers
+
+	records []*kgo.Record // those that become rows, in order
+	repeats int           // records dropped because they repeat an event
+	dead    []deadLetter  // records that cannot become rows
+	table   table         // the rows of records
+}
+
+func (b *block) reset(first int64) {
+	clear(b.records)
+	b.first, b.last, b.bytes, b.count = first, first-1, 0, 0
+	b.records, b.repeats, b.dead = b.records[:0], 0, nil
+	b.table.reset()
+}
+
+func (b *block) empty() bool { return b.count == 0 }
+
+// token names the block's insert to ClickHouse, which stores one insert of a token only, for as
+// long as it remembers. round tells inserts of the rows that were found missing later.
+func (b *block) token(topicID uuid.UUID, partition int32, round int) string {
+	token := fmt.Sprintf("%s:%d:%d-%d", topicID, partition, b.first, b.last)
+	if round > 0 {
+		token += fmt.Sprintf("#r%d", round)
+	}
+	return token
+}
+
+// keep reduces the rows to those whose offset is not in stored, and returns how many are left.
+// The records were decoded before, so decoding them again cannot fail.
+func (b *block) keep(at origin, stored map[int64]struct{}) (int, error) {
+	b.table.reset()
+	for _, r := range b.records {
+		if _, ok := stored[r.Offset]; ok {
+			continue
+		}
+		if _, err := b.table.decode(r.Value); err != nil {
+			return 0, fmt.Errorf("decode record %d a second time: %w", r.Offset, err)
+		}
+		at.offset = r.Offset
+		b.table.add(at)
+	}
+	return b.table.rows(), nil
+}

@@ -1,0 +1,69 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+)
+
+// deadLetter is a record that cannot become a row, with the reason.
+type deadLetter struct {
+	record *kgo.Record
+	reason string // one of a small fixed set
+	err    error
+}
+
+// Reasons of dead letters.
+const (
+	reasonMalformed = "malformed"           // the bytes are no record
+	reasonVersion   = "unsupported_version" // written by a later release
+	reasonInvalid   = "invalid"             // a record, but no event
+)
+
+func newDeadLetter(r *kgo.Record, err error) deadLetter {
+	reason := reasonMalformed
+	switch {
+	case errors.Is(err, event.ErrVersion):
+		reason = reasonVersion
+	case errors.Is(err, event.ErrInvalid):
+		reason = reasonInvalid
+	}
+	return deadLetter{record: r, reason: reason, err: err}
+}
+
+// message returns the record for the dead-letter topic. Its key is its origin: when a block is
+// built again after a crash, its dead letters are sent again and collapse on that key.
+func (d deadLetter) message(at origin) *kgo.Record {
+	offset := strconv.FormatInt(d.record.Offset, 10)
+	partition := strconv.FormatInt(int64(at.partition), 10)
+	return &kgo.Record{
+		Topic: event.DeadLetterTopic,
+		Key:   []byte(at.topicID.String() + "/" + partition + "/" + offset),
+		Value: d.record.Value,
+		Headers: []kgo.RecordHeader{
+			{Key: "reason", Value: []byte(d.reason)},
+			{Key: "error", Value: []byte(d.err.Error())},
+			{Key: "topic", Value: []byte(d.record.Topic)},
+			{Key: "topic_id", Value: []byte(at.topicID.String())},
+			{Key: "partition", Value: []byte(partition)},
+			{Key: "offset", Value: []byte(offset)},
+		},
+	}
+}
+
+// produceDeadLetters returns when all of them are durable.
+func produceDeadLetters(ctx context.Context, cl *kgo.Client, letters []deadLetter, at origin) error {
+	messages := make([]*kgo.Record, len(letters))
+	for i, letter := range letters {
+		messages[i] = letter.message(at)
+	}
+	if err := cl.ProduceSync(ctx, messages...).FirstErr(); err != nil {
+		return fmt.Errorf("write dead letters: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package consumer
+
+import (
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"lodestone/pkg/event"
+)
+
+// eventStream is the way of events.
+func eventStream() stream {
+	return stream{
+		topic: event.Topic,
+		table: "lodestone.events",
+		make:  func() table { return newEventTable() },
+	}
+}
+
+// eventTable holds rows of lodestone.events, column by column.
+type eventTable struct {
+	event event.Event
+
+	accountID, leadMagnetID, genericLinkID proto.ColUUID
+	accessLinkID, sessionID, eventID       proto.ColUUID
+	eventType                              proto.ColEnum8
+	eventData                              proto.ColStr
+	magnetVersion, page, durationMS        proto.ColUInt32
+	ipHash                                 proto.ColFixedStr16
+	userAgent, bot                         *proto.ColLowCardinality[string]
+	createdAt, receivedAt                  *proto.ColDateTime64
+	topicID                                proto.ColUUID
+	partition                              proto.ColInt32
+	offset                                 proto.ColInt64
+
+	columns proto.Input
+}
+
+func newEventTable() *eventTable {
+	t := &eventTable{
+		userAgent:  new(proto.ColStr).LowCardinality(),
+		bot:        new(proto.ColStr).LowCardinality(),
+		createdAt:  new(proto.ColDateTime64).WithPrecision(proto.PrecisionMilli).WithLocation(time.UTC),
+		receivedAt: new(proto.ColDateTime64).WithPrecision(proto.PrecisionMilli).WithLocation(time.UTC),
+	}
+	t.columns = proto.Input{
+		{Name: "account_id", Data: &t.accountID},
+		{Name: "lead_magnet_id", Data: &t.leadMagnetID},
+		{Name: "generic_link_id", Data: &t.genericLinkID},
+		{Name: "access_link_id", Data: &t.accessLinkID},
+		{Name: "session_id", Data: &t.sessionID},
+		{Name: "event_id", Data: &t.eventID},
+		// The server compares the type's full name, so the column carries the names of the values.
+		{Name: "event_type", Data: proto.Wrap(&t.eventType, "'page_viewed' = 1, 'download_started' = 2, 'download_completed' = 3")},
+		{Name: "event_data", Data: &t.eventData},
+		{Name: "magnet_version", Data: &t.magnetVersion},
+		{Name: "page", Data: &t.page},
+		{Name: "duration_ms", Data: &t.durationMS},
+		{Name: "ip_hash", Data: &t.ipHash},
+		{Name: "user_agent", Data: t.userAgent},
+		{Name: "bot", Data: t.bot},
+		{Name: "created_at", Data: t.createdAt},
+		{Name: "received_at", Data: t.receivedAt},
+		{Name: "kafka_topic_id", Data: &t.topicID},
+		{Name: "kafka_partition", Data: &t.partition},
+		{Name: "kafka_offset", Data: &t.offset},
+	}
+	return t
+}
+
+func (t *eventTable) decode(record []byte) (identity, error) {
+	if err := t.event.Decode(record); err != nil {
+		return identity{}, err
+	}
+	return identity{link: t.event.AccessLinkID, event: t.event.EventID}, nil
+}
+
+func (t *eventTable) add(at origin) {
+	e := &t.event
+	t.accountID.Append(e.AccountID)
+	t.leadMagnetID.Append(e.LeadMagnetID)
+	t.genericLinkID.Append(e.GenericLinkID)
+	t.accessLinkID.Append(e.AccessLinkID)
+	t.sessionID.Append(e.SessionID)
+	t.eventID.Append(e.EventID)
+	t.eventType.Append(proto.Enum8(e.Type))
+	t.eventData.AppendBytes(e.Data)
+	t.magnetVersion.Append(e.MagnetVersion)
+	t.page.Append(e.Page)
+	t.durationMS.Append(e.DurationMS)
+	t.ipHash.Append(e.IPHash)
+	t.userAgent.Append(string(e.UserAgent))
+	t.bot.Append(e.Bot)
+	t.createdAt.AppendRaw(proto.DateTime64(e.CreatedAt))
+	t.receivedAt.AppendRaw(proto.DateTime64(e.ReceivedAt))
+	t.topicID.Append(at.topicID)
+	t.partition.Append(at.partition)
+	t.offset.Append(at.offset)
+}
+
+func (t *eventTable) rows() int { return t.offset.Rows() }
+
+func (t *eventTable) input() proto.Input { return t.columns }
+
+func (t *eventTable) reset() { t.columns.Reset() }

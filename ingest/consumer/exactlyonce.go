@@ -1,0 +1,208 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// recover finds out how far earlier assignments may have got: it ends inserts that still run, then
+// reads the last stored offset. Up to there, and within the announced block, every insert is
+// preceded by a look at what is stored (insert). It reports whether the worker may go on.
+func (w *worker) recover(ctx context.Context) bool {
+	return w.retry(ctx, "find out what is stored", func() error {
+		if err := w.store.kill(ctx); err != nil {
+			return err
+		}
+		last, err := w.store.last(ctx, w.next)
+		if err != nil {
+			return err
+		}
+		w.doubt = max(last, w.intent)
+		return nil
+	})
+}
+
+// insert stores the block's rows exactly once and reports whether the worker may go on.
+//
+// The block is announced first: the commit says that everything before it is done and that its
+// range may be stored from now on. So whoever owns the partition after a crash builds the same
+// block, with the same token, and looks at the stored offsets before inserting. The token settles
+// only the race with an insert that is still on its way; what counts are the stored offsets.
+func (w *worker) insert(ctx context.Context) bool {
+	b := w.block
+	doubtful := b.first <= w.doubt
+	round := 0
+	tries := w.backoff()
+	for {
+		// Before every try, since the commit also proves that the partition is still ours. The try
+		// has to end within InsertTimeout of that proof, even if the whole process is stopped in
+		// between; that is less than Kafka waits before it gives the partition away.
+		proved := time.Now()
+		if !w.commit(ctx, b.last) {
+			return false
+		}
+		deadline, cancel := context.WithDeadline(ctx, proved.Add(w.cfg.InsertTimeout))
+		done, err := w.attempt(deadline, doubtful, &round)
+		cancel()
+		switch {
+		case done:
+			w.blocked.Store(false)
+			return true
+		case ctx.Err() != nil:
+			return false
+		case err == nil:
+			doubtful = true // inserted while in doubt: count
+			continue
+		}
+		doubtful = true
+		w.metrics.retries.Inc()
+		if !w.wait(ctx, tries, "insert", err) {
+			return false
+		}
+	}
+}
+
+// attempt makes one try. Not in doubt, a successful insert is the end of it. In doubt, only having
+// seen every row stored is: an insert that ClickHouse acknowledged may have been swallowed by a
+// token that was logged although its rows never got to the disk.
+func (w *worker) attempt(ctx context.Context, doubtful bool, round *int) (done bool, err error) {
+	b := w.block
+	if !doubtful {
+		begin := time.Now()
+		if err := w.store.insert(ctx, b.table.input(), b.token(w.at.topicID, w.at.partition, 0)); err != nil {
+			return false, err
+		}
+		w.metrics.insert.Observe(time.Since(begin).Seconds())
+		return true, nil
+	}
+	if err := w.store.kill(ctx); err != nil {
+		return false, err
+	}
+	stored, err := w.store.stored(ctx, b.first, b.last)
+	if err != nil {
+		return false, err
+	}
+	missing, err := b.keep(w.at, stored)
+	if err != nil {
+		return false, err
+	}
+	if found := len(b.records) - missing; found > 0 {
+		if *round == 0 {
+			*round = 1 // another set of rows, so another token
+			w.metrics.recovered.Add(float64(found))
+			w.log.Info("part of the block is stored already", "first", b.first, "last", b.last, "stored", found, "missing", missing)
+		}
+	}
+	if missing == 0 {
+		return true, nil
+	}
+	if err := w.store.insert(ctx, b.table.input(), b.token(w.at.topicID, w.at.partition, *round)); err != nil {
+		return false, err
+	}
+	*round++ // if rows are still missing, this token is spent
+	return false, nil
+}
+
+// commit says that everything below the block is done, and announces the block up to intent. It
+// tries until Kafka has it: a commit whose outcome is unknown may be repeated, since it says the
+// same. It reports whether the worker may go on; once another consumer owns the partition Kafka
+// refuses every commit, and the client takes the assignment away, which cancels ctx.
+func (w *worker) commit(ctx context.Context, intent int64) bool {
+	ok := w.retry(ctx, "commit", func() error {
+		text := metadata(w.at.topicID, intent)
+		var result error
+		w.cl.CommitOffsetsSync(
+			kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error {
+				for i := range req.Topics {
+					for j := range req.Topics[i].Partitions {
+						req.Topics[i].Partitions[j].Metadata = &text
+					}
+				}
+				// The last look before the request goes out: a worker that was stopped, or whose
+				// topic was made anew, commits nothing.
+				return ctx.Err()
+			}),
+			map[string]map[int32]kgo.EpochOffset{w.stream.topic: {w.at.partition: {Epoch: -1, Offset: w.next}}},
+			func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
+				result = commitError(resp, err)
+			},
+		)
+		return result
+	})
+	if ok && intent == noIntent {
+		w.dirty = false
+	}
+	return ok
+}
+
+// commitError returns what kept a commit of one partition from being stored, or nil.
+func commitError(resp *kmsg.OffsetCommitResponse, err error) error {
+	if err != nil {
+		return fmt.Errorf("commit offset: %w", err)
+	}
+	answered := false
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			answered = true
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return fmt.Errorf("commit offset: %w", err)
+			}
+		}
+	}
+	if !answered {
+		return errors.New("commit offset: the answer names no partition")
+	}
+	return nil
+}
+
+// retry calls fn until it succeeds, with growing pauses. It reports false when the worker is to
+// end before that.
+func (w *worker) retry(ctx context.Context, what string, fn func() error) bool {
+	tries := w.backoff()
+	for {
+		err := fn()
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil || !w.wait(ctx, tries, what, err) {
+			return false
+		}
+	}
+}
+
+func (w *worker) backoff() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, 5*time.Second
+	return b
+}
+
+// wait logs the error and pauses. What ClickHouse itself refuses would be refused again: that
+// stands still loudly, and goes on by itself once somebody mended the cause.
+func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, what string, err error) bool {
+	pause := tries.NextBackOff()
+	if clickhouse.IsRefusal(err) {
+		w.blocked.Store(true)
+		pause = tries.MaxInterval
+		w.log.Error("ClickHouse refuses this partition's rows; it stands still until that is mended",
+			"first", w.block.first, "last", w.block.last, "error", err)
+	} else {
+		w.log.Warn("will try again", "what", what, "in", pause.Round(time.Millisecond), "error", err)
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

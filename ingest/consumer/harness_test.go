@@ -1,0 +1,205 @@
+package consumer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// patience bounds a wait for something that must happen; it is no measure of speed.
+const patience = 60 * time.Second
+
+// rig is a broker of the test's own and the shared ClickHouse.
+type rig struct {
+	t          *testing.T
+	kafka      kafka.Config
+	clickhouse clickhouse.Config
+	client     *kgo.Client // produces, and looks at the group
+	topicID    uuid.UUID
+	group      string
+	account    uuid.UUID
+}
+
+var migrate sync.Once
+
+func newRig(t *testing.T, partitions int32) *rig {
+	t.Helper()
+	broker := enginetest.NewKafka(t, t.TempDir())
+	require.NoError(t, broker.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	return newRigOn(t, broker.Brokers(), partitions)
+}
+
+func newRigOn(t *testing.T, brokers []string, partitions int32) *rig {
+	t.Helper()
+	r := &rig{
+		t:          t,
+		kafka:      kafka.Config{Brokers: brokers},
+		clickhouse: clickhouse.Config{URL: enginetest.ClickHouse(t)},
+		group:      "group-" + uuid.NewString(),
+		account:    uuid.New(),
+	}
+	migrate.Do(func() {
+		_, err := clickhouse.Migrate(t.Context(), r.clickhouse)
+		require.NoError(t, err)
+	})
+	var err error
+	r.client, err = kgo.NewClient(append(r.kafka.Options(testLog()),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond))...)
+	require.NoError(t, err)
+	t.Cleanup(r.client.Close)
+	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: partitions, Replication: 1})
+	require.NoError(t, err)
+	r.topicID, _, err = kafka.Topic(t.Context(), r.client, event.Topic)
+	require.NoError(t, err)
+	return r
+}
+
+func testLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+// config has short times, so that tests of failures do not take long ones.
+func (r *rig) config() Config {
+	return Config{
+		Group: r.group, BlockRows: 100, BlockBytes: 1 << 20, BlockAge: 20 * time.Millisecond, QueueBytes: 1 << 20,
+		InsertTimeout: 5 * time.Second, ReleaseTimeout: 3 * time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
+	}
+}
+
+// consume starts a consumer, which the returned function stops; the test's end does so as well.
+func (r *rig) consume(c Config) (stop func()) {
+	r.t.Helper()
+	require.NoError(r.t, c.Validate())
+	consumer, err := New(c, r.kafka, r.clickhouse, testLog(), prometheus.NewRegistry())
+	require.NoError(r.t, err)
+	require.NoError(r.t, consumer.Start(r.t.Context()))
+	stop = func() { require.NoError(r.t, consumer.Stop(context.Background())) }
+	r.t.Cleanup(stop)
+	return stop
+}
+
+// event returns a valid event, the n-th of the rig's account.
+func (r *rig) event(n int) event.Event {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixMilli() + int64(n)
+	return event.Event{
+		AccountID: r.account, LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(),
+		MagnetVersion: 1, Type: event.PageViewed, Page: uint32(n%10 + 1), DurationMS: 1000,
+		Data: fmt.Appendf(nil, `{"page":%d,"duration_ms":1000}`, n%10+1), UserAgent: []byte("test"),
+		IPHash: [16]byte{1}, CreatedAt: at, ReceivedAt: at,
+	}
+}
+
+func (r *rig) events(n int) []event.Event {
+	events := make([]event.Event, n)
+	for i := range events {
+		events[i] = r.event(i)
+	}
+	return events
+}
+
+// produce writes the events to one partition and returns the offset of the first.
+func (r *rig) produce(partition int32, events ...event.Event) int64 {
+	r.t.Helper()
+	values := make([][]byte, len(events))
+	for i := range events {
+		values[i] = events[i].Append(nil)
+	}
+	return r.produceRaw(partition, values...)
+}
+
+func (r *rig) produceRaw(partition int32, values ...[]byte) int64 {
+	r.t.Helper()
+	records := make([]*kgo.Record, len(values))
+	for i, v := range values {
+		records[i] = &kgo.Record{Topic: event.Topic, Partition: partition, Value: v}
+	}
+	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), records...).FirstErr())
+	return records[0].Offset
+}
+
+// store returns a connection like a worker's, for a look from outside.
+func (r *rig) store(partition int32) *store {
+	options, err := r.clickhouse.BlockOptions()
+	require.NoError(r.t, err)
+	s := &store{options: options, table: "lodestone.events", topicID: r.topicID, partition: partition, log: testLog()}
+	r.t.Cleanup(s.close)
+	return s
+}
+
+// counts returns how many rows of the rig's topic are stored, and of how many offsets.
+func (r *rig) counts() (rows, offsets uint64) {
+	r.t.Helper()
+	conn, err := clickhouse.Open(r.clickhouse, 1)
+	require.NoError(r.t, err)
+	defer func() { require.NoError(r.t, conn.Close()) }()
+	require.NoError(r.t, conn.QueryRow(context.Background(),
+		"SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
+		chParameter("topic", r.topicID.String())).Scan(&rows, &offsets))
+	return rows, offsets
+}
+
+// committed returns a partition's committed offset and what its commit announces.
+func (r *rig) committed(partition int32) (next, intent int64) {
+	r.t.Helper()
+	offsets, err := kadm.NewClient(r.client).FetchOffsetsForTopics(context.Background(), r.group, event.Topic)
+	require.NoError(r.t, err)
+	o, ok := offsets.Lookup(event.Topic, partition)
+	require.True(r.t, ok)
+	_, intent, _ = parseMetadata(o.Metadata)
+	return o.At, intent
+}
+
+// commit sets the group's offset, as an earlier consumer would have left it.
+func (r *rig) commit(partition int32, next int64, metadata string) {
+	r.t.Helper()
+	offsets := kadm.Offsets{}
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: partition, At: next, LeaderEpoch: -1, Metadata: metadata})
+	require.NoError(r.t, kadm.NewClient(r.client).CommitAllOffsets(r.t.Context(), r.group, offsets))
+}
+
+// awaitCommit waits until everything below the offset is committed and nothing is announced.
+func (r *rig) awaitCommit(partition int32, next int64) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool {
+		at, intent := r.committed(partition)
+		return at == next && intent == noIntent
+	}, patience, 20*time.Millisecond, "partition %d does not get to offset %d", partition, next)
+}
+
+// requireStored fails unless exactly so many rows are stored, none of them twice.
+func (r *rig) requireStored(want int) {
+	r.t.Helper()
+	rows, offsets := r.counts()
+	require.Equal(r.t, uint64(want), rows, "rows")
+	require.Equal(r.t, uint64(want), offsets, "offsets")
+}
+
+// storeRows inserts the events as an earlier consumer would have, from the offset on.
+func (r *rig) storeRows(partition int32, first int64, token string, events ...event.Event) {
+	r.t.Helper()
+	rows := newEventTable()
+	for i := range events {
+		_, err := rows.decode(events[i].Append(nil))
+		require.NoError(r.t, err)
+		rows.add(origin{topicID: r.topicID, partition: partition, offset: first + int64(i)})
+	}
+	require.NoError(r.t, r.store(partition).insert(r.t.Context(), rows.input(), token))
+}

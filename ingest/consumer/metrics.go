@@ -1,0 +1,55 @@
+package consumer
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	rows        prometheus.Counter
+	blocks      prometheus.Counter
+	repeats     prometheus.Counter
+	deadLetters *prometheus.CounterVec
+	retries     prometheus.Counter
+	recovered   prometheus.Counter
+	gaps        prometheus.Counter
+	insert      prometheus.Histogram
+}
+
+// newMetrics registers the metrics; state is asked for what the gauges show.
+func newMetrics(r prometheus.Registerer, state func() status) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_consumer_" + name, Help: help})
+	}
+	gauge := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "lodestone_consumer_" + name, Help: help}, value)
+	}
+	m := &metrics{
+		rows:    counter("rows_total", "Rows stored in ClickHouse."),
+		blocks:  counter("blocks_total", "Blocks finished."),
+		repeats: counter("repeats_total", "Records dropped because they repeat an event."),
+		deadLetters: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lodestone_consumer_dead_letters_total", Help: "Records that could not become rows, by reason.",
+		}, []string{"reason"}),
+		retries:   counter("insert_retries_total", "Inserts tried again after an error."),
+		recovered: counter("rows_found_stored_total", "Rows of unfinished blocks that turned out to be stored already."),
+		gaps:      counter("offset_gaps_total", "Jumps in the offsets read from Kafka."),
+		insert: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "lodestone_consumer_insert_seconds", Help: "Time of one successful insert.",
+			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14),
+		}),
+	}
+	r.MustRegister(m.rows, m.blocks, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.insert,
+		gauge("partitions", "Partitions that this consumer works on.",
+			func() float64 { return float64(state().partitions) }),
+		gauge("blocked_partitions", "Partitions that stand still and need a look: see the log.",
+			func() float64 { return float64(state().blocked) }),
+		gauge("lag_records", "Records in Kafka that are not stored yet, over this consumer's partitions.",
+			func() float64 { return float64(state().lag) }),
+	)
+	return m
+}
+
+// status is what a consumer works on at a moment.
+type status struct {
+	partitions int
+	blocked    int
+	lag        int64 // records
+}

@@ -1,0 +1,158 @@
+package consumer
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/event"
+)
+
+// Each test leaves Kafka and ClickHouse as a consumer that was killed would, and lets a new one
+// take over.
+
+func (r *rig) token(first, last int64) string {
+	b := block{first: first, last: last}
+	return b.token(r.topicID, 0, 0)
+}
+
+func TestKilledAfterTheInsert(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(50)
+	r.produce(0, events...)
+	r.commit(0, 10, metadata(r.topicID, 29))
+	r.storeRows(0, 0, "earlier", events[:10]...)
+	r.storeRows(0, 10, r.token(10, 29), events[10:30]...)
+	r.consume(r.config())
+	r.awaitCommit(0, 50)
+	r.requireStored(50)
+}
+
+func TestKilledBeforeTheInsert(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(50)
+	r.produce(0, events...)
+	r.commit(0, 0, metadata(r.topicID, 29))
+	r.consume(r.config())
+	r.awaitCommit(0, 50)
+	r.requireStored(50)
+}
+
+func TestKilledInTheMiddleOfAnInsertOfTwoMonths(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(30)
+	for i := range events[:10] {
+		events[i].CreatedAt -= 30 * 24 * 3600 * 1000 // another partition of the table, so another part
+	}
+	r.produce(0, events...)
+	r.commit(0, 0, metadata(r.topicID, 29))
+	r.storeRows(0, 0, r.token(0, 29), events[:10]...)
+	r.consume(r.config())
+	r.awaitCommit(0, 30)
+	r.requireStored(30)
+}
+
+func TestATokenWithoutItsRowsSwallowsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(30)
+	r.produce(0, events...)
+	r.commit(0, 0, metadata(r.topicID, 29))
+	// A crash between the log of tokens and the rename of the part: the token is known, the rows
+	// are gone.
+	r.storeRows(0, 0, r.token(0, 29), events...)
+	r.exec("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} SETTINGS mutations_sync = 2")
+	r.requireStored(0)
+	r.storeRows(0, 0, r.token(0, 29), events...)
+	r.requireStored(0) // the token does swallow an insert
+	r.consume(r.config())
+	r.awaitCommit(0, 30)
+	r.requireStored(30)
+}
+
+func TestCommitsSetBackOrDeletedDoubleNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	stop := r.consume(r.config())
+	r.produce(0, r.events(500)...)
+	r.awaitCommit(0, 500)
+	stop()
+	r.commit(0, 120, "")
+	r.produce(0, r.events(10)...)
+	stop = r.consume(r.config())
+	r.awaitCommit(0, 510)
+	stop()
+	r.requireStored(510)
+
+	_, err := kadm.NewClient(r.client).DeleteGroup(t.Context(), r.group)
+	require.NoError(t, err)
+	r.produce(0, r.events(10)...)
+	r.consume(r.config())
+	r.awaitCommit(0, 520)
+	r.requireStored(520)
+}
+
+func TestHolesBelowStoredOffsetsAreFilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(300)
+	r.produce(0, events...)
+	r.storeRows(0, 40, "later", events[40:200]...)
+	r.storeRows(0, 260, "last", events[260:290]...)
+	r.consume(r.config())
+	r.awaitCommit(0, 300)
+	r.requireStored(300)
+}
+
+func TestACommitForADeletedTopicOfTheSameNameIsNotTaken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.produce(0, r.events(20)...)
+	other := r.account // any other id
+	r.commit(0, 15, metadata(other, 17))
+	r.consume(r.config())
+	r.awaitCommit(0, 20)
+	r.requireStored(20)
+}
+
+func TestAnOffsetOutsideTheLogStandsStill(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	r.produce(0, r.events(20)...)
+	r.produce(1, r.events(20)...)
+	r.commit(0, 5000, "")
+	r.consume(r.config())
+	r.awaitCommit(1, 20) // the other partition goes on
+	next, _ := r.committed(0)
+	require.Equal(t, int64(5000), next, "the offset must not be reset")
+	r.requireStored(20)
+}
+
+func TestARecordDeletedBeforeItWasStoredStandsStill(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.produce(0, r.events(20)...)
+	r.commit(0, 5, metadata(r.topicID, noIntent))
+	offsets := kadm.Offsets{}
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 10, LeaderEpoch: -1})
+	_, err := kadm.NewClient(r.client).DeleteRecords(t.Context(), offsets)
+	require.NoError(t, err)
+	_, out, err := readPositions(t.Context(), r.client, r.group, event.Topic, []int32{0})
+	require.NoError(t, err)
+	require.Len(t, out, 1)
+	require.ErrorContains(t, out[0], "goes on at offset 5, but the log holds 10 to 19")
+}
+
+func (r *rig) exec(query string) {
+	r.t.Helper()
+	conn, err := clickhouse.Open(r.clickhouse, 1)
+	require.NoError(r.t, err)
+	defer func() { require.NoError(r.t, conn.Close()) }()
+	require.NoError(r.t, conn.Exec(context.Background(), query, chParameter("topic", r.topicID.String())))
+}

@@ -1,0 +1,210 @@
+package consumer
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// idleCommit is how long a finished block's end waits for the next block, whose commit would say
+// the same, before it is committed alone.
+const idleCommit = 200 * time.Millisecond
+
+// worker stores one partition for as long as this consumer owns it: one assignment, one worker.
+// It is stopped and waited for before the partition is given up, so that nothing of an old
+// assignment can happen in a new one.
+type worker struct {
+	stream  stream
+	at      origin // topic and partition
+	cl      *kgo.Client
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	store   *store
+	queue   *queue
+	resume  func() // asks the poll loop to fetch the partition again
+
+	window  *window
+	block   *block
+	pending []*kgo.Record // taken from the queue, not yet in a block
+	started int64         // next when the assignment began: records before it fill the window only
+	read    int64         // offset of the record to be seen next
+	next    int64         // every offset below is stored
+	intent  int64         // a block announced by an earlier assignment, to be built exactly so
+	doubt   int64         // up to here an earlier assignment may have stored rows
+	dirty   bool          // next is not committed yet
+
+	progress atomic.Int64 // next, for others to read
+	blocked  atomic.Bool  // ClickHouse refuses the block
+	stopOnce sync.Once
+	stopping chan struct{} // closed: finish the block that is announced, and end
+	cancel   context.CancelFunc
+	done     chan struct{}
+}
+
+// run is the worker's life.
+func (w *worker) run(ctx context.Context) {
+	defer close(w.done)
+	defer w.store.close()
+	if !w.recover(ctx) {
+		return
+	}
+	for w.collect(ctx) {
+		if !w.finish(ctx) {
+			return
+		}
+	}
+	if w.dirty && ctx.Err() == nil {
+		w.commit(ctx, noIntent)
+	}
+}
+
+// stop asks the worker to end: with grace it finishes a block that it announced, else it drops it
+// where it is, which the next owner finds out.
+func (w *worker) stop(grace bool) {
+	w.stopOnce.Do(func() { close(w.stopping) })
+	if !grace {
+		w.cancel()
+	}
+}
+
+// collect fills the block and reports whether there is one; if not, the worker is to end.
+func (w *worker) collect(ctx context.Context) bool {
+	w.block.reset(w.next)
+	age := time.NewTimer(w.cfg.BlockAge)
+	defer age.Stop()
+	idle := time.NewTimer(idleCommit)
+	defer idle.Stop()
+	for {
+		if w.fill(age) {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-w.stopping:
+			return false
+		default:
+		}
+		select {
+		case <-w.queue.ready:
+		case <-age.C:
+			if !w.block.empty() && w.intent == noIntent {
+				return true
+			}
+			age.Reset(w.cfg.BlockAge)
+		case <-idle.C:
+			if w.dirty && w.block.empty() && !w.commit(ctx, noIntent) {
+				return false
+			}
+		case <-w.stopping:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// fill moves waiting records into the block and reports whether it is full.
+func (w *worker) fill(age *time.Timer) bool {
+	for {
+		if len(w.pending) == 0 {
+			var resume bool
+			if w.pending, resume = w.queue.take(); resume {
+				w.resume()
+			}
+			if len(w.pending) == 0 {
+				return false
+			}
+		}
+		r := w.pending[0]
+		if w.intent != noIntent && r.Offset > w.intent {
+			w.block.last = w.intent // the announced block ends in a hole of the log
+			return true
+		}
+		w.pending = w.pending[1:]
+		first := w.block.empty()
+		w.admit(r)
+		if first && !w.block.empty() {
+			age.Reset(w.cfg.BlockAge) // the age is that of the block's first record
+		}
+		if w.intent != noIntent {
+			if r.Offset == w.intent {
+				return true
+			}
+			continue
+		}
+		if len(w.block.records) >= w.cfg.BlockRows || w.block.bytes >= w.cfg.BlockBytes {
+			return true
+		}
+	}
+}
+
+// admit takes one record into the window of repeats and, unless it only warms that, into the block.
+func (w *worker) admit(r *kgo.Record) {
+	if r.Offset < w.read {
+		return // a fetch that overlaps what was read
+	}
+	if r.Offset > w.read {
+		// No broker of ours leaves holes: nothing compacts these topics and nothing writes
+		// transactions to them. Whatever did this time, it is to be seen.
+		w.metrics.gaps.Inc()
+		w.log.Warn("offsets jump", "from", w.read, "to", r.Offset)
+	}
+	w.read = r.Offset + 1
+	id, err := w.block.table.decode(r.Value)
+	repeats := err == nil && w.window.repeats(id, r.Offset)
+	if r.Offset < w.started {
+		return
+	}
+	b := w.block
+	b.last = r.Offset
+	b.count++
+	b.bytes += len(r.Value)
+	switch {
+	case err != nil:
+		b.dead = append(b.dead, newDeadLetter(r, err))
+	case repeats:
+		b.repeats++
+	default:
+		b.records = append(b.records, r)
+		at := w.at
+		at.offset = r.Offset
+		b.table.add(at)
+	}
+}
+
+// finish stores the block and reports whether the worker may go on.
+func (w *worker) finish(ctx context.Context) bool {
+	b := w.block
+	if len(b.dead) > 0 && !w.bury(ctx) {
+		return false
+	}
+	if len(b.records) > 0 && !w.insert(ctx) {
+		return false
+	}
+	w.next, w.dirty, w.intent = b.last+1, true, noIntent
+	w.progress.Store(w.next)
+	w.metrics.blocks.Inc()
+	w.metrics.rows.Add(float64(len(b.records)))
+	w.metrics.repeats.Add(float64(b.repeats))
+	for _, letter := range b.dead {
+		w.metrics.deadLetters.WithLabelValues(letter.reason).Inc()
+	}
+	return true
+}
+
+// bury writes the block's dead letters. They come before the insert: once the block is stored,
+// nobody looks at its records again.
+func (w *worker) bury(ctx context.Context) bool {
+	for _, letter := range w.block.dead {
+		w.log.Warn("record cannot become a row", "offset", letter.record.Offset, "reason", letter.reason, "error", letter.err)
+	}
+	return w.retry(ctx, "write dead letters", func() error {
+		return produceDeadLetters(ctx, w.cl, w.block.dead, w.at)
+	})
+}

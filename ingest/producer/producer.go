@@ -1,0 +1,117 @@
+// Package producer writes records to Kafka and tells when they are acknowledged.
+package producer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/service"
+)
+
+// Record is one record to write. Records of one key keep their order and share a partition.
+type Record struct {
+	Topic string
+	Key   []byte
+	Value []byte
+}
+
+// Deps are what a producer works with.
+type Deps struct {
+	Kafka      []kgo.Opt // how to reach Kafka: seeds, TLS, login
+	Topics     []string  // which must exist when the producer starts
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Producer writes records to Kafka: idempotent, acknowledged by all in-sync replicas. It is a
+// service.Service; Write is safe for concurrent use between Start and Stop.
+type Producer struct {
+	config  Config
+	deps    Deps
+	client  *kgo.Client
+	metrics metrics
+	records atomic.Int64 // reserved by Write and not settled yet
+	bytes   atomic.Int64
+	failed  chan error
+}
+
+var _ service.Service = (*Producer)(nil)
+
+// New returns a producer. It does not connect: Start does.
+func New(c Config, d Deps) (*Producer, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	compression, _ := codec(c.Compression)
+	opts := append([]kgo.Opt{
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+		kgo.ProducerLinger(c.Linger),
+		kgo.ProducerBatchCompression(compression),
+		// The hash of Kafka's Java clients: other tools find a key in the same partition.
+		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
+		// Ends what was never sent. A record in flight whose outcome is unknown stays until Kafka
+		// answers, since giving it up would break the sequence that idempotence relies on.
+		kgo.RecordDeliveryTimeout(c.DeliveryTimeout),
+		kgo.ProduceRequestTimeout(c.RequestTimeout),
+		kgo.RequestTimeoutOverhead(c.RequestTimeout),
+		// After a leader has moved, learn the new one soon: requests wait for it.
+		kgo.MetadataMinAge(250 * time.Millisecond),
+		// Write reserves its room before, so that it never stops half-way through a request;
+		// these are beyond its limits and are never met.
+		kgo.MaxBufferedRecords(int(2 * c.MaxBufferedRecords)),
+	}, d.Kafka...)
+	client, err := kgo.NewClient(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("make Kafka producer: %w", err)
+	}
+	p := &Producer{config: c, deps: d, client: client, failed: make(chan error)}
+	if p.metrics, err = newMetrics(d.Registerer, &p.records, &p.bytes); err != nil {
+		client.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Start waits until Kafka answers, and checks that the topics exist: the error about one that does
+// not wraps kafka.ErrNoTopic and names the remedy.
+func (p *Producer) Start(ctx context.Context) error {
+	const retryAfter = 500 * time.Millisecond
+	for _, topic := range p.deps.Topics {
+		for {
+			attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
+			_, _, err := kafka.Topic(attempt, p.client, topic)
+			cancel()
+			if err == nil {
+				break
+			}
+			if errors.Is(err, kafka.ErrNoTopic) {
+				return fmt.Errorf("start producer: %w", err)
+			}
+			p.deps.Log.Warn("Kafka does not answer yet, trying again", "topic", topic, "error", err)
+			select {
+			case <-time.After(retryAfter):
+			case <-ctx.Done():
+				return fmt.Errorf("start producer: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Stop closes the connections. Records that still wait for Kafka fail: stop those who call Write
+// first. It returns at once.
+func (p *Producer) Stop(context.Context) error {
+	p.client.Close()
+	return nil
+}
+
+// Failed implements service.Service. A producer does not end by itself.
+func (p *Producer) Failed() <-chan error { return p.failed }

@@ -1,0 +1,94 @@
+package producer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// ErrFull is wrapped by Write's error when too many records wait for Kafka already. Nothing of the
+// call was sent.
+var ErrFull = errors.New("too many records wait for Kafka (--producer-max-buffered-records, --producer-max-buffered-bytes)")
+
+// ErrUnacknowledged is wrapped by Write's error when not every record was acknowledged. Any of
+// them may be in Kafka nevertheless, or get there later: only a repeat under the same event id is
+// safe.
+var ErrUnacknowledged = errors.New("Kafka did not acknowledge")
+
+// Write returns nil when Kafka has acknowledged every record, and otherwise, at the first record
+// that fails or when ctx ends, an error that wraps ErrFull or ErrUnacknowledged.
+//
+// The producer may use Key and Value after Write has returned, so the caller must not change them
+// any more; the slice itself remains the caller's.
+func (p *Producer) Write(ctx context.Context, records []Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	if !p.reserve(records) {
+		p.metrics.full.Add(float64(len(records)))
+		return ErrFull
+	}
+	w := &pending{producer: p, result: make(chan error, 1)}
+	w.left.Store(int64(len(records)))
+	own := make([]kgo.Record, len(records))
+	for i, r := range records {
+		own[i] = kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}
+		p.client.TryProduce(ctx, &own[i], w.settled)
+	}
+	select {
+	case err := <-w.result:
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrUnacknowledged, err)
+		}
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrUnacknowledged, context.Cause(ctx))
+	}
+}
+
+// reserve takes room for all records or for none, so that a call is refused as a whole.
+func (p *Producer) reserve(records []Record) bool {
+	size := int64(0)
+	for i := range records {
+		size += recordSize(records[i].Key, records[i].Value)
+	}
+	count := int64(len(records))
+	// Both sums are taken before either is judged, so that undoing is the same in every case.
+	countNow, sizeNow := p.records.Add(count), p.bytes.Add(size)
+	if countNow > p.config.MaxBufferedRecords || sizeNow > p.config.MaxBufferedBytes {
+		p.records.Add(-count)
+		p.bytes.Add(-size)
+		return false
+	}
+	return true
+}
+
+func recordSize(key, value []byte) int64 {
+	const overhead = 200 // the client's own structures, roughly
+	return int64(len(key) + len(value) + overhead)
+}
+
+// pending is one call of Write. It may outlive the call: records in flight are settled later.
+type pending struct {
+	producer *Producer
+	left     atomic.Int64
+	result   chan error // holds the first outcome; later ones find it full
+}
+
+func (w *pending) settled(r *kgo.Record, err error) {
+	w.producer.records.Add(-1)
+	w.producer.bytes.Add(-recordSize(r.Key, r.Value))
+	last := w.left.Add(-1) == 0
+	if err != nil {
+		w.producer.metrics.unacknowledged.Inc()
+	} else if !last {
+		return
+	}
+	select {
+	case w.result <- err:
+	default:
+	}
+}
