@@ -1,0 +1,87 @@
+# The commands of this repository. `make help` lists them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# What this module's programs say they are: the tag, or the commit, "-dirty" where files are changed.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+# Tools stand outside go.mod: golangci-lint alone would bring two hundred modules into it.
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
+INTER_VERSION := 4.1.1
+
+# Static, without the paths of this machine, and the same whatever the state of the checkout.
+GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
+
+.PHONY: help up build engines setup test check unit lint fmt generate guide compose-env clean
+
+help: ## List the commands
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
+
+up: ## Build, then run everything on engines of its own, until Ctrl-C
+	@# The engines download while the compiler works: the first start waits for the slower one only.
+	@$(GOBUILD) -o bin/lodestone-engines ./cmd/lodestone-engines
+	@$(MAKE) -j3 engines build
+	@exec bin/lodestone up
+
+build: bin/lodestone bin/lodestone-clickhouse ## Build bin/lodestone and its ClickHouse launcher
+
+# Go knows best what has changed, so the binaries are asked for each time.
+.PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines
+bin/lodestone:
+	@$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/lodestone
+bin/lodestone-clickhouse bin/lodestone-engines:
+	@$(GOBUILD) -ldflags '-s -w' -o $@ ./cmd/$(@F)
+
+engines: bin/lodestone-engines ## Download ClickHouse and PostgreSQL if they are not there yet
+	@bin/lodestone-engines
+
+setup: ## Install what `make test` needs and this machine lacks (as root, by apt-get)
+	@.ci/setup
+
+test: setup ## Install what is missing, then check and test everything
+	@$(MAKE) build
+	@$(MAKE) check
+	@$(MAKE) unit
+
+check: lint ## Check form, vet and lint
+	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); \
+	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt mends it):"; echo "$$unformatted"; exit 1; fi
+	@go mod verify
+	@go mod tidy -diff
+
+lint: $(GOLANGCI) ## Run go vet and golangci-lint
+	@go vet ./...
+	@$(GOLANGCI) run
+
+$(GOLANGCI):
+	@echo "building golangci-lint $(GOLANGCI_VERSION) (once, about a minute)"
+	@mkdir -p $(@D)
+	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@mv .cache/bin/golangci-lint $@
+
+unit: ## Run the tests alone (after `make build`)
+	@go test -race -timeout 12m ./...
+
+fmt: $(GOLANGCI) ## Format the Go code
+	@$(GOLANGCI) fmt
+
+generate: build ## Write again what programs write
+	@go generate ./...
+
+guide: ## Print the demo's PDF from its HTML source (needs Chromium)
+	@npm install --silent --no-audit --no-fund --no-save --prefix .cache/guide inter-ui@$(INTER_VERSION)
+	@profile=$$(mktemp -d); trap 'rm -rf "$$profile"' EXIT; \
+	chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
+		--disable-component-update --disable-sync --user-data-dir="$$profile" \
+		--no-pdf-header-footer --generate-pdf-document-outline \
+		--print-to-pdf=cmd/lodestone/demo/guide.pdf "file://$(CURDIR)/cmd/lodestone/demo/guide.html"
+
+compose-env: ## Write .env with fresh secrets for docker compose, if there is none
+	@deploy/compose-env
+
+clean: ## Remove what was built; data and downloaded engines stay
+	@rm -rf bin .cache
