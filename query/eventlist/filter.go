@@ -1,0 +1,92 @@
+// Package eventlist lists the events of an account, newest first, page by page.
+package eventlist
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/event"
+)
+
+// Filter says which events are listed; the conditions that are given must all hold.
+type Filter struct {
+	AccessLinkID  *uuid.UUID
+	LeadMagnetID  *uuid.UUID
+	Type          event.Type // zero: every type
+	From          *time.Time // created at or after it
+	To            *time.Time // created before it
+	ReceivedAfter *time.Time // received after it
+	Bot           *bool      // true: bots only; false: no bots
+}
+
+// condition is one comparison, with the parameter that it reads.
+type condition struct{ sql, param, value string }
+
+// conditions returns the filter's conditions beyond the account, in a fixed order. Times are
+// whole milliseconds in the table, so a bound between two of them is moved to the one that
+// divides the rows in the same way.
+func (f Filter) conditions() []condition {
+	var list []condition
+	add := func(sql, param, value string) { list = append(list, condition{sql, param, value}) }
+	if f.AccessLinkID != nil {
+		add("access_link_id = {access_link:UUID}", "access_link", f.AccessLinkID.String())
+	}
+	if f.LeadMagnetID != nil {
+		add("lead_magnet_id = {lead_magnet:UUID}", "lead_magnet", f.LeadMagnetID.String())
+	}
+	if f.Type != 0 {
+		add("event_type = {event_type:String}", "event_type", f.Type.String())
+	}
+	if f.Bot != nil {
+		// In the form that projection sessions has it, which then can answer.
+		add("(bot = '') = {human:Bool}", "human", strconv.FormatBool(!*f.Bot))
+	}
+	if f.From != nil {
+		add("created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')", "from", milliseconds(ceil(*f.From)))
+	}
+	if f.To != nil {
+		add("created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')", "to", milliseconds(ceil(*f.To)))
+	}
+	if f.ReceivedAfter != nil {
+		add("received_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(*f.ReceivedAfter))
+	}
+	return list
+}
+
+// The years that a time of an event can lie in, with room: beyond them ClickHouse's times wrap.
+var (
+	earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func ceil(t time.Time) time.Time {
+	if down := t.Truncate(time.Millisecond); !down.Equal(t) {
+		return down.Add(time.Millisecond)
+	}
+	return t
+}
+
+func milliseconds(t time.Time) string {
+	switch {
+	case t.Before(earliest):
+		t = earliest
+	case t.After(latest):
+		t = latest
+	}
+	return strconv.FormatInt(t.UnixMilli(), 10)
+}
+
+// Digest returns a short digest of the filter for one account: a cursor carries it, so that it is
+// used to go on with the same list only.
+func (f Filter) Digest(account uuid.UUID) uint64 {
+	h := sha256.New()
+	h.Write(account[:])
+	for _, c := range f.conditions() {
+		h.Write([]byte(c.param + "=" + c.value + "\n"))
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}

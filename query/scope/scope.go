@@ -1,0 +1,207 @@
+// Package scope is the one door from a request to ClickHouse. Whoever goes through it names an
+// account, and sees the rows of that account only, whatever the statement says.
+//
+// Two things hold that. ClickHouse itself adds the comparison with the account to every read of a
+// table that has accounts (setting additional_table_filters), also below views, in subqueries and
+// in projections; and the query runs with readonly=1, in which it can neither write nor change a
+// setting. Statements compare account_id as well: it is what the primary key begins with, and a
+// second lock. The connection never leaves the package.
+package scope
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net"
+	"regexp"
+	"strings"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// tables lists every table that has rows of accounts. A test compares it with the schema.
+var tables = []string{"lodestone.events", "lodestone.link_views"}
+
+// Limits bounds what queries may take.
+type Limits struct {
+	MaxConns    int           // connections, and so queries at the same time
+	Timeout     time.Duration // of one query, with the wait for a connection
+	MemoryBytes int64         // of one query on the server
+}
+
+// ClickHouse runs queries of accounts. It is safe for concurrent use.
+type ClickHouse struct {
+	conn   driver.Conn
+	limits Limits
+}
+
+// Open returns a door without connecting: the first use does.
+func Open(c clickhouse.Config, l Limits) (*ClickHouse, error) {
+	conn, err := clickhouse.Open(c, l.MaxConns)
+	if err != nil {
+		return nil, err
+	}
+	return &ClickHouse{conn, l}, nil
+}
+
+// Close closes the connections. Queries that still run fail.
+func (c *ClickHouse) Close() error {
+	if err := c.conn.Close(); err != nil {
+		return fmt.Errorf("close ClickHouse pool: %w", err)
+	}
+	return nil
+}
+
+// Ping reports whether ClickHouse answers.
+func (c *ClickHouse) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+	defer cancel()
+	if err := c.conn.Ping(ctx); err != nil {
+		return fmt.Errorf("ping ClickHouse: %w", err)
+	}
+	return nil
+}
+
+// Statement is a query with {name:Type} parameters. {account:UUID} is always set, by the door.
+type Statement struct {
+	Name string // of the kind of query, for ClickHouse's query log
+	SQL  string
+	// Params holds the values in ClickHouse's text form. Only forms without characters to escape
+	// may go in: UUIDs, numbers, names of our own, and lists of them (see UUIDs).
+	Params map[string]string
+}
+
+// Row is the row that is read.
+type Row interface {
+	Scan(into ...any) error
+}
+
+// UUIDs returns the value of an Array(UUID) parameter.
+func UUIDs(ids []uuid.UUID) string {
+	var b strings.Builder
+	b.Grow(2 + 39*len(ids))
+	b.WriteByte('[')
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\'')
+		b.WriteString(id.String())
+		b.WriteByte('\'')
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// around matches what would read a table without its name, and so past the filter, or beyond the
+// tables of accounts. Statements are ours, so this guards against a slip, not against an attack.
+var around = regexp.MustCompile(`(?i)\b(merge\w*|cluster\w*|remote\w*|loop)\s*\(|\bsystem\s*\.`)
+
+// Query runs the statement for the account and calls each with every row of the result. Its
+// errors, and those of each, are returned with the statement's name; IsUnavailable knows the ones
+// that may pass. A connection that turns out to be dead is replaced once.
+func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, each func(Row) error) error {
+	if account == uuid.Nil {
+		return fmt.Errorf("query %s: no account", s.Name)
+	}
+	if found := around.FindString(s.SQL); found != "" {
+		return fmt.Errorf("query %s: %q is not allowed in a statement of an account", s.Name, found)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+	defer cancel()
+	ctx = c.scoped(ctx, account, s)
+	rows, err := c.conn.Query(ctx, s.SQL)
+	if isBroken(err) && ctx.Err() == nil {
+		rows, err = c.conn.Query(ctx, s.SQL)
+	}
+	if err != nil {
+		return fmt.Errorf("query %s: %w", s.Name, err)
+	}
+	err = drain(rows, each)
+	if err != nil {
+		return fmt.Errorf("query %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+func drain(rows driver.Rows, each func(Row) error) (err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// scoped adds to the context everything that confines the query.
+func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement) context.Context {
+	params := native.Parameters{}
+	maps.Copy(params, s.Params)
+	params["account"] = account.String()
+	return native.Context(ctx,
+		native.WithParameters(params),
+		native.WithSettings(native.Settings{
+			"additional_table_filters": filters(account),
+			"readonly":                 1,
+			"max_memory_usage":         c.limits.MemoryBytes,
+			// The driver sets a later one from the deadline, if that is not within a second.
+			"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
+			"log_comment":        "lodestone query: " + s.Name,
+			// It remembers which granules a condition leaves out: what one account's query
+			// left out must never be taken for what another's would.
+			"use_query_condition_cache": 0,
+		}),
+		native.WithoutProfileEvents(),
+	)
+}
+
+// filters returns the text of a map from table to condition, in ClickHouse's form.
+func filters(account uuid.UUID) string {
+	conditions := make([]string, len(tables))
+	for i, table := range tables {
+		conditions[i] = fmt.Sprintf(`'%s':'account_id = toUUID(\'%s\')'`, table, account)
+	}
+	return "{" + strings.Join(conditions, ",") + "}"
+}
+
+// isBroken reports whether the connection failed, rather than the query.
+func isBroken(err error) bool {
+	if err == nil {
+		return false
+	}
+	if _, answered := clickhouse.IsException(err); answered {
+		return false
+	}
+	var network net.Error
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network)
+}
+
+// Codes of ClickHouse's errors that say that the server cannot do it now.
+var passing = map[int32]bool{
+	159: true, // TIMEOUT_EXCEEDED
+	202: true, // TOO_MANY_SIMULTANEOUS_QUERIES
+	203: true, // NO_FREE_CONNECTION
+	209: true, // SOCKET_TIMEOUT
+	210: true, // NETWORK_ERROR
+	236: true, // ABORTED, while it shuts down
+	241: true, // MEMORY_LIMIT_EXCEEDED
+	394: true, // QUERY_WAS_CANCELLED
+}
+
+// IsUnavailable reports whether an error says that ClickHouse cannot be reached or has too much
+// to do, so that the same query may go through later.
+func IsUnavailable(err error) bool {
+	if code, answered := clickhouse.IsException(err); answered {
+		return passing[code]
+	}
+	return isBroken(err) || errors.Is(err, native.ErrAcquireConnTimeout) || errors.Is(err, context.DeadlineExceeded)
+}
