@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"lodestone/pkg/engine/child"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/engine/launcher"
@@ -81,85 +83,72 @@ func (c *ClickHouse) user(name string) *url.Userinfo {
 
 // Start implements service.Service. It installs the server if need be.
 func (c *ClickHouse) Start(ctx context.Context) error {
-	if err := c.start(ctx); err != nil {
+	server, lock, err := c.prepare(ctx)
+	if err != nil {
 		return fmt.Errorf("start ClickHouse: %w", err)
 	}
-	return nil
+	return c.startOnPorts(lock, func() (*child.Process, error) { return c.launch(ctx, server) })
 }
 
-func (c *ClickHouse) start(ctx context.Context) error {
-	server, err := c.o.Installer.ClickHouse(ctx)
-	if err != nil {
-		return err
+// prepare finds what to run and takes the directory.
+func (c *ClickHouse) prepare(ctx context.Context) (server install.ClickHouse, lock *flock.Flock, err error) {
+	if server, err = c.o.Installer.ClickHouse(ctx); err != nil {
+		return server, nil, err
 	}
-	program, err := c.program(server)
-	if err != nil {
-		return err
-	}
-	dir, err := filepath.Abs(c.o.Dir)
-	if err != nil {
-		return err
-	}
-	c.o.Dir = dir
-	lock, err := lockDir(dir, 0o700)
-	if err != nil {
-		return err
-	}
-	if c.passwords, err = passwords(dir, clickhouseUser, clickhouseAnalyst); err != nil {
-		return errors.Join(err, lock.Unlock())
-	}
-	return c.startOnPorts(lock, func() (*child.Process, error) {
-		c.ports, err = choosePorts(dir, map[string]int{"tcp": c.o.TCPPort, "http": c.o.HTTPPort})
-		if err != nil {
-			return nil, err
+	if server.Library != "" && c.o.Launcher == "" {
+		if c.o.Launcher, err = findLauncher(); err != nil {
+			return server, nil, err
 		}
-		if err := c.configure(); err != nil {
-			return nil, explainFile(err)
-		}
-		p := child.New(child.Spec{
-			Name:        "clickhouse",
-			Dir:         dir,
-			Command:     program,
-			Probe:       c.probe,
-			Explain:     remedyFor,
-			DeathSignal: syscall.SIGKILL, // acknowledged rows survive it
-			Stop:        []child.Step{{Signal: c.stopSignal(server), Wait: 1500 * time.Millisecond}},
-			Log:         c.o.Log,
-			Observe:     c.o.Observe,
-		})
-		return p, p.Start(ctx)
+	}
+	if c.o.Dir, err = filepath.Abs(c.o.Dir); err != nil {
+		return server, nil, err
+	}
+	if lock, err = lockDir(c.o.Dir, 0o700); err != nil {
+		return server, nil, err
+	}
+	if c.passwords, err = passwords(c.o.Dir, clickhouseUser, clickhouseAnalyst); err != nil {
+		return server, nil, errors.Join(err, lock.Unlock())
+	}
+	return server, lock, nil
+}
+
+func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *child.Process, err error) {
+	c.ports, err = choosePorts(c.o.Dir, map[string]int{"tcp": c.o.TCPPort, "http": c.o.HTTPPort})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.configure(); err != nil {
+		return nil, fmt.Errorf("configure ClickHouse: %w", explainFile(err))
+	}
+	p := child.New(child.Spec{
+		Name:        "clickhouse",
+		Dir:         c.o.Dir,
+		Command:     func() *exec.Cmd { return c.command(server) },
+		Probe:       c.probe,
+		Explain:     remedyFor,
+		DeathSignal: syscall.SIGKILL, // acknowledged rows survive it
+		Stop:        []child.Step{{Signal: stopSignal(server), Wait: 1500 * time.Millisecond}},
+		Log:         c.o.Log,
+		Observe:     c.o.Observe,
 	})
+	return p, p.Start(ctx)
 }
 
 // stopSignal is how the server is asked to end: the library by the end of its input.
-func (c *ClickHouse) stopSignal(server install.ClickHouse) syscall.Signal {
+func stopSignal(server install.ClickHouse) syscall.Signal {
 	if server.Library != "" {
 		return 0
 	}
 	return syscall.SIGTERM
 }
 
-func (c *ClickHouse) program(server install.ClickHouse) (func() *exec.Cmd, error) {
-	if server.Library == "" {
-		return func() *exec.Cmd {
-			return c.in(exec.Command(server.Server, "server", "--config-file="+c.path("config.xml")))
-		}, nil
+func (c *ClickHouse) command(server install.ClickHouse) *exec.Cmd {
+	cmd := exec.Command(server.Server, "server", "--config-file="+c.path("config.xml"))
+	cmd.Env = childEnvironment()
+	if server.Library != "" {
+		cmd = exec.Command(c.o.Launcher, "--config-file="+c.path("config.xml"), "--log-level=error")
+		cmd.Env = append(childEnvironment(), launcher.LibraryVariable+"="+server.Library, "TERM=dumb")
 	}
-	launch := c.o.Launcher
-	if launch == "" {
-		var err error
-		if launch, err = findLauncher(); err != nil {
-			return nil, err
-		}
-	}
-	return func() *exec.Cmd {
-		cmd := c.in(exec.Command(launch, "--config-file="+c.path("config.xml"), "--log-level=error"))
-		cmd.Env = append(os.Environ(), launcher.LibraryVariable+"="+server.Library, "TERM=dumb")
-		return cmd
-	}, nil
-}
-
-func (c *ClickHouse) in(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Dir = c.o.Dir
 	return cmd
 }

@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
 
+	"lodestone/pkg/config"
 	"lodestone/pkg/engine/child"
 )
 
@@ -57,4 +59,17 @@ func holder(path string) string {
 		return "process " + pid
 	}
 	return "its number is not known"
+}
+
+// childEnvironment is what engines inherit: neither our own settings, some of which are secret,
+// nor variables that would change what an engine does.
+func childEnvironment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		for _, prefix := range []string{config.EnvPrefix + "_", "PG", "CLICKHOUSE_", "KAFKA_", "CLASSPATH="} {
+			if strings.HasPrefix(v, prefix) {
+				return true
+			}
+		}
+		return false
+	})
 }

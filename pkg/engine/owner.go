@@ -44,7 +44,7 @@ func serverOwner() (*owner, error) {
 func (o *owner) command(dir, program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
+	cmd.Env = append(childEnvironment(), "LC_ALL=C", "TZ=UTC")
 	if o != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(o.uid), Gid: uint32(o.gid)}}
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/engine/child"
@@ -67,33 +68,31 @@ func (p *Postgres) address(user, database string) string {
 
 // Start implements service.Service. It installs the programs if need be.
 func (p *Postgres) Start(ctx context.Context) error {
-	if err := p.start(ctx); err != nil {
+	lock, err := p.take()
+	if err == nil {
+		if err = p.prepare(ctx); err != nil {
+			err = errors.Join(err, lock.Unlock())
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
 	}
-	return nil
+	return p.startOnPorts(lock, func() (*child.Process, error) { return p.launch(ctx) })
 }
 
-func (p *Postgres) start(ctx context.Context) error {
-	dir, err := filepath.Abs(p.o.Dir)
-	if err != nil {
-		return err
+// take takes the directory.
+func (p *Postgres) take() (lock *flock.Flock, err error) {
+	if p.o.Dir, err = filepath.Abs(p.o.Dir); err != nil {
+		return nil, err
 	}
-	p.o.Dir = dir
 	if p.owner, err = serverOwner(); err != nil {
-		return err
+		return nil, err
 	}
 	mode := os.FileMode(0o700)
 	if p.owner != nil {
 		mode = 0o711 // another user passes through to its own directory below
 	}
-	lock, err := lockDir(dir, mode)
-	if err != nil {
-		return err
-	}
-	if err := p.prepare(ctx); err != nil {
-		return errors.Join(err, lock.Unlock())
-	}
-	return p.startOnPorts(lock, func() (*child.Process, error) { return p.launch(ctx) })
+	return lockDir(p.o.Dir, mode)
 }
 
 // prepare finds the programs and makes the cluster if there is none.
@@ -143,7 +142,7 @@ func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
 		return nil, err
 	}
 	if err := p.bootstrap(ctx); err != nil {
-		return nil, errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
+		return nil, errors.Join(fmt.Errorf("start PostgreSQL: %w", err), process.Stop(context.WithoutCancel(ctx)))
 	}
 	return process, nil
 }

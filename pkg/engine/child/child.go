@@ -183,12 +183,12 @@ func (p *Process) awaitAnswer(ctx context.Context, inst *instance) error {
 		}
 		select {
 		case <-inst.done:
-			return p.explain(fmt.Errorf("%s ended while starting (%w)", p.spec.Name, inst.cause()))
+			return p.explain(fmt.Errorf("it ended while starting (%w)", inst.cause()))
 		case <-bounded.Done():
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return p.explain(fmt.Errorf("%s does not answer %v after its start: %w", p.spec.Name, p.spec.StartTimeout, err))
+			return p.explain(fmt.Errorf("it does not answer %v after its start: %w", p.spec.StartTimeout, err))
 		case <-time.After(probePause):
 		}
 	}
@@ -198,7 +198,7 @@ func (p *Process) awaitAnswer(ctx context.Context, inst *instance) error {
 func (p *Process) stillRunning(inst *instance) error {
 	select {
 	case <-inst.done:
-		return p.explain(fmt.Errorf("%s ended while starting (%w)", p.spec.Name, inst.cause()))
+		return p.explain(fmt.Errorf("it ended while starting (%w)", inst.cause()))
 	default:
 		return nil
 	}
@@ -214,7 +214,7 @@ func (p *Process) watch(ctx context.Context, inst *instance) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-inst.done:
-			return p.explain(fmt.Errorf("%s ended (%w)", p.spec.Name, inst.cause()))
+			return p.explain(fmt.Errorf("it ended (%w)", inst.cause()))
 		case <-tick.C:
 		}
 		probe, stop := context.WithTimeout(ctx, probeTimeout)
@@ -231,7 +231,7 @@ func (p *Process) watch(ctx context.Context, inst *instance) error {
 				p.spec.Log.Info("engine answers again", "engine", p.spec.Name)
 			}
 		case time.Since(lastGood) > hangAfter:
-			return p.explain(fmt.Errorf("%s hung for %v: %w", p.spec.Name, hangAfter, err))
+			return p.explain(fmt.Errorf("it hung for %v: %w", hangAfter, err))
 		case well:
 			well = false
 			p.observe(Unwell, inst.pid(), err)
@@ -297,7 +297,7 @@ func (p *Process) launch() (*instance, error) {
 	p.log.startOver()
 	input, output, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", p.spec.Name, err)
+		return nil, err
 	}
 	cmd.Stdin = input
 	inst := &instance{cmd: cmd, stdin: output, record: p.recordPath(), done: make(chan struct{})}
@@ -307,11 +307,11 @@ func (p *Process) launch() (*instance, error) {
 	closeErr := input.Close()
 	if err = errors.Join(err, closeErr); err != nil {
 		inst.end(nil)
-		return nil, p.explain(fmt.Errorf("start %s: %w", p.spec.Name, err))
+		return nil, p.explain(err)
 	}
 	if err := writeRecord(inst.record, cmd.Process.Pid); err != nil {
 		inst.end(nil)
-		return nil, fmt.Errorf("start %s: %w", p.spec.Name, err)
+		return nil, fmt.Errorf("record its process number: %w", err)
 	}
 	return inst, nil
 }

@@ -116,6 +116,22 @@ func Kafka(t testing.TB) []string {
 	return get(t, "kafka", func(dir string) *engine.Kafka { return NewKafka(t, dir) }).Brokers()
 }
 
+// ApacheKafka returns the addresses of a shared, real Apache Kafka of one node, which takes about
+// ten seconds and half a gigabyte. Topics are not made by themselves: give them unique names.
+func ApacheKafka(t testing.TB) []string {
+	t.Helper()
+	return get(t, "apachekafka", func(dir string) *engine.ApacheKafka {
+		return NewApacheKafka(t, dir, 1)
+	}).Brokers()
+}
+
+// NewApacheKafka returns a cluster of the test's own in dir, of one or three nodes, for tests that
+// kill one. It is not started; the test stops it.
+func NewApacheKafka(t testing.TB, dir string, nodes int) *engine.ApacheKafka {
+	t.Helper()
+	return engine.NewApacheKafka(engine.ApacheKafkaOptions{Runtime: Runtime(), Dir: dir, Nodes: nodes, HeapMB: 384, Installer: Installer(t)})
+}
+
 func unique() string { return "test_" + strings.ReplaceAll(uuid.NewString(), "-", "") }
 
 func parse(t testing.TB, address string) *url.URL {

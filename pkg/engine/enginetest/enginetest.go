@@ -35,13 +35,20 @@ const (
 
 // shared is the one set of engines of a test process. The state is package-wide because the
 // engines are: a process of tests has no other place that all tests reach.
-var shared = &set{parts: map[string]service.Service{}}
+var shared = &set{parts: map[string]*part{}}
 
 type set struct {
 	mu    sync.Mutex
 	dir   string
-	parts map[string]service.Service
-	order []string
+	parts map[string]*part
+	order []*part
+}
+
+// part is one engine. Its own lock keeps tests that want another engine from waiting for it.
+type part struct {
+	mu      sync.Mutex
+	service service.Service // nil before the start
+	err     error           // of the start
 }
 
 // Main runs a package's tests, stops the engines that they started, fails if goroutines are left
@@ -69,7 +76,9 @@ func (s *set) stop() error {
 	defer cancel()
 	var errs []error
 	for i := len(s.order) - 1; i >= 0; i-- {
-		errs = append(errs, s.parts[s.order[i]].Stop(ctx))
+		if running := s.order[i].service; running != nil {
+			errs = append(errs, running.Stop(ctx))
+		}
 	}
 	if s.dir != "" {
 		errs = append(errs, os.RemoveAll(s.dir))
@@ -80,32 +89,41 @@ func (s *set) stop() error {
 // get returns the shared engine of a name, started by the first test that asks.
 func get[E service.Service](t testing.TB, name string, make func(dir string) E) E {
 	t.Helper()
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	if part, ok := shared.parts[name]; ok {
-		return part.(E)
-	}
-	if shared.dir == "" {
-		dir, err := tempDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		shared.dir = dir
-	}
-	part := make(filepath.Join(shared.dir, name))
-	start(t, part)
-	shared.parts[name] = part
-	shared.order = append(shared.order, name)
-	return part
-}
-
-func start(t testing.TB, s service.Service) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	if err := s.Start(ctx); err != nil {
+	p, dir, err := shared.part(name)
+	if err != nil {
 		t.Fatal(err)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.service == nil && p.err == nil {
+		engine := make(filepath.Join(dir, name))
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		if p.err = engine.Start(ctx); p.err == nil {
+			p.service = engine
+		}
+	}
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	return p.service.(E)
+}
+
+func (s *set) part(name string) (_ *part, dir string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == "" {
+		if s.dir, err = tempDir(); err != nil {
+			return nil, "", err
+		}
+	}
+	p := s.parts[name]
+	if p == nil {
+		p = &part{}
+		s.parts[name] = p
+		s.order = append(s.order, p)
+	}
+	return p, s.dir, nil
 }
 
 // tempDir makes a directory that other users may pass through: PostgreSQL is one if we are root.

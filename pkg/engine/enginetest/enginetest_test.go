@@ -39,12 +39,21 @@ func TestClickHouseIsFreshForEachTest(t *testing.T) {
 	}
 }
 
-func TestKafkaAnswers(t *testing.T) {
+func TestKafkaMakesTopicsOfFourPartitions(t *testing.T) {
 	t.Parallel()
-	client, err := kgo.NewClient(kgo.SeedBrokers(enginetest.Kafka(t)...))
+	requireTopic(t, enginetest.Kafka(t))
+}
+
+func TestApacheKafkaMakesTopicsOfFourPartitions(t *testing.T) {
+	t.Parallel()
+	requireTopic(t, enginetest.ApacheKafka(t))
+}
+
+func requireTopic(t *testing.T, brokers []string) {
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	require.NoError(t, err)
 	defer client.Close()
-	made, err := kadm.NewClient(client).CreateTopic(context.Background(), -1, 1, nil, "topic-"+t.Name())
+	made, err := kadm.NewClient(client).CreateTopic(context.Background(), -1, -1, nil, "topic-"+t.Name())
 	require.NoError(t, err)
 	require.EqualValues(t, 4, made.NumPartitions)
 }

@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/pkg/engine/install"
+)
+
+// Set is the engines of one data directory: those given by address, and those it runs itself. It
+// implements service.Service. The addresses are known after Start.
+type Set struct {
+	c        Config
+	runtime  Runtime
+	progress func(string)
+
+	mu    sync.Mutex
+	lock  *flock.Flock
+	parts []part // what runs, in the order in which it is stopped
+	watch *watch
+
+	clickhouse *ClickHouse
+	kafka      *Kafka
+	postgres   *Postgres
+}
+
+// NewSet returns engines that are not started yet. progress is told, in lines for a person, what
+// takes long; it may be nil and is called from several goroutines.
+func NewSet(c Config, r Runtime, progress func(string)) *Set {
+	return &Set{c: c, runtime: r, progress: progress}
+}
+
+// Free space of the data directory: below the first a start is refused, below the second it is
+// only remarked.
+const (
+	freeRequired = 512 << 20
+	freeWished   = 4 << 30
+)
+
+// stopMost bounds the end of one engine that is asked to stop; by then it has been killed.
+const stopMost = 3 * time.Second
+
+// Start implements service.Service. It takes the data directory, or refuses with an error that
+// wraps ErrInUse, and starts what is missing in parallel. When one engine fails the others are
+// stopped again.
+func (s *Set) Start(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lock != nil {
+		return errors.New("start engines: already started")
+	}
+	if err := s.take(); err != nil {
+		return err
+	}
+	if err := s.startMissing(ctx); err != nil {
+		return errors.Join(err, s.stop(context.WithoutCancel(ctx)))
+	}
+	s.watch = watchAll(s.parts)
+	return nil
+}
+
+// take locks the data directory and looks whether there is room.
+func (s *Set) take() (err error) {
+	if s.c.Data, err = filepath.Abs(s.c.Data); err != nil {
+		return fmt.Errorf("open the data directory: %w", err)
+	}
+	mode := os.FileMode(0o700)
+	if os.Geteuid() == 0 {
+		mode = 0o711 // PostgreSQL passes through as another user; what is secret is closed by itself
+	}
+	if s.lock, err = lockDir(s.c.Data, mode); err != nil {
+		return fmt.Errorf("open the data directory: %w", err)
+	}
+	free, err := install.Free(s.c.Data)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("open the data directory: %w", err)
+	case free < freeRequired:
+		err = fmt.Errorf("the disk of %s has only %d MB left, and the engines need %d MB to work: make room, or choose another directory with --data",
+			s.c.Data, free>>20, freeRequired>>20)
+	case free < freeWished:
+		s.runtime.Log.Warn("the disk of the data directory is nearly full", "directory", s.c.Data, "free_mb", free>>20)
+	}
+	if err != nil {
+		err = errors.Join(err, s.lock.Unlock())
+		s.lock = nil
+	}
+	return err
+}
+
+func (s *Set) startMissing(ctx context.Context) error {
+	cache := s.c.Cache
+	if cache == "" {
+		var err error
+		if cache, err = install.DefaultCache(); err != nil {
+			return err
+		}
+	}
+	installer := &install.Installer{Cache: cache, Progress: s.progress, Log: s.runtime.Log}
+	var all []part
+	if s.c.ClickHouseURL == "" {
+		s.clickhouse = NewClickHouse(ClickHouseOptions{
+			Runtime: s.runtime, Dir: filepath.Join(s.c.Data, "clickhouse"),
+			TCPPort: s.c.ClickHousePort, HTTPPort: s.c.ClickHouseHTTPPort,
+			Launcher: s.c.Launcher, Installer: installer,
+		})
+		all = append(all, part{"clickhouse", s.clickhouse})
+	}
+	if len(s.c.KafkaBrokers) == 0 {
+		s.kafka = NewKafka(KafkaOptions{
+			Runtime: s.runtime, Dir: filepath.Join(s.c.Data, "kafka"), Port: s.c.KafkaPort, NoSync: s.c.NoSync,
+		})
+		all = append(all, part{"kafka", s.kafka})
+	}
+	// PostgreSQL is stopped last: ClickHouse reads from it.
+	if s.c.PostgresURL == "" {
+		s.postgres = NewPostgres(PostgresOptions{
+			Runtime: s.runtime, Dir: filepath.Join(s.c.Data, "postgres"), Port: s.c.PostgresPort,
+			NoSync: s.c.NoSync, Installer: installer,
+		})
+		all = append(all, part{"postgres", s.postgres})
+	}
+	group, bounded := errgroup.WithContext(ctx)
+	started := make([]bool, len(all))
+	for i, p := range all {
+		group.Go(func() error {
+			begin := time.Now()
+			if err := p.service.Start(bounded); err != nil {
+				return err
+			}
+			started[i] = true
+			s.runtime.Log.Info("started engine", "engine", p.name, "took", time.Since(begin).Round(time.Millisecond))
+			return nil
+		})
+	}
+	err := group.Wait()
+	for i, p := range all {
+		if started[i] {
+			s.parts = append(s.parts, p)
+		}
+	}
+	return err
+}
+
+// Stop implements service.Service: ClickHouse first, then Kafka, then PostgreSQL. None of them
+// takes longer than about two seconds, and usually all together less than one.
+func (s *Set) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stop(ctx)
+}
+
+func (s *Set) stop(ctx context.Context) error {
+	if s.lock == nil {
+		return nil
+	}
+	if s.watch != nil {
+		s.watch.stop()
+		s.watch = nil
+	}
+	var errs []error
+	for _, p := range s.parts {
+		begin := time.Now()
+		bounded, cancel := context.WithTimeout(ctx, stopMost)
+		err := p.service.Stop(bounded)
+		cancel()
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		s.runtime.Log.Info("stopped engine", "engine", p.name, "took", time.Since(begin).Round(time.Millisecond))
+	}
+	errs = append(errs, s.lock.Unlock())
+	s.lock, s.parts = nil, nil
+	return errors.Join(errs...)
+}
+
+// Failed implements service.Service: it delivers the error of an engine that died and could not
+// be brought back. It is nil before Start.
+func (s *Set) Failed() <-chan error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watch == nil {
+		return nil
+	}
+	return s.watch.failed
+}
+
+// DataDir is the data directory as an absolute path.
+func (s *Set) DataDir() string { return s.c.Data }
+
+// PostgresURL is the address of our database, with user and password.
+func (s *Set) PostgresURL() string {
+	if s.postgres == nil {
+		return s.c.PostgresURL
+	}
+	return s.postgres.URL()
+}
+
+// KafkaBrokers are the addresses to begin with.
+func (s *Set) KafkaBrokers() []string {
+	if s.kafka == nil {
+		return s.c.KafkaBrokers
+	}
+	return s.kafka.Brokers()
+}
+
+// ClickHouseURL is the native address of ClickHouse, with user and password.
+func (s *Set) ClickHouseURL() string {
+	if s.clickhouse == nil {
+		return s.c.ClickHouseURL
+	}
+	return s.clickhouse.URL()
+}
+
+// ClickHouseHTTPURL is the HTTP address of ClickHouse, with user and password; "" if ClickHouse
+// was given without it.
+func (s *Set) ClickHouseHTTPURL() string {
+	if s.clickhouse == nil {
+		return s.c.ClickHouseHTTPURL
+	}
+	return s.clickhouse.HTTPURL()
+}
+
+// SQLURL is the HTTP address of the read-only SQL user; "" if ClickHouse was given without it.
+func (s *Set) SQLURL() string {
+	if s.clickhouse == nil {
+		return s.c.SQLURL
+	}
+	return s.clickhouse.SQLURL()
+}
