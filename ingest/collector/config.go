@@ -18,18 +18,18 @@ const (
 
 // Config is the setting of the collector.
 type Config struct {
-	Listen           string        `name:"collector-listen" default:"127.0.0.1:8081" help:"Address to listen on for events."`
-	AckTimeout       time.Duration `name:"collector-ack-timeout" default:"5s" help:"How long a request waits until its events are durable before it is answered with 503."`
-	ReadTimeout      time.Duration `name:"collector-read-timeout" default:"10s" help:"How long a client may take to send one request."`
-	WriteTimeout     time.Duration `name:"collector-write-timeout" default:"10s" help:"How long a client may take to receive one answer."`
-	IdleTimeout      time.Duration `name:"collector-idle-timeout" default:"60s" help:"How long a connection is kept open between two requests."`
-	MaxBodyBytes     int           `name:"collector-max-body-bytes" default:"1048576" help:"Size of the largest body, also after it is unpacked; at most 1 MiB."`
-	MaxHeaderBytes   int           `name:"collector-max-header-bytes" default:"16384" help:"Size of the largest request line and headers together."`
-	MaxConnections   int           `name:"collector-max-connections" default:"65536" help:"Connections that may be open at the same time."`
-	MaxConnsPerIP    int           `name:"collector-max-connections-per-ip" default:"0" help:"Connections that one address may have open at the same time; 0 sets no limit. Do not set it behind a proxy."`
-	TrustedProxies   []string      `name:"collector-trusted-proxies" placeholder:"CIDR,..." help:"Addresses or networks of proxies whose word about the client's address is believed."`
-	ForwardedHeader  string        `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`
-	PrivacySignals   string        `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"What a Sec-GPC or DNT header does: honour keeps the event without user agent and without the hash of the address, ignore does nothing."`
+	Listen          string        `name:"collector-listen" default:"127.0.0.1:8081" help:"Address to listen on for events."`
+	AckTimeout      time.Duration `name:"collector-ack-timeout" default:"5s" help:"How long a request waits until its events are durable before it is answered with 503."`
+	ReadTimeout     time.Duration `name:"collector-read-timeout" default:"10s" help:"How long a client may take to send one request."`
+	WriteTimeout    time.Duration `name:"collector-write-timeout" default:"10s" help:"How long a client may take to receive one answer."`
+	IdleTimeout     time.Duration `name:"collector-idle-timeout" default:"60s" help:"How long a connection is kept open between two requests."`
+	MaxBodyBytes    int           `name:"collector-max-body-bytes" default:"1048576" help:"Size of the largest body, also after it is unpacked; at most 1 MiB."`
+	MaxHeaderBytes  int           `name:"collector-max-header-bytes" default:"16384" help:"Size of the largest request line and headers together."`
+	MaxConnections  int           `name:"collector-max-connections" default:"65536" help:"Connections that may be open at the same time."`
+	MaxConnsPerIP   int           `name:"collector-max-connections-per-ip" default:"0" help:"Connections that one address may have open at the same time; 0 sets no limit. Do not set it behind a proxy."`
+	TrustedProxies  []string      `name:"collector-trusted-proxies" placeholder:"CIDR,..." help:"Addresses or networks of proxies whose word about the client's address is believed."`
+	ForwardedHeader string        `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`
+	PrivacySignals  string        `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"What a Sec-GPC or DNT header does: honour keeps the event without user agent and without the hash of the address, ignore does nothing."`
 }
 
 // Validate returns every problem of the settings.
