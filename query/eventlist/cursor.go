@@ -1,10 +1,9 @@
 package eventlist
 
 import (
-	"encoding/base64"
-	"encoding/binary"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
-	"hash/crc32"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,53 +18,40 @@ type Position struct {
 	Offset    int64
 }
 
-// A cursor is, in base64url: version, digest of account and filter, position, CRC-32 of all that.
-const (
-	cursorVersion = 1
-	cursorBytes   = 1 + 8 + 8 + 16 + 4 + 8 + 4
-)
-
-var (
-	errCursor = errors.New("is not a cursor that this list gave out")
-	errOther  = errors.New("belongs to a list with other filters: send the ones it came with, or start without a cursor")
-)
-
-// encodeCursor returns the cursor that goes on after a position in the list of the digest.
-func encodeCursor(digest uint64, p Position) string {
-	b := make([]byte, 0, cursorBytes)
-	b = append(b, cursorVersion)
-	b = binary.BigEndian.AppendUint64(b, digest)
-	b = binary.BigEndian.AppendUint64(b, uint64(p.CreatedAt.UnixMilli()))
-	b = append(b, p.TopicID[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(p.Partition))
-	b = binary.BigEndian.AppendUint64(b, uint64(p.Offset))
-	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	return base64.RawURLEncoding.EncodeToString(b)
+// Cursor is a position together with the list that it is a place in. It is given to the client and
+// comes back, so it is a place and never a permission.
+type Cursor struct {
+	List      string    `json:"l"`
+	CreatedAt int64     `json:"c"` // Unix milliseconds
+	TopicID   uuid.UUID `json:"t"`
+	Partition int32     `json:"p"`
+	Offset    int64     `json:"o"`
 }
 
-// DecodeCursor returns the position of a cursor that was given out for the list of the digest.
-// The errors are for the reader. A forged cursor is harmless: it is a place, not a permission.
-func DecodeCursor(digest uint64, cursor string) (Position, error) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(b) != cursorBytes || b[0] != cursorVersion {
-		return Position{}, errCursor
+// Cursor returns the cursor of the account's list through this filter that goes on after p.
+func (f Filter) Cursor(account uuid.UUID, p Position) Cursor {
+	return Cursor{f.digest(account), p.CreatedAt.UnixMilli(), p.TopicID, p.Partition, p.Offset}
+}
+
+// Position returns where the cursor goes on, if it can be one of the account's list through this
+// filter. The error says what is wrong with it to who sent it.
+func (f Filter) Position(account uuid.UUID, c Cursor) (Position, error) {
+	if c.List != f.digest(account) {
+		return Position{}, errors.New("belongs to another list: send the filters that it came with, or start without a cursor")
 	}
-	sum := len(b) - 4
-	if crc32.ChecksumIEEE(b[:sum]) != binary.BigEndian.Uint32(b[sum:]) {
-		return Position{}, errCursor
-	}
-	ms := int64(binary.BigEndian.Uint64(b[9:]))
-	p := Position{
-		CreatedAt: time.UnixMilli(ms).UTC(),
-		TopicID:   uuid.UUID(b[17:33]),
-		Partition: int32(binary.BigEndian.Uint32(b[33:])),
-		Offset:    int64(binary.BigEndian.Uint64(b[37:])),
-	}
-	if ms < earliest.UnixMilli() || ms > latest.UnixMilli() || p.Partition < 0 || p.Offset < 0 {
-		return Position{}, errCursor
-	}
-	if binary.BigEndian.Uint64(b[1:]) != digest {
-		return Position{}, errOther
+	p := Position{time.UnixMilli(c.CreatedAt).UTC(), c.TopicID, c.Partition, c.Offset}
+	if p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.TopicID == uuid.Nil || p.Partition < 0 || p.Offset < 0 {
+		return Position{}, errors.New("is not a cursor that this list gave out")
 	}
 	return p, nil
+}
+
+// digest returns a short text that differs between accounts and between filters.
+func (f Filter) digest(account uuid.UUID) string {
+	h := sha256.New()
+	h.Write(account[:])
+	for _, c := range f.conditions() {
+		h.Write([]byte(c.param + "=" + c.value + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }

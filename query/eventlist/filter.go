@@ -2,8 +2,6 @@
 package eventlist
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"strconv"
 	"time"
 
@@ -78,15 +76,4 @@ func milliseconds(t time.Time) string {
 		t = latest
 	}
 	return strconv.FormatInt(t.UnixMilli(), 10)
-}
-
-// Digest returns a short digest of the filter for one account: a cursor carries it, so that it is
-// used to go on with the same list only.
-func (f Filter) Digest(account uuid.UUID) uint64 {
-	h := sha256.New()
-	h.Write(account[:])
-	for _, c := range f.conditions() {
-		h.Write([]byte(c.param + "=" + c.value + "\n"))
-	}
-	return binary.BigEndian.Uint64(h.Sum(nil))
 }

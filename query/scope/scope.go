@@ -185,23 +185,11 @@ func isBroken(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network)
 }
 
-// Codes of ClickHouse's errors that say that the server cannot do it now.
-var passing = map[int32]bool{
-	159: true, // TIMEOUT_EXCEEDED
-	202: true, // TOO_MANY_SIMULTANEOUS_QUERIES
-	203: true, // NO_FREE_CONNECTION
-	209: true, // SOCKET_TIMEOUT
-	210: true, // NETWORK_ERROR
-	236: true, // ABORTED, while it shuts down
-	241: true, // MEMORY_LIMIT_EXCEEDED
-	394: true, // QUERY_WAS_CANCELLED
-}
-
 // IsUnavailable reports whether an error says that ClickHouse cannot be reached or has too much
 // to do, so that the same query may go through later.
 func IsUnavailable(err error) bool {
-	if code, answered := clickhouse.IsException(err); answered {
-		return passing[code]
+	if _, answered := clickhouse.IsException(err); answered {
+		return !clickhouse.IsRefusal(err)
 	}
 	return isBroken(err) || errors.Is(err, native.ErrAcquireConnTimeout) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -1,0 +1,43 @@
+// Package query answers what happened: the list of events and the summary of an email address,
+// from ClickHouse and Postgres.
+package query
+
+import (
+	"errors"
+	"time"
+
+	"lodestone/pkg/config"
+	"lodestone/query/scope"
+)
+
+// Config is the setting of the query service.
+type Config struct {
+	MaxConns       int           `name:"query-max-conns" default:"16" help:"Queries that one process sends to ClickHouse at the same time, at the most. A request takes one or two."`
+	Timeout        time.Duration `name:"query-timeout" default:"10s" help:"Time that one analytics request may take."`
+	MaxMemoryBytes int64         `name:"query-max-memory-bytes" default:"536870912" help:"Memory that one analytics query may take in ClickHouse."`
+}
+
+const (
+	minTimeout = 100 * time.Millisecond
+	maxTimeout = 5 * time.Minute
+	minMemory  = 16 << 20
+)
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	var errs []error
+	if c.MaxConns < 2 || c.MaxConns > 1000 {
+		errs = append(errs, config.Invalid("--query-max-conns", "is out of range", "give a number from 2 to 1000"))
+	}
+	if c.Timeout < minTimeout || c.Timeout > maxTimeout {
+		errs = append(errs, config.Invalid("--query-timeout", "is out of range", "give a time from 100ms to 5m"))
+	}
+	if c.MaxMemoryBytes < minMemory {
+		errs = append(errs, config.Invalid("--query-max-memory-bytes", "is too little", "give at least 16777216"))
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) limits() scope.Limits {
+	return scope.Limits{MaxConns: c.MaxConns, Timeout: c.Timeout, MemoryBytes: c.MaxMemoryBytes}
+}

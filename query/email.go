@@ -1,0 +1,56 @@
+package query
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+type emailSummaryInput struct {
+	Email        string     `query:"email" required:"true" minLength:"3" maxLength:"254" doc:"Address to summarise; its case does not matter."`
+	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only this lead magnet."`
+}
+
+// EmailSummary is the summary of an address as the API shows it.
+type EmailSummary struct {
+	TotalLinks        int64     `json:"total_links" doc:"Access links of the address."`
+	TotalViews        int64     `json:"total_views" doc:"Sessions on these links that saw at least one page."`
+	UniqueLeadMagnets int64     `json:"unique_lead_magnets" doc:"Lead magnets with such a view."`
+	FirstLinkCreated  *api.Time `json:"first_link_created"`
+	LastLinkCreated   *api.Time `json:"last_link_created"`
+	FirstAccess       *api.Time `json:"first_access" doc:"When the first page was viewed."`
+	LastAccess        *api.Time `json:"last_access" doc:"When the last page was viewed."`
+}
+
+func (q *Query) emailSummary(ctx context.Context, in *emailSummaryInput) (*api.Answer[EmailSummary], error) {
+	if !isAddress(in.Email) {
+		return nil, problem.Parameter(problem.Field{Field: "email", Message: "must be an email address, such as name@example.com"})
+	}
+	s, err := q.summaries.Read(ctx, auth.From(ctx).AccountID, in.Email, in.LeadMagnetID)
+	if err != nil {
+		return nil, err
+	}
+	return api.OK(EmailSummary{
+		TotalLinks: s.TotalLinks, TotalViews: s.TotalViews, UniqueLeadMagnets: s.UniqueLeadMagnets,
+		FirstLinkCreated: api.OptionalTime(s.FirstLinkCreated), LastLinkCreated: api.OptionalTime(s.LastLinkCreated),
+		FirstAccess: api.OptionalTime(s.FirstAccess), LastAccess: api.OptionalTime(s.LastAccess),
+	}), nil
+}
+
+// isAddress reports whether a text has the form of an address: it looks for slips, since whether
+// the address is known is found out anyway.
+func isAddress(text string) bool {
+	at := strings.LastIndexByte(text, '@')
+	if at < 1 || at == len(text)-1 {
+		return false
+	}
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar
+	})
+}

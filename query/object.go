@@ -1,0 +1,38 @@
+package query
+
+import (
+	"bytes"
+	plain "encoding/json"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// jsonObject is a JSON object that is passed on as it was stored.
+type jsonObject struct{ text []byte }
+
+// MarshalJSON implements json.Marshaler. What was stored is valid JSON, but the answer is stricter:
+// a name may not occur twice and a surrogate may not stand alone. Such an object is written anew,
+// with the last of the names and a replacement character.
+func (o jsonObject) MarshalJSON() ([]byte, error) {
+	if jsontext.Value(o.text).IsValid() {
+		return o.text, nil
+	}
+	var value map[string]any
+	decoder := plain.NewDecoder(bytes.NewReader(o.text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		return nil, fmt.Errorf("read stored event_data: %w", err)
+	}
+	text, err := plain.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("write stored event_data: %w", err)
+	}
+	return text, nil
+}
+
+// Schema implements huma.SchemaProvider.
+func (jsonObject) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}

@@ -1,0 +1,82 @@
+package query
+
+import (
+	"context"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/postgres"
+	"lodestone/query/eventlist"
+	"lodestone/query/scope"
+	"lodestone/query/summary"
+)
+
+// Deps is what the query service needs.
+type Deps struct {
+	ClickHouse clickhouse.Config
+	Postgres   *postgres.Pool // stays the caller's, who closes it after the service
+}
+
+// Query is the query service. It is safe for concurrent use.
+type Query struct {
+	config    Config
+	postgres  *postgres.Pool
+	door      *scope.ClickHouse
+	events    *eventlist.Lister
+	summaries *summary.Reader
+}
+
+// New returns the service without connecting: the first use does.
+func New(c Config, d Deps) (*Query, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	door, err := scope.Open(d.ClickHouse, c.limits())
+	if err != nil {
+		return nil, err
+	}
+	return &Query{
+		config: c, postgres: d.Postgres, door: door,
+		events: eventlist.New(door), summaries: summary.New(d.Postgres, door),
+	}, nil
+}
+
+// IsUnavailable reports whether an error says that ClickHouse cannot answer at the moment. The API
+// that serves the operations must know it (api.Options.Unavailable).
+func IsUnavailable(err error) bool { return scope.IsUnavailable(err) }
+
+const tag = "Analytics"
+
+// Register adds the service's operations to an API.
+func (q *Query) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "list-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics", Scope: auth.Read, Tag: tag,
+		Summary: "List analytics events",
+		Description: "Newest first. All filters that are given must hold. An unknown access link or lead magnet has no events. " +
+			"To read a long list, follow pagination.next_cursor with the same filters: every page then costs the same, and none of the events " +
+			"that were there at the start is skipped or repeated, whatever comes in meanwhile. Bots are listed too, unless bot=false.",
+		PerPage: api.PageSize{Default: 20, Max: 100},
+		Timeout: q.config.Timeout,
+	}, q.listEvents)
+	api.Register(a, api.Operation{
+		ID: "get-email-summary", Method: http.MethodGet, Path: "/api/v1/analytics/email", Scope: auth.Read, Tag: tag,
+		Summary:     "Summarise one email address",
+		Description: "Over all lead magnets of the account. An address without access links has zeros and nulls. Bots are left out.",
+		Timeout:     q.config.Timeout,
+	}, q.emailSummary)
+}
+
+// Ready returns nil if both databases answer.
+func (q *Query) Ready(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return q.door.Ping(ctx) })
+	group.Go(func() error { return q.postgres.Ping(ctx) })
+	return group.Wait() //nolint:wrapcheck // both say which database it was
+}
+
+// Close closes the connections to ClickHouse. Call it when nothing is served any more.
+func (q *Query) Close() error { return q.door.Close() }
