@@ -1,0 +1,165 @@
+// Package layout holds the rules that keep the repository in shape, as tests: who may import whom,
+// what lies where, and under which licences we build. It has no code of its own.
+package layout_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "lodestone"
+
+// root is the module's directory, seen from this package's tests.
+const root = "../.."
+
+// rule forbids packages to import others. Paths are prefixes that end at a slash or at the end.
+type rule struct {
+	packages []string // these, relative to the module; "" is every package of ours
+	except   []string // but not these
+	mustNot  []string // import these: relative to the module if they begin with a dot
+	testsToo bool     // tests are held to it as well
+	why      string
+}
+
+var rules = []rule{
+	{
+		packages: []string{"ingest"}, mustNot: []string{"./query", "./crud", "./cmd"}, testsToo: true,
+		why: "the parts are processes of their own: they meet in Kafka, ClickHouse and Postgres, whose contracts are in pkg",
+	},
+	{
+		packages: []string{"query"}, mustNot: []string{"./ingest", "./crud", "./cmd"}, testsToo: true,
+		why: "the parts are processes of their own: they meet in Kafka, ClickHouse and Postgres, whose contracts are in pkg",
+	},
+	{
+		packages: []string{"crud"}, mustNot: []string{"./ingest", "./query", "./cmd"}, testsToo: true,
+		why: "the parts are processes of their own: they meet in Kafka, ClickHouse and Postgres, whose contracts are in pkg",
+	},
+	{
+		packages: []string{"pkg"}, mustNot: []string{"./ingest", "./query", "./crud", "./cmd", "./deploy"}, testsToo: true,
+		why: "pkg is what the parts share: if it knew one of them, all would depend on it",
+	},
+	{
+		except: []string{"pkg/engine/launcher"}, mustNot: []string{"github.com/ebitengine/purego"}, testsToo: true,
+		why: "loading a C library makes a program dynamically linked and lets a crash of the library take it down: only the launcher, a process of its own, does it",
+	},
+	{
+		except: []string{"cmd/lodestone-clickhouse"}, mustNot: []string{"./pkg/engine/launcher"}, testsToo: true,
+		why: "the launcher is the inside of one program",
+	},
+	{
+		except: []string{"pkg/engine/enginetest"}, mustNot: []string{"./pkg/engine/enginetest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"},
+		why: "what only tests need is not part of the programs",
+	},
+	{
+		packages: []string{"ingest", "query", "crud"}, mustNot: []string{"./pkg/engine"},
+		why: "the parts get addresses and do not care whose engines answer there; cmd decides",
+	},
+}
+
+// listed is what `go list` tells about a package.
+type listed struct {
+	ImportPath                                   string
+	Standard                                     bool
+	Imports, TestImports, XTestImports, CgoFiles []string
+	Module                                       *struct{ Path, Version, Dir string }
+}
+
+func goList(t *testing.T, env []string, args ...string) []listed {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports,CgoFiles,Module"}, args...)...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), env...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	require.NoError(t, err, "go list: %s", said.String())
+	var all []listed
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	for {
+		var p listed
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		require.NoError(t, err)
+		all = append(all, p)
+	}
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	for _, p := range goList(t, nil, "./...") {
+		for _, r := range rules {
+			if !r.covers(p.ImportPath) {
+				continue
+			}
+			imports := p.Imports
+			if r.testsToo {
+				imports = slices.Concat(imports, p.TestImports, p.XTestImports)
+			}
+			for _, i := range imports {
+				if i != p.ImportPath && r.forbids(i) {
+					t.Errorf("%s imports %s: %s", p.ImportPath, i, r.why)
+				}
+			}
+		}
+	}
+}
+
+func (r rule) covers(path string) bool {
+	inside, ours := strings.CutPrefix(path, module+"/")
+	if !ours || slices.ContainsFunc(r.except, func(e string) bool { return within(inside, e) }) {
+		return false
+	}
+	return len(r.packages) == 0 || slices.ContainsFunc(r.packages, func(p string) bool { return within(inside, p) })
+}
+
+func (r rule) forbids(path string) bool {
+	return slices.ContainsFunc(r.mustNot, func(f string) bool {
+		if ours, ok := strings.CutPrefix(f, "./"); ok {
+			f = module + "/" + ours
+		}
+		return within(path, f)
+	})
+}
+
+func within(path, prefix string) bool {
+	return path == prefix || strings.HasPrefix(path, prefix+"/")
+}
+
+// TestRulesHoldSomething keeps a rule from passing because its words match nothing.
+func TestRulesHoldSomething(t *testing.T) {
+	t.Parallel()
+	require.True(t, rules[0].covers("lodestone/ingest/consumer"))
+	require.False(t, rules[0].covers("lodestone/ingestion"))
+	require.True(t, rules[0].forbids("lodestone/query/report"))
+	require.True(t, rules[4].covers("lodestone/cmd/lodestone"))
+	require.False(t, rules[4].covers("lodestone/pkg/engine/launcher"))
+	require.True(t, rules[4].forbids("github.com/ebitengine/purego"))
+}
+
+// The main program is one static file: a container image needs nothing else, and `lodestone up`
+// runs on any Linux. With cgo, or with purego in its place, it would need the C library.
+func TestMainProgramIsStatic(t *testing.T) {
+	t.Parallel()
+	for _, p := range goList(t, []string{"CGO_ENABLED=1"}, "-deps", "./cmd/lodestone") {
+		if !p.Standard && len(p.CgoFiles) > 0 { // the standard library has another way without cgo
+			t.Errorf("cmd/lodestone needs %s, which uses cgo", p.ImportPath)
+		}
+		switch {
+		case within(p.ImportPath, "github.com/ebitengine/purego"):
+			t.Errorf("cmd/lodestone needs %s, which makes it dynamically linked", p.ImportPath)
+		case p.ImportPath == "testing":
+			t.Errorf("cmd/lodestone needs package testing")
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package layout_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// topLevel is all that the repository's top level holds, so that a newcomer sees the parts and
+// nothing else. Dotfiles are settings of tools.
+var topLevel = []string{
+	"cmd", "crud", "deploy", "docs", "ingest", "pkg", "query",
+	"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md",
+	"docker-compose.yml", "go.mod", "go.sum",
+}
+
+// files returns what git tracks, and what it would track, relative to the root.
+func files(t *testing.T) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	all := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+	return slices.DeleteFunc(all, func(f string) bool {
+		_, err := os.Stat(filepath.Join(root, f))
+		return err != nil // deleted, but not committed yet
+	})
+}
+
+func TestTopLevel(t *testing.T) {
+	t.Parallel()
+	for _, f := range files(t) {
+		top, _, _ := strings.Cut(f, "/")
+		if !strings.HasPrefix(top, ".") && !slices.Contains(topLevel, top) {
+			t.Errorf("%s: the top level holds only %s", f, strings.Join(topLevel, ", "))
+		}
+	}
+}
+
+// A path of the machine where a file was written works nowhere else.
+func TestNoPathsOfOneMachine(t *testing.T) {
+	t.Parallel()
+	home := regexp.MustCompile(`(^|[^a-zA-Z0-9.])/(` + strings.Join([]string{"work", "root", "Users", "home/[a-z]+"}, "|") + `)/`)
+	for _, f := range files(t) {
+		text, err := os.ReadFile(filepath.Join(root, f))
+		require.NoError(t, err)
+		if strings.Contains(string(text[:min(len(text), 8000)]), "\x00") {
+			continue // not text
+		}
+		for number, line := range strings.Split(string(text), "\n") {
+			if home.MatchString(line) {
+				t.Errorf("%s:%d names a path of one machine: %s", f, number+1, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// A lock file says what a package is, by its hash; where it comes from is the reader's own
+// setting: a mirror or a proxy must do as well.
+func TestLockFilesNameNoRegistry(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, f := range files(t) {
+		switch filepath.Base(f) {
+		case ".npmrc", ".yarnrc.yml", "pip.conf", "settings.xml":
+			t.Errorf("%s would send package clients to a registry of our choice", f)
+		case "package-lock.json":
+			found++
+			text, err := os.ReadFile(filepath.Join(root, f))
+			require.NoError(t, err)
+			var lock struct {
+				Packages map[string]struct{ Resolved, Integrity string }
+			}
+			require.NoError(t, json.Unmarshal(text, &lock), f)
+			for name, p := range lock.Packages {
+				require.Empty(t, p.Resolved, "%s: %s names its registry", f, name)
+				if name != "" {
+					require.NotEmpty(t, p.Integrity, "%s: nothing says what %s must be", f, name)
+				}
+			}
+		}
+	}
+	require.NotZero(t, found)
+}
+
+// licences maps what we accept to words that its text has and no other's of them has.
+var licences = map[string]string{
+	"Apache-2.0": "Apache License",
+	"MIT":        "Permission is hereby granted, free of charge",
+	"BSD":        "Redistribution and use in source and binary forms",
+	"ISC":        "Permission to use, copy, modify, and/or distribute",
+	"ISC (old)":  "Permission to use, copy, modify, and distribute",
+	"MPL-2.0":    "Mozilla Public License",
+}
+
+// Whoever builds on Lodestone must be able to under its own licence, Apache-2.0.
+func TestLicencesOfDependencies(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, p := range goList(t, nil, "-deps", "-test", "./...") {
+		if p.Module == nil || p.Module.Path == module || seen[p.Module.Path] {
+			continue
+		}
+		seen[p.Module.Path] = true
+		found, err := filepath.Glob(filepath.Join(p.Module.Dir, "*"))
+		require.NoError(t, err)
+		found = slices.DeleteFunc(found, func(f string) bool {
+			name := strings.ToUpper(filepath.Base(f))
+			return !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING")
+		})
+		require.NotEmpty(t, found, "%s has no licence", p.Module.Path)
+		for _, f := range found {
+			text, err := os.ReadFile(f)
+			require.NoError(t, err)
+			words := strings.Join(strings.Fields(string(text)), " ")
+			accepted := false
+			for _, phrase := range licences {
+				accepted = accepted || strings.Contains(words, phrase)
+			}
+			// GPL texts speak of Apache's in places: their title decides.
+			if !accepted || strings.Contains(words[:min(len(words), 300)], "GENERAL PUBLIC LICENSE") {
+				t.Errorf("%s: %s is no licence that we accept", p.Module.Path, filepath.Base(f))
+			}
+		}
+	}
+	require.Greater(t, len(seen), 20)
+}
