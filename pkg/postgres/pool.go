@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/puddle/v2"
 
 	"lodestone/pkg/config"
 )
@@ -74,7 +77,17 @@ func (p *Pool) Ping(ctx context.Context) error {
 // This is the only way from a request to the tables of accounts. The transaction commits when fn
 // returns nil; fn's error is returned as it is.
 func (p *Pool) Account(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
-	return p.Transaction(ctx, func(tx pgx.Tx) error {
+	return p.account(ctx, account, pgx.TxOptions{}, fn)
+}
+
+// AccountSnapshot is Account for reading: all statements of the transaction see the state of one
+// moment, so that a list and its total agree, and none can write.
+func (p *Pool) AccountSnapshot(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
+	return p.account(ctx, account, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
+}
+
+func (p *Pool) account(ctx context.Context, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, p.pool, options, func(tx pgx.Tx) error {
 		scope := &pgx.Batch{}
 		scope.Queue("SET LOCAL ROLE lodestone_account")
 		scope.Queue("SELECT set_config('lodestone.account_id', $1, true)", account.String())
@@ -106,11 +119,16 @@ func IsForeignKeyViolation(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "23503"
 }
 
-// IsUnavailable reports whether an error says that Postgres cannot be reached or is going down, so
-// that the same call may go through later. It tells nothing about whether a commit took effect.
+// IsUnavailable reports whether an error says that Postgres cannot be reached, is going down, or had
+// to give way to another transaction, so that the same call may go through later. It tells nothing
+// about whether a commit took effect.
 func IsUnavailable(err error) bool {
 	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if errors.As(err, &pg) && len(pg.Code) == 5 {
+		switch pg.Code {
+		case "40001", "40P01", "55P03", "25006": // serialization, deadlock, lock not to be had, standby
+			return true
+		}
 		switch pg.Code[:2] {
 		case "08", "53", "57":
 			return true
@@ -118,5 +136,7 @@ func IsUnavailable(err error) bool {
 		return false
 	}
 	var connect *pgconn.ConnectError
-	return errors.As(err, &connect) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, puddle.ErrClosedPool)
 }

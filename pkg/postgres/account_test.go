@@ -1,0 +1,193 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func open(t *testing.T) *postgres.Pool {
+	t.Helper()
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	migrate(t, pool)
+	return pool
+}
+
+func migrate(t *testing.T, pool *postgres.Pool) (applied []int64) {
+	t.Helper()
+	require.NoError(t, pool.WithMigrationLock(t.Context(), func(ctx context.Context) (err error) {
+		applied, err = pool.Migrate(ctx)
+		return err
+	}))
+	return applied
+}
+
+// populate makes an account with one row in every table of accounts.
+func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
+	t.Helper()
+	account, magnet, link, submission := uuid.New(), uuid.New(), uuid.New(), uuid.New()
+	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
+		for _, s := range []struct {
+			sql  string
+			args []any
+		}{
+			{"INSERT INTO accounts (id, name, plan) VALUES ($1, 'A', 'team')", []any{account}},
+			{"INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES (gen_random_uuid(), $1, 'k', 'lsk_', $2, '{read}')", []any{account, account[:]}},
+			{"INSERT INTO lead_magnets (id, account_id, title, file_version) VALUES ($2, $1, 'M', 1)", []any{account, magnet}},
+			{"INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256) VALUES ($2, 1, $1, 'f', 'application/pdf', 1, 1, '')", []any{account, magnet}},
+			{"INSERT INTO lead_magnet_file_chunks (lead_magnet_id, version, number, account_id, bytes) VALUES ($2, 1, 0, $1, 'x')", []any{account, magnet}},
+			{"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($3, $1, $2, $4)", []any{account, magnet, link, link.String()}},
+			{"INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($3, $1, $2, 'e', 'e')", []any{account, link, submission}},
+			{"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token) VALUES (gen_random_uuid(), $1, $2, $3, $4, 'e', 'e', $5)", []any{account, magnet, link, submission, account.String()}},
+		} {
+			if _, err := tx.Exec(t.Context(), s.sql, s.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return account
+}
+
+// accountTables returns every table that holds rows of accounts, with the column that says whose.
+func accountTables(t *testing.T, pool *postgres.Pool) map[string]string {
+	t.Helper()
+	rows, err := pool.Unscoped().Query(t.Context(), `
+		SELECT table_name, 'account_id' FROM information_schema.columns
+		WHERE table_schema = 'public' AND column_name = 'account_id'
+		UNION ALL SELECT 'accounts', 'id'`)
+	require.NoError(t, err)
+	tables := map[string]string{}
+	var name, column string
+	_, err = pgx.ForEachRow(rows, []any{&name, &column}, func() error {
+		tables[name] = column
+		return nil
+	})
+	require.NoError(t, err)
+	return tables
+}
+
+// A query that forgets to name its account sees and changes the rows of its account only, in every
+// table that has an account, also in those that later migrations add.
+func TestAccountScope(t *testing.T) {
+	t.Parallel()
+	pool := open(t)
+	mine, other := populate(t, pool), populate(t, pool)
+	tables := accountTables(t, pool)
+	require.GreaterOrEqual(t, len(tables), 8)
+	for table, column := range tables {
+		require.NoError(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+			rows, err := tx.Query(t.Context(), "SELECT DISTINCT "+column+" FROM "+pgx.Identifier{table}.Sanitize())
+			require.NoError(t, err, table)
+			seen, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+			require.NoError(t, err, table)
+			require.Equal(t, []uuid.UUID{mine}, seen, "%s: give it a row in populate, and in its migration a policy", table)
+			return nil
+		}))
+		require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), "UPDATE "+pgx.Identifier{table}.Sanitize()+" SET "+column+" = $1", other)
+			return err
+		}), table)
+	}
+	require.NoError(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "DELETE FROM access_links")
+		return err
+	}))
+	var left int
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM access_links").Scan(&left))
+	require.Equal(t, 1, left)
+}
+
+// Every table that has an account has row-level security with a policy, and the role has no way
+// around it.
+func TestEveryAccountTableHasPolicy(t *testing.T) {
+	t.Parallel()
+	pool := open(t)
+	unprotected := func() (names []string) {
+		rows, err := pool.Unscoped().Query(t.Context(), `
+			SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'account_id'
+			WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace
+			AND NOT (c.relrowsecurity AND EXISTS (
+				SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polcmd = '*' AND p.polpermissive
+				AND p.polqual IS NOT NULL AND p.polwithcheck IS NOT NULL
+				AND p.polroles = ARRAY['lodestone_account'::regrole::oid]))`)
+		require.NoError(t, err)
+		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		return names
+	}
+	require.Empty(t, unprotected(), "a table with account_id needs row-level security and a policy for lodestone_account")
+	_, err := pool.Unscoped().Exec(t.Context(), "CREATE TABLE forgotten (account_id uuid)")
+	require.NoError(t, err)
+	require.Equal(t, []string{"forgotten"}, unprotected())
+
+	var super, bypass bool
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(),
+		"SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = 'lodestone_account'").Scan(&super, &bypass))
+	require.False(t, super || bypass)
+}
+
+func TestAccountCannotReachFurther(t *testing.T) {
+	t.Parallel()
+	pool := open(t)
+	mine, other := populate(t, pool), populate(t, pool)
+	var magnet uuid.UUID
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT id FROM lead_magnets WHERE account_id = $1", other).Scan(&magnet))
+	for _, sql := range []string{
+		"SELECT hash FROM api_keys",
+		"UPDATE accounts SET plan = 'team'",
+		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES (gen_random_uuid(), '" + mine.String() + "', '" + magnet.String() + "', 'stolen')",
+		"INSERT INTO lead_magnets (id, account_id, title) VALUES (gen_random_uuid(), '" + other.String() + "', 'planted')",
+		"SELECT * FROM ip_salts",
+	} {
+		require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), sql)
+			return err
+		}), sql)
+	}
+	require.Error(t, pool.AccountSnapshot(t.Context(), mine, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "UPDATE lead_magnets SET title = 'x'")
+		return err
+	}))
+	// The scope ends with its transaction: the connection goes back to the pool without it.
+	for range 8 {
+		var role string
+		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT current_user").Scan(&role))
+		require.NotEqual(t, "lodestone_account", role)
+	}
+}
+
+func TestMigrateTwice(t *testing.T) {
+	t.Parallel()
+	pool := open(t)
+	require.Empty(t, migrate(t, pool))
+}
+
+func TestIsUnavailable(t *testing.T) {
+	t.Parallel()
+	away, err := postgres.Open(t.Context(), postgres.Config{URL: "postgres://u:p@127.0.0.1:1/d", MaxConns: 1})
+	require.NoError(t, err)
+	require.True(t, postgres.IsUnavailable(away.Ping(t.Context())))
+	away.Close()
+	require.True(t, postgres.IsUnavailable(away.Ping(t.Context())))
+
+	pool := open(t)
+	killed := pool.Transaction(t.Context(), func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "SELECT pg_terminate_backend(pg_backend_pid())")
+		return err
+	})
+	require.True(t, postgres.IsUnavailable(killed), "%v", killed)
+	_, err = pool.Unscoped().Exec(t.Context(), "SELECT 1/0")
+	require.Error(t, err)
+	require.False(t, postgres.IsUnavailable(err))
+}
