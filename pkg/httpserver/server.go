@@ -1,0 +1,121 @@
+// Package httpserver runs HTTP servers as services: bounded in time and size, and stopped only
+// when what is in flight has been answered.
+package httpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/service"
+)
+
+// Limits of every server. A handler that needs longer, for a large file, moves the deadlines of
+// its own request with http.ResponseController.
+const (
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 32 << 10
+	// Drain is how long a stop waits for requests in flight, if its context allows as much;
+	// after that their connections are closed.
+	Drain = 20 * time.Second
+)
+
+// Server is an HTTP server as a service.
+type Server struct {
+	name    string
+	setting string
+	address string
+	handler http.Handler
+	log     *slog.Logger
+
+	listener net.Listener
+	server   *http.Server
+	failed   chan error
+}
+
+var _ service.Service = (*Server)(nil)
+
+// New returns a server that is not started. The address is host:port, port 0 for any that is free;
+// setting is the flag that it came from, for messages.
+func New(name, setting, address string, handler http.Handler, log *slog.Logger) *Server {
+	return &Server{name: name, setting: setting, address: address, handler: handler, log: log, failed: make(chan error, 1)}
+}
+
+// Listen takes the address without serving yet, so that Addr is known. Start does it if need be.
+func (s *Server) Listen(ctx context.Context) error {
+	if s.listener != nil {
+		return nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return config.Invalid(s.setting, "is "+s.address+", which another process uses", "stop that process or give another address")
+	}
+	if err != nil {
+		return fmt.Errorf("listen for %s: %w", s.name, err)
+	}
+	s.listener = listener
+	return nil
+}
+
+// Addr returns the address listened on, after Listen or Start.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Start implements service.Service. The server accepts connections when it returns.
+func (s *Server) Start(ctx context.Context) error {
+	if s.server != nil {
+		return fmt.Errorf("start %s: already started", s.name)
+	}
+	if err := s.Listen(ctx); err != nil {
+		return err
+	}
+	s.server = &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		// What net/http has to say is about connections of strangers: broken handshakes and
+		// the like. It tells nothing that the access log does not.
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("serve %s: %w", s.name, err)
+		}
+	}()
+	return nil
+}
+
+// Stop implements service.Service: it takes no new requests, waits for those in flight for Drain
+// or until ctx ends, and then closes their connections.
+func (s *Server) Stop(ctx context.Context) error {
+	if s.server == nil {
+		if s.listener != nil {
+			_ = s.listener.Close() // nobody was served yet
+		}
+		return nil
+	}
+	drain, cancel := context.WithTimeout(ctx, Drain)
+	defer cancel()
+	err := s.server.Shutdown(drain)
+	if err == nil {
+		return nil
+	}
+	if closeErr := s.server.Close(); closeErr != nil {
+		err = errors.Join(err, closeErr)
+	}
+	return fmt.Errorf("stop %s: requests were cut off: %w", s.name, err)
+}
+
+// Failed implements service.Service.
+func (s *Server) Failed() <-chan error { return s.failed }

@@ -1,0 +1,124 @@
+package httpserver_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/httpserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func TestStopFinishesWhatIsInFlight(t *testing.T) {
+	t.Parallel()
+	arrived, finish := make(chan struct{}), make(chan struct{})
+	s := httpserver.New("test", "--listen", "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-finish
+		_, _ = io.WriteString(w, "whole")
+	}), quiet())
+	require.NoError(t, s.Start(t.Context()))
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer := make(chan string)
+	go func() {
+		res, err := client.Get("http://" + s.Addr().String())
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer func() { _ = res.Body.Close() }()
+		text, _ := io.ReadAll(res.Body)
+		answer <- string(text)
+	}()
+	<-arrived
+	stopped := make(chan error)
+	go func() { stopped <- s.Stop(context.Background()) }()
+	// The listener is gone before the request in flight has ended.
+	require.Eventually(t, func() bool {
+		conn, err := net.DialTimeout("tcp", s.Addr().String(), time.Second)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	}, 10*time.Second, time.Millisecond)
+	close(finish)
+	require.Equal(t, "whole", <-answer)
+	require.NoError(t, <-stopped)
+	require.NoError(t, s.Stop(t.Context()))
+}
+
+func TestStopCutsOffWhatHangs(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{})
+	s := httpserver.New("test", "--listen", "127.0.0.1:0", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-r.Context().Done()
+	}), quiet())
+	require.NoError(t, s.Start(t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + s.Addr().String())
+		if err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+	<-arrived
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, s.Stop(ctx), context.DeadlineExceeded)
+	<-ended
+}
+
+func TestAddressInUse(t *testing.T) {
+	t.Parallel()
+	first := httpserver.New("first", "--listen", "127.0.0.1:0", http.NotFoundHandler(), quiet())
+	require.NoError(t, first.Start(t.Context()))
+	defer func() { require.NoError(t, first.Stop(context.Background())) }()
+	err := httpserver.New("second", "--listen", first.Addr().String(), http.NotFoundHandler(), quiet()).Start(t.Context())
+	require.True(t, config.IsInvalid(err))
+	require.Contains(t, err.Error(), "--listen")
+}
+
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_test"}))
+	var broken error
+	h := httpserver.Admin(registry, map[string]httpserver.Check{
+		"good":  func(context.Context) error { return nil },
+		"shaky": func(context.Context) error { return broken },
+	})
+	get := func(path string) (int, string) {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", path, http.NoBody))
+		return w.Code, w.Body.String()
+	}
+	code, body := get("/metrics")
+	require.Equal(t, 200, code)
+	require.True(t, strings.Contains(body, "lodestone_test 0"))
+	code, _ = get("/healthz")
+	require.Equal(t, 200, code)
+	code, body = get("/readyz")
+	require.Equal(t, 200, code)
+	require.JSONEq(t, `{"ready":true,"checks":{"good":"ok","shaky":"ok"}}`, body)
+	broken = errors.New("gone")
+	code, body = get("/readyz")
+	require.Equal(t, 503, code)
+	require.JSONEq(t, `{"ready":false,"checks":{"good":"ok","shaky":"gone"}}`, body)
+}
