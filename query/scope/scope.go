@@ -101,9 +101,10 @@ func UUIDs(ids []uuid.UUID) string {
 	return b.String()
 }
 
-// around matches what would read a table without its name, and so past the filter, or beyond the
-// tables of accounts. Statements are ours, so this guards against a slip, not against an attack.
-var around = regexp.MustCompile(`(?i)\b(merge\w*|cluster\w*|remote\w*|loop)\s*\(|\bsystem\s*\.`)
+// around matches what would get past the filter: a read of a table without its name, a table that
+// is not one of accounts, and settings of the statement's own (ClickHouse checks those of the whole
+// statement, but not those of a subquery). Statements are ours, so this guards against a slip.
+var around = regexp.MustCompile(`(?i)\b(merge\w*|cluster\w*|remote\w*|loop)\s*\(|\bsystem\s*\.|\bsettings\b`)
 
 // Query runs the statement for the account and calls each with every row of the result. Its
 // errors, and those of each, are returned with the statement's name; IsUnavailable knows the ones

@@ -1,0 +1,112 @@
+// Package querytest gives the tests of the query service real databases with the schema in them,
+// and stores events as the consumer would.
+package querytest
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/pkg/postgres"
+	"lodestone/query/scope"
+)
+
+// migration lets one test at a time migrate the ClickHouse that tests of a package share.
+var migration sync.Mutex
+
+// ClickHouse returns the shared server, migrated.
+func ClickHouse(t testing.TB) clickhouse.Config {
+	t.Helper()
+	c := clickhouse.Config{URL: enginetest.ClickHouse(t)}
+	migration.Lock()
+	defer migration.Unlock()
+	_, err := clickhouse.Migrate(context.Background(), c)
+	require.NoError(t, err)
+	return c
+}
+
+// Conn returns a connection that sees everything.
+func Conn(t testing.TB) driver.Conn {
+	t.Helper()
+	conn, err := clickhouse.Open(ClickHouse(t), 4)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	return conn
+}
+
+// Limits are generous: tests run on busy machines.
+func Limits() scope.Limits {
+	return scope.Limits{MaxConns: 4, Timeout: time.Minute, MemoryBytes: 512 << 20}
+}
+
+// Door returns a door to the shared server.
+func Door(t testing.TB) *scope.ClickHouse {
+	t.Helper()
+	door, err := scope.Open(ClickHouse(t), Limits())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, door.Close()) })
+	return door
+}
+
+// Postgres returns a database of the test's own, migrated.
+func Postgres(t testing.TB) *postgres.Pool {
+	t.Helper()
+	ctx := context.Background()
+	pool, err := postgres.Open(ctx, postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Migrate(ctx)
+	require.NoError(t, err)
+	return pool
+}
+
+// Log discards.
+func Log() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// Stored is an event with its place in the log.
+type Stored struct {
+	event.Event
+	TopicID   uuid.UUID
+	Partition int32
+	Offset    int64
+}
+
+// Store inserts events as one block.
+func Store(t testing.TB, conn driver.Conn, events ...Stored) {
+	t.Helper()
+	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0}))
+	batch, err := conn.PrepareBatch(ctx, `INSERT INTO lodestone.events (
+		account_id, lead_magnet_id, generic_link_id, access_link_id, session_id, event_id, event_type,
+		event_data, magnet_version, page, duration_ms, ip_hash, user_agent, bot, created_at, received_at,
+		kafka_topic_id, kafka_partition, kafka_offset)`)
+	require.NoError(t, err)
+	for i := range events {
+		e := &events[i]
+		data := e.Data
+		if data == nil {
+			data = []byte("{}")
+		}
+		require.NoError(t, batch.Append(e.AccountID, e.LeadMagnetID, e.GenericLinkID, e.AccessLinkID, e.SessionID, e.EventID,
+			e.Type.String(), data, e.MagnetVersion, e.Page, e.DurationMS, e.IPHash[:], string(e.UserAgent), e.Bot,
+			time.UnixMilli(e.CreatedAt).UTC(), time.UnixMilli(e.ReceivedAt).UTC(), e.TopicID, e.Partition, e.Offset))
+	}
+	require.NoError(t, batch.Send())
+}
+
+// ID returns a fresh id.
+func ID(t testing.TB) uuid.UUID {
+	t.Helper()
+	id, err := uuid.NewV7()
+	require.NoError(t, err)
+	return id
+}
