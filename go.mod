@@ -31,7 +31,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/compose-spec/compose-go/v2 v2.16.2 // indirect
+require (
+	github.com/compose-spec/compose-go/v2 v2.16.2 // indirect
+	github.com/kylelemons/godebug v1.1.0 // indirect
+)
 
 require (
 	github.com/andybalholm/brotli v1.2.6 // indirect

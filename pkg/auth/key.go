@@ -17,11 +17,18 @@ const (
 	base62Largest = 256 - 256%len(base62) // bytes from here on would favour the first characters
 )
 
-// newKey returns a fresh key: lsk_, random base62 characters and a checksum that tells a typo from
-// a key without any look-up.
-func newKey() string {
+// Key is a fresh key: its text, shown once, and what is kept of it.
+type Key struct {
+	Text   string            // lsk_, random base62 characters and a checksum. Secret.
+	Prefix string            // the first characters, to recognise it by
+	Hash   [sha256.Size]byte // of the text
+}
+
+// NewKey returns a fresh key. The checksum in it tells a typo from a key without any look-up.
+func NewKey() Key {
 	secret := randomBase62(secretLength)
-	return keyPrefix + secret + checksum(secret)
+	text := keyPrefix + secret + checksum(secret)
+	return Key{text, text[:shownLength], hashKey(text)}
 }
 
 // randomBase62 returns n random characters. Safe for concurrent use.

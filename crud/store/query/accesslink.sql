@@ -1,0 +1,26 @@
+-- name: InsertAccessLink :one
+INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, max_views, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+RETURNING *;
+
+-- name: GetAccessLink :one
+SELECT sqlc.embed(a), m.file_version
+FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
+WHERE a.id = $1;
+
+-- name: ListAccessLinks :many
+SELECT sqlc.embed(a), m.file_version
+FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
+WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR a.lead_magnet_id = sqlc.narg(lead_magnet_id))
+    AND (sqlc.narg(submission_id)::uuid IS NULL OR a.submission_id = sqlc.narg(submission_id))
+    AND (sqlc.narg(email_key)::text IS NULL OR a.email_key = sqlc.narg(email_key))
+    AND (sqlc.narg(is_active)::boolean IS NULL OR a.is_active = sqlc.narg(is_active))
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
+
+-- name: CountListedAccessLinks :one
+SELECT count(*) FROM access_links a
+WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR a.lead_magnet_id = sqlc.narg(lead_magnet_id))
+    AND (sqlc.narg(submission_id)::uuid IS NULL OR a.submission_id = sqlc.narg(submission_id))
+    AND (sqlc.narg(email_key)::text IS NULL OR a.email_key = sqlc.narg(email_key))
+    AND (sqlc.narg(is_active)::boolean IS NULL OR a.is_active = sqlc.narg(is_active));

@@ -1,0 +1,48 @@
+-- name: InsertMagnet :one
+INSERT INTO lead_magnets (id, account_id, title, description) VALUES ($1, $2, $3, $4) RETURNING *;
+
+-- name: GetMagnet :one
+SELECT sqlc.embed(m), f.file_name, f.content_type, f.file_size, f.page_count,
+    (SELECT count(*) FROM generic_links g WHERE g.account_id = m.account_id AND g.lead_magnet_id = m.id) AS generic_link_count,
+    (SELECT count(*) FROM access_links a WHERE a.account_id = m.account_id AND a.lead_magnet_id = m.id) AS access_link_count
+FROM lead_magnets m
+LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
+WHERE m.id = $1;
+
+-- name: ListMagnets :many
+SELECT sqlc.embed(m), f.file_name, f.content_type, f.file_size, f.page_count,
+    (SELECT count(*) FROM generic_links g WHERE g.account_id = m.account_id AND g.lead_magnet_id = m.id) AS generic_link_count,
+    (SELECT count(*) FROM access_links a WHERE a.account_id = m.account_id AND a.lead_magnet_id = m.id) AS access_link_count
+FROM lead_magnets m
+LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
+ORDER BY m.created_at DESC, m.id DESC
+LIMIT $1 OFFSET $2;
+
+-- name: CountMagnets :one
+SELECT count(*) FROM lead_magnets;
+
+-- name: LockMagnet :one
+SELECT * FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE;
+
+-- name: ShareMagnet :one
+-- Reads a lead magnet that stays until the transaction has added a link to it.
+SELECT * FROM lead_magnets WHERE id = $1 FOR KEY SHARE;
+
+-- name: SetMagnetVersion :exec
+UPDATE lead_magnets SET file_version = $2, updated_at = now() WHERE id = $1;
+
+-- name: InsertFile :exec
+INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- name: InsertChunk :exec
+INSERT INTO lead_magnet_file_chunks (lead_magnet_id, version, number, account_id, bytes)
+VALUES ($1, $2, $3, $4, $5);
+
+-- name: GetFile :one
+SELECT f.* FROM lead_magnet_files f
+JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
+WHERE m.id = $1;
+
+-- name: GetChunk :one
+SELECT bytes FROM lead_magnet_file_chunks WHERE lead_magnet_id = $1 AND version = $2 AND number = $3;

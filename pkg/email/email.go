@@ -1,0 +1,96 @@
+// Package email says what an email address is to Lodestone and when two are the same.
+package email
+
+import (
+	"errors"
+	"net/mail"
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxBytes is the length of the longest address that mail servers carry.
+const MaxBytes = 254
+
+const (
+	maxLocalBytes = 64
+	maxLabelBytes = 63
+)
+
+// Address is an email address.
+type Address struct {
+	Text string // as typed
+	Key  string // in lower case: what is compared
+}
+
+// Errors of Parse; their texts complete a sentence that begins with the field's name.
+var (
+	errForm   = errors.New("must be an email address, such as jo@example.com")
+	errLength = errors.New("must be an email address of at most 254 bytes, 64 of them before the @")
+)
+
+// Parse reads an address as a form or a program sends it: local@domain alone, without a name,
+// comments, quotes or an address in brackets, and with a dot in the domain. Letters of any script
+// are allowed. The error says what is allowed.
+func Parse(text string) (Address, error) {
+	if !utf8.ValidString(text) {
+		return Address{}, errForm
+	}
+	at := strings.LastIndexByte(text, '@')
+	if at < 1 {
+		return Address{}, errForm
+	}
+	if len(text) > MaxBytes || at > maxLocalBytes {
+		return Address{}, errLength
+	}
+	if !dotted(text[:at], localRune) || !domain(text[at+1:]) {
+		return Address{}, errForm
+	}
+	// The rules above are stricter than this in all that was thought of.
+	if parsed, err := mail.ParseAddress(text); err != nil || parsed.Address != text {
+		return Address{}, errForm
+	}
+	return Address{text, Key(text)}, nil
+}
+
+// Key returns what is compared of an address.
+func Key(text string) string { return strings.ToLower(text) }
+
+func domain(text string) bool {
+	if !strings.Contains(text, ".") || !dotted(text, labelRune) {
+		return false
+	}
+	if _, err := netip.ParseAddr(text); err == nil {
+		return false
+	}
+	for label := range strings.SplitSeq(text, ".") {
+		if len(label) > maxLabelBytes || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") {
+			return false
+		}
+	}
+	return true
+}
+
+// dotted reports whether a text is made of non-empty parts of allowed characters between dots.
+func dotted(text string, allowed func(rune) bool) bool {
+	for part := range strings.SplitSeq(text, ".") {
+		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return !allowed(r) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func localRune(r rune) bool {
+	return letter(r) || strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
+}
+
+func labelRune(r rune) bool { return letter(r) || r == '-' }
+
+func letter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	return unicode.In(r, unicode.L, unicode.M, unicode.N)
+}
