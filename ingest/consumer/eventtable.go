@@ -12,7 +12,7 @@ import (
 func eventStream() stream {
 	return stream{
 		topic: event.Topic,
-		table: "lodestone.events",
+		table: "events",
 		make:  func() table { return newEventTable() },
 	}
 }

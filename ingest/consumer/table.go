@@ -37,6 +37,6 @@ type table interface {
 // stream ties a topic to its table.
 type stream struct {
 	topic string
-	table string // with its database
+	table string // in database lodestone
 	make  func() table
 }

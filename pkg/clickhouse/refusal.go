@@ -1,0 +1,36 @@
+package clickhouse
+
+// passing lists ClickHouse's error codes that say "not now": limits, overload, a shutdown, a full
+// disk. The same statement may go through later without anybody mending the statement or a table.
+// The numbers are those of ClickHouse's src/Common/ErrorCodes.cpp.
+var passing = map[int32]bool{
+	74:  true, // CANNOT_READ_FROM_FILE_DESCRIPTOR
+	75:  true, // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+	76:  true, // CANNOT_OPEN_FILE
+	159: true, // TIMEOUT_EXCEEDED
+	164: true, // READONLY
+	173: true, // CANNOT_ALLOCATE_MEMORY
+	202: true, // TOO_MANY_SIMULTANEOUS_QUERIES
+	203: true, // NO_FREE_CONNECTION
+	209: true, // SOCKET_TIMEOUT
+	210: true, // NETWORK_ERROR
+	225: true, // NO_ZOOKEEPER
+	236: true, // ABORTED
+	241: true, // MEMORY_LIMIT_EXCEEDED
+	242: true, // TABLE_IS_READ_ONLY
+	243: true, // NOT_ENOUGH_SPACE
+	252: true, // TOO_MANY_PARTS
+	285: true, // TOO_FEW_LIVE_REPLICAS
+	319: true, // UNKNOWN_STATUS_OF_INSERT
+	373: true, // SESSION_IS_LOCKED
+	394: true, // QUERY_WAS_CANCELLED
+	425: true, // SYSTEM_ERROR
+	999: true, // KEEPER_EXCEPTION
+}
+
+// IsRefusal reports whether ClickHouse itself answered with an error that trying again will not
+// change: the statement, the data, the schema or the rights are wrong.
+func IsRefusal(err error) bool {
+	code, yes := IsException(err)
+	return yes && !passing[code]
+}
