@@ -1,0 +1,128 @@
+package eventlist
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/event"
+	"lodestone/query/scope"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func full() Filter {
+	link, magnet := uuid.MustParse("0197a1b2-0000-7000-8000-000000000001"), uuid.MustParse("0197a1b2-0000-7000-8000-000000000002")
+	bot := false
+	from, to := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 2, 0, 0, 0, 1, time.UTC)
+	after := time.Date(2026, 3, 1, 12, 0, 0, 999_999, time.UTC)
+	return Filter{AccessLinkID: &link, LeadMagnetID: &magnet, Type: event.DownloadStarted, From: &from, To: &to, ReceivedAfter: &after, Bot: &bot}
+}
+
+// The exact text of every statement is in testdata, to be read and reviewed. Run with -update to
+// rewrite it.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	position := Position{
+		CreatedAt: time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC),
+		TopicID:   uuid.MustParse("0197a1b2-0000-7000-8000-000000000003"), Partition: 2, Offset: 41,
+	}
+	for name, s := range map[string]scope.Statement{
+		"page":         pageStatement(Filter{}, 40, 21),
+		"page_full":    pageStatement(full(), 0, 21),
+		"cursor":       afterStatement(Filter{}, position, 21),
+		"cursor_full":  afterStatement(full(), position, 21),
+		"count":        countStatement(Filter{}),
+		"count_full":   countStatement(full()),
+		"count_a_link": countStatement(Filter{AccessLinkID: full().AccessLinkID}),
+	} {
+		text := s.SQL + "\n"
+		names := make([]string, 0, len(s.Params))
+		for param := range s.Params {
+			names = append(names, param)
+		}
+		slices.Sort(names)
+		for _, param := range names {
+			text += fmt.Sprintf("-- %s = %s\n", param, s.Params[param])
+			require.Contains(t, s.SQL, "{"+param+":")
+		}
+		path := filepath.Join("testdata", name+".sql")
+		if *update {
+			require.NoError(t, os.MkdirAll("testdata", 0o755))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+		golden, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, string(golden), text, "%s: run with -update if this is meant", path)
+		require.True(t, strings.Contains(s.SQL, "WHERE account_id = {account:UUID}"), path)
+	}
+}
+
+func TestTimeBounds(t *testing.T) {
+	t.Parallel()
+	instant := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		at        time.Time
+		from, cut string
+	}{
+		{instant, "1772323200000", "1772323200000"},
+		{instant.Add(time.Nanosecond), "1772323200001", "1772323200000"},
+		{instant.Add(time.Millisecond - 1), "1772323200001", "1772323200000"},
+		{instant.In(time.FixedZone("", 3600)), "1772323200000", "1772323200000"},
+		{time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), "0", "0"},
+		{time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), "7258118400000", "7258118400000"},
+	} {
+		list := Filter{From: &c.at, To: &c.at, ReceivedAfter: &c.at}.conditions()
+		require.Equal(t, c.from, list[0].value, "%v", c.at)
+		require.Equal(t, c.from, list[1].value, "%v", c.at)
+		require.Equal(t, c.cut, list[2].value, "%v", c.at)
+	}
+}
+
+func TestCursorBelongsToItsList(t *testing.T) {
+	t.Parallel()
+	account := uuid.New()
+	p := Position{CreatedAt: time.UnixMilli(1772323200123).UTC(), TopicID: uuid.New(), Partition: 3, Offset: 99}
+	f := full()
+	back, err := f.Position(account, f.Cursor(account, p))
+	require.NoError(t, err)
+	require.Equal(t, p, back)
+
+	_, err = f.Position(uuid.New(), f.Cursor(account, p))
+	require.Error(t, err, "another account")
+	changes := map[string]func(*Filter){
+		"link":     func(f *Filter) { f.AccessLinkID = nil },
+		"magnet":   func(f *Filter) { other := uuid.New(); f.LeadMagnetID = &other },
+		"type":     func(f *Filter) { f.Type = event.PageViewed },
+		"from":     func(f *Filter) { f.From = nil },
+		"to":       func(f *Filter) { later := f.To.Add(time.Second); f.To = &later },
+		"received": func(f *Filter) { f.ReceivedAfter = nil },
+		"bot":      func(f *Filter) { bot := true; f.Bot = &bot },
+	}
+	for name, change := range changes {
+		other := full()
+		change(&other)
+		_, err := other.Position(account, f.Cursor(account, p))
+		require.Error(t, err, name)
+	}
+	for name, spoil := range map[string]func(*Cursor){
+		"no topic":           func(c *Cursor) { c.TopicID = uuid.Nil },
+		"negative partition": func(c *Cursor) { c.Partition = -1 },
+		"negative offset":    func(c *Cursor) { c.Offset = -1 },
+		"time before":        func(c *Cursor) { c.CreatedAt = -1 },
+		"time beyond":        func(c *Cursor) { c.CreatedAt = 1 << 62 },
+	} {
+		c := f.Cursor(account, p)
+		spoil(&c)
+		_, err := f.Position(account, c)
+		require.Error(t, err, name)
+	}
+}
