@@ -48,10 +48,56 @@ func parseTime(e *element, f field) (ms int64, given bool, _ fault) {
 	if !ok {
 		return wrong("is not a string")
 	}
-	// UnmarshalText is strict; time.Parse takes one-digit hours and commas as well.
-	var t time.Time
-	if err := t.UnmarshalText(text); err != nil {
+	// The library checks the calendar, but takes one-digit hours, commas and wide zones as well.
+	t, err := time.Parse(time.RFC3339, string(text))
+	if err != nil || !rfc3339(text) {
 		return wrong("is not a timestamp")
 	}
 	return t.UnixMilli(), true, fault{}
+}
+
+// rfc3339 reports whether a text has the shape of an RFC 3339 timestamp.
+func rfc3339(text []byte) bool {
+	rest, ok := shape(text, "0000-00-00T00:00:00")
+	if !ok || len(rest) == 0 {
+		return false
+	}
+	if rest[0] == '.' {
+		digits := 1
+		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
+			digits++
+		}
+		if digits == 1 {
+			return false
+		}
+		rest = rest[digits:]
+	}
+	if string(rest) == "Z" {
+		return true
+	}
+	after, ok := shape(rest, "?00:00")
+	return ok && len(after) == 0 && string(rest[1:3]) <= "23" && string(rest[4:6]) <= "59"
+}
+
+// shape cuts off the beginning of a text if it has a form, where 0 stands for any digit and ? for
+// a sign.
+func shape(text []byte, form string) ([]byte, bool) {
+	if len(text) < len(form) {
+		return nil, false
+	}
+	for i := range len(form) {
+		c, ok := text[i], false
+		switch form[i] {
+		case '0':
+			ok = c >= '0' && c <= '9'
+		case '?':
+			ok = c == '+' || c == '-'
+		default:
+			ok = c == form[i]
+		}
+		if !ok {
+			return nil, false
+		}
+	}
+	return text[len(form):], true
 }
