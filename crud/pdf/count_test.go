@@ -1,0 +1,130 @@
+package pdf_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"lodestone/crud/pdf"
+	"lodestone/crud/pdf/pdftest"
+)
+
+func TestMain(m *testing.M) {
+	pdf.Main()
+	goleak.VerifyTestMain(m)
+}
+
+func count(t *testing.T, content []byte) (int, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(path, content, 0o600))
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	counter, err := pdf.NewCounter()
+	require.NoError(t, err)
+	return counter.Pages(t.Context(), file)
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for _, pages := range []int{1, 2, 300} {
+		n, err := count(t, pdftest.New(pages, 100))
+		require.NoError(t, err)
+		require.Equal(t, pages, n)
+	}
+}
+
+// bomb is a file whose table of objects unpacks to 4 GiB.
+func bomb(t *testing.T) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	zeros := make([]byte, 1<<20)
+	var sizes []int
+	for range 3 {
+		_, err := w.Write(zeros)
+		require.NoError(t, err)
+		require.NoError(t, w.Flush())
+		sizes = append(sizes, packed.Len())
+	}
+	block := packed.Bytes()[sizes[1]:sizes[2]] // unpacks to another MiB of zeros wherever it stands
+	table := append(bytes.Clone(packed.Bytes()), bytes.Repeat(block, 4<<10)...)
+	head := "%PDF-1.7\n"
+	return fmt.Appendf(nil, "%s1 0 obj\n<< /Type /XRef /Size 10 /W [1 2 1] /Root 1 0 R /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n",
+		head, len(table), table, len(head))
+}
+
+func TestHostileFiles(t *testing.T) {
+	t.Parallel()
+	whole := pdftest.New(3, 0)
+	for name, content := range map[string][]byte{
+		"empty":            {},
+		"text":             []byte("Dear customer, here is your guide."),
+		"web page":         []byte("<html>%PDF</html>"),
+		"signature alone":  []byte("%PDF-1.7\n"),
+		"half":             whole[:len(whole)/3],
+		"no pages":         pdftest.New(0, 0),
+		"no catalog":       pdftest.Assemble([]string{"<< /Type /Font >>"}, 0),
+		"endless tree":     pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", "<< /Type /Pages /Count 1 /Kids [2 0 R] >>"}, 0),
+		"own child":        pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 5 /Kids [2 0 R 2 0 R] >>"}, 0),
+		"lost pages":       pdftest.Assemble([]string{"<< /Type /Catalog /Pages 9 0 R >>"}, 0),
+		"deep dictionary":  pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("<< /A ", 200_000) + strings.Repeat(">> ", 200_000) + " >>"}, 0),
+		"deep list":        pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("[", 2_000_000) + " >>"}, 0),
+		"circular length":  pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Length 2 0 R >>\nstream\nendstream"}, 0),
+		"negative numbers": bytes.ReplaceAll(whole, []byte("/Size "), []byte("/Size -")),
+		"no table":         whole[:bytes.Index(whole, []byte("xref\n0"))],
+		"bomb":             bomb(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, err := count(t, content)
+			if err == nil {
+				require.Positive(t, n) // read nonetheless: the readers of PDFs are lenient
+				return
+			}
+			reason, invalid := pdf.IsInvalid(err)
+			require.True(t, invalid, "%v", err)
+			require.NotEmpty(t, reason)
+		})
+	}
+}
+
+// Damage of any kind gives an answer.
+func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	whole := pdftest.New(5, 0)
+	for range 25 {
+		content := bytes.Clone(whole)
+		for range 1 + random.IntN(40) {
+			content[random.IntN(len(content))] = byte(random.IntN(256))
+		}
+		if _, err := count(t, content); err != nil {
+			_, invalid := pdf.IsInvalid(err)
+			require.True(t, invalid, "%v", err)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	counter, err := pdf.NewCounter()
+	require.NoError(t, err)
+	file, err := os.CreateTemp(t.TempDir(), "")
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	_, err = counter.Pages(ctx, file)
+	require.ErrorIs(t, err, context.Canceled)
+}

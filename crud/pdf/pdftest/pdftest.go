@@ -1,0 +1,45 @@
+// Package pdftest makes PDFs for tests.
+package pdftest
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// New returns a PDF with so many pages, each with one line of text that says its number. Padding
+// is the length of a comment that makes the file longer.
+func New(pages, padding int) []byte {
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
+	var kids bytes.Buffer
+	for n := 1; n <= pages; n++ {
+		page := len(objects) + 1
+		fmt.Fprintf(&kids, "%d 0 R ", page)
+		text := fmt.Sprintf("BT /F1 24 Tf 72 700 Td (Page %d) Tj ET", n)
+		objects = append(objects,
+			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> >> >>", page+1),
+			fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(text), text))
+	}
+	objects[1] = fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", pages, kids.String())
+	return Assemble(objects, padding)
+}
+
+// Assemble returns a PDF of the objects given, the first of which is the catalog.
+func Assemble(objects []string, padding int) []byte {
+	var out bytes.Buffer
+	out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+	if padding > 0 {
+		out.WriteString("%" + string(bytes.Repeat([]byte("x"), padding)) + "\n")
+	}
+	offsets := make([]int, len(objects))
+	for i, object := range objects {
+		offsets[i] = out.Len()
+		fmt.Fprintf(&out, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	start := out.Len()
+	fmt.Fprintf(&out, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, offset := range offsets {
+		fmt.Fprintf(&out, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&out, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
+	return out.Bytes()
+}
