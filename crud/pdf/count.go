@@ -74,6 +74,9 @@ func (c *Counter) Pages(ctx context.Context, file *os.File) (int, error) {
 	case <-ctx.Done():
 		return 0, fmt.Errorf("wait to read the PDF: %w", ctx.Err())
 	}
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("read the PDF: %w", err)
+	}
 	if !hasSignature(file) {
 		return 0, &invalidError{"is not a PDF: it does not begin as one"}
 	}
