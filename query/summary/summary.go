@@ -56,6 +56,7 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, email string, lead
 	if err != nil {
 		return Summary{}, fmt.Errorf("read access links of an address: %w", err)
 	}
+	s.FirstLinkCreated, s.LastLinkCreated = inUTC(s.FirstLinkCreated), inUTC(s.LastLinkCreated)
 	if len(links) == 0 {
 		return s, nil
 	}
@@ -67,7 +68,7 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, email string, lead
 		}
 		s.TotalViews, s.UniqueLeadMagnets = int64(views), int64(unique)
 		if views > 0 {
-			s.FirstAccess, s.LastAccess = &first, &last
+			s.FirstAccess, s.LastAccess = inUTC(&first), inUTC(&last)
 		}
 		return nil
 	})
@@ -75,6 +76,14 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, email string, lead
 		return Summary{}, err
 	}
 	return s, nil
+}
+
+func inUTC(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC()
+	return &u
 }
 
 func viewsStatement(links, magnets []uuid.UUID) scope.Statement {

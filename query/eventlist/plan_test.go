@@ -1,0 +1,118 @@
+package eventlist
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/event"
+	"lodestone/query/querytest"
+	"lodestone/query/scope"
+)
+
+// explain returns the plan of a statement as it is run for an account.
+func explain(t *testing.T, door *scope.ClickHouse, account uuid.UUID, s scope.Statement) string {
+	t.Helper()
+	s.SQL = "EXPLAIN indexes = 1, projections = 1, actions = 1 " + s.SQL
+	var lines []string
+	err := door.Query(context.Background(), account, s, func(row scope.Row) error {
+		var line string
+		defer func() { lines = append(lines, line) }()
+		return row.Scan(&line)
+	})
+	require.NoError(t, err)
+	return strings.Join(lines, "\n")
+}
+
+var granules = regexp.MustCompile(`Granules: (\d+)(?:/(\d+))?`)
+
+// chosen returns how many granules are left after the last index, and how many there were.
+func chosen(t *testing.T, plan string) (left, all int) {
+	t.Helper()
+	found := granules.FindAllStringSubmatch(plan, -1)
+	require.NotEmpty(t, found, plan)
+	for _, f := range found {
+		n, err := strconv.Atoi(f[1])
+		require.NoError(t, err)
+		left = n
+		if m, err := strconv.Atoi(f[2]); err == nil {
+			all = max(all, m)
+		}
+	}
+	return left, all
+}
+
+// The plans that keep answers fast, whatever is stored beside what is asked for.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	conn, door := querytest.Conn(t), querytest.Door(t)
+	account := querytest.ID(t)
+	filled := querytest.Fill(t, conn, account, 2000, 200_000) // 55 hours, some 200 granules
+	querytest.Fill(t, conn, querytest.ID(t), 2000, 300_000)
+	at := func(hour int) *time.Time {
+		t := time.Unix(querytest.Begin+int64(hour)*3600, 0).UTC()
+		return &t
+	}
+	bot := true
+	for name, c := range map[string]struct {
+		s    scope.Statement
+		has  []string
+		most int // granules that are left at the most; 0: not said
+	}{
+		"first page reads backwards and stops": {
+			s: pageStatement(Filter{}, 0, 21), has: []string{"InReverseOrder", "LazilyRead"}, most: 210,
+		},
+		"time is in the key": {
+			s: pageStatement(Filter{From: at(20), To: at(21)}, 0, 21), has: []string{"InReverseOrder"}, most: 8,
+		},
+		"cursor is in the key": {
+			s:   afterStatement(Filter{From: at(20)}, Position{CreatedAt: *at(21), TopicID: uuid.New()}, 21),
+			has: []string{"InReverseOrder"}, most: 8,
+		},
+		"link has a skip index": {
+			s: pageStatement(Filter{AccessLinkID: &uuid.UUID{1}}, 0, 21), has: []string{"Name: access_link"}, most: 12,
+		},
+		"lead magnet has a skip index": {
+			s: pageStatement(Filter{LeadMagnetID: &uuid.UUID{1}}, 0, 21), has: []string{"Name: lead_magnet"}, most: 12,
+		},
+		"received has a skip index": {
+			s: countStatement(Filter{ReceivedAfter: at(54)}), has: []string{"Name: received"}, most: 20,
+		},
+		"count counts granules": {
+			s: countStatement(Filter{}), has: []string{"ReadFromPreparedSource (_exact_count_projection)"},
+		},
+		"count in a time counts granules": {
+			s: countStatement(Filter{From: at(1), To: at(50)}), has: []string{"ReadFromPreparedSource (_exact_count_projection)"},
+		},
+		"count of a link uses the sessions": {
+			s: countStatement(Filter{AccessLinkID: &filled.Links[7]}), has: []string{"ReadFromMergeTree (sessions)"}, most: 8,
+		},
+		"count of a magnet uses the sessions": {
+			s: countStatement(Filter{LeadMagnetID: &filled.Magnets[3]}), has: []string{"ReadFromMergeTree (sessions)"}, most: 150,
+		},
+		"count of a type uses the sessions": {
+			s: countStatement(Filter{Type: event.DownloadStarted}), has: []string{"ReadFromMergeTree (sessions)"}, most: 150,
+		},
+		"count of bots uses the sessions": {
+			s: countStatement(Filter{Bot: &bot, AccessLinkID: &filled.Links[7]}), has: []string{"ReadFromMergeTree (sessions)"}, most: 8,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := explain(t, door, account, c.s)
+			for _, text := range c.has {
+				require.Contains(t, plan, text)
+			}
+			if c.most == 0 {
+				return
+			}
+			left, all := chosen(t, plan)
+			require.LessOrEqual(t, left, c.most, "of %d\n%s", all, plan)
+		})
+	}
+}

@@ -1,0 +1,210 @@
+package summary
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/pkg/postgres"
+	"lodestone/query/querytest"
+	"lodestone/query/scope"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func newAccount(t *testing.T, pool *postgres.Pool) uuid.UUID {
+	t.Helper()
+	id := querytest.ID(t)
+	_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", id)
+	require.NoError(t, err)
+	return id
+}
+
+func newMagnet(t *testing.T, pool *postgres.Pool, account uuid.UUID) uuid.UUID {
+	t.Helper()
+	id := querytest.ID(t)
+	_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", id, account)
+	require.NoError(t, err)
+	return id
+}
+
+func newLink(t *testing.T, pool *postgres.Pool, account, magnet uuid.UUID, email string, created time.Time) uuid.UUID {
+	t.Helper()
+	id := querytest.ID(t)
+	_, err := pool.Unscoped().Exec(context.Background(),
+		"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		id, account, magnet, email, strings.ToLower(email), id.String(), created)
+	require.NoError(t, err)
+	return id
+}
+
+// story stores events of one access link with readable times.
+type story struct {
+	t       *testing.T
+	account uuid.UUID
+	topic   uuid.UUID
+	events  []querytest.Stored
+}
+
+func minute(n int) time.Time { return time.Date(2026, 3, 1, 12, n, 0, 0, time.UTC) }
+
+func (s *story) add(magnet, link, session uuid.UUID, kind event.Type, at int, bot string) {
+	s.events = append(s.events, querytest.Stored{
+		Event: event.Event{
+			AccountID: s.account, LeadMagnetID: magnet, AccessLinkID: link, SessionID: session, EventID: querytest.ID(s.t),
+			Type: kind, Bot: bot, CreatedAt: minute(at).UnixMilli(), ReceivedAt: minute(at).UnixMilli(),
+		},
+		TopicID: s.topic, Offset: int64(len(s.events)),
+	})
+}
+
+func pointer(t time.Time) *time.Time { return &t }
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	pool, conn := querytest.Postgres(t), querytest.Conn(t)
+	reader := New(pool, querytest.Door(t))
+	account, stranger := newAccount(t, pool), newAccount(t, pool)
+	guide, report, unread := newMagnet(t, pool, account), newMagnet(t, pool, account), newMagnet(t, pool, account)
+	theirs := newMagnet(t, pool, stranger)
+
+	ann1 := newLink(t, pool, account, guide, "Ann@Example.com", minute(1))
+	ann2 := newLink(t, pool, account, guide, "ann@example.com", minute(2))
+	ann3 := newLink(t, pool, account, report, "ANN@example.com", minute(3))
+	newLink(t, pool, account, unread, "ann@example.com", minute(4))
+	bob := newLink(t, pool, account, guide, "bob@example.com", minute(5))
+	annElsewhere := newLink(t, pool, stranger, theirs, "ann@example.com", minute(6))
+	gone := querytest.ID(t) // an access link that was deleted: its events stay
+
+	s := &story{t: t, account: account, topic: uuid.New()}
+	one, two, three := uuid.New(), uuid.New(), uuid.New()
+	// A session of three pages and a download is one view.
+	s.add(guide, ann1, one, event.PageViewed, 20, "")
+	s.add(guide, ann1, one, event.PageViewed, 21, "")
+	s.add(guide, ann1, one, event.PageViewed, 22, "")
+	s.add(guide, ann1, one, event.DownloadStarted, 50, "")
+	// The same session id on another link is another session.
+	s.add(guide, ann2, one, event.PageViewed, 25, "")
+	// A download without a page is no view.
+	s.add(guide, ann2, two, event.DownloadCompleted, 10, "")
+	// A bot's session is no view, and a session that a bot's event lies in is one.
+	s.add(report, ann3, two, event.PageViewed, 9, "scanner")
+	s.add(report, ann3, three, event.PageViewed, 8, "scanner")
+	s.add(report, ann3, three, event.PageViewed, 30, "")
+	// Events without a session are one view each.
+	s.add(report, ann3, uuid.Nil, event.PageViewed, 31, "")
+	s.add(report, ann3, uuid.Nil, event.PageViewed, 32, "")
+	s.add(guide, bob, uuid.New(), event.PageViewed, 5, "")
+	s.add(guide, gone, uuid.New(), event.PageViewed, 4, "")
+	querytest.Store(t, conn, s.events[:6]...)
+	querytest.Store(t, conn, s.events[6:]...)
+	other := &story{t: t, account: stranger, topic: uuid.New()}
+	other.add(theirs, annElsewhere, uuid.New(), event.PageViewed, 1, "")
+	// Events of another account that carry ids of this one count for nobody here.
+	other.add(guide, ann1, uuid.New(), event.PageViewed, 2, "")
+	querytest.Store(t, conn, other.events...)
+
+	all := Summary{
+		TotalLinks: 4, TotalViews: 5, UniqueLeadMagnets: 2,
+		FirstLinkCreated: pointer(minute(1)), LastLinkCreated: pointer(minute(4)),
+		FirstAccess: pointer(minute(20)), LastAccess: pointer(minute(32)),
+	}
+	for _, email := range []string{"ann@example.com", "ANN@EXAMPLE.COM", "Ann@Example.com"} {
+		got, err := reader.Read(ctx, account, email, nil)
+		require.NoError(t, err)
+		require.Equal(t, all, got, email)
+	}
+	got, err := reader.Read(ctx, account, "ann@example.com", &guide)
+	require.NoError(t, err)
+	require.Equal(t, Summary{
+		TotalLinks: 2, TotalViews: 2, UniqueLeadMagnets: 1,
+		FirstLinkCreated: pointer(minute(1)), LastLinkCreated: pointer(minute(2)),
+		FirstAccess: pointer(minute(20)), LastAccess: pointer(minute(25)),
+	}, got)
+	got, err = reader.Read(ctx, account, "ann@example.com", &unread)
+	require.NoError(t, err)
+	require.Equal(t, Summary{TotalLinks: 1, FirstLinkCreated: pointer(minute(4)), LastLinkCreated: pointer(minute(4))}, got)
+
+	for name, magnet := range map[string]*uuid.UUID{"unknown": pointerTo(uuid.New()), "of another account": &theirs} {
+		got, err = reader.Read(ctx, account, "ann@example.com", magnet)
+		require.NoError(t, err, name)
+		require.Equal(t, Summary{}, got, name)
+	}
+	got, err = reader.Read(ctx, account, "nobody@example.com", nil)
+	require.NoError(t, err)
+	require.Equal(t, Summary{}, got)
+	got, err = reader.Read(ctx, stranger, "ann@example.com", nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, got.TotalLinks)
+	require.EqualValues(t, 1, got.TotalViews)
+}
+
+func pointerTo[T any](v T) *T { return &v }
+
+func TestAddressWithThousandsOfLinks(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	pool, conn := querytest.Postgres(t), querytest.Conn(t)
+	account := newAccount(t, pool)
+	filled := querytest.Fill(t, conn, account, 5000, 50_000)
+	for _, magnet := range filled.Magnets {
+		_, err := pool.Unscoped().Exec(ctx, "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
+		require.NoError(t, err)
+	}
+	links, err := pool.Unscoped().CopyFrom(ctx, pgx.Identifier{"access_links"},
+		[]string{"id", "account_id", "lead_magnet_id", "email", "email_key", "token"},
+		pgx.CopyFromSlice(len(filled.Links), func(i int) ([]any, error) {
+			return []any{filled.Links[i], account, filled.Magnets[i%len(filled.Magnets)], "ann@example.com", "ann@example.com", fmt.Sprint(account, i)}, nil
+		}))
+	require.NoError(t, err)
+	require.EqualValues(t, 5000, links)
+	got, err := New(pool, querytest.Door(t)).Read(ctx, account, "ann@example.com", nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 5000, got.TotalLinks)
+
+	var views, magnets uint64
+	require.NoError(t, conn.QueryRow(ctx, `SELECT uniqExact(access_link_id, session_id), uniqExact(lead_magnet_id) FROM lodestone.events
+		WHERE account_id = toUUID(?) AND event_type = 'page_viewed' AND bot = ''`, account.String()).Scan(&views, &magnets))
+	require.EqualValues(t, magnets, got.UniqueLeadMagnets)
+	require.EqualValues(t, views, got.TotalViews)
+	require.Greater(t, got.TotalViews, int64(5000))
+}
+
+// The views are read from projection sessions, and of that only the links asked for.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	conn := querytest.Conn(t)
+	account := querytest.ID(t)
+	filled := querytest.Fill(t, conn, account, 2000, 100_000)
+	s := viewsStatement(filled.Links[100:103], filled.Magnets)
+
+	params := native.Parameters{"account": account.String()}
+	for name, value := range s.Params {
+		params[name] = value
+	}
+	forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1}))
+	require.NoError(t, conn.Exec(forced, s.SQL), "a query that uses no projection is refused here")
+
+	var plan []string
+	s.SQL = "EXPLAIN indexes = 1, projections = 1 " + s.SQL
+	require.NoError(t, querytest.Door(t).Query(context.Background(), account, s, func(row scope.Row) error {
+		var line string
+		err := row.Scan(&line)
+		plan = append(plan, line)
+		return err
+	}))
+	text := strings.Join(plan, "\n")
+	require.Contains(t, text, "ReadFromMergeTree (sessions)")
+	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, strings.NewReplacer("│", " ", "└", " ", "─", " ").Replace(text))
+	require.Regexp(t, `Parts: \d+ \| Granules: \d\n`, text, "single granules, not the account's")
+}
