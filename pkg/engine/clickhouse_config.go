@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/xml"
 	"os"
-	"path/filepath"
 	"text/template"
 )
 
@@ -17,13 +16,24 @@ var clickhouseConfig string
 //go:embed clickhouse_users.xml
 var clickhouseUsers string
 
-// configure writes the server's two configuration files, afresh at each start.
+// fileSwitchedOff hides the function file('/path'), which reads any file that the server can: the
+// library takes itself for a command-line tool and asks for no right. A function of the user's is
+// found before the server's own; the table function file() asks for a right and is not touched.
+const fileSwitchedOff = "CREATE FUNCTION file AS x -> throwIf(1 = 1, 'the function file is switched off')\n"
+
+// configure writes the server's configuration, afresh at each start.
 func (c *ClickHouse) configure() error {
 	// Leftovers of the server's own logs, written by another version, can keep it from starting.
 	for _, dir := range []string{"data/data/system", "data/metadata/system"} {
 		if err := os.RemoveAll(c.path(dir)); err != nil {
 			return err
 		}
+	}
+	if err := os.MkdirAll(c.path("data/user_defined"), 0o700); err != nil {
+		return err
+	}
+	if err := writeFile(c.path("data/user_defined/function_file.sql"), []byte(fileSwitchedOff)); err != nil {
+		return err
 	}
 	memory := c.o.MemoryBytes
 	if memory == 0 {
@@ -51,7 +61,7 @@ func (c *ClickHouse) configure() error {
 			return err
 		}
 	}
-	return os.MkdirAll(filepath.Join(c.o.Dir, "data"), 0o700)
+	return nil
 }
 
 func sha(password string) string {

@@ -303,11 +303,13 @@ func (p *Process) launch() (*instance, error) {
 	inst := &instance{cmd: cmd, stdin: output, record: p.recordPath(), done: make(chan struct{})}
 	started := make(chan error, 1)
 	go inst.live(started)
-	err = <-started
-	closeErr := input.Close()
-	if err = errors.Join(err, closeErr); err != nil {
+	if err := <-started; err != nil {
+		<-inst.done
+		return nil, p.explain(errors.Join(err, input.Close(), output.Close()))
+	}
+	if err := input.Close(); err != nil { // the child's end, which it has its own copy of
 		inst.end(nil)
-		return nil, p.explain(err)
+		return nil, err
 	}
 	if err := writeRecord(inst.record, cmd.Process.Pid); err != nil {
 		inst.end(nil)

@@ -1,0 +1,214 @@
+package engine_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/child"
+	"lodestone/pkg/engine/enginetest"
+)
+
+func TestKilledClickHouseComesBackWithItsData(t *testing.T) {
+	t.Parallel()
+	events := make(chan engine.Event, 10)
+	runtime := enginetest.Runtime()
+	runtime.Observe = func(e engine.Event) { events <- e }
+	server := engine.NewClickHouse(engine.ClickHouseOptions{
+		Runtime: runtime, Dir: t.TempDir(), MemoryBytes: enginetest.ClickHouseMemory,
+		Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
+	})
+	startFor(t, server)
+	require.Equal(t, child.Started, (<-events).Kind)
+	must(t, server.HTTPURL(), "CREATE TABLE default.t (x UInt64) ENGINE = MergeTree ORDER BY x")
+	must(t, server.HTTPURL(), "INSERT INTO default.t SELECT number FROM numbers(1000)")
+	before := server.URL()
+
+	killPID(t, server.PID())
+	require.Equal(t, child.Died, (<-events).Kind)
+	require.Equal(t, child.Restarted, (<-events).Kind)
+	require.Equal(t, before, server.URL())
+	require.Equal(t, "1000", must(t, server.HTTPURL(), "SELECT count() FROM default.t"))
+}
+
+func TestClickHouseSurvivesFailedLogins(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	startFor(t, server)
+	pid := server.PID()
+	u, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	u.User, u.Path = url.UserPassword("lodestone", "a wrong one"), "/default"
+	for range 5 {
+		options, err := clickhouse.ParseDSN(u.String())
+		require.NoError(t, err)
+		conn, err := clickhouse.Open(options)
+		require.NoError(t, err)
+		require.ErrorContains(t, conn.Ping(context.Background()), "Authentication failed")
+		require.NoError(t, conn.Close())
+	}
+	require.Equal(t, pid, server.PID())
+	require.Equal(t, "1", must(t, server.HTTPURL(), "SELECT 1"))
+}
+
+func TestOwnUserCanDoWhatLodestoneNeeds(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	startFor(t, server)
+	for _, sql := range []string{
+		"CREATE DATABASE lodestone",
+		"CREATE DATABASE analytics",
+		"CREATE TABLE lodestone.t (x UInt64, y String) ENGINE = MergeTree ORDER BY x SETTINGS non_replicated_deduplication_window = 100, fsync_after_insert = 1, fsync_part_directory = 1",
+		"CREATE TABLE lodestone.sum (n UInt64) ENGINE = SummingMergeTree ORDER BY ()",
+		"CREATE MATERIALIZED VIEW lodestone.mv TO lodestone.sum AS SELECT count() AS n FROM lodestone.t",
+		"CREATE VIEW analytics.events DEFINER = lodestone SQL SECURITY DEFINER AS SELECT * FROM lodestone.t",
+		"INSERT INTO lodestone.t SELECT number, 'y' FROM numbers(5)",
+		"CREATE DICTIONARY lodestone.d (x UInt64, y String) PRIMARY KEY x SOURCE(CLICKHOUSE(QUERY 'SELECT number AS x, toString(number) AS y FROM numbers(3)')) LAYOUT(FLAT()) LIFETIME(60)",
+		"SYSTEM RELOAD DICTIONARY lodestone.d",
+		"ALTER TABLE lodestone.t ADD PROJECTION p (SELECT x ORDER BY y)",
+		"KILL QUERY WHERE query_id = 'nothing'",
+		"SYSTEM STOP MERGES lodestone.t",
+		"SELECT count() FROM system.parts",
+		"SELECT count() FROM system.processes",
+		"DROP DICTIONARY lodestone.d",
+	} {
+		must(t, server.HTTPURL(), sql)
+	}
+	require.Equal(t, "5", must(t, server.SQLURL(), "SELECT count() FROM events"))
+	require.Equal(t, "false", must(t, server.HTTPURL(), "SELECT getSetting('async_insert')"))
+}
+
+func TestAnalystReadsAnalyticsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	startFor(t, server)
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
+	for _, sql := range []string{
+		"CREATE DATABASE lodestone", "CREATE DATABASE analytics",
+		"CREATE TABLE lodestone.t (x UInt64) ENGINE = MergeTree ORDER BY x",
+		"INSERT INTO lodestone.t SELECT number FROM numbers(10)",
+		"CREATE VIEW analytics.events DEFINER = lodestone SQL SECURITY DEFINER AS SELECT * FROM lodestone.t",
+		"CREATE DICTIONARY lodestone.d (x UInt64, y String) PRIMARY KEY x SOURCE(CLICKHOUSE(QUERY 'SELECT 1 AS x, toString(2) AS y')) LAYOUT(FLAT()) LIFETIME(60)",
+	} {
+		must(t, server.HTTPURL(), sql)
+	}
+	for _, sql := range []string{
+		"SELECT count() FROM events", "SELECT 1", "SHOW TABLES", "SELECT count() FROM analytics.events SETTINGS max_threads = 1",
+		"SELECT toString(x) FROM events LIMIT 3 SETTINGS session_timezone = 'Europe/Berlin' FORMAT JSON",
+	} {
+		must(t, server.SQLURL(), sql)
+	}
+	native, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	for _, sql := range []string{
+		"SELECT * FROM lodestone.t",
+		"SELECT dictGet('lodestone.d', 'y', 1)",
+		"SELECT * FROM merge('lodestone', '.*')",
+		"SELECT * FROM mergeTreeIndex('lodestone', 't')",
+		"SELECT * FROM system.users", "SELECT * FROM system.processes", "SELECT * FROM system.parts",
+		"SELECT * FROM system.query_log", "SELECT * FROM system.server_settings", "SELECT * FROM system.grants",
+		"SELECT * FROM file('" + secret + "', 'LineAsString')",
+		"SELECT file('" + secret + "')", "SELECT file('" + secret + "', 'else')",
+		"SELECT arrayMap(file, ['" + secret + "'])", "SELECT arrayMap(x -> `file`(x), ['" + secret + "'])",
+		"SELECT * APPLY file FROM (SELECT '" + secret + "' AS a)", "WITH (x -> file(x)) AS g SELECT g('" + secret + "')",
+		"SELECT file('" + secret + "') SETTINGS enable_analyzer = 0", "DROP FUNCTION file",
+		"SELECT * FROM sqlite('" + secret + "', 't')", "SELECT * FROM dictionary('lodestone.d')",
+		"SELECT * FROM python('x')", "SELECT * FROM fileCluster('default', '" + secret + "', 'LineAsString')",
+		"SELECT * FROM url('http://" + native.Host + "/', 'LineAsString')",
+		"SELECT * FROM remote('" + native.Host + "', 'lodestone.t', 'lodestone', 'x')",
+		"SELECT * FROM clickhouse('" + native.Host + "', 'lodestone.t')",
+		"SELECT * FROM cluster('default', 'lodestone.t')",
+		"SELECT * FROM postgresql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
+		"SELECT * FROM mysql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
+		"SELECT * FROM s3('http://127.0.0.1:1/x', 'CSV')",
+		"SELECT * FROM executable('x', 'TSV', 'a Int8')",
+		"INSERT INTO analytics.events VALUES (1)", "INSERT INTO lodestone.t VALUES (1)",
+		"INSERT INTO FUNCTION file('x.csv', 'CSV', 'a Int8') VALUES (1)",
+		"SELECT 1 INTO OUTFILE '" + secret + ".copy'",
+		"CREATE TABLE analytics.x (a Int8) ENGINE = Memory", "CREATE TEMPORARY TABLE x (a Int8)",
+		"CREATE VIEW analytics.y AS SELECT 1", "CREATE FUNCTION f AS (x) -> x", "CREATE DATABASE z",
+		"ALTER TABLE lodestone.t DELETE WHERE 1", "DROP VIEW analytics.events", "TRUNCATE TABLE lodestone.t",
+		"SYSTEM SHUTDOWN", "SYSTEM RELOAD CONFIG", "SYSTEM FLUSH LOGS", "KILL QUERY WHERE 1", "GRANT SELECT ON *.* TO analyst",
+		"SET readonly = 0", "SELECT 1 SETTINGS readonly = 0", "SELECT 1 SETTINGS max_memory_usage = 0",
+		"SELECT 1 SETTINGS max_execution_time = 0", "SELECT 1 SETTINGS max_execution_time = 100000",
+		"SELECT 1 SETTINGS max_result_rows = 0", "SELECT 1 SETTINGS max_threads = 64",
+		"SELECT sleep(3) FROM numbers(100) SETTINGS function_sleep_max_microseconds_per_block = 0",
+	} {
+		status, answer := query(t, server.SQLURL(), sql)
+		require.GreaterOrEqual(t, status, http.StatusBadRequest, "%s: %s", sql, answer)
+		require.NotContains(t, answer, "secret\n", sql)
+	}
+	require.NoFileExists(t, secret+".copy")
+	require.Equal(t, "10", must(t, server.HTTPURL(), "SELECT count() FROM lodestone.t"))
+	// The view's text names our user, and the list of users is not there to be read.
+	require.NotContains(t, must(t, server.SQLURL(), "SELECT name FROM system.databases"), "lodestone")
+}
+
+func TestNobodyGetsInWithoutAPassword(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	startFor(t, server)
+	must(t, server.HTTPURL(), "CREATE TABLE default.t (x UInt64) ENGINE = MergeTree ORDER BY x")
+	u, err := url.Parse(server.HTTPURL())
+	require.NoError(t, err)
+	for _, user := range []*url.Userinfo{nil, url.User("default"), url.User("lodestone"), url.User("analyst"), url.UserPassword("lodestone", "x")} {
+		u.User = user
+		for _, sql := range []string{"SELECT * FROM default.t", "SELECT * FROM system.processes", "SYSTEM SHUTDOWN", "SYSTEM STOP MERGES default.t", "SELECT file('/etc/passwd')", "CREATE DATABASE x", "SELECT * FROM file('/etc/passwd', 'LineAsString')"} {
+			status, answer := query(t, u.String(), sql)
+			require.GreaterOrEqual(t, status, http.StatusBadRequest, "%v: %s: %s", user, sql, answer)
+		}
+	}
+}
+
+func TestSecretsAreClosedToOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server := enginetest.NewClickHouse(t, dir)
+	startFor(t, server)
+	for _, name := range []string{"passwords.json", "config.xml", "users.xml", "clickhouse.log"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if name == "clickhouse.log" && os.IsNotExist(err) {
+			continue // it said nothing
+		}
+		require.NoError(t, err)
+		require.EqualValues(t, 0o600, info.Mode().Perm(), name)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "users.xml"))
+	require.NoError(t, err)
+	u, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	password, _ := u.User.Password()
+	require.NotContains(t, string(text), password)
+}
+
+func TestPathWithOddLetters(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewClickHouse(t, filepath.Join(t.TempDir(), `a & <b> "c" 'd' ü`))
+	startFor(t, server)
+	must(t, server.HTTPURL(), "CREATE TABLE default.t (x UInt64) ENGINE = MergeTree ORDER BY x")
+}
+
+func TestRestartedClickHouseKeepsPortsAndPasswords(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := enginetest.NewClickHouse(t, dir)
+	require.NoError(t, first.Start(context.Background()))
+	name := "t" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	must(t, first.HTTPURL(), "CREATE TABLE default."+name+" (x UInt64) ENGINE = MergeTree ORDER BY x")
+	require.NoError(t, first.Stop(context.Background()))
+	second := enginetest.NewClickHouse(t, dir)
+	startFor(t, second)
+	require.Equal(t, first.URL(), second.URL())
+	require.Equal(t, first.SQLURL(), second.SQLURL())
+	must(t, second.HTTPURL(), "SELECT * FROM default."+name)
+}
