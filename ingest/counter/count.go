@@ -1,0 +1,177 @@
+package counter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// counterLock is the key of the advisory lock that one counter holds while it counts a span.
+const counterLock = 0x6c6f6465_636f756e // "lodecoun"
+
+// chunkLinks is how many links are counted in one query.
+const chunkLinks = 2_000
+
+// touchedQuery finds the links with events in a span, by the projection by_offset.
+const touchedQuery = `
+SELECT DISTINCT account_id, access_link_id
+FROM lodestone.events
+WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
+  AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
+
+// viewsQuery counts the sessions of people that saw at least one page; an event that came without
+// a session is its own. It must keep to the words of the projection sessions, which answers it.
+const viewsQuery = `
+SELECT access_link_id, count(), min(first), max(last)
+FROM
+(
+    SELECT
+        access_link_id, lead_magnet_id,
+        if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id) AS session,
+        min(created_at) AS first, max(created_at) AS last
+    FROM lodestone.events
+    WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)}
+      AND event_type = 'page_viewed' AND bot = ''
+    GROUP BY account_id, access_link_id, lead_magnet_id, session
+)
+GROUP BY access_link_id`
+
+const setLinks = `
+UPDATE access_links l
+SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
+FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS n (id, views, first, last)
+WHERE l.id = n.id
+  AND (l.view_count, l.first_viewed_at, l.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)`
+
+const setSubmissions = `
+UPDATE submissions s
+SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
+FROM
+(
+    SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
+    FROM access_links
+    WHERE submission_id IN (SELECT submission_id FROM access_links WHERE id = ANY ($1::uuid[]))
+    GROUP BY submission_id
+) AS n
+WHERE s.id = n.submission_id
+  AND (s.view_count, s.first_viewed_at, s.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)`
+
+const setProgress = `
+INSERT INTO counter_progress (topic_id, partition, next_offset) VALUES ($1, $2, $3)
+ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset
+WHERE counter_progress.next_offset < excluded.next_offset`
+
+// count sets the counters of the links with events in the span, and then the progress, in one
+// transaction. If another process is counting it waits for it: then most of the work is done.
+func (c *Counter) count(ctx context.Context, conn driver.Conn, s span) error {
+	links := 0
+	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		// The views are read under the lock, so that an older count cannot overwrite a newer one.
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(counterLock)); err != nil {
+			return fmt.Errorf("take the counters' lock: %w", err)
+		}
+		touched, err := readTouched(ctx, conn, s)
+		if err != nil {
+			return err
+		}
+		links = len(touched)
+		for len(touched) > 0 {
+			chunk := touched[:min(len(touched), chunkLinks)]
+			touched = touched[len(chunk):]
+			if err := setCounters(ctx, conn, tx, chunk); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(ctx, setProgress, s.topicID, s.partition, s.to); err != nil {
+			return fmt.Errorf("set the counters' progress: %w", err)
+		}
+		return nil
+	})
+	if err == nil {
+		c.links.Add(float64(links))
+	}
+	return err
+}
+
+type link struct{ account, id uuid.UUID }
+
+func readTouched(ctx context.Context, conn driver.Conn, s span) ([]link, error) {
+	ctx = native.Context(ctx, native.WithParameters(native.Parameters{
+		"topic":     s.topicID.String(),
+		"partition": fmt.Sprint(s.partition),
+		"from":      fmt.Sprint(s.from),
+		"to":        fmt.Sprint(s.to),
+	}))
+	rows, err := conn.Query(ctx, touchedQuery)
+	if err != nil {
+		return nil, fmt.Errorf("find links with new events: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // an error shows in rows.Err
+	var links []link
+	for rows.Next() {
+		var l link
+		if err := rows.Scan(&l.account, &l.id); err != nil {
+			return nil, fmt.Errorf("find links with new events: %w", err)
+		}
+		links = append(links, l)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find links with new events: %w", err)
+	}
+	return links, nil
+}
+
+// setCounters counts the views of the links and writes them down.
+func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) error {
+	ids := make([]uuid.UUID, len(links))
+	place := make(map[uuid.UUID]int, len(links))
+	accounts := map[uuid.UUID]struct{}{}
+	for i, l := range links {
+		ids[i], place[l.id] = l.id, i
+		accounts[l.account] = struct{}{}
+	}
+	accountIDs := make([]uuid.UUID, 0, len(accounts))
+	for id := range accounts {
+		accountIDs = append(accountIDs, id)
+	}
+	views := make([]int64, len(links)) // links without a view are set to none
+	first, last := make([]*time.Time, len(links)), make([]*time.Time, len(links))
+
+	ctxQuery := native.Context(ctx, native.WithParameters(native.Parameters{
+		"accounts": clickhouse.UUIDs(accountIDs),
+		"links":    clickhouse.UUIDs(ids),
+	}))
+	rows, err := conn.Query(ctxQuery, viewsQuery)
+	if err != nil {
+		return fmt.Errorf("count views: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // an error shows in rows.Err
+	for rows.Next() {
+		var id uuid.UUID
+		var n uint64
+		var from, to time.Time
+		if err := rows.Scan(&id, &n, &from, &to); err != nil {
+			return fmt.Errorf("count views: %w", err)
+		}
+		if i, ok := place[id]; ok {
+			views[i], first[i], last[i] = int64(n), &from, &to
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("count views: %w", err)
+	}
+	if _, err := tx.Exec(ctx, setLinks, ids, views, first, last); err != nil {
+		return fmt.Errorf("set counters of access links: %w", err)
+	}
+	if _, err := tx.Exec(ctx, setSubmissions, ids); err != nil {
+		return fmt.Errorf("set counters of submissions: %w", err)
+	}
+	return nil
+}

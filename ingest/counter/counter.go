@@ -1,0 +1,140 @@
+// Package counter keeps the counters of links in Postgres in step with the stored events: how
+// often an access link's document was viewed, first and last, and the same of its submission. So
+// whoever reads links needs no ClickHouse.
+//
+// Counters are set, never added to: each is computed anew from ClickHouse for the links that had
+// events since the last time. Setting one twice changes nothing, and whatever was missed while
+// Postgres or ClickHouse was away is made up for at the next look.
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+)
+
+// Config is the setting of the counters.
+type Config struct {
+	Interval time.Duration `name:"counter-interval" default:"500ms" help:"Time between two looks for events that the counters of links lack."`
+}
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	if c.Interval < 10*time.Millisecond || c.Interval > time.Hour {
+		return config.Invalid("--counter-interval", "is out of range", "give a time from 10ms to 1h")
+	}
+	return nil
+}
+
+// Counter is a service.Service. Any number may run: a lock in Postgres lets one work at a time.
+type Counter struct {
+	*service.Loop
+	cfg   Config
+	group string
+	kafka kafka.Config
+	store clickhouse.Config
+	pool  *postgres.Pool
+	log   *slog.Logger
+
+	links  prometheus.Counter
+	errors prometheus.Counter
+	behind prometheus.Gauge
+}
+
+// New returns the counters' service for what the consumer group has stored.
+func New(c Config, group string, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Counter {
+	counter := &Counter{
+		cfg: c, group: group, kafka: k, store: s, pool: pool, log: log,
+		links:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total", Help: "Counters of access links set."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total", Help: "Looks for missing counts that failed and were tried again."}),
+		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records", Help: "Stored records that the counters do not reflect yet."}),
+	}
+	r.MustRegister(counter.links, counter.errors, counter.behind)
+	counter.Loop = service.NewLoop("counters", counter.run)
+	return counter
+}
+
+// run looks for missing counts until ctx ends.
+func (c *Counter) run(ctx context.Context, ready func()) (err error) {
+	client, err := kgo.NewClient(c.kafka.Options(c.log)...)
+	if err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	conn, err := clickhouse.Open(c.store, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	ready()
+	ticker := time.NewTicker(c.cfg.Interval)
+	defer ticker.Stop()
+	failing := false
+	for {
+		err := c.catchUp(ctx, client, conn)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			c.errors.Inc()
+			if !failing { // once an outage, not at every look
+				c.log.Warn("counters of links fall behind, will try again", "error", err)
+			}
+		case failing:
+			c.log.Info("counters of links catch up again")
+		}
+		failing = err != nil
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// catchUp sets the counters of every link that had events since the last time.
+func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.Conn) error {
+	topicID, _, err := kafka.Topic(ctx, client, event.Topic)
+	if err != nil {
+		return err
+	}
+	// What is committed is stored to the last row, which cannot be said of the highest stored
+	// offset: a block that spans two parts of the table may be half there.
+	committed, err := kadm.NewClient(client).FetchOffsetsForTopics(ctx, c.group, event.Topic)
+	if isNoGroup(err) {
+		return nil // nothing has been stored yet
+	}
+	if err != nil {
+		return fmt.Errorf("read committed offsets: %w", err)
+	}
+	for more := true; more; {
+		todo, behind, err := c.missing(ctx, topicID, committed)
+		if err != nil {
+			return err
+		}
+		c.behind.Set(float64(behind))
+		if more = len(todo) > 0; !more {
+			return nil
+		}
+		for _, r := range todo {
+			if err := c.count(ctx, conn, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

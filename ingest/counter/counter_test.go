@@ -1,0 +1,181 @@
+package counter_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/counter"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+const patience = 60 * time.Second
+
+type rig struct {
+	t      *testing.T
+	client *kgo.Client
+	pool   *postgres.Pool
+	stack  func() service.Service // a new counter
+	n      int64
+
+	account, magnet uuid.UUID
+}
+
+func newRig(t *testing.T) *rig {
+	log := slog.New(slog.DiscardHandler)
+	broker := enginetest.NewKafka(t, t.TempDir())
+	require.NoError(t, broker.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	k := kafka.Config{Brokers: broker.Brokers()}
+	s := clickhouse.Config{URL: enginetest.ClickHouse(t)}
+	_, err := clickhouse.Migrate(t.Context(), s)
+	require.NoError(t, err)
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Migrate(t.Context())
+	require.NoError(t, err)
+	client, err := kgo.NewClient(k.Options(log)...)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	_, err = kafka.CreateTopics(t.Context(), client, kafka.TopicConfig{Partitions: 2, Replication: 1})
+	require.NoError(t, err)
+
+	c, err := consumer.New(consumer.Config{
+		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20,
+		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
+	}, k, s, log, prometheus.NewRegistry())
+	require.NoError(t, err)
+	require.NoError(t, c.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
+
+	r := &rig{t: t, client: client, pool: pool, account: uuid.New(), magnet: uuid.New()}
+	r.stack = func() service.Service {
+		return counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", k, s, pool, log, prometheus.NewRegistry())
+	}
+	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)
+	return r
+}
+
+func (r *rig) exec(sql string, args ...any) {
+	r.t.Helper()
+	_, err := r.pool.Unscoped().Exec(context.Background(), sql, args...)
+	require.NoError(r.t, err)
+}
+
+func (r *rig) start() (stop func()) {
+	r.t.Helper()
+	c := r.stack()
+	require.NoError(r.t, c.Start(r.t.Context()))
+	stop = func() { require.NoError(r.t, c.Stop(context.Background())) }
+	r.t.Cleanup(stop)
+	return stop
+}
+
+func (r *rig) link(submission *uuid.UUID) uuid.UUID {
+	r.t.Helper()
+	id := uuid.New()
+	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token)
+		VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, r.account, r.magnet, submission, uuid.NewString())
+	return id
+}
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// send produces an event of a link, a second later than the one before.
+func (r *rig) send(link uuid.UUID, change func(e *event.Event)) {
+	r.t.Helper()
+	r.n++
+	e := event.Event{
+		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: link, EventID: uuid.New(), Type: event.PageViewed,
+		CreatedAt: noon.UnixMilli() + r.n*1000, ReceivedAt: noon.UnixMilli() + r.n*1000,
+	}
+	change(&e)
+	record := &kgo.Record{Topic: event.Topic, Key: link[:], Value: e.Append(nil)}
+	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), record).FirstErr())
+}
+
+type counts struct {
+	Views       int64
+	Viewed      bool
+	First, Last *time.Time
+}
+
+func (r *rig) await(table string, id uuid.UUID, views int64, first, last int) {
+	r.t.Helper()
+	var got counts
+	want := counts{Views: views, Viewed: views > 0}
+	if views > 0 {
+		at, until := noon.Add(time.Duration(first)*time.Second), noon.Add(time.Duration(last)*time.Second)
+		want.First, want.Last = &at, &until
+	}
+	require.Eventually(r.t, func() bool {
+		err := r.pool.Unscoped().QueryRow(context.Background(),
+			"SELECT view_count, viewed, first_viewed_at, last_viewed_at FROM "+table+" WHERE id = $1", id,
+		).Scan(&got.Views, &got.Viewed, &got.First, &got.Last)
+		return err == nil && same(got, want)
+	}, patience, 20*time.Millisecond, "want %+v", want)
+}
+
+func same(a, b counts) bool {
+	equal := func(x, y *time.Time) bool { return (x == nil) == (y == nil) && (x == nil || x.Equal(*y)) }
+	return a.Views == b.Views && a.Viewed == b.Viewed && equal(a.First, b.First) && equal(a.Last, b.Last)
+}
+
+func TestCountersFollowTheEvents(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	generic, submission := uuid.New(), uuid.New()
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'slug')", generic, r.account, r.magnet)
+	r.exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
+		submission, r.account, generic)
+	first, second, bots := r.link(&submission), r.link(&submission), r.link(nil)
+	session := uuid.New()
+
+	r.send(first, func(e *event.Event) { e.SessionID = session })                                // 1
+	r.send(first, func(e *event.Event) { e.SessionID = session })                                // 2: the same view
+	r.send(first, func(*event.Event) {})                                                         // 3: a view of its own
+	r.send(first, func(e *event.Event) { e.Type, e.SessionID = event.DownloadStarted, session }) // 4: no view
+	r.send(bots, func(e *event.Event) { e.Bot = "crawler:x" })                                   // 5: nobody
+	stop := r.start()
+	r.await("access_links", first, 2, 1, 3)
+	r.await("submissions", submission, 2, 1, 3)
+	r.await("access_links", bots, 0, 0, 0)
+	stop()
+
+	// What came while no counter ran is made up for, and two counters do no harm.
+	r.send(second, func(*event.Event) {}) // 6
+	r.start()
+	r.start()
+	r.send(first, func(*event.Event) {}) // 7
+	r.await("access_links", first, 3, 1, 7)
+	r.await("access_links", second, 1, 6, 6)
+	r.await("submissions", submission, 4, 1, 7)
+}
+
+func TestCountersHealWhenTheyAreWrong(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	link := r.link(nil)
+	r.start()
+	r.send(link, func(*event.Event) {})
+	r.await("access_links", link, 1, 1, 1)
+	r.exec("UPDATE access_links SET view_count = 99, last_viewed_at = NULL WHERE id = $1", link)
+	r.exec("DELETE FROM counter_progress")
+	r.await("access_links", link, 1, 1, 1)
+}

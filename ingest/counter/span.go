@@ -1,0 +1,59 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"lodestone/pkg/event"
+)
+
+// spanOffsets is how many offsets one step covers at the most, which bounds its memory and the
+// time that it holds the lock.
+const spanOffsets = 200_000
+
+// span is a range of a partition whose events the counters do not reflect: from ≤ offset < to.
+type span struct {
+	topicID   uuid.UUID
+	partition int32
+	from, to  int64
+}
+
+// missing returns a span for each partition that has one, and how many offsets are behind in all.
+func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed kadm.OffsetResponses) (todo []span, behind int64, err error) {
+	rows, err := c.pool.Unscoped().Query(ctx, "SELECT partition, next_offset FROM counter_progress WHERE topic_id = $1", topicID)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the counters' progress: %w", err)
+	}
+	defer rows.Close()
+	progress := map[int32]int64{}
+	for rows.Next() {
+		var partition int32
+		var next int64
+		if err := rows.Scan(&partition, &next); err != nil {
+			return nil, 0, fmt.Errorf("read the counters' progress: %w", err)
+		}
+		progress[partition] = next
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("read the counters' progress: %w", err)
+	}
+	for partition, o := range committed[event.Topic] {
+		if o.Err != nil {
+			return nil, 0, fmt.Errorf("read committed offset of partition %d: %w", partition, o.Err)
+		}
+		from := progress[partition]
+		if o.At <= from {
+			continue
+		}
+		behind += o.At - from
+		todo = append(todo, span{topicID, partition, from, min(o.At, from+spanOffsets)})
+	}
+	return todo, behind, nil
+}
+
+func isNoGroup(err error) bool { return errors.Is(err, kerr.GroupIDNotFound) }
