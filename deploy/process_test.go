@@ -1,0 +1,177 @@
+package deploy_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// binary builds the program as the Dockerfile does.
+func binary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lodestone")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, "lodestone/cmd/lodestone")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return path
+}
+
+// Each process starts from exactly the environment that the compose file gives it, addresses
+// replaced by those of engines at hand, and says that it is ready.
+func TestEveryProcessStarts(t *testing.T) {
+	t.Parallel()
+	p, variables := project(t)
+	host := &host{t: t, project: p, variables: variables, dir: t.TempDir(), binary: binary(t)}
+	host.startEngines()
+
+	for range 2 { // each start of the stack runs it
+		out, err := host.command(t.Context(), "migrate").CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	for _, name := range ours[1:] {
+		host.place(name)
+	}
+	for _, name := range ours[1:] {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host.runs(t, name)
+		})
+	}
+}
+
+// host stands for the machine that runs the compose file.
+type host struct {
+	t         *testing.T
+	project   *types.Project
+	variables map[string]string
+	dir       string
+	binary    string
+	replace   []string          // old and new addresses, in turn
+	listen    map[string]string // service and variable to an address of this machine
+}
+
+func (h *host) startEngines() {
+	t := h.t
+	dir := enginetest.Dir(t)
+	clickhouse := enginetest.NewClickHouse(t, filepath.Join(dir, "clickhouse"))
+	postgres := enginetest.NewPostgres(t, filepath.Join(dir, "postgres"))
+	kafka := enginetest.NewKafka(t, filepath.Join(dir, "kafka"))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // the first time downloads
+	defer cancel()
+	for _, s := range []interface {
+		Start(context.Context) error
+		Stop(context.Context) error
+	}{clickhouse, postgres, kafka} {
+		require.NoError(t, s.Start(ctx))
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			require.NoError(t, s.Stop(ctx))
+		})
+	}
+	h.replace = []string{"kafka:9092", kafka.Brokers()[0]}
+	h.replaceURL("STACK_CLICKHOUSE_URL", clickhouse)
+	h.replaceURL("STACK_POSTGRES_URL", postgres)
+	h.listen = map[string]string{}
+}
+
+// replaceURL puts user, password and address of an engine at hand into one of the .env's URLs,
+// whose path and options stay.
+func (h *host) replaceURL(variable string, e interface{ URL() string }) {
+	given, err := url.Parse(h.variables[variable])
+	require.NoError(h.t, err)
+	real, err := url.Parse(e.URL())
+	require.NoError(h.t, err)
+	require.Equal(h.t, real.Path, given.Path, "%s names another database", variable)
+	given.User, given.Host = real.User, real.Host
+	h.variables[variable] = given.String()
+}
+
+var _ = []interface{ URL() string }{(*engine.ClickHouse)(nil), (*engine.Postgres)(nil)}
+
+// place gives a service's ports addresses on this machine.
+func (h *host) place(name string) {
+	for variable, value := range h.project.Services[name].Environment {
+		if strings.HasSuffix(variable, "_LISTEN") {
+			_, port, _ := strings.Cut(*value, ":")
+			h.listen[name+variable] = fmt.Sprintf("127.0.0.1:%d", freePort(h.t))
+			h.replace = append(h.replace, name+":"+port, h.listen[name+variable])
+		}
+	}
+}
+
+// command returns what the container would run, with its environment and nothing else.
+func (h *host) command(ctx context.Context, service string, args ...string) *exec.Cmd {
+	s := h.project.Services[service]
+	if len(args) == 0 {
+		args = s.Command
+	}
+	cmd := exec.CommandContext(ctx, h.binary, args...)
+	cmd.Dir = h.t.TempDir()
+	cmd.Env = []string{}
+	addresses := strings.NewReplacer(h.replace...)
+	for variable, value := range s.Environment {
+		text := addresses.Replace(*value)
+		if own := h.listen[service+variable]; own != "" {
+			text = own
+		}
+		if name, ok := strings.CutPrefix(text, secretsDir); ok {
+			text = filepath.Join(h.dir, service+"-"+name)
+			require.NoError(h.t, os.WriteFile(text, []byte(h.variables[h.project.Secrets[name].Environment]), 0o600))
+		}
+		cmd.Env = append(cmd.Env, variable+"="+text)
+	}
+	return cmd
+}
+
+// runs starts a service's process, waits until it is ready as its own health check sees it, and
+// stops it as Docker would.
+func (h *host) runs(t *testing.T, name string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	cmd := h.command(ctx, name)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	require.NoError(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+
+	check := h.project.Services[name].HealthCheck.Test
+	require.Equal(t, "CMD", check[0])
+	require.Equal(t, "/lodestone", check[1])
+	poll := time.NewTicker(100 * time.Millisecond)
+	defer poll.Stop()
+	for ready := false; !ready; {
+		select {
+		case err := <-ended:
+			t.Fatalf("%s ended (%v):\n%s", name, err, said.String())
+		case <-poll.C:
+			ready = h.command(ctx, name, check[2:]...).Run() == nil
+		}
+	}
+	status, text := get(ctx, "http://"+h.listen[name+"LODESTONE_ADMIN_LISTEN"]+"/readyz")
+	require.Equal(t, 200, status, text)
+
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, <-ended, said.String())
+	require.NoError(t, ctx.Err())
+	for _, s := range h.project.Services[name].Secrets {
+		secret := h.variables[h.project.Secrets[s.Source].Environment]
+		require.NotContains(t, said.String(), secret, "%s logs its secret %s", name, s.Source)
+	}
+}
