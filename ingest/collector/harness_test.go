@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,6 +97,27 @@ func newStack(t *testing.T, options ...option) *stack {
 	s.url = "http://" + s.Addr().String()
 	return s
 }
+
+// newUnstarted returns a second collector on the parts of a stack.
+func newUnstarted(t *testing.T, s *stack, c collector.Config) *collector.Collector {
+	t.Helper()
+	bots, err := bot.NewCrawlers()
+	require.NoError(t, err)
+	other, err := collector.New(c, collector.Deps{
+		Tokens: s.ring, Sink: failing{}, Addresses: noHasher{}, Bots: bots,
+		Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+	})
+	require.NoError(t, err)
+	return other
+}
+
+type failing struct{}
+
+func (failing) Write(context.Context, []producer.Record) error { return producer.ErrFull }
+
+type noHasher struct{}
+
+func (noHasher) Hash(uuid.UUID, netip.Addr, time.Time) (out [16]byte, ok bool) { return out, false }
 
 type startStopper interface {
 	Start(context.Context) error
@@ -232,12 +256,12 @@ func (s *stack) event(fields ...string) string {
 	}
 	var b bytes.Buffer
 	b.WriteByte('{')
-	for name, value := range members {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
 		b.WriteString(`"` + name + `":`)
-		b.Write(value)
+		b.Write(members[name])
 	}
 	b.WriteByte('}')
 	return b.String()

@@ -111,7 +111,7 @@ func (s *Salts) run(ctx context.Context, ready func()) error {
 	retry := firstRetry
 	for {
 		wait := s.untilRefresh()
-		if err := s.refresh(ctx); err != nil {
+		if err := s.Refresh(ctx); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -155,8 +155,9 @@ func (s *Salts) horizon() int {
 	return days
 }
 
-// refresh destroys what is too old, here and in Postgres, and makes and fetches the rest.
-func (s *Salts) refresh(ctx context.Context) error {
+// Refresh destroys what is too old, here and in Postgres, and makes and fetches the rest. The service
+// does so about once a minute, and at midnight; do not call it while that runs.
+func (s *Salts) Refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	today := midnight(s.now())

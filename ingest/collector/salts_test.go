@@ -1,0 +1,199 @@
+package collector_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/ingest/collector"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+)
+
+// clock is a time that the test sets.
+type clock struct{ at atomic.Pointer[time.Time] }
+
+func newClock(at time.Time) *clock {
+	c := &clock{}
+	c.set(at)
+	return c
+}
+
+func (c *clock) set(at time.Time) { c.at.Store(&at) }
+func (c *clock) now() time.Time   { return *c.at.Load() }
+
+var (
+	anna  = netip.MustParseAddr("203.0.113.1")
+	bert  = netip.MustParseAddr("203.0.113.2")
+	noon  = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	oneID = uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
+)
+
+func hash(t testing.TB, s *collector.Salts, account uuid.UUID, addr netip.Addr, at time.Time) [16]byte {
+	t.Helper()
+	h, ok := s.Hash(account, addr, at)
+	require.True(t, ok)
+	require.NotZero(t, h)
+	return h
+}
+
+func days(t testing.TB, pool *postgres.Pool) []string {
+	t.Helper()
+	rows, err := pool.Unscoped().Query(context.Background(), "SELECT day::text FROM ip_salts ORDER BY day")
+	require.NoError(t, err)
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var day string
+		require.NoError(t, rows.Scan(&day))
+		list = append(list, day)
+	}
+	require.NoError(t, rows.Err())
+	return list
+}
+
+func TestHash(t *testing.T) {
+	t.Parallel()
+	s := newSalts(t, newDatabase(t), newClock(noon).now)
+	run(t, s)
+	h := hash(t, s, oneID, anna, noon)
+	require.Equal(t, h, hash(t, s, oneID, anna, noon.Add(11*time.Hour)), "the same within a day")
+	require.Equal(t, h, hash(t, s, oneID, netip.MustParseAddr("::ffff:203.0.113.1"), noon), "the same in IPv6 form")
+	require.Equal(t, h, hash(t, s, oneID, anna, noon.In(time.FixedZone("", 14*3600))), "days are UTC's")
+	require.NotEqual(t, h, hash(t, s, oneID, bert, noon), "another visitor")
+	require.NotEqual(t, h, hash(t, s, uuid.New(), anna, noon), "another account")
+	require.NotEqual(t, h, hash(t, s, oneID, anna, noon.Add(12*time.Hour)), "another day")
+	_, ok := s.Hash(oneID, anna, noon.Add(36*time.Hour))
+	require.False(t, ok)
+}
+
+func TestCollectorsShareSalts(t *testing.T) {
+	t.Parallel()
+	pool := newDatabase(t)
+	a, b := newSalts(t, pool, newClock(noon).now), newSalts(t, pool, newClock(noon).now)
+	run(t, a)
+	run(t, b)
+	require.Equal(t, hash(t, a, oneID, anna, noon), hash(t, b, oneID, anna, noon))
+	other := newSalts(t, newDatabase(t), newClock(noon).now)
+	run(t, other)
+	require.NotEqual(t, hash(t, a, oneID, anna, noon), hash(t, other, oneID, anna, noon), "salts are random")
+}
+
+func TestSaltsRotateAndAreDestroyed(t *testing.T) {
+	t.Parallel()
+	pool, c := newDatabase(t), newClock(noon)
+	s := newSalts(t, pool, c.now)
+	refresh := func(at time.Time) {
+		c.set(at)
+		require.NoError(t, s.Refresh(context.Background()))
+	}
+	refresh(noon)
+	require.Equal(t, []string{"2026-03-14", "2026-03-15"}, days(t, pool))
+	first := hash(t, s, oneID, anna, noon)
+	second := hash(t, s, oneID, anna, noon.Add(24*time.Hour))
+
+	refresh(noon.Add(12 * time.Hour)) // midnight: tomorrow's salt, fetched before, is today's
+	require.Equal(t, []string{"2026-03-14", "2026-03-15", "2026-03-16"}, days(t, pool))
+	require.Equal(t, first, hash(t, s, oneID, anna, noon))
+	require.Equal(t, second, hash(t, s, oneID, anna, noon.Add(24*time.Hour)))
+
+	refresh(noon.Add(36*time.Hour - time.Millisecond)) // 48 h less a moment after the day began
+	require.Contains(t, days(t, pool), "2026-03-14")
+	refresh(noon.Add(36 * time.Hour))
+	require.Equal(t, []string{"2026-03-15", "2026-03-16", "2026-03-17"}, days(t, pool))
+	_, ok := s.Hash(oneID, anna, noon)
+	require.False(t, ok, "forgotten in memory, too")
+}
+
+func TestFastClockDestroysNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	pool := newDatabase(t)
+	real := time.Now()
+	good, fast := newSalts(t, pool, newClock(real).now), newSalts(t, pool, newClock(real.AddDate(1, 0, 0)).now)
+	require.NoError(t, good.Refresh(context.Background()))
+	h := hash(t, good, oneID, anna, real)
+	require.NoError(t, fast.Refresh(context.Background()))
+	require.NoError(t, good.Refresh(context.Background()))
+	require.Equal(t, h, hash(t, good, oneID, anna, real))
+}
+
+func TestSaltsSurviveThatTheTableIsEmptied(t *testing.T) {
+	t.Parallel()
+	pool, c := newDatabase(t), newClock(noon)
+	s := newSalts(t, pool, c.now)
+	require.NoError(t, s.Refresh(context.Background()))
+	c.set(noon.Add(24 * time.Hour))
+	require.NoError(t, s.Refresh(context.Background()))
+	before := [][16]byte{hash(t, s, oneID, anna, noon), hash(t, s, oneID, anna, noon.Add(24*time.Hour)), hash(t, s, oneID, anna, noon.Add(48*time.Hour))}
+	_, err := pool.Unscoped().Exec(context.Background(), "TRUNCATE ip_salts") // what a crash of Postgres does
+	require.NoError(t, err)
+	require.NoError(t, s.Refresh(context.Background()))
+	other := newSalts(t, pool, c.now)
+	require.NoError(t, other.Refresh(context.Background()))
+	for i, want := range before {
+		at := noon.Add(time.Duration(i) * 24 * time.Hour)
+		require.Equal(t, want, hash(t, s, oneID, anna, at))
+		require.Equal(t, want, hash(t, other, oneID, anna, at))
+	}
+}
+
+func TestSaltsGoOnWithoutPostgres(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewPostgres(t, enginetest.Dir(t))
+	ctx := context.Background()
+	require.NoError(t, server.Start(ctx))
+	defer func() { require.NoError(t, server.Stop(ctx)) }()
+	pool, err := postgres.Open(ctx, postgres.Config{URL: server.URL(), MaxConns: 2})
+	require.NoError(t, err)
+	defer pool.Close()
+	_, err = pool.Migrate(ctx)
+	require.NoError(t, err)
+	c := newClock(noon)
+	s := newSalts(t, pool, c.now)
+	require.NoError(t, s.Refresh(ctx))
+	first, second := hash(t, s, oneID, anna, noon), hash(t, s, oneID, anna, noon.Add(24*time.Hour))
+	require.NoError(t, server.Stop(ctx))
+	require.Error(t, s.Refresh(ctx))
+	require.Equal(t, first, hash(t, s, oneID, anna, noon))
+	c.set(noon.Add(24 * time.Hour))
+	require.Error(t, s.Refresh(ctx))
+	require.Equal(t, second, hash(t, s, oneID, anna, noon.Add(24*time.Hour)))
+	c.set(noon.Add(48 * time.Hour))
+	require.Error(t, s.Refresh(ctx))
+	_, ok := s.Hash(oneID, anna, noon)
+	require.False(t, ok, "destroyed in time, also without Postgres")
+}
+
+func TestSaltsDoNotStartWithoutPostgres(t *testing.T) {
+	t.Parallel()
+	pool, err := postgres.Open(context.Background(), postgres.Config{URL: "postgres://nobody:hunter2@127.0.0.1:1/none", MaxConns: 1})
+	require.NoError(t, err)
+	defer pool.Close()
+	var log bytes.Buffer
+	s, err := collector.NewSalts(pool, time.Now, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), 600*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, s.Start(ctx), context.DeadlineExceeded)
+	require.Contains(t, log.String(), "cannot refresh the salts")
+	require.NotContains(t, log.String(), "hunter2")
+}
+
+// Without a salt the event is kept, without the hash.
+func TestEventsWithoutSalt(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(_ *collector.Config, d *collector.Deps) { d.Addresses = noHasher{} })
+	require.Equal(t, 202, s.post(t, s.event()).status)
+	e := s.stored(t)
+	require.Zero(t, e.IPHash)
+	require.Equal(t, "test", string(e.UserAgent))
+	require.InDelta(t, 1, s.metric(t, "lodestone_collector_unhashed_events_total"), 0)
+}
