@@ -9,6 +9,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // Filled tells what Fill made: Links access links, each of one of Magnets lead magnets, and events
@@ -34,7 +36,7 @@ func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) 
 	ctx := native.Context(context.Background(),
 		native.WithSettings(native.Settings{"async_insert": 0}),
 		native.WithParameters(native.Parameters{
-			"account": account.String(), "topic": uuid.NewString(), "links": array(f.Links), "magnets": array(f.Magnets),
+			"account": account.String(), "topic": uuid.NewString(), "links": clickhouse.UUIDs(f.Links), "magnets": clickhouse.UUIDs(f.Magnets),
 		}))
 	require.NoError(t, conn.Exec(ctx, fmt.Sprintf(`
 		INSERT INTO lodestone.events
@@ -56,16 +58,4 @@ func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) 
 			{topic:UUID}, number %% 4, intDiv(number, 4)
 		FROM numbers(%[4]d)`, links, len(f.Magnets), Begin, events)))
 	return f
-}
-
-// array writes a short list of ids as ClickHouse reads an Array(UUID).
-func array(ids []uuid.UUID) string {
-	text := "["
-	for i, id := range ids {
-		if i > 0 {
-			text += ","
-		}
-		text += "'" + id.String() + "'"
-	}
-	return text + "]"
 }

@@ -75,30 +75,13 @@ type Statement struct {
 	Name string // of the kind of query, for ClickHouse's query log
 	SQL  string
 	// Params holds the values in ClickHouse's text form. Only forms without characters to escape
-	// may go in: UUIDs, numbers, names of our own, and lists of them (see UUIDs).
+	// may go in: UUIDs, numbers, names of our own, and lists of them (see clickhouse.UUIDs).
 	Params map[string]string
 }
 
 // Row is the row that is read.
 type Row interface {
 	Scan(into ...any) error
-}
-
-// UUIDs returns the value of an Array(UUID) parameter.
-func UUIDs(ids []uuid.UUID) string {
-	var b strings.Builder
-	b.Grow(2 + 39*len(ids))
-	b.WriteByte('[')
-	for i, id := range ids {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\'')
-		b.WriteString(id.String())
-		b.WriteByte('\'')
-	}
-	b.WriteByte(']')
-	return b.String()
 }
 
 // around matches what would get past the filter: a read of a table without its name, a table that

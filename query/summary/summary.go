@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/postgres"
 	"lodestone/query/scope"
 )
@@ -90,6 +91,6 @@ func viewsStatement(links, magnets []uuid.UUID) scope.Statement {
 	return scope.Statement{
 		Name:   "email views",
 		SQL:    viewsSQL,
-		Params: map[string]string{"access_links": scope.UUIDs(links), "lead_magnets": scope.UUIDs(magnets)},
+		Params: map[string]string{"access_links": clickhouse.UUIDs(links), "lead_magnets": clickhouse.UUIDs(magnets)},
 	}
 }
