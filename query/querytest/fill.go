@@ -22,8 +22,8 @@ type Filled struct {
 // Begin is when the first event of Fill happened, in Unix seconds: 2025-10-01.
 const Begin = 1759276800
 
-// Fill stores many events for an account, made on the server. Every link has a new session each
-// hour; one event in 20 is a bot's, one in 10 a download.
+// Fill stores many events for an account, made on the server. Every link has a new session
+// every ten hours; one event in 20 is a bot's, one in 10 a download.
 func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) Filled {
 	t.Helper()
 	var f Filled
@@ -45,7 +45,7 @@ func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) 
 			arrayElement({magnets:Array(UUID)}, number %% %[1]d %% %[2]d + 1),
 			toUUID('00000000-0000-0000-0000-000000000000'),
 			arrayElement({links:Array(UUID)}, number %% %[1]d + 1),
-			reinterpret(sipHash128({account:UUID}, number %% %[1]d, intDiv(number, 3600)), 'UUID'),
+			reinterpret(sipHash128({account:UUID}, number %% %[1]d, intDiv(number, 36000)), 'UUID'),
 			generateUUIDv4(),
 			multiIf(number %% 10 != 9, 'page_viewed', number %% 20 = 9, 'download_started', 'download_completed'),
 			concat('{"page":', toString(number %% 30 + 1), ',"duration_ms":', toString(number %% 60000), '}'),
