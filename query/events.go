@@ -51,7 +51,7 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 	if int64(len(events)) > in.Limit() { // one more was read, to know whether there is a next page
 		events = events[:in.Limit()]
 		if next, err = api.EncodeCursor(filter.Cursor(account, events[len(events)-1].Position)); err != nil {
-			return nil, err //nolint:wrapcheck // says what it is
+			return nil, err
 		}
 	}
 	data := make([]Event, len(events))
@@ -78,7 +78,7 @@ func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter,
 	if p.Cursor != "" {
 		var c eventlist.Cursor
 		if err := api.DecodeCursor(p.Cursor, &c); err != nil {
-			return nil, 0, err //nolint:wrapcheck // it is the answer
+			return nil, 0, err
 		}
 		after, err := f.Position(account, c)
 		if err != nil {
@@ -114,7 +114,7 @@ func (q *Query) countAnd(ctx context.Context, account uuid.UUID, f eventlist.Fil
 		return err
 	})
 	err = group.Wait()
-	return events, total, err //nolint:wrapcheck // it says which query it comes from
+	return events, total, err
 }
 
 func present(e *eventlist.Event) Event {

@@ -75,7 +75,7 @@ func (q *Query) Ready(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return q.door.Ping(ctx) })
 	group.Go(func() error { return q.postgres.Ping(ctx) })
-	return group.Wait() //nolint:wrapcheck // both say which database it was
+	return group.Wait()
 }
 
 // Close closes the connections to ClickHouse. Call it when nothing is served any more.

@@ -79,12 +79,10 @@ func (c Config) BlockOptions() (ch.Options, error) {
 
 // IsException reports whether ClickHouse itself answered with an error, and its code.
 func IsException(err error) (code int32, yes bool) {
-	var fromNative *native.Exception
-	if errors.As(err, &fromNative) {
+	if fromNative, ok := errors.AsType[*native.Exception](err); ok {
 		return fromNative.Code, true
 	}
-	var fromBlock *ch.Exception
-	if errors.As(err, &fromBlock) {
+	if fromBlock, ok := errors.AsType[*ch.Exception](err); ok {
 		return int32(fromBlock.Code), true
 	}
 	return 0, false

@@ -76,9 +76,9 @@ func TestViewShowsNothingAsNull(t *testing.T) {
 		('%[1]s', 2, 'page_viewed', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000', unhex('00000000000000000000000000000000'))`,
 		account, session, link)))
 	require.Equal(t, []string{
-		strings.Join([]string{session.String(), link.String(), "0a0000000000000000000000000000ff"}, " "),
-		"none none none",
-	}, texts(t, conn, fmt.Sprintf(`SELECT concat(ifNull(toString(session_id), 'none'), ' ', ifNull(toString(generic_link_id), 'none'), ' ', ifNull(ip_hash, 'none'))
+		strings.Join([]string{session.String(), link.String(), "0a0000000000000000000000000000ff"}, "/"),
+		"no/no/no",
+	}, texts(t, conn, fmt.Sprintf(`SELECT concat(ifNull(toString(session_id), 'no'), '/', ifNull(toString(generic_link_id), 'no'), '/', ifNull(ip_hash, 'no'))
 		FROM analytics.events WHERE account_id = '%s' ORDER BY kafka_offset`, account)))
 }
 

@@ -44,25 +44,26 @@ func TestStatements(t *testing.T) {
 		"count_full":   countStatement(full()),
 		"count_a_link": countStatement(Filter{AccessLinkID: full().AccessLinkID}),
 	} {
-		text := s.SQL + "\n"
+		text := []string{s.SQL}
 		names := make([]string, 0, len(s.Params))
 		for param := range s.Params {
 			names = append(names, param)
 		}
 		slices.Sort(names)
 		for _, param := range names {
-			text += fmt.Sprintf("-- %s = %s\n", param, s.Params[param])
+			text = append(text, fmt.Sprintf("-- %s = %s", param, s.Params[param]))
 			require.Contains(t, s.SQL, "{"+param+":")
 		}
+		lines := strings.Join(text, "\n") + "\n"
 		path := filepath.Join("testdata", name+".sql")
 		if *update {
 			require.NoError(t, os.MkdirAll("testdata", 0o755))
-			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+			require.NoError(t, os.WriteFile(path, []byte(lines), 0o644))
 		}
 		golden, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(t, string(golden), text, "%s: run with -update if this is meant", path)
-		require.True(t, strings.Contains(s.SQL, "WHERE account_id = {account:UUID}"), path)
+		require.Equal(t, string(golden), lines, "%s: run with -update if this is meant", path)
+		require.Contains(t, s.SQL, "WHERE account_id = {account:UUID}", path)
 	}
 }
 

@@ -69,7 +69,7 @@ func (l *Lister) read(ctx context.Context, account uuid.UUID, s scope.Statement)
 
 const (
 	// The wide columns are read for the rows of the page only: ClickHouse finds those by the
-	// columns of the order and of the filter first (its lazy materialization).
+	// columns of the order and of the filter first.
 	selection = `SELECT
     event_id, access_link_id, event_type, event_data, ip_hash, user_agent,
     created_at, kafka_topic_id, kafka_partition, kafka_offset

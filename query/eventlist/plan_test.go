@@ -104,6 +104,7 @@ func TestPlans(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			plan := explain(t, door, account, c.s)
 			for _, text := range c.has {
 				require.Contains(t, plan, text)

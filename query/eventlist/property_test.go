@@ -30,6 +30,7 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
+	t.Helper()
 	w := &world{account: querytest.ID(t), next: map[uuid.UUID]int64{}}
 	for range 5 {
 		w.links = append(w.links, querytest.ID(t))

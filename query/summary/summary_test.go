@@ -3,6 +3,7 @@ package summary
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -67,8 +68,6 @@ func (s *story) add(magnet, link, session uuid.UUID, kind event.Type, at int, bo
 	})
 }
 
-func pointer(t time.Time) *time.Time { return &t }
-
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -116,8 +115,8 @@ func TestSummary(t *testing.T) {
 
 	all := Summary{
 		TotalLinks: 4, TotalViews: 5, UniqueLeadMagnets: 2,
-		FirstLinkCreated: pointer(minute(1)), LastLinkCreated: pointer(minute(4)),
-		FirstAccess: pointer(minute(20)), LastAccess: pointer(minute(32)),
+		FirstLinkCreated: new(minute(1)), LastLinkCreated: new(minute(4)),
+		FirstAccess: new(minute(20)), LastAccess: new(minute(32)),
 	}
 	for _, email := range []string{"ann@example.com", "ANN@EXAMPLE.COM", "Ann@Example.com"} {
 		got, err := reader.Read(ctx, account, email, nil)
@@ -128,14 +127,14 @@ func TestSummary(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Summary{
 		TotalLinks: 2, TotalViews: 2, UniqueLeadMagnets: 1,
-		FirstLinkCreated: pointer(minute(1)), LastLinkCreated: pointer(minute(2)),
-		FirstAccess: pointer(minute(20)), LastAccess: pointer(minute(25)),
+		FirstLinkCreated: new(minute(1)), LastLinkCreated: new(minute(2)),
+		FirstAccess: new(minute(20)), LastAccess: new(minute(25)),
 	}, got)
 	got, err = reader.Read(ctx, account, "ann@example.com", &unread)
 	require.NoError(t, err)
-	require.Equal(t, Summary{TotalLinks: 1, FirstLinkCreated: pointer(minute(4)), LastLinkCreated: pointer(minute(4))}, got)
+	require.Equal(t, Summary{TotalLinks: 1, FirstLinkCreated: new(minute(4)), LastLinkCreated: new(minute(4))}, got)
 
-	for name, magnet := range map[string]*uuid.UUID{"unknown": pointerTo(uuid.New()), "of another account": &theirs} {
+	for name, magnet := range map[string]*uuid.UUID{"unknown": new(uuid.New()), "of another account": &theirs} {
 		got, err = reader.Read(ctx, account, "ann@example.com", magnet)
 		require.NoError(t, err, name)
 		require.Equal(t, Summary{}, got, name)
@@ -148,8 +147,6 @@ func TestSummary(t *testing.T) {
 	require.EqualValues(t, 1, got.TotalLinks)
 	require.EqualValues(t, 1, got.TotalViews)
 }
-
-func pointerTo[T any](v T) *T { return &v }
 
 func TestAddressWithThousandsOfLinks(t *testing.T) {
 	t.Parallel()
@@ -189,10 +186,8 @@ func TestPlan(t *testing.T) {
 	s := viewsStatement(filled.Links[100:103], filled.Magnets)
 
 	params := native.Parameters{"account": account.String()}
-	for name, value := range s.Params {
-		params[name] = value
-	}
-	forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1}))
+	maps.Copy(params, s.Params)
+	forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1})) //nolint:misspell // the server spells it
 	require.NoError(t, conn.Exec(forced, s.SQL), "a query that uses no projection is refused here")
 
 	var plan []string
