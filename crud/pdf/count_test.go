@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -20,6 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	pdf.Main()
+	api.DisableConfigDir()
 	goleak.VerifyTestMain(m)
 }
 
@@ -41,6 +44,23 @@ func TestPages(t *testing.T) {
 		n, err := count(t, pdftest.New(pages, 100))
 		require.NoError(t, err)
 		require.Equal(t, pages, n)
+	}
+}
+
+func TestLockedFile(t *testing.T) {
+	t.Parallel()
+	for password, want := range map[string]string{"": "", "secret": "is locked by a password: send it without one"} {
+		conf := model.NewAESConfiguration(password, "owner", 256)
+		var locked bytes.Buffer
+		require.NoError(t, api.Encrypt(bytes.NewReader(pdftest.New(2, 0)), &locked, conf))
+		n, err := count(t, locked.Bytes())
+		if want == "" { // anyone may open it: the owner's password is for changing it
+			require.NoError(t, err)
+			require.Equal(t, 2, n)
+			continue
+		}
+		reason, _ := pdf.IsInvalid(err)
+		require.Equal(t, want, reason)
 	}
 }
 

@@ -196,8 +196,13 @@ SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, 
 FROM lead_magnets m
 LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
 ORDER BY m.created_at DESC, m.id DESC
-LIMIT $1 OFFSET $2
+LIMIT $2::bigint OFFSET $1::bigint
 `
+
+type ListMagnetsParams struct {
+	RowOffset int64
+	RowLimit  int64
+}
 
 type ListMagnetsRow struct {
 	LeadMagnet       LeadMagnet
@@ -209,8 +214,8 @@ type ListMagnetsRow struct {
 	AccessLinkCount  int64
 }
 
-func (q *Queries) ListMagnets(ctx context.Context, limit int32, offset int32) ([]ListMagnetsRow, error) {
-	rows, err := q.db.Query(ctx, listMagnets, limit, offset)
+func (q *Queries) ListMagnets(ctx context.Context, arg ListMagnetsParams) ([]ListMagnetsRow, error) {
+	rows, err := q.db.Query(ctx, listMagnets, arg.RowOffset, arg.RowLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -268,8 +273,13 @@ const setMagnetVersion = `-- name: SetMagnetVersion :exec
 UPDATE lead_magnets SET file_version = $2, updated_at = now() WHERE id = $1
 `
 
-func (q *Queries) SetMagnetVersion(ctx context.Context, iD uuid.UUID, fileVersion int32) error {
-	_, err := q.db.Exec(ctx, setMagnetVersion, iD, fileVersion)
+type SetMagnetVersionParams struct {
+	ID          uuid.UUID
+	FileVersion int32
+}
+
+func (q *Queries) SetMagnetVersion(ctx context.Context, arg SetMagnetVersionParams) error {
+	_, err := q.db.Exec(ctx, setMagnetVersion, arg.ID, arg.FileVersion)
 	return err
 }
 

@@ -102,7 +102,7 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		if status == 0 {
 			status = op.Status
 		}
-		return writeJSON(w, status, answer.Header, answer.Body)
+		return WriteJSON(w, status, answer.Header, answer.Body)
 	})
 }
 
@@ -170,7 +170,8 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 	})
 }
 
-func writeJSON(w http.ResponseWriter, status int, header http.Header, body any) error {
+// WriteJSON answers with a body in JSON, for operations of RegisterRaw.
+func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) error {
 	h := w.Header()
 	var text []byte
 	if _, empty := body.(Empty); !empty {

@@ -16,7 +16,7 @@ SELECT sqlc.embed(m), f.file_name, f.content_type, f.file_size, f.page_count,
 FROM lead_magnets m
 LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
 ORDER BY m.created_at DESC, m.id DESC
-LIMIT $1 OFFSET $2;
+LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 
 -- name: CountMagnets :one
 SELECT count(*) FROM lead_magnets;

@@ -1,0 +1,232 @@
+// Package accesslink is the access links of an account: one recipient's personal links to its lead
+// magnets.
+package accesslink
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/email"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/token"
+)
+
+// AccessLink is an access link as the API shows it.
+type AccessLink struct {
+	ID            uuid.UUID  `json:"id" format:"uuid" doc:"Unique identifier."`
+	LeadMagnetID  uuid.UUID  `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that it leads to."`
+	GenericLinkID *uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it came from."`
+	SubmissionID  *uuid.UUID `json:"submission_id" format:"uuid" doc:"Submission that it was made for."`
+	Email         string     `json:"email" doc:"Email address of the recipient."`
+	URL           string     `json:"url" doc:"Full URL, which opens the document for whoever has it."`
+	TrackingToken string     `json:"tracking_token" doc:"Token with which events of this link are sent to the collector."`
+	MaxViews      *int32     `json:"max_views" doc:"How often it can be opened."`
+	ViewCount     int64      `json:"view_count" doc:"Views so far."`
+	ExpiresAt     *api.Time  `json:"expires_at" doc:"When it stops to open."`
+	IsActive      bool       `json:"is_active" doc:"Whether it can be opened."`
+	FirstViewedAt *api.Time  `json:"first_viewed_at" doc:"When it was first viewed."`
+	LastViewedAt  *api.Time  `json:"last_viewed_at" doc:"When it was last viewed."`
+	CreatedAt     api.Time   `json:"created_at" doc:"When it was created."`
+	UpdatedAt     api.Time   `json:"updated_at" doc:"When it was last changed."`
+}
+
+// Links serves the access links.
+type Links struct {
+	db     *postgres.Pool
+	site   string
+	tokens *token.Ring
+}
+
+// New returns the access links of a database. site is the public URL of the viewer, without a slash
+// at the end; tokens signs the tracking tokens.
+func New(db *postgres.Pool, site string, tokens *token.Ring) *Links {
+	return &Links{db, site, tokens}
+}
+
+const (
+	path = "/api/v1/access-links"
+	tag  = "Access links"
+)
+
+// Register adds the operations on access links.
+func (l *Links) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "create-access-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201,
+		Summary: "Create an access link",
+		Errors:  []problem.Code{problem.InvalidLeadMagnet, problem.Conflict},
+	}, l.create)
+	api.Register(a, api.Operation{
+		ID: "list-access-links", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
+		Summary: "List access links, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+	}, l.list)
+	api.Register(a, api.Operation{
+		ID: "get-access-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag,
+		Summary: "Get an access link",
+	}, l.get)
+}
+
+type createInput struct {
+	Body newAccessLink
+}
+
+type newAccessLink struct {
+	LeadMagnetID uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that it leads to."`
+	Email        string    `json:"email" maxLength:"254" doc:"Email address of the recipient."`
+	MaxViews     *int32    `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often it can be opened; null for any number."`
+	ExpiresAt    *string   `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601); null for never."`
+}
+
+// params turns a body into what is stored, or returns what the schema cannot tell.
+func (b newAccessLink) params(now time.Time) (store.InsertAccessLinkParams, error) {
+	p := store.InsertAccessLinkParams{LeadMagnetID: b.LeadMagnetID, MaxViews: b.MaxViews}
+	var wrong []problem.Field
+	address, err := email.Parse(b.Email)
+	if err != nil {
+		wrong = append(wrong, problem.Field{Field: "email", Message: err.Error()})
+	}
+	p.Email, p.EmailKey = address.Text, address.Key
+	if b.ExpiresAt != nil {
+		at, err := api.ParseTime(*b.ExpiresAt)
+		switch {
+		case err != nil: // the schema's check let it pass, so it does not come to this
+			wrong = append(wrong, problem.Field{Field: "expires_at", Message: err.Error()})
+		case !at.After(now):
+			wrong = append(wrong, problem.Field{Field: "expires_at", Message: "must be in the future"})
+		}
+		p.ExpiresAt = &at
+	}
+	if wrong != nil {
+		return p, problem.Invalid(wrong...)
+	}
+	return p, nil
+}
+
+func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[AccessLink], error) {
+	params, err := in.Body.params(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	params.AccountID = auth.From(ctx).AccountID
+	params.Token = newToken()
+	if params.ID, err = uuid.NewV7(); err != nil {
+		return nil, fmt.Errorf("create access link: %w", err)
+	}
+	var row store.GetAccessLinkRow
+	err = l.db.Account(ctx, params.AccountID, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		magnet, err := q.ShareMagnet(ctx, params.LeadMagnetID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.New(problem.InvalidLeadMagnet, "lead_magnet_id names no lead magnet of this account.",
+				problem.Field{Field: "lead_magnet_id", Message: "names no lead magnet of this account"})
+		}
+		if err != nil {
+			return fmt.Errorf("read lead magnet: %w", err)
+		}
+		if !magnet.IsActive {
+			return problem.New(problem.Conflict, "The lead magnet is not active: activate it before making links to it.")
+		}
+		row.FileVersion = magnet.FileVersion
+		row.AccessLink, err = q.InsertAccessLink(ctx, params)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create access link: %w", err)
+	}
+	return api.Created(path+"/"+params.ID.String(), l.fromRow(row)), nil
+}
+
+// newToken returns the secret part of a link's URL: 130 random bits, in characters that survive
+// being read out.
+func newToken() string { return strings.ToLower(rand.Text()) }
+
+type idInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the access link."`
+}
+
+func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[AccessLink], error) {
+	var row store.GetAccessLinkRow
+	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		row, err = store.New(tx).GetAccessLink(ctx, in.ID)
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, problem.Missing("access link")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get access link: %w", err)
+	}
+	return api.OK(l.fromRow(row)), nil
+}
+
+type listInput struct {
+	api.Paging
+	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only links to this lead magnet."`
+	Email        *string    `query:"email" maxLength:"254" doc:"Only links of this email address, without regard to case."`
+	SubmissionID *uuid.UUID `query:"submission_id" doc:"Only links made for this submission."`
+	IsActive     *bool      `query:"is_active" doc:"Only links that are active, or only those that are not."`
+}
+
+func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[AccessLink]], error) {
+	count := store.CountListedAccessLinksParams{LeadMagnetID: in.LeadMagnetID, SubmissionID: in.SubmissionID, IsActive: in.IsActive}
+	if in.Email != nil {
+		address, err := email.Parse(*in.Email)
+		if err != nil {
+			return nil, problem.Parameter(problem.Field{Field: "email", Message: err.Error()})
+		}
+		count.EmailKey = &address.Key
+	}
+	var total int64
+	var links []AccessLink
+	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		if total, err = q.CountListedAccessLinks(ctx, count); err != nil {
+			return err
+		}
+		rows, err := q.ListAccessLinks(ctx, store.ListAccessLinksParams{
+			LeadMagnetID: count.LeadMagnetID, SubmissionID: count.SubmissionID, EmailKey: count.EmailKey, IsActive: count.IsActive,
+			RowOffset: in.Offset(), RowLimit: in.Limit(),
+		})
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			links = append(links, l.fromRow(store.GetAccessLinkRow(row)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list access links: %w", err)
+	}
+	return api.List(ctx, in.Paging, links, total), nil
+}
+
+// fromRow shows a link with a tracking token for the present version of the file: page numbers
+// mean pages of that.
+func (l *Links) fromRow(row store.GetAccessLinkRow) AccessLink {
+	a := row.AccessLink
+	claims := token.Claims{
+		AccountID: a.AccountID, LeadMagnetID: a.LeadMagnetID, AccessLinkID: a.ID,
+		MagnetVersion: uint32(row.FileVersion), //nolint:gosec // counts up from 0
+	}
+	if a.GenericLinkID != nil {
+		claims.GenericLinkID = *a.GenericLinkID
+	}
+	return AccessLink{
+		ID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID,
+		Email: a.Email, URL: l.site + "/a/" + a.Token, TrackingToken: l.tokens.Sign(claims),
+		MaxViews: a.MaxViews, ViewCount: a.ViewCount, ExpiresAt: api.OptionalTime(a.ExpiresAt), IsActive: a.IsActive,
+		FirstViewedAt: api.OptionalTime(a.FirstViewedAt), LastViewedAt: api.OptionalTime(a.LastViewedAt),
+		CreatedAt: api.TimeOf(a.CreatedAt), UpdatedAt: api.TimeOf(a.UpdatedAt),
+	}
+}

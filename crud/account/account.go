@@ -1,0 +1,152 @@
+// Package account makes accounts and their API keys.
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/config"
+	"lodestone/pkg/postgres"
+)
+
+// Plan is what an account has paid for.
+type Plan string
+
+// The plans.
+const (
+	Free Plan = "free"
+	Pro  Plan = "pro"
+	Team Plan = "team"
+)
+
+// Plans lists every plan.
+func Plans() []Plan { return []Plan{Free, Pro, Team} }
+
+// Limits is how many generic links the accounts of each plan may have.
+type Limits struct {
+	Free int64 `name:"plan-free-generic-links" default:"3" help:"Generic links of an account on the plan free; 0 for any number."`
+	Pro  int64 `name:"plan-pro-generic-links" default:"50" help:"Generic links of an account on the plan pro; 0 for any number."`
+	Team int64 `name:"plan-team-generic-links" default:"0" help:"Generic links of an account on the plan team; 0 for any number."`
+}
+
+// Validate returns every problem of the settings.
+func (l Limits) Validate() error {
+	var errs []error
+	for _, p := range Plans() {
+		if l.of(p) < 0 {
+			errs = append(errs, config.Invalid("--plan-"+string(p)+"-generic-links", "is negative", "give a number, 0 for no limit"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// GenericLinks returns how many generic links a plan allows, or false for any number.
+func (l Limits) GenericLinks(p Plan) (limit int64, limited bool) {
+	limit = l.of(p)
+	return limit, limit > 0
+}
+
+func (l Limits) of(p Plan) int64 {
+	switch p {
+	case Pro:
+		return l.Pro
+	case Team:
+		return l.Team
+	default:
+		return l.Free
+	}
+}
+
+// ErrUnknown says that there is no such account or key.
+var ErrUnknown = errors.New("there is no such account or key")
+
+// Accounts makes accounts and keys in Postgres. It is for whoever runs the installation: it acts
+// on any account. It is safe for concurrent use.
+type Accounts struct{ db *postgres.Pool }
+
+// New returns the accounts of a database.
+func New(db *postgres.Pool) *Accounts { return &Accounts{db} }
+
+// Create makes an account and returns its id.
+func (a *Accounts) Create(ctx context.Context, name string, plan Plan) (uuid.UUID, error) {
+	if !slices.Contains(Plans(), plan) {
+		return uuid.Nil, fmt.Errorf("create account: there is no plan %q, only %v", plan, Plans())
+	}
+	if name = strings.TrimSpace(name); name == "" {
+		return uuid.Nil, errors.New("create account: it needs a name")
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("create account: %w", err)
+	}
+	err = store.New(a.db.Unscoped()).InsertAccount(ctx, store.InsertAccountParams{ID: id, Name: name, Plan: string(plan)})
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("create account: %w", err)
+	}
+	return id, nil
+}
+
+// Key is a key just made. Its text is told this once: what is stored cannot be turned back.
+type Key struct {
+	ID   uuid.UUID
+	Text string // secret
+}
+
+// CreateKey makes a key of an account. ErrUnknown says that there is no such account.
+func (a *Accounts) CreateKey(ctx context.Context, account uuid.UUID, name string, scopes ...auth.Scope) (Key, error) {
+	if len(scopes) == 0 {
+		return Key{}, errors.New("create key: it needs a scope")
+	}
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		if !slices.Contains(auth.Scopes(), s) {
+			return Key{}, fmt.Errorf("create key: there is no scope %q, only %v", s, auth.Scopes())
+		}
+		names[i] = string(s)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Key{}, fmt.Errorf("create key: %w", err)
+	}
+	key := auth.NewKey()
+	err = store.New(a.db.Unscoped()).InsertKey(ctx, store.InsertKeyParams{
+		ID: id, AccountID: account, Name: name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: names,
+	})
+	if postgres.IsForeignKeyViolation(err) {
+		return Key{}, fmt.Errorf("create key: %w", ErrUnknown)
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("create key: %w", err)
+	}
+	return Key{id, key.Text}, nil
+}
+
+// RevokeKey makes a key worthless, within a second everywhere. Revoking twice is harmless.
+func (a *Accounts) RevokeKey(ctx context.Context, key uuid.UUID) error {
+	n, err := store.New(a.db.Unscoped()).RevokeKey(ctx, key)
+	if err != nil {
+		return fmt.Errorf("revoke key: %w", err)
+	}
+	if n == 0 {
+		return fmt.Errorf("revoke key: %w", ErrUnknown)
+	}
+	return nil
+}
+
+// LockPlan returns the plan of the account that a transaction is scoped to, and keeps others from
+// adding what the plan counts until it ends.
+func LockPlan(ctx context.Context, tx pgx.Tx) (Plan, error) {
+	plan, err := store.New(tx).LockPlan(ctx)
+	if err != nil {
+		return "", fmt.Errorf("lock account: %w", err)
+	}
+	return Plan(plan), nil
+}

@@ -1,0 +1,187 @@
+package crud_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud"
+	"lodestone/crud/account"
+	"lodestone/crud/pdf"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/token"
+)
+
+func TestMain(m *testing.M) {
+	pdf.Main()
+	enginetest.Main(m)
+}
+
+const site = "https://links.example.com"
+
+// fixture is the service over HTTP on a database of its own.
+type fixture struct {
+	url      string
+	db       *postgres.Pool
+	accounts *account.Accounts
+	verifier *auth.Verifier
+	tokens   *token.Ring
+	http     *http.Client
+	log      *lines
+}
+
+// lines collects the log.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func start(t *testing.T, change ...func(*crud.Config)) *fixture {
+	t.Helper()
+	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Limits: account.Limits{Free: 3, Pro: 50}}
+	for _, c := range change {
+		c(&config)
+	}
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	require.NoError(t, db.WithMigrationLock(t.Context(), func(ctx context.Context) error {
+		_, err := db.Migrate(ctx)
+		return err
+	}))
+	tokens, err := token.NewKeys(1).Ring()
+	require.NoError(t, err)
+	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &lines{}}
+	log := slog.New(slog.NewJSONHandler(f.log, nil))
+	f.verifier = auth.NewVerifier(db, log)
+	service, err := crud.New(config, crud.Parts{Postgres: db, Tokens: tokens, Log: log})
+	require.NoError(t, err)
+	t.Cleanup(service.Close)
+	a := api.New(api.Options{Verifier: f.verifier, Log: log})
+	require.NoError(t, service.Register(a))
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	f.url, f.http = server.URL, server.Client()
+	return f
+}
+
+// user is an account with a key.
+type user struct {
+	*client.Client
+	fixture *fixture
+	account uuid.UUID
+	keyID   uuid.UUID
+	key     string
+}
+
+func (f *fixture) user(t *testing.T, plan account.Plan, scopes ...auth.Scope) *user {
+	t.Helper()
+	id, err := f.accounts.Create(t.Context(), "Test", plan)
+	require.NoError(t, err)
+	return f.userOf(t, id, scopes...)
+}
+
+func (f *fixture) userOf(t *testing.T, account uuid.UUID, scopes ...auth.Scope) *user {
+	t.Helper()
+	if scopes == nil {
+		scopes = auth.Scopes()
+	}
+	key, err := f.accounts.CreateKey(t.Context(), account, "test", scopes...)
+	require.NoError(t, err)
+	return &user{client.New(f.url, key.Text, f.http), f, account, key.ID, key.Text}
+}
+
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (r reply) problem(t *testing.T) problem.Problem {
+	t.Helper()
+	require.Equal(t, problem.ContentType, r.header.Get("Content-Type"), r.body)
+	var p problem.Problem
+	require.NoError(t, json.Unmarshal([]byte(r.body), &p), r.body)
+	require.Equal(t, r.status, p.Status)
+	require.Less(t, p.Status, 500, r.body)
+	return p
+}
+
+func (r reply) object(t *testing.T) map[string]any {
+	t.Helper()
+	require.Less(t, r.status, 300, r.body)
+	var out map[string]any
+	require.NoError(t, json.Unmarshal([]byte(r.body), &out), r.body)
+	return out
+}
+
+// send makes a request with headers as name, value, …
+func (u *user) send(t *testing.T, method, path string, body io.Reader, header ...string) reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, u.fixture.url+path, body)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+u.key)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := u.fixture.http.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NotEmpty(t, res.Header.Get(api.RequestIDHeader))
+	return reply{res.StatusCode, res.Header, string(text)}
+}
+
+func (u *user) post(t *testing.T, path, body string) reply {
+	t.Helper()
+	return u.send(t, "POST", path, strings.NewReader(body), "Content-Type", "application/json")
+}
+
+func (u *user) get(t *testing.T, path string) reply {
+	t.Helper()
+	return u.send(t, "GET", path, http.NoBody)
+}
+
+func (u *user) magnet(t *testing.T) client.LeadMagnet {
+	t.Helper()
+	m, err := u.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "The Complete Guide"})
+	require.NoError(t, err)
+	return m
+}
+
+func fields(p problem.Problem) string {
+	names := make([]string, len(p.Errors))
+	for i, e := range p.Errors {
+		names[i] = e.Field
+	}
+	return strings.Join(names, " ")
+}
+
+func ptr[T any](v T) *T { return &v }

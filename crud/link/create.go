@@ -1,0 +1,136 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/account"
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+type createInput struct {
+	Body newGenericLink
+}
+
+type newGenericLink struct {
+	LeadMagnetID        uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that the page offers."`
+	Slug                *string   `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; made from the title when left out."`
+	Title               *string   `json:"title" required:"false" minLength:"1" maxLength:"200" doc:"Headline of the page."`
+	Description         *string   `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
+	CollectName         bool      `json:"collect_name" required:"false" default:"false" doc:"Whether a name is asked for."`
+	RequireVerification bool      `json:"require_verification" required:"false" default:"false" doc:"Whether the email address has to be verified."`
+	ThumbnailURL        *string   `json:"thumbnail_url" required:"false" maxLength:"2048" doc:"http or https URL of the thumbnail image."`
+}
+
+// check returns what the schema cannot tell.
+func (b newGenericLink) check() error {
+	var wrong []problem.Field
+	if b.Slug != nil && reserved(*b.Slug) {
+		wrong = append(wrong, problem.Field{Field: "slug", Message: slugReserved})
+	}
+	if b.ThumbnailURL != nil && !webURL(*b.ThumbnailURL) {
+		wrong = append(wrong, problem.Field{Field: "thumbnail_url", Message: "must be a full http or https URL, such as https://example.com/cover.png"})
+	}
+	if wrong != nil {
+		return problem.Invalid(wrong...)
+	}
+	return nil
+}
+
+// webURL reports whether a text is an absolute http(s) URL of a host, without a password in it.
+func webURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+}
+
+// slugAttempts bounds the search for a free slug of our own making; each has 30 random bits.
+const slugAttempts = 5
+
+func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[GenericLink], error) {
+	if err := in.Body.check(); err != nil {
+		return nil, err
+	}
+	caller := auth.From(ctx)
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("create generic link: %w", err)
+	}
+	var row store.GenericLink
+	err = l.db.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {
+		offered, err := store.New(tx).ShareMagnet(ctx, in.Body.LeadMagnetID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.New(problem.InvalidLeadMagnet, "lead_magnet_id names no lead magnet of this account.",
+				problem.Field{Field: "lead_magnet_id", Message: "names no lead magnet of this account"})
+		}
+		if err != nil {
+			return fmt.Errorf("read lead magnet: %w", err)
+		}
+		if err := l.checkLimit(ctx, tx); err != nil {
+			return err
+		}
+		row, err = insert(ctx, tx, caller.AccountID, id, in.Body, offered.Title)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create generic link: %w", err)
+	}
+	return api.Created(path+"/"+id.String(), l.fromRow(row)), nil
+}
+
+// checkLimit refuses a link beyond the plan. It keeps the account's row until the transaction
+// ends, so that of two creates at once the second one counts the first one's link.
+func (l *Links) checkLimit(ctx context.Context, tx pgx.Tx) error {
+	plan, err := account.LockPlan(ctx, tx)
+	if err != nil {
+		return err
+	}
+	limit, limited := l.limits.GenericLinks(plan)
+	if !limited {
+		return nil
+	}
+	count, err := store.New(tx).CountLinks(ctx)
+	if err != nil {
+		return fmt.Errorf("count generic links: %w", err)
+	}
+	if count >= limit {
+		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d generic links, and there are %d.", plan, limit, count))
+	}
+	return nil
+}
+
+// insert adds the link under the slug asked for, or under the first free one of our making.
+func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, b newGenericLink, magnetTitle string) (store.GenericLink, error) {
+	title := magnetTitle
+	if b.Title != nil {
+		title = *b.Title
+	}
+	for range slugAttempts {
+		slug := newSlug(title)
+		if b.Slug != nil {
+			slug = *b.Slug
+		}
+		row, err := store.New(tx).InsertLink(ctx, store.InsertLinkParams{
+			ID: id, AccountID: owner, LeadMagnetID: b.LeadMagnetID, Slug: slug, Title: b.Title, Description: b.Description,
+			ThumbnailURL: b.ThumbnailURL, CollectName: b.CollectName, RequireVerification: b.RequireVerification,
+		})
+		if err == nil {
+			return row, nil
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return store.GenericLink{}, fmt.Errorf("insert generic link: %w", err)
+		}
+		if b.Slug != nil {
+			return store.GenericLink{}, problem.New(problem.SlugTaken, "The slug "+slug+" is already in use: choose another one, or leave it out.",
+				problem.Field{Field: "slug", Message: "is already in use"})
+		}
+	}
+	return store.GenericLink{}, errors.New("found no free slug")
+}

@@ -1,0 +1,139 @@
+// Package link is the generic links of an account: the public landing pages of its lead magnets.
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/account"
+	"lodestone/crud/magnet"
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+)
+
+// GenericLink is a generic link as the API shows it.
+type GenericLink struct {
+	ID                  uuid.UUID          `json:"id" format:"uuid" doc:"Unique identifier."`
+	LeadMagnetID        uuid.UUID          `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that the page offers."`
+	Slug                string             `json:"slug" doc:"Last part of the URL."`
+	URL                 string             `json:"url" doc:"Full public URL."`
+	Title               *string            `json:"title" doc:"Headline of the page."`
+	Description         *string            `json:"description" doc:"Description on the page."`
+	ThumbnailURL        *string            `json:"thumbnail_url" doc:"URL of the thumbnail image."`
+	CollectName         bool               `json:"collect_name" doc:"Whether a name is asked for."`
+	RequireVerification bool               `json:"require_verification" doc:"Whether the email address has to be verified."`
+	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
+	ViewCount           int64              `json:"view_count" doc:"Views of the page so far."`
+	Active              bool               `json:"active" doc:"Whether the page is open."`
+	LeadMagnet          *magnet.LeadMagnet `json:"lead_magnet,omitzero" doc:"The lead magnet; only when one link is asked for."`
+	CreatedAt           api.Time           `json:"created_at" doc:"When it was created."`
+	UpdatedAt           api.Time           `json:"updated_at" doc:"When it was last changed."`
+}
+
+// Links serves the generic links.
+type Links struct {
+	db     *postgres.Pool
+	site   string
+	limits account.Limits
+}
+
+// New returns the generic links of a database. site is the public URL of the landing pages, without
+// a slash at the end.
+func New(db *postgres.Pool, site string, limits account.Limits) *Links {
+	return &Links{db, site, limits}
+}
+
+const (
+	path = "/api/v1/generic-links"
+	tag  = "Generic links"
+)
+
+// Register adds the operations on generic links.
+func (l *Links) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "create-generic-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201,
+		Summary: "Create a generic link",
+		Errors:  []problem.Code{problem.InvalidLeadMagnet, problem.SlugTaken, problem.LimitReached},
+	}, l.create)
+	api.Register(a, api.Operation{
+		ID: "list-generic-links", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
+		Summary: "List generic links, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+	}, l.list)
+	api.Register(a, api.Operation{
+		ID: "get-generic-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag,
+		Summary: "Get a generic link with its lead magnet",
+	}, l.get)
+}
+
+type idInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
+}
+
+func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink], error) {
+	var found GenericLink
+	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+		row, err := store.New(tx).GetLink(ctx, in.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.Missing("generic link")
+		}
+		if err != nil {
+			return err
+		}
+		offered, err := magnet.Get(ctx, tx, row.LeadMagnetID)
+		if err != nil {
+			return err
+		}
+		found = l.fromRow(row)
+		found.LeadMagnet = &offered
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get generic link: %w", err)
+	}
+	return api.OK(found), nil
+}
+
+type listInput struct {
+	api.Paging
+	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only links of this lead magnet."`
+}
+
+func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[GenericLink]], error) {
+	var total int64
+	var links []GenericLink
+	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		if total, err = q.CountListedLinks(ctx, in.LeadMagnetID); err != nil {
+			return err
+		}
+		rows, err := q.ListLinks(ctx, store.ListLinksParams{LeadMagnetID: in.LeadMagnetID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			links = append(links, l.fromRow(row))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list generic links: %w", err)
+	}
+	return api.List(ctx, in.Paging, links, total), nil
+}
+
+func (l *Links) fromRow(row store.GenericLink) GenericLink {
+	return GenericLink{
+		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.site + "/l/" + row.Slug,
+		Title: row.Title, Description: row.Description, ThumbnailURL: row.ThumbnailURL,
+		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
+		SubmissionCount: row.SubmissionCount, ViewCount: row.ViewCount, Active: row.Active,
+		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
+	}
+}

@@ -1,0 +1,71 @@
+package link
+
+import (
+	"crypto/rand"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const (
+	minSlug       = 3
+	maxSlug       = 64
+	slugPattern   = `^[a-z0-9]+(-[a-z0-9]+)*$`
+	slugWords     = "3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row"
+	suffixLength  = 6
+	maxSlugStem   = maxSlug - 1 - suffixLength
+	fallbackStem  = "guide"
+	slugReserved  = "is reserved: choose another slug"
+	reservedWords = " about account accounts admin administrator analytics api app assets auth billing blog cdn contact " +
+		"dashboard demo docs download downloads email events favicon health help home index info legal link links login " +
+		"logout lodestone mail me metrics new news null oauth openapi password pixel preview pricing privacy public " +
+		"register robots root search security settings signin signout signup sitemap static status submissions support " +
+		"system team terms test undefined user users verify webhook webhooks well-known www "
+)
+
+// reserved reports whether a slug is kept for pages of our own, or would mislead.
+func reserved(slug string) bool { return strings.Contains(reservedWords, " "+slug+" ") }
+
+// newSlug returns a slug made from a title and a short random suffix.
+func newSlug(title string) string {
+	stem := slugStem(title)
+	if stem == "" {
+		stem = fallbackStem
+	}
+	return stem + "-" + strings.ToLower(rand.Text()[:suffixLength])
+}
+
+// slugStem returns what of a title can stand in a slug: letters without their marks, and digits,
+// with a hyphen for what lies between. It is cut at a word where that leaves enough.
+func slugStem(title string) string {
+	var out strings.Builder
+	gap := false
+	for _, r := range norm.NFKD.String(title) {
+		r = unicode.ToLower(r)
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			if gap && out.Len() > 0 {
+				out.WriteByte('-')
+			}
+			gap = false
+			out.WriteRune(r)
+		case r == 'ß':
+			out.WriteString("ss")
+		case unicode.Is(unicode.Mn, r) || r == '\'' || r == '’':
+		default:
+			gap = true
+		}
+		if out.Len() > maxSlugStem {
+			break
+		}
+	}
+	stem := out.String()
+	if len(stem) > maxSlugStem {
+		stem = stem[:maxSlugStem]
+		if i := strings.LastIndexByte(stem, '-'); i > maxSlugStem/2 {
+			stem = stem[:i]
+		}
+	}
+	return strings.Trim(stem, "-")
+}

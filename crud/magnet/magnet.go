@@ -1,0 +1,169 @@
+// Package magnet is the lead magnets of an account: the documents on offer and their files.
+package magnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+)
+
+// LeadMagnet is a lead magnet as the API shows it. What is about the file is null until there is
+// one.
+type LeadMagnet struct {
+	ID               uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
+	Title            string    `json:"title" doc:"Title of the document."`
+	Description      *string   `json:"description" doc:"Description of the document."`
+	FileName         *string   `json:"file_name" doc:"Name of the file."`
+	FileSize         *int64    `json:"file_size" doc:"Size of the file in bytes."`
+	PageCount        *int32    `json:"page_count" doc:"Pages of the file."`
+	ContentType      *string   `json:"content_type" doc:"Media type of the file."`
+	IsActive         bool      `json:"is_active" doc:"Whether links can be made to it and opened."`
+	GenericLinkCount int64     `json:"generic_link_count" doc:"Number of its generic links."`
+	AccessLinkCount  int64     `json:"access_link_count" doc:"Number of its access links."`
+	CreatedAt        api.Time  `json:"created_at" doc:"When it was created."`
+	UpdatedAt        api.Time  `json:"updated_at" doc:"When it, or its file, was last changed."`
+}
+
+// PageCounter counts the pages of a PDF; pdf.Counter does.
+type PageCounter interface {
+	// Pages returns the number of pages, or an error that pdf.IsInvalid knows if the file is
+	// at fault.
+	Pages(ctx context.Context, file *os.File) (int, error)
+}
+
+// Magnets serves the lead magnets.
+type Magnets struct {
+	db       *postgres.Pool
+	pages    PageCounter
+	maxBytes int64
+}
+
+// New returns the lead magnets of a database. A file may have at most maxBytes.
+func New(db *postgres.Pool, pages PageCounter, maxBytes int64) *Magnets {
+	return &Magnets{db, pages, maxBytes}
+}
+
+const (
+	path = "/api/v1/lead-magnets"
+	tag  = "Lead magnets"
+)
+
+// Register adds the operations on lead magnets.
+func (m *Magnets) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "create-lead-magnet", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201,
+		Summary: "Create a lead magnet",
+	}, m.create)
+	api.Register(a, api.Operation{
+		ID: "list-lead-magnets", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
+		Summary: "List lead magnets, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+	}, m.list)
+	api.Register(a, api.Operation{
+		ID: "get-lead-magnet", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag,
+		Summary: "Get a lead magnet",
+	}, m.get)
+	m.registerFile(a)
+}
+
+type createInput struct {
+	Body newLeadMagnet
+}
+
+type newLeadMagnet struct {
+	Title       string  `json:"title" minLength:"1" maxLength:"200" pattern:"\\S" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
+	Description *string `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document."`
+}
+
+func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[LeadMagnet], error) {
+	caller := auth.From(ctx)
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("create lead magnet: %w", err)
+	}
+	var row store.LeadMagnet
+	err = m.db.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
+		row, err = store.New(tx).InsertMagnet(ctx, store.InsertMagnetParams{
+			ID: id, AccountID: caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create lead magnet: %w", err)
+	}
+	return api.Created(path+"/"+id.String(), fromRow(store.GetMagnetRow{LeadMagnet: row})), nil
+}
+
+type idInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the lead magnet."`
+}
+
+func (m *Magnets) get(ctx context.Context, in *idInput) (*api.Answer[LeadMagnet], error) {
+	var found LeadMagnet
+	err := m.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		found, err = Get(ctx, tx, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get lead magnet: %w", err)
+	}
+	return api.OK(found), nil
+}
+
+// Get returns a lead magnet of the account that the transaction is scoped to, or the problem that
+// there is none.
+func Get(ctx context.Context, tx pgx.Tx, id uuid.UUID) (LeadMagnet, error) {
+	row, err := store.New(tx).GetMagnet(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return LeadMagnet{}, problem.Missing("lead magnet")
+	}
+	if err != nil {
+		return LeadMagnet{}, fmt.Errorf("read lead magnet: %w", err)
+	}
+	return fromRow(row), nil
+}
+
+type listInput struct {
+	api.Paging
+}
+
+func (m *Magnets) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[LeadMagnet]], error) {
+	var total int64
+	var magnets []LeadMagnet
+	err := m.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		if total, err = q.CountMagnets(ctx); err != nil {
+			return err
+		}
+		rows, err := q.ListMagnets(ctx, store.ListMagnetsParams{RowOffset: in.Offset(), RowLimit: in.Limit()})
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			magnets = append(magnets, fromRow(store.GetMagnetRow(row)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list lead magnets: %w", err)
+	}
+	return api.List(ctx, in.Paging, magnets, total), nil
+}
+
+func fromRow(row store.GetMagnetRow) LeadMagnet {
+	return LeadMagnet{
+		ID: row.LeadMagnet.ID, Title: row.LeadMagnet.Title, Description: row.LeadMagnet.Description,
+		FileName: row.FileName, FileSize: row.FileSize, PageCount: row.PageCount, ContentType: row.ContentType,
+		IsActive: row.LeadMagnet.IsActive, GenericLinkCount: row.GenericLinkCount, AccessLinkCount: row.AccessLinkCount,
+		CreatedAt: api.TimeOf(row.LeadMagnet.CreatedAt), UpdatedAt: api.TimeOf(row.LeadMagnet.UpdatedAt),
+	}
+}

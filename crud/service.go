@@ -1,0 +1,110 @@
+// Package crud serves the entities of accounts: lead magnets with their files, generic links and
+// access links.
+package crud
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"lodestone/crud/accesslink"
+	"lodestone/crud/account"
+	"lodestone/crud/link"
+	"lodestone/crud/magnet"
+	"lodestone/crud/pdf"
+	"lodestone/pkg/api"
+	"lodestone/pkg/config"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+// Config is the setting of the entities.
+type Config struct {
+	PublicURL    string         `name:"public-url" placeholder:"URL" help:"Address under which visitors reach this process; the URLs of links begin with it. Default: http:// and the address of --listen."`
+	QueryURL     string         `name:"query-url" placeholder:"URL" help:"Address of the query process: requests for analytics are passed on to it. Empty: they are not served here."`
+	MaxFileBytes int64          `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes."`
+	Limits       account.Limits `embed:""`
+}
+
+// maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
+const maxFileBytes = 1 << 30
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	errs := []error{c.Limits.Validate()}
+	if c.PublicURL != "" && !baseURL(c.PublicURL) {
+		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
+	}
+	if c.QueryURL != "" && !baseURL(c.QueryURL) {
+		errs = append(errs, config.Invalid("--query-url", "is not a full http or https URL", "write it like http://query:8080, without a query, or leave it out"))
+	}
+	if c.MaxFileBytes < 1 || c.MaxFileBytes > maxFileBytes {
+		errs = append(errs, config.Invalid("--magnet-max-file-bytes", "is out of range", fmt.Sprintf("give a number from 1 to %d", maxFileBytes)))
+	}
+	return errors.Join(errs...)
+}
+
+func baseURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}
+
+// Parts is what the service works with. All of it is required.
+type Parts struct {
+	Postgres *postgres.Pool
+	Tokens   *token.Ring
+	Log      *slog.Logger
+}
+
+// Service holds the operations on entities.
+type Service struct {
+	config  Config
+	log     *slog.Logger
+	magnets *magnet.Magnets
+	links   *link.Links
+	access  *accesslink.Links
+	query   *http.Transport // to the query process
+}
+
+// New returns the service. The program's main function must begin with pdf.Main.
+func New(c Config, p Parts) (*Service, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	counter, err := pdf.NewCounter()
+	if err != nil {
+		return nil, err
+	}
+	site := strings.TrimRight(c.PublicURL, "/")
+	return &Service{
+		config:  c,
+		log:     p.Log,
+		magnets: magnet.New(p.Postgres, counter, c.MaxFileBytes),
+		links:   link.New(p.Postgres, site, c.Limits),
+		access:  accesslink.New(p.Postgres, site, p.Tokens),
+		query: &http.Transport{
+			MaxIdleConnsPerHost:   64,
+			IdleConnTimeout:       90 * time.Second,
+			ResponseHeaderTimeout: 40 * time.Second, // longer than an operation may take
+			DisableCompression:    true,             // what comes is passed on as it is
+		},
+	}, nil
+}
+
+// Close closes the connections that are kept for the next request. No request may be in flight.
+func (s *Service) Close() { s.query.CloseIdleConnections() }
+
+// Register adds the operations to an API, and the way to the query process if there is one.
+func (s *Service) Register(a *api.API) error {
+	s.magnets.Register(a)
+	s.links.Register(a)
+	s.access.Register(a)
+	if s.config.QueryURL == "" {
+		return nil
+	}
+	return s.proxy(a)
+}

@@ -1,0 +1,183 @@
+// Package client calls Lodestone's API from Go.
+//
+// Every method takes a context and returns problems as *problem.Problem, so that problem.Is tells
+// their code. Reading is tried again a few times when the service is unavailable or cannot be
+// reached; what changes something is sent once.
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"lodestone/pkg/problem"
+)
+
+const (
+	attempts     = 4
+	firstWait    = 100 * time.Millisecond
+	maxWait      = 10 * time.Second
+	maxAnswer    = 64 << 20
+	jsonType     = "application/json"
+	prefix       = "/api/v1"
+	userAgent    = "lodestone-client/1 (Go)"
+	magnetsPath  = prefix + "/lead-magnets"
+	linksPath    = prefix + "/generic-links"
+	accessPath   = prefix + "/access-links"
+	eventsPath   = prefix + "/analytics"
+	emailSumPath = prefix + "/analytics/email"
+)
+
+// Client calls one installation with one key. It is safe for concurrent use.
+type Client struct {
+	base string
+	key  string
+	http *http.Client
+}
+
+// New returns a client. base is the address of the installation, such as http://127.0.0.1:8080.
+// Bound the time of a call with its context; a nil client is http.DefaultClient.
+func New(base, key string, via *http.Client) *Client {
+	if via == nil {
+		via = http.DefaultClient
+	}
+	return &Client{strings.TrimRight(base, "/"), key, via}
+}
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Data       []T        `json:"data"`
+	Pagination Pagination `json:"pagination"`
+}
+
+// Pagination tells where a page lies in its list.
+type Pagination struct {
+	Page       int     `json:"page"`
+	PerPage    int     `json:"per_page"`
+	Total      int64   `json:"total"`
+	TotalPages int64   `json:"total_pages"`
+	NextCursor *string `json:"next_cursor"` // nil at the end, and where the list takes no cursors
+}
+
+// Paging asks for a page. Zero values leave the choice to the service.
+type Paging struct {
+	Page    int
+	PerPage int
+}
+
+func (p Paging) query() url.Values {
+	q := url.Values{}
+	if p.Page != 0 {
+		q.Set("page", strconv.Itoa(p.Page))
+	}
+	if p.PerPage != 0 {
+		q.Set("per_page", strconv.Itoa(p.PerPage))
+	}
+	return q
+}
+
+// get reads, and tries again while that may help.
+func get[T any](ctx context.Context, c *Client, path string, query url.Values) (out T, err error) {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	wait := firstWait
+	for try := 1; ; try++ {
+		var after time.Duration
+		after, err = c.do(ctx, http.MethodGet, path, nil, nil, &out)
+		if err == nil || try == attempts || !transient(ctx, err) {
+			return out, err
+		}
+		timer := time.NewTimer(min(max(wait, after), maxWait))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return out, err
+		}
+		wait *= 2
+	}
+}
+
+// transient reports whether a failed read may go through later.
+func transient(ctx context.Context, err error) bool {
+	var p *problem.Problem
+	if errors.As(err, &p) {
+		return p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
+	}
+	var lost *lostError
+	return ctx.Err() == nil && errors.As(err, &lost)
+}
+
+// lostError is a request without an answer.
+type lostError struct{ error }
+
+func (e *lostError) Unwrap() error { return e.error }
+
+// post sends a body once.
+func post[T any](ctx context.Context, c *Client, path string, body any) (out T, err error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return out, fmt.Errorf("encode request: %w", err)
+	}
+	_, err = c.do(ctx, http.MethodPost, path, http.Header{"Content-Type": {jsonType}}, bytes.NewReader(text), &out)
+	return out, err
+}
+
+// do sends a request and decodes the answer. after is how long the service asks to wait.
+func (c *Client) do(ctx context.Context, method, path string, header http.Header, body io.Reader, out any) (after time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return 0, fmt.Errorf("make request: %w", err)
+	}
+	if header != nil {
+		req.Header = header
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	req.Header.Set("Accept", jsonType)
+	req.Header.Set("User-Agent", userAgent)
+	// The error of Do repeats the URL, whose query may hold an address.
+	res, err := c.http.Do(req)
+	if err != nil {
+		var detail *url.Error
+		if errors.As(err, &detail) {
+			err = detail.Err
+		}
+		route, _, _ := strings.Cut(path, "?")
+		return 0, &lostError{fmt.Errorf("%s %s: %w", method, route, err)}
+	}
+	defer func() { _ = res.Body.Close() }() // what was to be read has been
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return 0, &lostError{fmt.Errorf("read answer: %w", err)}
+	}
+	if res.StatusCode >= 400 {
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // absent: zero
+		return time.Duration(seconds) * time.Second, problemOf(res, text)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return 0, fmt.Errorf("decode answer: %w", err)
+	}
+	return 0, nil
+}
+
+// problemOf returns the problem that an answer tells, or one made from its status if something
+// else than Lodestone answered.
+func problemOf(res *http.Response, text []byte) error {
+	var p problem.Problem
+	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if err == nil && kind == problem.ContentType && json.Unmarshal(text, &p) == nil && p.Code != "" {
+		return &p
+	}
+	return &problem.Problem{Type: "about:blank", Title: http.StatusText(res.StatusCode), Status: res.StatusCode, Detail: "The answer did not come from Lodestone's API: " + res.Status}
+}

@@ -1,0 +1,176 @@
+package client
+
+import (
+	"context"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// LeadMagnet is a lead magnet. What is about its file is nil until there is one.
+type LeadMagnet struct {
+	ID               string    `json:"id"`
+	Title            string    `json:"title"`
+	Description      *string   `json:"description"`
+	FileName         *string   `json:"file_name"`
+	FileSize         *int64    `json:"file_size"`
+	PageCount        *int      `json:"page_count"`
+	ContentType      *string   `json:"content_type"`
+	IsActive         bool      `json:"is_active"`
+	GenericLinkCount int64     `json:"generic_link_count"`
+	AccessLinkCount  int64     `json:"access_link_count"`
+	CreatedAt        time.Time `json:"created_at"`
+	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// NewLeadMagnet is what a lead magnet is made of.
+type NewLeadMagnet struct {
+	Title       string  `json:"title"`
+	Description *string `json:"description,omitzero"`
+}
+
+// CreateLeadMagnet creates a lead magnet without a file.
+func (c *Client) CreateLeadMagnet(ctx context.Context, n NewLeadMagnet) (LeadMagnet, error) {
+	return post[LeadMagnet](ctx, c, magnetsPath, n)
+}
+
+// LeadMagnet returns one lead magnet.
+func (c *Client) LeadMagnet(ctx context.Context, id string) (LeadMagnet, error) {
+	return get[LeadMagnet](ctx, c, magnetsPath+"/"+url.PathEscape(id), nil)
+}
+
+// LeadMagnets returns a page of the lead magnets, the newest first.
+func (c *Client) LeadMagnets(ctx context.Context, p Paging) (Page[LeadMagnet], error) {
+	return get[Page[LeadMagnet]](ctx, c, magnetsPath, p.query())
+}
+
+// UploadFile sets the file of a lead magnet: a PDF, as a new version.
+func (c *Client) UploadFile(ctx context.Context, id, name string, pdf io.Reader) (LeadMagnet, error) {
+	var out LeadMagnet
+	header := http.Header{"Content-Type": {"application/pdf"}}
+	if name != "" {
+		header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	}
+	_, err := c.do(ctx, http.MethodPut, magnetsPath+"/"+url.PathEscape(id)+"/file", header, pdf, &out)
+	return out, err
+}
+
+// GenericLink is a generic link. LeadMagnet is nil but where one link was asked for.
+type GenericLink struct {
+	ID                  string      `json:"id"`
+	LeadMagnetID        string      `json:"lead_magnet_id"`
+	Slug                string      `json:"slug"`
+	URL                 string      `json:"url"`
+	Title               *string     `json:"title"`
+	Description         *string     `json:"description"`
+	ThumbnailURL        *string     `json:"thumbnail_url"`
+	CollectName         bool        `json:"collect_name"`
+	RequireVerification bool        `json:"require_verification"`
+	SubmissionCount     int64       `json:"submission_count"`
+	ViewCount           int64       `json:"view_count"`
+	Active              bool        `json:"active"`
+	LeadMagnet          *LeadMagnet `json:"lead_magnet"`
+	CreatedAt           time.Time   `json:"created_at"`
+	UpdatedAt           time.Time   `json:"updated_at"`
+}
+
+// NewGenericLink is what a generic link is made of. LeadMagnetID is required.
+type NewGenericLink struct {
+	LeadMagnetID        string  `json:"lead_magnet_id"`
+	Slug                *string `json:"slug,omitzero"`
+	Title               *string `json:"title,omitzero"`
+	Description         *string `json:"description,omitzero"`
+	ThumbnailURL        *string `json:"thumbnail_url,omitzero"`
+	CollectName         bool    `json:"collect_name,omitzero"`
+	RequireVerification bool    `json:"require_verification,omitzero"`
+}
+
+// CreateGenericLink creates a generic link.
+func (c *Client) CreateGenericLink(ctx context.Context, n NewGenericLink) (GenericLink, error) {
+	return post[GenericLink](ctx, c, linksPath, n)
+}
+
+// GenericLink returns one generic link with its lead magnet.
+func (c *Client) GenericLink(ctx context.Context, id string) (GenericLink, error) {
+	return get[GenericLink](ctx, c, linksPath+"/"+url.PathEscape(id), nil)
+}
+
+// GenericLinkFilter chooses generic links. Empty fields choose all.
+type GenericLinkFilter struct {
+	Paging
+	LeadMagnetID string
+}
+
+// GenericLinks returns a page of the generic links, the newest first.
+func (c *Client) GenericLinks(ctx context.Context, f GenericLinkFilter) (Page[GenericLink], error) {
+	q := f.query()
+	set(q, "lead_magnet_id", f.LeadMagnetID)
+	return get[Page[GenericLink]](ctx, c, linksPath, q)
+}
+
+// AccessLink is an access link.
+type AccessLink struct {
+	ID            string     `json:"id"`
+	LeadMagnetID  string     `json:"lead_magnet_id"`
+	GenericLinkID *string    `json:"generic_link_id"`
+	SubmissionID  *string    `json:"submission_id"`
+	Email         string     `json:"email"`
+	URL           string     `json:"url"`
+	TrackingToken string     `json:"tracking_token"`
+	MaxViews      *int       `json:"max_views"`
+	ViewCount     int64      `json:"view_count"`
+	ExpiresAt     *time.Time `json:"expires_at"`
+	IsActive      bool       `json:"is_active"`
+	FirstViewedAt *time.Time `json:"first_viewed_at"`
+	LastViewedAt  *time.Time `json:"last_viewed_at"`
+	CreatedAt     time.Time  `json:"created_at"`
+	UpdatedAt     time.Time  `json:"updated_at"`
+}
+
+// NewAccessLink is what an access link is made of. LeadMagnetID and Email are required.
+type NewAccessLink struct {
+	LeadMagnetID string     `json:"lead_magnet_id"`
+	Email        string     `json:"email"`
+	MaxViews     *int       `json:"max_views,omitzero"`
+	ExpiresAt    *time.Time `json:"expires_at,omitzero"`
+}
+
+// CreateAccessLink creates an access link.
+func (c *Client) CreateAccessLink(ctx context.Context, n NewAccessLink) (AccessLink, error) {
+	return post[AccessLink](ctx, c, accessPath, n)
+}
+
+// AccessLink returns one access link.
+func (c *Client) AccessLink(ctx context.Context, id string) (AccessLink, error) {
+	return get[AccessLink](ctx, c, accessPath+"/"+url.PathEscape(id), nil)
+}
+
+// AccessLinkFilter chooses access links. Empty fields choose all.
+type AccessLinkFilter struct {
+	Paging
+	LeadMagnetID string
+	Email        string
+	SubmissionID string
+	IsActive     *bool
+}
+
+// AccessLinks returns a page of the access links, the newest first.
+func (c *Client) AccessLinks(ctx context.Context, f AccessLinkFilter) (Page[AccessLink], error) {
+	q := f.query()
+	set(q, "lead_magnet_id", f.LeadMagnetID)
+	set(q, "email", f.Email)
+	set(q, "submission_id", f.SubmissionID)
+	if f.IsActive != nil {
+		q.Set("is_active", strconv.FormatBool(*f.IsActive))
+	}
+	return get[Page[AccessLink]](ctx, c, accessPath, q)
+}
+
+func set(q url.Values, name, value string) {
+	if value != "" {
+		q.Set(name, value)
+	}
+}
