@@ -2,18 +2,17 @@ package query
 
 import (
 	"context"
-	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/email"
 	"lodestone/pkg/problem"
 )
 
 type emailSummaryInput struct {
-	Email        string     `query:"email" required:"true" minLength:"3" maxLength:"254" doc:"Address to summarise; its case does not matter."`
+	Email        string     `query:"email" required:"true" doc:"Address to summarise; its case does not matter."`
 	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only this lead magnet."`
 }
 
@@ -29,10 +28,11 @@ type EmailSummary struct {
 }
 
 func (q *Query) emailSummary(ctx context.Context, in *emailSummaryInput) (*api.Answer[EmailSummary], error) {
-	if !isAddress(in.Email) {
-		return nil, problem.Parameter(problem.Field{Field: "email", Message: "must be an email address, such as name@example.com"})
+	address, err := email.Parse(in.Email)
+	if err != nil {
+		return nil, problem.Parameter(problem.Field{Field: "email", Message: err.Error()})
 	}
-	s, err := q.summaries.Read(ctx, auth.From(ctx).AccountID, in.Email, in.LeadMagnetID)
+	s, err := q.summaries.Read(ctx, auth.From(ctx).AccountID, address, in.LeadMagnetID)
 	if err != nil {
 		return nil, err
 	}
@@ -41,16 +41,4 @@ func (q *Query) emailSummary(ctx context.Context, in *emailSummaryInput) (*api.A
 		FirstLinkCreated: api.OptionalTime(s.FirstLinkCreated), LastLinkCreated: api.OptionalTime(s.LastLinkCreated),
 		FirstAccess: api.OptionalTime(s.FirstAccess), LastAccess: api.OptionalTime(s.LastAccess),
 	}), nil
-}
-
-// isAddress reports whether a text has the form of an address: it looks for slips, since whether
-// the address is known is found out anyway.
-func isAddress(text string) bool {
-	at := strings.LastIndexByte(text, '@')
-	if at < 1 || at == len(text)-1 {
-		return false
-	}
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar
-	})
 }

@@ -47,6 +47,9 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 	if err != nil {
 		return nil, err
 	}
+	if len(events) > 0 { // the count may be a moment older than the page
+		total = max(total, in.Offset()+int64(len(events)))
+	}
 	next := ""
 	if int64(len(events)) > in.Limit() { // one more was read, to know whether there is a next page
 		events = events[:in.Limit()]

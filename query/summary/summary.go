@@ -7,13 +7,13 @@ import (
 	"context"
 	_ "embed" // for the statements
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
 	"lodestone/query/scope"
 )
@@ -47,11 +47,11 @@ func New(p *postgres.Pool, door *scope.ClickHouse) *Reader { return &Reader{p, d
 // Read returns the summary of an address, without regard to its case, over all the account's lead
 // magnets or, if leadMagnet is not nil, over that one. An address that is unknown has an empty
 // summary.
-func (r *Reader) Read(ctx context.Context, account uuid.UUID, email string, leadMagnet *uuid.UUID) (Summary, error) {
+func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Address, leadMagnet *uuid.UUID) (Summary, error) {
 	var s Summary
 	var links, magnets []uuid.UUID
 	err := r.postgres.Account(ctx, account, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, linksSQL, account, strings.ToLower(email), leadMagnet).
+		return tx.QueryRow(ctx, linksSQL, account, address.Key, leadMagnet).
 			Scan(&s.TotalLinks, &s.FirstLinkCreated, &s.LastLinkCreated, &links, &magnets)
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/email"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
@@ -21,6 +22,13 @@ import (
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func address(t *testing.T, text string) email.Address {
+	t.Helper()
+	a, err := email.Parse(text)
+	require.NoError(t, err)
+	return a
+}
 
 func newAccount(t *testing.T, pool *postgres.Pool) uuid.UUID {
 	t.Helper()
@@ -118,31 +126,31 @@ func TestSummary(t *testing.T) {
 		FirstLinkCreated: new(minute(1)), LastLinkCreated: new(minute(4)),
 		FirstAccess: new(minute(20)), LastAccess: new(minute(32)),
 	}
-	for _, email := range []string{"ann@example.com", "ANN@EXAMPLE.COM", "Ann@Example.com"} {
-		got, err := reader.Read(ctx, account, email, nil)
+	for _, text := range []string{"ann@example.com", "ANN@EXAMPLE.COM", "Ann@Example.com"} {
+		got, err := reader.Read(ctx, account, address(t, text), nil)
 		require.NoError(t, err)
-		require.Equal(t, all, got, email)
+		require.Equal(t, all, got, text)
 	}
-	got, err := reader.Read(ctx, account, "ann@example.com", &guide)
+	got, err := reader.Read(ctx, account, address(t, "ann@example.com"), &guide)
 	require.NoError(t, err)
 	require.Equal(t, Summary{
 		TotalLinks: 2, TotalViews: 2, UniqueLeadMagnets: 1,
 		FirstLinkCreated: new(minute(1)), LastLinkCreated: new(minute(2)),
 		FirstAccess: new(minute(20)), LastAccess: new(minute(25)),
 	}, got)
-	got, err = reader.Read(ctx, account, "ann@example.com", &unread)
+	got, err = reader.Read(ctx, account, address(t, "ann@example.com"), &unread)
 	require.NoError(t, err)
 	require.Equal(t, Summary{TotalLinks: 1, FirstLinkCreated: new(minute(4)), LastLinkCreated: new(minute(4))}, got)
 
 	for name, magnet := range map[string]*uuid.UUID{"unknown": new(uuid.New()), "of another account": &theirs} {
-		got, err = reader.Read(ctx, account, "ann@example.com", magnet)
+		got, err = reader.Read(ctx, account, address(t, "ann@example.com"), magnet)
 		require.NoError(t, err, name)
 		require.Equal(t, Summary{}, got, name)
 	}
-	got, err = reader.Read(ctx, account, "nobody@example.com", nil)
+	got, err = reader.Read(ctx, account, address(t, "nobody@example.com"), nil)
 	require.NoError(t, err)
 	require.Equal(t, Summary{}, got)
-	got, err = reader.Read(ctx, stranger, "ann@example.com", nil)
+	got, err = reader.Read(ctx, stranger, address(t, "ann@example.com"), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, got.TotalLinks)
 	require.EqualValues(t, 1, got.TotalViews)
@@ -165,7 +173,7 @@ func TestAddressWithThousandsOfLinks(t *testing.T) {
 		}))
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, links)
-	got, err := New(pool, querytest.Door(t)).Read(ctx, account, "ann@example.com", nil)
+	got, err := New(pool, querytest.Door(t)).Read(ctx, account, address(t, "ann@example.com"), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, got.TotalLinks)
 
