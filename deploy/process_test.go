@@ -39,6 +39,9 @@ func TestEveryProcessStarts(t *testing.T) {
 	host := &host{t: t, project: p, variables: variables, dir: t.TempDir(), binary: binary(t)}
 	host.startEngines()
 
+	for _, name := range ours {
+		host.knowsItsSettings(name)
+	}
 	for range 2 { // each start of the stack runs it
 		out, err := host.command(t.Context(), "migrate").CombinedOutput()
 		require.NoError(t, err, string(out))
@@ -137,6 +140,19 @@ func (h *host) command(ctx context.Context, service string, args ...string) *exe
 		cmd.Env = append(cmd.Env, variable+"="+text)
 	}
 	return cmd
+}
+
+// knowsItsSettings checks that each variable is a setting of the command: a misspelt one would be
+// passed over in silence.
+func (h *host) knowsItsSettings(name string) {
+	t := h.t
+	s := h.project.Services[name]
+	help, err := h.command(t.Context(), name, append(s.Command, "--help")...).CombinedOutput()
+	require.NoError(t, err, string(help))
+	for variable := range s.Environment {
+		setting := strings.TrimSuffix(variable, "_FILE")
+		require.Contains(t, string(help), "$"+setting+")", "%s has no setting %s", name, setting)
+	}
 }
 
 // runs starts a service's process, waits until it is ready as its own health check sees it, and
