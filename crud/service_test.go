@@ -1,0 +1,121 @@
+package crud_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud"
+	"lodestone/crud/account"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/client"
+	"lodestone/pkg/config"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/token"
+)
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1}
+	require.NoError(t, good.Validate())
+	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Limits: account.Limits{Pro: -1}}
+	err := bad.Validate()
+	require.True(t, config.IsInvalid(err))
+	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes", "--plan-pro-generic-links"} {
+		require.ErrorContains(t, err, setting)
+	}
+	_, err = crud.New(bad, crud.Parts{})
+	require.Error(t, err)
+}
+
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	l := account.Limits{Free: 3, Pro: 50}
+	for plan, want := range map[account.Plan]int64{account.Free: 3, account.Pro: 50, account.Team: 0} {
+		limit, limited := l.GenericLinks(plan)
+		require.Equal(t, want, limit)
+		require.Equal(t, want > 0, limited)
+	}
+}
+
+// Requests for analytics go to the query process as they are, and its answers come back so.
+func TestAnalyticsArePassedOn(t *testing.T) {
+	t.Parallel()
+	query := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(api.RequestIDHeader, r.Header.Get(api.RequestIDHeader))
+		w.Header().Set("X-Ratelimit-Limit", "60")
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, r.Method+" "+r.URL.String()+" "+r.Header.Get("Authorization"))
+	}))
+	defer query.Close()
+	f := start(t, func(c *crud.Config) { c.QueryURL = query.URL })
+	u := f.user(t, account.Free)
+	r := u.send(t, "GET", "/api/v1/analytics/email?email=jo%2B1@example.com", http.NoBody, api.RequestIDHeader, "my-request-1")
+	require.Equal(t, http.StatusTeapot, r.status)
+	require.Equal(t, "GET /api/v1/analytics/email?email=jo%2B1@example.com Bearer "+u.key, r.body)
+	require.Equal(t, []string{"my-request-1"}, r.header.Values(api.RequestIDHeader))
+	require.Equal(t, "60", r.header.Get("X-Ratelimit-Limit"))
+	require.Equal(t, http.StatusTeapot, u.get(t, "/api/v1/analytics").status)
+	query.Close()
+	r = u.get(t, "/api/v1/analytics?email=jo@example.com")
+	require.Equal(t, http.StatusServiceUnavailable, r.status)
+	require.Contains(t, r.body, string(problem.Unavailable))
+	require.NotContains(t, f.log.String(), "jo@")
+	require.NotContains(t, f.log.String(), "jo%2B")
+	require.NotContains(t, f.log.String(), u.key)
+}
+
+func TestAnalyticsWithoutQueryProcess(t *testing.T) {
+	t.Parallel()
+	u := start(t).user(t, account.Free)
+	require.Equal(t, problem.NotFound, u.get(t, "/api/v1/analytics").problem(t).Code)
+}
+
+// With Postgres gone every operation says so at once, and works again when it is back.
+func TestPostgresGone(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewPostgres(t, enginetest.Dir(t))
+	require.NoError(t, server.Start(t.Context()))
+	running := true
+	stop := func() {
+		if running {
+			require.NoError(t, server.Stop(context.Background()))
+			running = false
+		}
+	}
+	defer stop()
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: server.URL(), MaxConns: 4})
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.Migrate(t.Context())
+	require.NoError(t, err)
+	tokens, err := token.NewKeys(1).Ring()
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20}, crud.Parts{Postgres: db, Tokens: tokens, Log: log})
+	require.NoError(t, err)
+	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})
+	require.NoError(t, service.Register(a))
+	web := httptest.NewServer(a)
+	defer web.Close()
+	f := &fixture{url: web.URL, db: db, accounts: account.New(db), http: web.Client(), log: &lines{}}
+	u := f.user(t, account.Team)
+	all := operations(t, u)
+	stop()
+	for _, o := range all {
+		r := u.run(t, o)
+		require.Equal(t, http.StatusServiceUnavailable, r.status, "%s %s: %s", o.method, o.path, r.body)
+		require.Contains(t, r.body, `"code":"unavailable"`)
+		require.NotEmpty(t, r.header.Get("Retry-After"))
+	}
+	_, err = u.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "x"})
+	require.True(t, problem.Is(err, problem.Unavailable))
+}
