@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
@@ -166,10 +167,13 @@ func TestMemoryLimit(t *testing.T) {
 	require.NoError(t, door.Close())
 }
 
-func TestServerGone(t *testing.T) {
+// While ClickHouse is away queries say so; when it is back they go through at once, although the
+// pool is full of dead connections.
+func TestServerGoneAndBack(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	server := enginetest.NewClickHouse(t, enginetest.Dir(t))
+	dir := enginetest.Dir(t)
+	server := enginetest.NewClickHouse(t, dir)
 	require.NoError(t, server.Start(ctx))
 	c := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(ctx, c)
@@ -178,7 +182,22 @@ func TestServerGone(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, door.Close()) }()
 	require.NoError(t, door.Ping(ctx))
-	require.Zero(t, count(t, door, querytest.ID(t), "SELECT count() FROM lodestone.events"))
+	all := func() error {
+		var group errgroup.Group
+		for range querytest.Limits().MaxConns {
+			group.Go(func() error {
+				return door.Query(ctx, uuid.New(), scope.Statement{Name: "test", SQL: "SELECT sleep(0.2)"}, func(scope.Row) error { return nil })
+			})
+		}
+		return group.Wait()
+	}
+	require.NoError(t, all())
+
+	require.NoError(t, server.Stop(ctx))
+	server = enginetest.NewClickHouse(t, dir)
+	require.NoError(t, server.Start(ctx))
+	require.Equal(t, c.URL, server.URL())
+	require.NoError(t, all())
 
 	require.NoError(t, server.Stop(ctx))
 	err = door.Query(ctx, querytest.ID(t), scope.Statement{Name: "test", SQL: "SELECT 1"}, func(scope.Row) error { return nil })

@@ -211,3 +211,20 @@ func TestPlan(t *testing.T) {
 	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, strings.NewReplacer("│", " ", "└", " ", "─", " ").Replace(text))
 	require.Regexp(t, `Parts: \d+ \| Granules: \d\n`, text, "single granules, not the account's")
 }
+
+// The number of links that one query can name has no limit near what an address can have.
+func TestManyLinksInOneQuery(t *testing.T) {
+	t.Parallel()
+	links := make([]uuid.UUID, 50_000)
+	for i := range links {
+		links[i] = uuid.New()
+	}
+	var views uint64
+	err := querytest.Door(t).Query(context.Background(), querytest.ID(t), viewsStatement(links, links[:1000]), func(row scope.Row) error {
+		var unique uint64
+		var first, last time.Time
+		return row.Scan(&views, &unique, &first, &last)
+	})
+	require.NoError(t, err)
+	require.Zero(t, views)
+}
