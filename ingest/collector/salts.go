@@ -47,12 +47,20 @@ type saltSet struct {
 type salt struct {
 	day     time.Time // its UTC midnight
 	secret  [saltBytes]byte
-	hashers sync.Pool // of *blake3.Hasher: making one costs more than the hash
+	hashers sync.Pool // of *hasher: making one costs more than the hash
+}
+
+// hasher hashes an address. Its buffers are what BLAKE3 sees, so that the caller's can stay on the
+// stack.
+type hasher struct {
+	blake   *blake3.Hasher
+	message [32]byte // account, address
+	sum     [16]byte
 }
 
 func newSalt(day time.Time, secret []byte) *salt {
 	s := &salt{day: day, secret: [saltBytes]byte(secret)}
-	s.hashers.New = func() any { return blake3.New(16, s.secret[:]) }
+	s.hashers.New = func() any { return &hasher{blake: blake3.New(len(hasher{}.sum), s.secret[:])} }
 	return s
 }
 
@@ -87,14 +95,15 @@ func (s *Salts) Hash(account uuid.UUID, client netip.Addr, at time.Time) (out [1
 	if salt == nil {
 		return out, false
 	}
-	var message [32]byte
-	copy(message[:], account[:])
+	h := salt.hashers.Get().(*hasher)
 	addr := client.As16()
-	copy(message[16:], addr[:])
-	h := salt.hashers.Get().(*blake3.Hasher)
-	h.Reset()
-	_, _ = h.Write(message[:]) // documented never to fail
-	h.Sum(out[:0])
+	copy(h.message[:16], account[:])
+	copy(h.message[16:], addr[:])
+	h.blake.Reset()
+	_, _ = h.blake.Write(h.message[:]) // documented never to fail
+	h.blake.Sum(h.sum[:0])
+	out = h.sum
+	clear(h.message[:]) // the address does not wait in memory for the next one
 	salt.hashers.Put(h)
 	return out, true
 }

@@ -28,15 +28,26 @@ type Ring struct {
 
 type key struct {
 	id   byte
-	pool sync.Pool // of *blake3.Hasher: making one costs more than the hash
+	pool sync.Pool // of *maker: making one costs more than the MAC
 }
 
-func (k *key) mac(body []byte) (out [macBytes]byte) {
-	h := k.pool.Get().(*blake3.Hasher)
-	h.Reset()
-	_, _ = h.Write(body) // documented never to fail
-	h.Sum(out[:0])
-	k.pool.Put(h)
+// maker makes MACs. Its buffers are what the hasher sees, so that the caller's can stay on the
+// stack.
+type maker struct {
+	hasher *blake3.Hasher
+	body   [maxBodyBytes]byte
+	sum    [macBytes]byte
+}
+
+// mac returns the MAC of at most maxBodyBytes.
+func (k *key) mac(body []byte) [macBytes]byte {
+	m := k.pool.Get().(*maker)
+	n := copy(m.body[:], body)
+	m.hasher.Reset()
+	_, _ = m.hasher.Write(m.body[:n]) // documented never to fail
+	m.hasher.Sum(m.sum[:0])
+	out := m.sum
+	k.pool.Put(m)
 	return out
 }
 
@@ -68,7 +79,7 @@ func (c Config) Ring() (*Ring, error) {
 		if r.byID[id] != nil {
 			return nil, config.Invalid("--token-keys", "has key id "+idText+" twice", "give each key its own id")
 		}
-		k := &key{id: byte(id), pool: sync.Pool{New: func() any { return blake3.New(macBytes, secret) }}}
+		k := &key{id: byte(id), pool: sync.Pool{New: func() any { return &maker{hasher: blake3.New(macBytes, secret)} }}}
 		r.keys, r.byID[id] = append(r.keys, k), k
 	}
 	return r, nil

@@ -12,6 +12,7 @@
 package token
 
 import (
+	"bytes"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
@@ -72,7 +73,10 @@ func (r *Ring) Verify(text []byte) (Claims, error) {
 	if len(text) == 0 || len(text) > maxTokenLength {
 		return Claims{}, ErrInvalid
 	}
-	// Strict: a token has one spelling only.
+	// A token has one spelling only. Even the strict decoder skips line breaks.
+	if bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 {
+		return Claims{}, ErrInvalid
+	}
 	size, err := strict.Decode(buf[:], text)
 	if err != nil || size < headerBytes+2*16+macBytes || buf[0] != format || buf[2]&^(flagGeneric|flagAccess) != 0 {
 		return Claims{}, ErrInvalid
