@@ -126,6 +126,7 @@ func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *
 		Command:     func() *exec.Cmd { return c.command(server) },
 		Probe:       c.probe,
 		Explain:     remedyFor,
+		Hopeless:    func(said string) bool { return isPortTaken(errors.New(said)) },
 		DeathSignal: syscall.SIGKILL, // acknowledged rows survive it
 		Stop:        []child.Step{{Signal: stopSignal(server), Wait: 1500 * time.Millisecond}},
 		Log:         c.o.Log,

@@ -62,7 +62,8 @@ func config(dir, launcher string) engine.Config {
 	return engine.Config{Data: dir, Cache: os.Getenv("LODESTONE_ENGINE_CACHE"), NoSync: true, Launcher: launcher}
 }
 
-// up starts another process that plays `lodestone up` on a directory.
+// up starts another process that plays `lodestone up` on a directory. When the test ends, the
+// process is killed and its children are waited for.
 func up(t *testing.T, dir string) (*exec.Cmd, running) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -75,6 +76,16 @@ func up(t *testing.T, dir string) (*exec.Cmd, running) {
 	require.NoError(t, err)
 	var r running
 	require.NoError(t, json.Unmarshal(line, &r))
+	require.Empty(t, r.Error)
+	children := []int{pidOf(t, dir, "clickhouse"), pidOf(t, dir, "postgres")}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			kill(t, cmd)
+		}
+		for _, pid := range children {
+			eventually(t, func() bool { return !alive(pid) }, "child "+strconv.Itoa(pid)+" ends")
+		}
+	})
 	return cmd, r
 }
 

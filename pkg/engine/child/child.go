@@ -58,6 +58,9 @@ type Spec struct {
 	Probe func(ctx context.Context) error
 	// Explain turns what a failed child last said into a remedy, or "" if it knows none.
 	Explain func(said string) string
+	// Hopeless reports whether a child that said this while starting will never answer, although
+	// it runs. Nil means that only its end tells.
+	Hopeless func(said string) bool
 	// DeathSignal is what the kernel sends the child when its parent ends (Linux).
 	DeathSignal syscall.Signal
 	// Stop lists how the child is asked to end.
@@ -190,6 +193,9 @@ func (p *Process) awaitAnswer(ctx context.Context, inst *instance) error {
 			}
 			return p.explain(fmt.Errorf("it does not answer %v after its start: %w", p.spec.StartTimeout, err))
 		case <-time.After(probePause):
+		}
+		if p.spec.Hopeless != nil && p.spec.Hopeless(p.log.tail()) {
+			return p.explain(errors.New("it runs but cannot serve"))
 		}
 	}
 }

@@ -3,6 +3,8 @@ package child
 import (
 	"bytes"
 	"os"
+	"regexp"
+	"slices"
 	"sync"
 )
 
@@ -84,12 +86,16 @@ func (l *logFile) startOver() {
 	l.last = l.last[:0]
 }
 
-// tail returns the last lines.
+// stackLine is a line of a stack trace without names, which tells a reader nothing.
+var stackLine = regexp.MustCompile(`^\d+\. \? @ 0x`)
+
+// tail returns the last lines that tell something.
 func (l *logFile) tail() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text := bytes.TrimSpace(l.last)
-	lines := bytes.Split(text, []byte("\n"))
+	lines := slices.DeleteFunc(bytes.Split(bytes.TrimSpace(l.last), []byte("\n")), func(line []byte) bool {
+		return len(bytes.TrimSpace(line)) == 0 || stackLine.Match(line)
+	})
 	if len(lines) > tailLines {
 		lines = lines[len(lines)-tailLines:]
 	}

@@ -60,8 +60,8 @@ func Run(library string, args []string) error {
 	return nil
 }
 
-// privateTerminal puts a terminal of our own on standard input and returns its other end and the
-// input that was there. ClickHouse aborts on the first failed native login when it believes that
+// privateTerminal puts a terminal of our own on standard input, nothing on standard output, and
+// returns the terminal's other end and the input that was there. ClickHouse aborts on the first failed native login when it believes that
 // it runs unattended; with a terminal it treats such errors as a server does.
 func privateTerminal() (terminal, parent *os.File, err error) {
 	terminal, inner, err := pty.Open()
@@ -75,6 +75,14 @@ func privateTerminal() (terminal, parent *os.File, err error) {
 	unix.CloseOnExec(original)
 	if err := unix.Dup2(int(inner.Fd()), 0); err != nil {
 		return nil, nil, fmt.Errorf("put the terminal on standard input: %w", err)
+	}
+	// What the prompt prints is of no use to anybody; errors go elsewhere.
+	null, err := unix.Open(os.DevNull, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open %s: %w", os.DevNull, err)
+	}
+	if err := unix.Dup2(null, 1); err != nil {
+		return nil, nil, fmt.Errorf("silence the prompt: %w", err)
 	}
 	if err := inner.Close(); err != nil {
 		return nil, nil, fmt.Errorf("close the spare end of the terminal: %w", err)

@@ -1,0 +1,137 @@
+package engine_test
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/child"
+	"lodestone/pkg/engine/enginetest"
+)
+
+func connect(t *testing.T, address string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func run(t *testing.T, address string, statements ...string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, address)
+	require.NoError(t, err)
+	for _, sql := range statements {
+		_, err := conn.Exec(ctx, sql)
+		require.NoError(t, err, sql)
+	}
+	require.NoError(t, conn.Close(ctx))
+}
+
+func scan[T any](t *testing.T, address, sql string) (value T) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, address)
+	require.NoError(t, err)
+	require.NoError(t, conn.QueryRow(ctx, sql).Scan(&value), sql)
+	require.NoError(t, conn.Close(ctx))
+	return value
+}
+
+func TestKilledPostgresComesBackWithItsData(t *testing.T) {
+	t.Parallel()
+	events := make(chan engine.Event, 10)
+	runtime := enginetest.Runtime()
+	runtime.Observe = func(e engine.Event) { events <- e }
+	server := engine.NewPostgres(engine.PostgresOptions{ // with fsync, as `lodestone up` has it
+		Runtime: runtime, Dir: enginetest.Dir(t), Installer: enginetest.Installer(t),
+	})
+	startFor(t, server)
+	require.Equal(t, child.Started, (<-events).Kind)
+	run(t, server.URL(), "CREATE TABLE t AS SELECT generate_series(1, 1000) AS x")
+	require.Equal(t, "on", scan[string](t, server.URL(), "SHOW fsync"))
+	before := server.URL()
+
+	killPID(t, server.PID())
+	require.Equal(t, child.Died, (<-events).Kind)
+	for e := range events { // the killed server's own children may keep the next one away at first
+		if e.Kind == child.Restarted {
+			break
+		}
+	}
+	require.Equal(t, before, server.URL())
+	require.Equal(t, 1000, scan[int](t, server.URL(), "SELECT count(*) FROM t"))
+}
+
+func TestOurRoleOwnsItsDatabaseAndLittleElse(t *testing.T) {
+	t.Parallel()
+	dir := enginetest.Dir(t)
+	server := enginetest.NewPostgres(t, dir)
+	startFor(t, server)
+	run(t, server.URL(), "CREATE TABLE t (x int)", "CREATE ROLE part LOGIN", "CREATE SCHEMA s", "CREATE UNLOGGED TABLE u (x int)")
+	require.False(t, scan[bool](t, server.URL(), "SELECT rolsuper FROM pg_roles WHERE rolname = 'lodestone'"))
+	require.True(t, scan[bool](t, server.URL(), "SELECT lower('ÄÖÜ') = 'äöü'"))
+	_, err := connect(t, server.URL()).Exec(context.Background(), "COPY (SELECT 1) TO PROGRAM 'true'")
+	require.Error(t, err)
+
+	// Every way in needs the password.
+	u, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	for _, user := range []string{"lodestone", "postgres"} {
+		u.User = url.UserPassword(user, "a wrong one")
+		_, err := pgx.Connect(context.Background(), u.String())
+		require.ErrorContains(t, err, "password authentication failed")
+	}
+	info, err := os.Stat(filepath.Join(dir, "passwords.json"))
+	require.NoError(t, err)
+	require.EqualValues(t, 0o600, info.Mode().Perm())
+}
+
+func TestPackagedPostgresWorks(t *testing.T) {
+	t.Parallel()
+	installer := enginetest.Installer(t)
+	installer.PackagedOnly = true
+	server := engine.NewPostgres(engine.PostgresOptions{Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), NoSync: true, Installer: installer})
+	startFor(t, server)
+	run(t, server.URL(), "CREATE TABLE t (x int)")
+	require.GreaterOrEqual(t, scan[int](t, server.URL(), "SELECT current_setting('server_version_num')::int"), 180000)
+}
+
+func TestInterruptedInitialisationIsRepeated(t *testing.T) {
+	t.Parallel()
+	dir := enginetest.Dir(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "cluster", "data.new"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cluster", "data.new", "PG_VERSION"), []byte("15\n"), 0o644))
+	server := enginetest.NewPostgres(t, dir)
+	startFor(t, server)
+	run(t, server.URL(), "CREATE TABLE t (x int)")
+}
+
+func TestPostgresWhereItsUserCannotGo(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		return // an ordinary user runs PostgreSQL as itself
+	}
+	closed := filepath.Join(enginetest.Dir(t), "closed")
+	require.NoError(t, os.Mkdir(closed, 0o700))
+	dir := filepath.Join(closed, "data")
+	first := enginetest.NewPostgres(t, dir)
+	require.NoError(t, first.Start(context.Background()))
+	place, err := os.ReadFile(filepath.Join(dir, "location"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(string(place[:len(place)-1]))) })
+	run(t, first.URL(), "CREATE TABLE t (x int)")
+	require.NoError(t, first.Stop(context.Background()))
+
+	second := enginetest.NewPostgres(t, dir)
+	startFor(t, second)
+	require.Equal(t, first.URL(), second.URL())
+	run(t, second.URL(), "INSERT INTO t VALUES (1)")
+}
