@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"lodestone/ingest/collector"
+	"lodestone/ingest/collector/bot"
+	"lodestone/ingest/producer"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+type collectorCommand struct {
+	Process   processConfig    `embed:""`
+	Admin     adminConfig      `embed:""`
+	Collector collector.Config `embed:""`
+	Producer  producer.Config  `embed:""`
+	Kafka     kafka.Config     `embed:""`
+	Postgres  postgres.Config  `embed:""`
+	Token     token.Config     `embed:""`
+}
+
+func (c *collectorCommand) check() error {
+	return validate(c.Admin, c.Collector, c.Producer, c.Kafka, c.Postgres, c.Token)
+}
+
+// Run is the collector's process.
+func (c *collectorCommand) Run(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	p := newProcess(c.Process)
+	pool, err := p.addPostgres(ctx, c.Postgres)
+	if err != nil {
+		return err
+	}
+	p.addAdmin(c.Admin)
+	if _, err := p.addCollector(c.Collector, c.Producer, c.Kafka, c.Token, pool); err != nil {
+		return err
+	}
+	return p.run(ctx)
+}
+
+// addCollector puts the collector and what it stands on onto the stack.
+func (p *process) addCollector(c collector.Config, pc producer.Config, k kafka.Config, t token.Config, pool *postgres.Pool) (*collector.Collector, error) {
+	ring, err := t.Ring()
+	if err != nil {
+		return nil, err
+	}
+	bots, err := bot.NewCrawlers()
+	if err != nil {
+		return nil, err
+	}
+	salts, err := collector.NewSalts(pool, time.Now, p.log, p.metrics)
+	if err != nil {
+		return nil, err
+	}
+	sink, err := producer.New(pc, producer.Deps{
+		Kafka: k.Options(p.log), Topics: []string{event.Topic}, Log: p.log, Registerer: p.metrics,
+	})
+	if err != nil {
+		return nil, err
+	}
+	server, err := collector.New(c, collector.Deps{
+		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Log: p.log, Registerer: p.metrics,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.stack.Add("salts", salts)
+	p.stack.Add("producer", sink)
+	p.stack.Add("collector", server)
+	return server, nil
+}

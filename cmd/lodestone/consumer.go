@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/counter"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+type consumerCommand struct {
+	Process    processConfig     `embed:""`
+	Admin      adminConfig       `embed:""`
+	Consumer   consumer.Config   `embed:""`
+	Counter    counter.Config    `embed:""`
+	Kafka      kafka.Config      `embed:""`
+	ClickHouse clickhouse.Config `embed:""`
+	Postgres   postgres.Config   `embed:""`
+}
+
+func (c *consumerCommand) check() error {
+	return validate(c.Admin, c.Consumer, c.Counter, c.Kafka, c.ClickHouse, c.Postgres)
+}
+
+// Run is the consumer's process.
+func (c *consumerCommand) Run(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	p := newProcess(c.Process)
+	pool, err := p.addPostgres(ctx, c.Postgres)
+	if err != nil {
+		return err
+	}
+	if err := p.addClickHouseCheck(c.ClickHouse); err != nil {
+		return err
+	}
+	p.addAdmin(c.Admin)
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Kafka, c.ClickHouse, pool); err != nil {
+		return err
+	}
+	return p.run(ctx)
+}
+
+// addConsumer puts the consumer and the counters onto the stack.
+func (p *process) addConsumer(c consumer.Config, n counter.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
+	events, err := consumer.New(c, k, s, p.log, p.metrics)
+	if err != nil {
+		return err
+	}
+	p.stack.Add("consumer", events)
+	p.stack.Add("counters", counter.New(n, c.Group, k, s, pool, p.log, p.metrics))
+	return nil
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+
+	"lodestone/crud"
+	"lodestone/pkg/api"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+type crudCommand struct {
+	Process  processConfig   `embed:""`
+	Admin    adminConfig     `embed:""`
+	Site     siteConfig      `embed:""`
+	Crud     crud.Config     `embed:""`
+	Postgres postgres.Config `embed:""`
+	Token    token.Config    `embed:""`
+}
+
+func (c *crudCommand) check() error {
+	return validate(c.Admin, c.Site, c.Crud, c.Postgres, c.Token)
+}
+
+// Run is the process of lead magnets and links. Requests for analytics go on to the query process.
+func (c *crudCommand) Run(ctx context.Context) error {
+	c.Crud.PublicURL = publicURL(c.Crud, c.Site)
+	if err := c.check(); err != nil {
+		return err
+	}
+	p := newProcess(c.Process)
+	pool, err := p.addPostgres(ctx, c.Postgres)
+	if err != nil {
+		return err
+	}
+	p.addAdmin(c.Admin)
+	site := p.addAPI(pool)
+	if err := p.addCrud(site, c.Crud, c.Token, pool); err != nil {
+		return err
+	}
+	p.addSite(c.Site, site)
+	return p.run(ctx)
+}
+
+// publicURL returns the address that links begin with.
+func publicURL(c crud.Config, site siteConfig) string {
+	if c.PublicURL != "" {
+		return c.PublicURL
+	}
+	return "http://" + visible(site.Listen)
+}
+
+// addCrud registers the endpoints of lead magnets and links.
+func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *postgres.Pool) error {
+	ring, err := t.Ring()
+	if err != nil {
+		return err
+	}
+	service, err := crud.New(c, crud.Parts{Postgres: pool, Tokens: ring, Log: p.log})
+	if err != nil {
+		return err
+	}
+	return service.Register(site)
+}

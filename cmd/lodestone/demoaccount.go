@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"lodestone/crud/account"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+)
+
+// demoKey returns a working API key of the demo account: the one that the last start wrote down,
+// else a new one. The account is made on the first start of a data directory.
+func demoKey(ctx context.Context, pool *postgres.Pool, dir string, log *slog.Logger) (string, error) {
+	key, err := readEnvFile(dir, "LODESTONE_API_KEY")
+	if err != nil {
+		return "", err
+	}
+	if key != "" {
+		identity, err := auth.NewVerifier(pool, log).Verify(ctx, key)
+		if err == nil && identity.Has(auth.Read) && identity.Has(auth.Write) {
+			return key, nil
+		}
+		if err != nil && !auth.IsInvalid(err) {
+			return "", fmt.Errorf("check the demo account's key: %w", err)
+		}
+	}
+	accounts := account.New(pool)
+	file := filepath.Join(dir, "demo-account")
+	makeAccount := func() (string, error) {
+		id, err := accounts.Create(ctx, "Demo", account.Team)
+		return id.String(), err
+	}
+	for {
+		text, err := readOrMake(file, makeAccount)
+		if err != nil {
+			return "", err
+		}
+		id, err := uuid.Parse(text)
+		if err != nil {
+			return "", fmt.Errorf("read %s: %w", file, err)
+		}
+		made, err := accounts.CreateKey(ctx, id, "lodestone up", auth.Read, auth.Write)
+		if errors.Is(err, account.ErrUnknown) { // another Postgres than last time
+			if err := os.Remove(file); err != nil {
+				return "", fmt.Errorf("forget the demo account: %w", err)
+			}
+			continue
+		}
+		return made.Text, err
+	}
+}

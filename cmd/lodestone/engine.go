@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/postgres"
+)
+
+// addPostgres opens the pool that the parts of a process share, and closes it after them.
+func (p *process) addPostgres(ctx context.Context, c postgres.Config) (*postgres.Pool, error) {
+	pool, err := postgres.Open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	p.checks["postgres"] = pool.Ping
+	p.stack.Add("Postgres pool", closing(func() error { pool.Close(); return nil }))
+	return pool, nil
+}
+
+// addClickHouseCheck makes the process unready while ClickHouse does not answer.
+func (p *process) addClickHouseCheck(c clickhouse.Config) error {
+	conn, err := clickhouse.Open(c, 1)
+	if err != nil {
+		return err
+	}
+	p.checks["clickhouse"] = conn.Ping
+	p.stack.Add("ClickHouse check", closing(conn.Close))
+	return nil
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+// migrateTimeout bounds a migration, with its wait for another process that migrates.
+const migrateTimeout = 10 * time.Minute
+
+type migrateCommand struct {
+	Process    processConfig     `embed:""`
+	Postgres   postgres.Config   `embed:""`
+	ClickHouse clickhouse.Config `embed:""`
+	Kafka      kafka.Config      `embed:""`
+	Topics     kafka.TopicConfig `embed:""`
+}
+
+func (c *migrateCommand) check() error {
+	return validate(c.Postgres, c.ClickHouse, c.Kafka, c.Topics)
+}
+
+// Run brings everything up to date.
+func (c *migrateCommand) Run(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return migrate(ctx, c.Process.logger(), c.Postgres, c.ClickHouse, c.Kafka, c.Topics)
+}
+
+// migrate brings the schemas up to date and makes the topics, while no other process does.
+func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickhouse.Config, k kafka.Config, t kafka.TopicConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
+	defer cancel()
+	pool, err := postgres.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return pool.WithMigrationLock(ctx, func(ctx context.Context) error {
+		applied, err := pool.Migrate(ctx)
+		if err != nil {
+			return err
+		}
+		report(log, "Postgres", applied)
+		if applied, err = clickhouse.Migrate(ctx, s); err != nil {
+			return err
+		}
+		report(log, "ClickHouse", applied)
+		client, err := kgo.NewClient(k.Options(log)...)
+		if err != nil {
+			return fmt.Errorf("make Kafka client: %w", err)
+		}
+		defer client.Close()
+		created, err := kafka.CreateTopics(ctx, client, t)
+		if err != nil {
+			return err
+		}
+		if len(created) > 0 {
+			log.Info("made Kafka topics", "topics", strings.Join(created, " "))
+		}
+		return nil
+	})
+}
+
+func report(log *slog.Logger, engine string, applied []int64) {
+	if len(applied) == 0 {
+		log.Info("schema is up to date", "engine", engine)
+		return
+	}
+	log.Info("schema was brought up to date", "engine", engine, "migrations", applied)
+}

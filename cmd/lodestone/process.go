@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/httpserver"
+	"lodestone/pkg/service"
+)
+
+// stopTimeout bounds an orderly end of a process. Under a container platform, the time between
+// its SIGTERM and its SIGKILL has to be longer.
+const stopTimeout = 25 * time.Second
+
+// processConfig is the setting that every process has.
+type processConfig struct {
+	LogLevel  slog.Level `name:"log-level" default:"INFO" help:"Least severe messages to log: DEBUG, INFO, WARN or ERROR."`
+	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Form of the log: text or json."`
+}
+
+func (c processConfig) logger() *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}
+
+// adminConfig is the setting of the server for operators.
+type adminConfig struct {
+	Listen string `name:"admin-listen" default:"127.0.0.1:8090" help:"Address to listen on for /metrics, /healthz and /readyz. Keep it away from the public."`
+}
+
+// Validate returns every problem of the settings.
+func (c adminConfig) Validate() error { return validateAddress("--admin-listen", c.Listen) }
+
+func validateAddress(setting, address string) error {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return config.Invalid(setting, "is no address", "write host:port, such as 127.0.0.1:8090")
+	}
+	return nil
+}
+
+// process is what the parts of one operating system process share while it is put together.
+type process struct {
+	log     *slog.Logger
+	metrics *prometheus.Registry
+	stack   *service.Stack
+	checks  map[string]httpserver.Check
+}
+
+func newProcess(c processConfig) *process {
+	log := c.logger()
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return &process{log: log, metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}}
+}
+
+// addAdmin puts the operators' server on the stack.
+func (p *process) addAdmin(c adminConfig) {
+	p.stack.Add("admin server", httpserver.New("admin server", "--admin-listen", c.Listen, httpserver.Admin(p.metrics, p.checks), p.log))
+}
+
+// run starts what is on the stack, waits for the end of ctx or of a part, and stops everything.
+func (p *process) run(ctx context.Context) error {
+	err := p.stack.Start(ctx)
+	if err == nil {
+		p.log.Info("ready", "version", version)
+		err = p.stack.Wait(ctx)
+	}
+	return errors.Join(err, p.stop(stopTimeout))
+}
+
+func (p *process) stop(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := p.stack.Stop(ctx); err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}
+
+// closing is a thing that is closed when everything above it on the stack has stopped.
+type closing func() error
+
+// Start implements service.Service.
+func (closing) Start(context.Context) error { return nil }
+
+// Stop implements service.Service.
+func (c closing) Stop(context.Context) error { return c() }
+
+// Failed implements service.Service.
+func (closing) Failed() <-chan error { return nil }

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lodestone/crud"
+	"lodestone/ingest/collector"
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/counter"
+	"lodestone/ingest/producer"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+	"lodestone/query"
+)
+
+// Limits of `lodestone up`, for which a person waits.
+const (
+	upStartTimeout     = 15 * time.Minute // the first start on a machine downloads the engines
+	upStopTimeout      = 1500 * time.Millisecond
+	upEnginesTimeout   = 3 * time.Second
+	upPartitions       = 4
+	upPostgresMaxConns = 20 // all parts share one pool
+)
+
+type upCommand struct {
+	LogLevel  slog.Level `name:"log-level" default:"WARN" help:"Least severe messages to log: DEBUG, INFO, WARN or ERROR."`
+	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Form of the log: text or json."`
+
+	Site      siteConfig       `embed:""`
+	Admin     adminConfig      `embed:""`
+	Engines   engine.Config    `embed:""`
+	Crud      crud.Config      `embed:""`
+	Query     query.Config     `embed:""`
+	Collector collector.Config `embed:""`
+	Producer  producer.Config  `embed:""`
+	Consumer  consumer.Config  `embed:""`
+	Counter   counter.Config   `embed:""`
+	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: one that is made at the first start and kept in the data directory. Secret."`
+}
+
+func (c *upCommand) check() error {
+	return validate(c.Site, c.Admin, c.Engines, c.Crud, c.Query, c.Collector, c.Producer, c.Consumer, c.Counter)
+}
+
+// Run is everything in one process. The parts are made by the same functions as in processes of
+// their own.
+func (c *upCommand) Run(ctx context.Context) (err error) {
+	begin := time.Now()
+	c.Crud.PublicURL = publicURL(c.Crud, c.Site)
+	if err := c.check(); err != nil {
+		return err
+	}
+	p := newProcess(processConfig{LogLevel: c.LogLevel, LogFormat: c.LogFormat})
+	observe, err := engine.Observer(p.metrics)
+	if err != nil {
+		return err
+	}
+	engines := engine.NewSet(c.Engines, engine.Runtime{Log: p.log, Observe: observe}, func(line string) {
+		fmt.Fprintln(os.Stderr, line)
+	})
+	start, cancel := context.WithTimeout(ctx, upStartTimeout)
+	defer cancel()
+	if err := engines.Start(start); err != nil {
+		return err
+	}
+	defer func() {
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), upEnginesTimeout)
+		defer cancel()
+		err = errors.Join(err, engines.Stop(stop))
+	}()
+	w, err := c.wire(start, p, engines)
+	if err != nil {
+		return errors.Join(err, p.stop(upStopTimeout))
+	}
+	if err := p.stack.Start(start); err != nil {
+		return errors.Join(err, p.stop(upStopTimeout))
+	}
+	path, err := writeEnvFile(engines.DataDir(), w.settings())
+	if err != nil {
+		return errors.Join(err, p.stop(upStopTimeout))
+	}
+	w.print(os.Stdout, path, time.Since(begin))
+	c.warnAboutExposure(p.log)
+
+	// Engines that cannot be brought back end the process as well.
+	p.stack.Add("engines", watched{engines})
+	err = p.stack.Start(start)
+	if err == nil {
+		err = p.stack.Wait(ctx)
+	}
+	fmt.Fprintln(os.Stderr, "stopping")
+	return errors.Join(err, p.stop(upStopTimeout))
+}
+
+// visible returns an address that a browser on this machine can open.
+func visible(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen // refused by validate
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// wire migrates what the engines hold and puts every part onto the stack.
+func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (*wired, error) {
+	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
+	s := clickhouse.Config{URL: engines.ClickHouseURL()}
+	k := kafka.Config{Brokers: engines.KafkaBrokers(), SASLMechanism: "none"}
+	if err := migrate(ctx, p.log, pg, s, k, kafka.TopicConfig{Partitions: upPartitions, Replication: -1}); err != nil {
+		return nil, err
+	}
+	tokens, err := c.tokens(engines.DataDir())
+	if err != nil {
+		return nil, err
+	}
+	pool, err := p.addPostgres(ctx, pg)
+	if err != nil {
+		return nil, err
+	}
+	key, err := demoKey(ctx, pool, engines.DataDir(), p.log)
+	if err != nil {
+		return nil, err
+	}
+	p.addAdmin(c.Admin)
+	if err := p.addConsumer(c.Consumer, c.Counter, k, s, pool); err != nil {
+		return nil, err
+	}
+	if _, err := p.addCollector(c.Collector, c.Producer, k, tokens, pool); err != nil {
+		return nil, err
+	}
+	site := p.addAPI(pool)
+	if err := p.addQuery(site, c.Query, s, pool); err != nil {
+		return nil, err
+	}
+	if err := p.addCrud(site, c.Crud, tokens, pool); err != nil {
+		return nil, err
+	}
+	p.addSite(c.Site, site)
+	return &wired{command: c, engines: engines, key: key}, nil
+}
+
+// tokens returns the keys of tracking tokens: those given, else those of the data directory.
+func (c *upCommand) tokens(dir string) (token.Config, error) {
+	if c.TokenKeys != "" {
+		given := token.Config{Keys: c.TokenKeys}
+		return given, given.Validate()
+	}
+	keys, err := readOrMake(filepath.Join(dir, "token-keys"), func() (string, error) { return token.NewKeys(1).Keys, nil })
+	return token.Config{Keys: keys}, err
+}
+
+// warnAboutExposure says what an embedded Kafka does not promise when others depend on it.
+func (c *upCommand) warnAboutExposure(log *slog.Logger) {
+	if len(c.Engines.KafkaBrokers) > 0 {
+		return
+	}
+	for _, address := range []string{c.Site.Listen, c.Collector.Listen} {
+		host, _, err := net.SplitHostPort(address)
+		if ip := net.ParseIP(host); err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			log.Warn("listening beyond this machine on an embedded Kafka, which keeps one copy of what it acknowledged; for more, give --kafka-brokers",
+				"address", address)
+		}
+	}
+}
+
+// watched passes on the failure of a service that is started and stopped elsewhere.
+type watched struct{ *engine.Set }
+
+// Start implements service.Service.
+func (watched) Start(context.Context) error { return nil }
+
+// Stop implements service.Service.
+func (watched) Stop(context.Context) error { return nil }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"lodestone/pkg/engine"
+)
+
+// wired is what `lodestone up` tells about itself.
+type wired struct {
+	command *upCommand
+	engines *engine.Set
+	key     string // API key of the demo account; secret
+}
+
+func (w *wired) collectorURL() string { return "http://" + visible(w.command.Collector.Listen) }
+
+// settings returns the lines of lodestone.env.
+func (w *wired) settings() []envLine {
+	return []envLine{
+		{"LODESTONE_URL", w.command.Crud.PublicURL},
+		{"LODESTONE_COLLECTOR_URL", w.collectorURL()},
+		{"LODESTONE_ADMIN_URL", "http://" + visible(w.command.Admin.Listen)},
+		{"LODESTONE_API_KEY", w.key},
+		{"LODESTONE_POSTGRES_URL", w.engines.PostgresURL()},
+		{"LODESTONE_KAFKA_BROKERS", strings.Join(w.engines.KafkaBrokers(), ",")},
+		{"LODESTONE_CLICKHOUSE_URL", w.engines.ClickHouseURL()},
+		{"LODESTONE_CLICKHOUSE_HTTP_URL", w.engines.ClickHouseHTTPURL()},
+		{"LODESTONE_SQL_URL", w.engines.SQLURL()},
+	}
+}
+
+// print tells a person where everything is and what to try. The key is shown: it is that of the
+// demo account, on this person's own machine.
+func (w *wired) print(out io.Writer, env string, took time.Duration) {
+	program := relative(os.Args[0])
+	if !strings.ContainsRune(program, filepath.Separator) && strings.ContainsRune(os.Args[0], filepath.Separator) {
+		program = "." + string(filepath.Separator) + program
+	}
+	env = relative(env)
+	fmt.Fprintf(out, `
+Lodestone %s is ready after %.1f s.
+
+  API        %s/api/v1
+  Collector  %s/v1/events
+  Metrics    http://%s/metrics
+  API key    %s
+  Settings   %s
+
+Try next, in a second terminal:
+
+  %s demo
+  source %s; curl -s -H "Authorization: Bearer $LODESTONE_API_KEY" "$LODESTONE_URL/api/v1/analytics?per_page=3"
+`, version, took.Seconds(), w.command.Crud.PublicURL, w.collectorURL(), visible(w.command.Admin.Listen),
+		w.key, env, program, env)
+	if w.engines.SQLURL() != "" {
+		fmt.Fprintf(out, `  source %s; curl -s "$LODESTONE_SQL_URL" -d 'SELECT event_type, count() FROM events GROUP BY 1 FORMAT PrettyCompact'
+`, env)
+	}
+	fmt.Fprint(out, "\nCtrl-C stops everything; the data stay.\n")
+}
+
+// relative returns the shorter way to say a path.
+func relative(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		if r, err := filepath.Rel(here, absolute); err == nil && len(r) < len(path) {
+			return r
+		}
+	}
+	return path
+}
