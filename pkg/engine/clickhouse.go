@@ -18,7 +18,6 @@ import (
 
 	"lodestone/pkg/engine/child"
 	"lodestone/pkg/engine/install"
-	"lodestone/pkg/engine/launcher"
 )
 
 // The users of the embedded ClickHouse: our own with all rights, and the data team's, which reads
@@ -148,7 +147,7 @@ func (c *ClickHouse) command(server install.ClickHouse) *exec.Cmd {
 	cmd.Env = childEnvironment()
 	if server.Library != "" {
 		cmd = exec.Command(c.o.Launcher, "--config-file="+c.path("config.xml"), "--log-level=error")
-		cmd.Env = append(childEnvironment(), launcher.LibraryVariable+"="+server.Library, "TERM=dumb")
+		cmd.Env = append(childEnvironment(), launcherLibrary+"="+server.Library, "TERM=dumb")
 	}
 	cmd.Dir = c.o.Dir
 	return cmd
@@ -158,6 +157,10 @@ func (c *ClickHouse) path(name string) string { return filepath.Join(c.o.Dir, na
 
 // launcherName is the program that runs the library; it is built beside lodestone.
 const launcherName = "lodestone-clickhouse"
+
+// launcherLibrary is launcher.LibraryVariable. That package is not imported here, since whoever
+// loads a library at run time is dynamically linked: only the launcher's program is.
+const launcherLibrary = "LODESTONE_CLICKHOUSE_LIBRARY"
 
 func findLauncher() (string, error) {
 	self, err := os.Executable()
