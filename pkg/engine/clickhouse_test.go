@@ -2,9 +2,11 @@ package engine_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/engine/launcher"
 )
 
 func TestKilledClickHouseComesBackWithItsData(t *testing.T) {
@@ -211,4 +214,60 @@ func TestRestartedClickHouseKeepsPortsAndPasswords(t *testing.T) {
 	require.Equal(t, first.URL(), second.URL())
 	require.Equal(t, first.SQLURL(), second.SQLURL())
 	must(t, second.HTTPURL(), "SELECT * FROM default."+name)
+}
+
+func TestPortTakenDuringARestartIsExplainedAndAwaited(t *testing.T) {
+	t.Parallel()
+	events := make(chan engine.Event, 100)
+	runtime := enginetest.Runtime()
+	runtime.Observe = func(e engine.Event) { events <- e }
+	server := engine.NewClickHouse(engine.ClickHouseOptions{
+		Runtime: runtime, Dir: t.TempDir(), MemoryBytes: enginetest.ClickHouseMemory,
+		Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
+	})
+	startFor(t, server)
+	require.Equal(t, child.Started, (<-events).Kind)
+	u, err := url.Parse(server.HTTPURL())
+	require.NoError(t, err)
+
+	killPID(t, server.PID())
+	var thief net.Listener
+	eventually(t, func() bool {
+		thief, err = net.Listen("tcp", u.Host)
+		return err == nil
+	}, "the port is free for a moment")
+	require.NotContains(t, (<-events).Err.Error(), "port", "the first death is the kill")
+	died := <-events
+	require.Equal(t, child.Died, died.Kind)
+	require.ErrorContains(t, died.Err, "its port is taken by another program")
+	require.NoError(t, thief.Close())
+	for e := range events {
+		if e.Kind == child.Restarted {
+			break
+		}
+	}
+	must(t, server.HTTPURL(), "SELECT 1")
+}
+
+func TestLauncherEndsWithItsInput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server := enginetest.NewClickHouse(t, dir)
+	require.NoError(t, server.Start(context.Background()))
+	require.NoError(t, server.Stop(context.Background()))
+	binary, err := enginetest.Installer(t).ClickHouse(context.Background())
+	require.NoError(t, err)
+	require.NotEmpty(t, binary.Library)
+
+	cmd := exec.Command(enginetest.Launcher(t), "--config-file="+filepath.Join(dir, "config.xml"))
+	cmd.Env = append(os.Environ(), launcher.LibraryVariable+"="+binary.Library)
+	input, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	eventually(t, func() bool {
+		response, err := client.Get(server.HTTPURL() + "/ping")
+		return err == nil && response.Body.Close() == nil
+	}, "it serves")
+	require.NoError(t, input.Close())
+	require.NoError(t, cmd.Wait())
 }

@@ -129,6 +129,7 @@ func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
 		Command:     func() *exec.Cmd { return p.owner.command(p.cluster, p.program("postgres"), p.settings()...) },
 		Probe:       p.probe,
 		Explain:     remedyFor,
+		Hopeless:    func(said string) bool { return strings.Contains(said, lostPassword) },
 		DeathSignal: syscall.SIGINT, // a fast, clean end
 		Stop: []child.Step{
 			{Signal: syscall.SIGINT, Wait: 1500 * time.Millisecond},

@@ -135,3 +135,14 @@ func TestPostgresWhereItsUserCannotGo(t *testing.T) {
 	require.Equal(t, first.URL(), second.URL())
 	run(t, second.URL(), "INSERT INTO t VALUES (1)")
 }
+
+func TestLostPasswordsAreExplained(t *testing.T) {
+	t.Parallel()
+	dir := enginetest.Dir(t)
+	first := enginetest.NewPostgres(t, dir)
+	require.NoError(t, first.Start(context.Background()))
+	require.NoError(t, first.Stop(context.Background()))
+	require.NoError(t, os.Remove(filepath.Join(dir, "passwords.json")))
+	err := enginetest.NewPostgres(t, dir).Start(context.Background())
+	require.ErrorContains(t, err, "put that one back")
+}

@@ -17,10 +17,14 @@ var remedies = []struct{ said, remedy string }{
 	{"has wrong ownership", "the directory was made by another user: start as that user, or choose another directory with --data"},
 	{"Permission denied", "this user may not write there: choose another directory with --data"},
 	{"database files are incompatible with server", "the data was written by another version: use that version, or choose another directory with --data"},
+	{lostPassword, "the file passwords.json beside the data is not the one that the data was made with: put that one back"},
 	{"Illegal instruction", "the processor lacks an instruction that the engine needs (AVX2): run the engine elsewhere and give its address"},
 	{"SIGILL", "the processor lacks an instruction that the engine needs (AVX2): run the engine elsewhere and give its address"},
 	{"Cannot allocate memory", "the machine is out of memory: close other programs"},
 }
+
+// lostPassword is what PostgreSQL says when our own health check is refused.
+const lostPassword = `password authentication failed for user "` + postgresSuperuser + `"`
 
 const portTaken = "its port is taken by another program: stop that one, or start again to get another port"
 

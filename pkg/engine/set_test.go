@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -151,4 +152,16 @@ func TestObserverCounts(t *testing.T) {
 		total += m.GetCounter().GetValue()
 	}
 	require.InDelta(t, 1, total, 0)
+}
+
+func TestDefaultSettingsAreValid(t *testing.T) {
+	t.Parallel()
+	var c engine.Config
+	parser, err := kong.New(&c)
+	require.NoError(t, err)
+	_, err = parser.Parse(nil)
+	require.NoError(t, err)
+	require.NoError(t, c.Validate())
+	require.Equal(t, "./data", c.Data)
+	require.Equal(t, []int{15432, 19092, 19000, 18123}, []int{c.PostgresPort, c.KafkaPort, c.ClickHousePort, c.ClickHouseHTTPPort})
 }

@@ -83,6 +83,8 @@ const (
 	probePause      = 15 * time.Millisecond
 	probeTimeout    = 5 * time.Second
 	defaultStartMax = 30 * time.Second
+	// A start asks impatiently: what listens there may be somebody else, who never answers.
+	firstProbeTimeout = 2 * time.Second
 )
 
 // Process is a supervised child; it implements service.Service. Start returns when the child
@@ -178,7 +180,7 @@ func (p *Process) awaitAnswer(ctx context.Context, inst *instance) error {
 	bounded, cancel := context.WithTimeout(ctx, p.spec.StartTimeout)
 	defer cancel()
 	for {
-		probe, stop := context.WithTimeout(bounded, probeTimeout)
+		probe, stop := context.WithTimeout(bounded, firstProbeTimeout)
 		err := p.spec.Probe(probe)
 		stop()
 		if err == nil {
