@@ -157,7 +157,7 @@ func newSalts(t *testing.T, pool *postgres.Pool, clock func() time.Time) *collec
 
 func producerConfig() producer.Config {
 	return producer.Config{
-		Compression: "snappy", DeliveryTimeout: 10 * time.Second, RequestTimeout: 5 * time.Second,
+		Compression: "snappy", RequestTimeout: 5 * time.Second,
 		MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20,
 	}
 }

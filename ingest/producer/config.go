@@ -13,7 +13,6 @@ import (
 type Config struct {
 	Linger             time.Duration `name:"producer-linger" default:"0s" help:"How long a record may wait for others to share its batch. 0 still batches what arrives while a request is under way; 5 ms slows few connections to a third."`
 	Compression        string        `name:"producer-compression" default:"snappy" enum:"none,snappy,lz4,zstd" help:"Compression of the batches: none, snappy, lz4 or zstd."`
-	DeliveryTimeout    time.Duration `name:"producer-delivery-timeout" default:"10s" help:"How long a record that was not sent yet is kept and tried again."`
 	RequestTimeout     time.Duration `name:"producer-request-timeout" default:"5s" help:"How long Kafka may take to replicate a batch before it answers with an error."`
 	MaxBufferedRecords int64         `name:"producer-max-buffered-records" default:"50000" help:"Records that may wait for Kafka at the same time; more are refused at once."`
 	MaxBufferedBytes   int64         `name:"producer-max-buffered-bytes" default:"67108864" help:"Bytes of records that may wait for Kafka at the same time; more are refused at once."`
@@ -27,9 +26,6 @@ func (c Config) Validate() error {
 	}
 	if _, ok := codec(c.Compression); !ok {
 		errs = append(errs, config.Invalid("--producer-compression", "is unknown", "give none, snappy, lz4 or zstd"))
-	}
-	if c.DeliveryTimeout < time.Second || c.DeliveryTimeout > 10*time.Minute {
-		errs = append(errs, config.Invalid("--producer-delivery-timeout", "is out of range", "give a time from 1s to 10m"))
 	}
 	if c.RequestTimeout < 100*time.Millisecond || c.RequestTimeout > time.Minute {
 		errs = append(errs, config.Invalid("--producer-request-timeout", "is out of range", "give a time from 100ms to 1m"))

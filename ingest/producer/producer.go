@@ -57,9 +57,9 @@ func New(c Config, d Deps) (*Producer, error) {
 		kgo.ProducerBatchCompression(compression),
 		// The hash of Kafka's Java clients: other tools find a key in the same partition.
 		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
-		// Ends what was never sent. A record in flight whose outcome is unknown stays until Kafka
-		// answers, since giving it up would break the sequence that idempotence relies on.
-		kgo.RecordDeliveryTimeout(c.DeliveryTimeout),
+		// No RecordDeliveryTimeout: the context of each Write ends what was never sent. A record in
+		// flight whose outcome is unknown stays until Kafka answers, since giving it up would break
+		// the sequence that idempotence relies on.
 		kgo.ProduceRequestTimeout(c.RequestTimeout),
 		kgo.RequestTimeoutOverhead(c.RequestTimeout),
 		// After a leader has moved, learn the new one soon: requests wait for it.

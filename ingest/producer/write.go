@@ -31,7 +31,7 @@ func (p *Producer) Write(ctx context.Context, records []Record) error {
 		p.metrics.full.Add(float64(len(records)))
 		return ErrFull
 	}
-	w := &pending{producer: p, result: make(chan error, 1)}
+	w := &pending{producer: p, ctx: ctx, result: make(chan error, 1)}
 	w.left.Store(int64(len(records)))
 	own := make([]kgo.Record, len(records))
 	for i, r := range records {
@@ -74,11 +74,18 @@ func recordSize(key, value []byte) int64 {
 // pending is one call of Write. It may outlive the call: records in flight are settled later.
 type pending struct {
 	producer *Producer
+	ctx      context.Context // of the call
 	left     atomic.Int64
 	result   chan error // holds the first outcome; later ones find it full
 }
 
 func (w *pending) settled(r *kgo.Record, err error) {
+	if expired(err) && w.ctx.Err() == nil {
+		// A record before it in the same partition ran out of time, and the client then gives up
+		// all that wait behind. This one has time left; it was not in flight, so this is no repeat.
+		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}, w.settled)
+		return
+	}
 	w.producer.records.Add(-1)
 	w.producer.bytes.Add(-recordSize(r.Key, r.Value))
 	last := w.left.Add(-1) == 0
@@ -91,4 +98,9 @@ func (w *pending) settled(r *kgo.Record, err error) {
 	case w.result <- err:
 	default:
 	}
+}
+
+// expired reports whether a record was given up because its time, or another's, was over.
+func expired(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

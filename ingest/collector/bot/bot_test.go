@@ -81,6 +81,9 @@ func TestClassifyAgreesWithThePatterns(t *testing.T) {
 			continue
 		}
 		all = append(all, regexp.MustCompile(text))
+		if len(all)%8 != 0 && !strings.ContainsAny(text, "[(|^$*") {
+			continue // plain literals are all alike, and trying every pattern is slow
+		}
 		tree := strings.NewReplacer(`\/`, "/", `\.`, ".", `\(`, "(", `\)`, ")", "^", "", "$", "").Replace(text)
 		agents = append(agents, tree, "Mozilla/5.0 (compatible; "+tree+"1.0) Safari", strings.ToUpper(tree), tree[:len(tree)-1])
 	}
