@@ -96,8 +96,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			require.Equal(t, problem.NotFound, r.problem(t).Code, "%s %s", o.method, o.path)
 		case o.method == "GET":
 			require.Contains(t, r.body, `"total":0`, "%s %s", o.method, o.path)
-			delete := stranger.send(t, "GET", o.path+"?page=1", http.NoBody)
-			require.Contains(t, delete.body, `"data":[]`)
+			require.Contains(t, r.body, `"data":[]`)
 		}
 		if o.method == "POST" && o.path == "/api/v1/lead-magnets" {
 			_, err := f.db.Unscoped().Exec(t.Context(), "DELETE FROM lead_magnets WHERE account_id = $1", stranger.account)

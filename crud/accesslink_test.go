@@ -103,13 +103,13 @@ func TestAccessLinkList(t *testing.T) {
 	_, err = f.db.Unscoped().Exec(t.Context(), `INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'jo@example.com', 'jo@example.com')`,
 		submission, u.account, link.ID)
 	require.NoError(t, err)
-	make := func(u *user, magnet, email string) string {
+	create := func(u *user, magnet, email string) string {
 		l, err := u.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: magnet, Email: email})
 		require.NoError(t, err)
 		return l.ID
 	}
-	first, second, third := make(u, a.ID, "Jo@Example.com"), make(u, b.ID, "jo@example.com"), make(u, a.ID, "al@example.com")
-	make(other, other.magnet(t).ID, "jo@example.com")
+	first, second, third := create(u, a.ID, "Jo@Example.com"), create(u, b.ID, "jo@example.com"), create(u, a.ID, "al@example.com")
+	create(other, other.magnet(t).ID, "jo@example.com")
 	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE access_links SET submission_id = $1, generic_link_id = $2, first_viewed_at = $4 WHERE id = $3`,
 		submission, link.ID, first, time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC))
 	require.NoError(t, err)
@@ -123,9 +123,9 @@ func TestAccessLinkList(t *testing.T) {
 		"magnet":           {client.AccessLinkFilter{LeadMagnetID: a.ID}, []string{third, first}},
 		"email":            {client.AccessLinkFilter{Email: "JO@EXAMPLE.COM"}, []string{second, first}},
 		"submission":       {client.AccessLinkFilter{SubmissionID: submission.String()}, []string{first}},
-		"active":           {client.AccessLinkFilter{IsActive: ptr(true)}, []string{second, first}},
-		"inactive":         {client.AccessLinkFilter{IsActive: ptr(false)}, []string{third}},
-		"together":         {client.AccessLinkFilter{Email: "jo@example.com", LeadMagnetID: b.ID, IsActive: ptr(true)}, []string{second}},
+		"active":           {client.AccessLinkFilter{IsActive: new(true)}, []string{second, first}},
+		"inactive":         {client.AccessLinkFilter{IsActive: new(false)}, []string{third}},
+		"together":         {client.AccessLinkFilter{Email: "jo@example.com", LeadMagnetID: b.ID, IsActive: new(true)}, []string{second}},
 		"nobody":           {client.AccessLinkFilter{Email: "nobody@example.com"}, nil},
 		"other submission": {client.AccessLinkFilter{SubmissionID: uuid.NewString()}, nil},
 		"page":             {client.AccessLinkFilter{Paging: client.Paging{Page: 2, PerPage: 2}}, []string{first}},

@@ -183,5 +183,3 @@ func fields(p problem.Problem) string {
 	}
 	return strings.Join(names, " ")
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -38,7 +38,7 @@ func TestGenericLink(t *testing.T) {
 	detail := u.get(t, linksPath+"/"+id).object(t)
 	embedded := detail["lead_magnet"].(map[string]any)
 	require.Equal(t, m.ID, embedded["id"])
-	require.Equal(t, 1.0, embedded["generic_link_count"])
+	require.EqualValues(t, 1, embedded["generic_link_count"])
 	delete(detail, "lead_magnet")
 	require.Equal(t, want, detail)
 	require.Equal(t, []any{want}, u.get(t, linksPath).object(t)["data"])
@@ -88,7 +88,7 @@ func TestGenericLinkRefused(t *testing.T) {
 	f := start(t)
 	u, other := f.user(t, account.Team), f.user(t, account.Team)
 	m, foreign := u.magnet(t), other.magnet(t)
-	taken, err := other.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: foreign.ID, Slug: ptr("taken-slug")})
+	taken, err := other.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: foreign.ID, Slug: new("taken-slug")})
 	require.NoError(t, err)
 	for name, test := range map[string]struct {
 		body  string
@@ -167,7 +167,7 @@ func TestGenericLinkList(t *testing.T) {
 		if i%3 == 0 {
 			magnet = b.ID
 		}
-		link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet, Slug: ptr(fmt.Sprintf("guide-%d", i))})
+		link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet, Slug: new(fmt.Sprintf("guide-%d", i))})
 		require.NoError(t, err)
 		all = append([]string{link.ID}, all...)
 		if magnet == b.ID {
@@ -215,7 +215,7 @@ func TestConcurrentSlugs(t *testing.T) {
 		m := u.magnet(t)
 		for range 6 {
 			wg.Go(func() {
-				_, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: ptr("the-one")})
+				_, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: new("the-one")})
 				results <- err
 			})
 		}

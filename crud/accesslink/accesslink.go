@@ -217,7 +217,7 @@ func (l *Links) fromRow(row store.GetAccessLinkRow) AccessLink {
 	a := row.AccessLink
 	claims := token.Claims{
 		AccountID: a.AccountID, LeadMagnetID: a.LeadMagnetID, AccessLinkID: a.ID,
-		MagnetVersion: uint32(row.FileVersion), //nolint:gosec // counts up from 0
+		MagnetVersion: uint32(row.FileVersion),
 	}
 	if a.GenericLinkID != nil {
 		claims.GenericLinkID = *a.GenericLinkID

@@ -156,8 +156,7 @@ func (m *Magnets) open(w http.ResponseWriter, r *http.Request) (body io.Reader, 
 	for {
 		part, err := parts.NextPart()
 		if err != nil {
-			var over *http.MaxBytesError
-			if errors.As(err, &over) {
+			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return nil, "", tooLarge(m.maxBytes)
 			}
 			return nil, "", problem.Invalid(problem.Field{Field: multipartPart, Message: "is required: a part of the form with the PDF"}).Because(err)
@@ -238,7 +237,7 @@ func (f *file) store(ctx context.Context, tx pgx.Tx, account, id uuid.UUID) erro
 	version := row.FileVersion + 1
 	err = q.InsertFile(ctx, store.InsertFileParams{
 		LeadMagnetID: id, Version: version, AccountID: account, FileName: f.name, ContentType: contentType,
-		FileSize: f.size, PageCount: int32(f.pages), SHA256: f.sha256, //nolint:gosec // at most a million pages
+		FileSize: f.size, PageCount: int32(f.pages), SHA256: f.sha256,
 	})
 	if err != nil {
 		return fmt.Errorf("store file: %w", err)

@@ -33,9 +33,9 @@ func Main() {
 	go watchMemory()
 	v := read(os.Stdin)
 	if err := json.NewEncoder(os.Stdout).Encode(v); err != nil {
-		os.Exit(1) // whoever asked has left
+		os.Exit(1) //nolint:forbidigo // this is main of the process that reads; whoever asked has left
 	}
-	os.Exit(0)
+	os.Exit(0) //nolint:forbidigo // as above
 }
 
 // watchMemory ends the process when the heap grows too large, on systems that do not.
@@ -44,7 +44,7 @@ func watchMemory() {
 	for range time.Tick(10 * time.Millisecond) {
 		metrics.Read(sample)
 		if sample[0].Value.Uint64()+sample[1].Value.Uint64() > maxMemory {
-			os.Exit(exitMemory)
+			os.Exit(exitMemory) //nolint:forbidigo // the work cannot be stopped otherwise
 		}
 	}
 }

@@ -41,8 +41,7 @@ func (e *invalidError) Error() string { return e.reason }
 // IsInvalid reports whether an error is about the file, and then what is wrong with it, to
 // complete a sentence that begins with its name.
 func IsInvalid(err error) (reason string, yes bool) {
-	var e *invalidError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*invalidError](err); ok {
 		return e.reason, true
 	}
 	return "", false

@@ -102,7 +102,7 @@ func TestHostileFiles(t *testing.T) {
 		"deep list":        pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("[", 2_000_000) + " >>"}, 0),
 		"circular length":  pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Length 2 0 R >>\nstream\nendstream"}, 0),
 		"negative numbers": bytes.ReplaceAll(whole, []byte("/Size "), []byte("/Size -")),
-		"no table":         whole[:bytes.Index(whole, []byte("xref\n0"))],
+		"no table":         bytes.SplitN(whole, []byte("xref\n0"), 2)[0],
 		"bomb":             bomb(t),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func newServer(t *testing.T, log io.Writer) *httptest.Server {
 		}) (*api.Answer[api.Empty], error) {
 			switch in.ID.String()[0] {
 			case '1':
-				panic("the secret reason")
+				panic("the secret reason") //nolint:forbidigo // what is tested
 			case '2':
 				return nil, errors.New("the secret reason")
 			case '3':
@@ -338,7 +338,7 @@ func TestFailures(t *testing.T) {
 		require.Equal(t, "request-"+digit, r.header.Get(api.RequestIDHeader))
 	}
 	// An answer that breaks off must not look whole.
-	req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+"/api/v1/things/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55/broken", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/v1/things/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55/broken", http.NoBody)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer both")
 	res, err := s.Client().Do(req)
@@ -364,75 +364,5 @@ func TestRequestID(t *testing.T) {
 	for _, id := range []string{"short", "with space in it", strings.Repeat("x", 129), "quote\"in-here"} {
 		r := call(t, s, "GET", "/", "", api.RequestIDHeader, id)
 		require.NotEqual(t, id, r.header.Get(api.RequestIDHeader))
-	}
-}
-
-func TestParseTime(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"2026-03-01":                          "2026-03-01T00:00:00Z",
-		"20260301":                            "2026-03-01T00:00:00Z",
-		"2026-03-01T09:30":                    "2026-03-01T09:30:00Z",
-		"2026-03-01T09:30:15":                 "2026-03-01T09:30:15Z",
-		"2026-03-01T09:30:15Z":                "2026-03-01T09:30:15Z",
-		"2026-03-01T09:30:15.5Z":              "2026-03-01T09:30:15.5Z",
-		"2026-03-01T09:30:15,123456789Z":      "2026-03-01T09:30:15.123456789Z",
-		"2026-03-01T09:30:15+02:00":           "2026-03-01T07:30:15Z",
-		"2026-03-01T09:30:15-0230":            "2026-03-01T12:00:15Z",
-		"2026-03-01T09:30+02":                 "2026-03-01T07:30:00Z",
-		"20260301T093015Z":                    "2026-03-01T09:30:15Z",
-		"20260301T0930":                       "2026-03-01T09:30:00Z",
-		"2024-02-29":                          "2024-02-29T00:00:00Z",
-		"2026-02-29":                          "",
-		"2026-13-01":                          "",
-		"2026-03-01T24:00:00Z":                "",
-		"2026-03-01T09:60:00Z":                "",
-		"2026-03-01T09:30:61Z":                "",
-		"2026-03-01 09:30:15Z":                "",
-		"2026-03-01T09:30:15 02:00":           "",
-		"2026-03-01T9:30:15Z":                 "",
-		"2026-03-01t09:30:15z":                "",
-		"2026-03-01T":                         "",
-		"2026-03-01Z":                         "",
-		"2026-3-1":                            "",
-		"26-03-01":                            "",
-		"2026-03-0109:30":                     "",
-		"2026-03-01T0930":                     "",
-		"2026-03-01T09:30:15.Z":               "",
-		"2026-03-01T09:30:15.1234567890Z":     "",
-		"2026-03-01T09:30:15+25:00":           "",
-		"1709283015":                          "",
-		"now":                                 "",
-		"":                                    "",
-		"0000-01-01":                          "",
-		"9999-12-31T23:59:59-23:00":           "",
-		"２０２６-03-01":                          "",
-		"2026-03-01T09:30:15+02:00[Europe/X]": "",
-	} {
-		got, err := api.ParseTime(text)
-		if want == "" {
-			require.Error(t, err, text)
-			continue
-		}
-		require.NoError(t, err, text)
-		require.Equal(t, want, got.Format(time.RFC3339Nano), text)
-	}
-}
-
-func TestCursor(t *testing.T) {
-	t.Parallel()
-	type position struct {
-		At int64  `json:"a"`
-		ID string `json:"i"`
-	}
-	c, err := api.EncodeCursor(position{5, "x"})
-	require.NoError(t, err)
-	var p position
-	require.NoError(t, api.DecodeCursor(c, &p))
-	require.Equal(t, position{5, "x"}, p)
-	for _, bad := range []string{"x", c + "=", c[:len(c)-2], "e30K", "!!!", "eyJiIjoxfQ"} {
-		if err := api.DecodeCursor(bad, &position{}); bad != "e30K" {
-			require.True(t, problem.Is(err, problem.InvalidParameter), bad)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -118,7 +119,7 @@ func newParam(registry huma.Registry, op *Operation, field reflect.StructField) 
 	case p.elem == uuidType, p.elem == timeType:
 	case p.elem.Kind() == reflect.String, p.elem.Kind() == reflect.Int, p.elem.Kind() == reflect.Bool:
 	default:
-		panic(fmt.Sprintf("api: %s: parameter %s has a type that cannot be read from text", op.ID, p.name))
+		panic(fmt.Sprintf("api: %s: parameter %s has a type that cannot be read from text", op.ID, p.name)) //nolint:forbidigo // a mistake in the program, found when it starts
 	}
 	return p, true
 }
@@ -200,7 +201,7 @@ func (p *param) fromQuery(query url.Values, into reflect.Value) string {
 // parse sets the field from text. The error says what is allowed.
 func (p *param) parse(text string, into reflect.Value) error {
 	if !utf8.ValidString(text) {
-		return fmt.Errorf("must be valid UTF-8")
+		return errors.New("must be valid UTF-8")
 	}
 	var value, checked any
 	switch {

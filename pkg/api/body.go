@@ -25,8 +25,7 @@ func readBody(w http.ResponseWriter, r *http.Request, n *shape, limit int64, int
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return fmt.Errorf("read body: %w", err)
 		}
 		return problem.New(problem.InvalidJSON, "The body could not be read to its end.").Because(err)
@@ -96,8 +95,7 @@ func tooDeep(body []byte) bool {
 // jsonProblem says where a body is wrong. The text of the library's error may repeat parts of the
 // body, so it stays in the log.
 func jsonProblem(err error) error {
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		reason := "it breaks the rules of JSON"
 		switch {
 		case errors.Is(err, jsontext.ErrDuplicateName):
@@ -109,8 +107,7 @@ func jsonProblem(err error) error {
 		}
 		return problem.New(problem.InvalidJSON, fmt.Sprintf("The body is not valid JSON: at byte %d, %s.", syntax.ByteOffset, reason)).Because(err)
 	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		name := strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")
 		if name == "" {
 			name = "body"

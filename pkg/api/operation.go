@@ -3,10 +3,12 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -112,7 +114,7 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 func RegisterRaw[In any](a *API, op Operation, fn func(w http.ResponseWriter, r *http.Request, in *In) error) {
 	b := newBinder[In](a, &op, nil)
 	if b.body != nil {
-		panic("api: " + op.ID + ": a raw operation reads its body itself")
+		panic("api: " + op.ID + ": a raw operation reads its body itself") //nolint:forbidigo // a mistake in the program, found when it starts
 	}
 	if op.Status == 0 {
 		op.Status = http.StatusOK
@@ -164,7 +166,7 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 		}
 		if out, ok := w.(*recorder); ok && out.status != 0 {
 			a.log.Error("answer broken off", "request_id", RequestID(ctx), "operation", op.ID, "error", err)
-			panic(http.ErrAbortHandler)
+			panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to break a connection
 		}
 		a.WriteProblem(w, r, err)
 	})
@@ -182,9 +184,7 @@ func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) 
 		h.Set("Content-Type", "application/json")
 		h.Set("Content-Length", strconv.Itoa(len(text)))
 	}
-	for name, values := range header {
-		h[name] = values
-	}
+	maps.Copy(h, header)
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-store") // answers are one account's
 	}
@@ -224,12 +224,8 @@ func (a *API) describe(op *Operation, b *binder) *huma.Operation {
 		}
 	}
 	for status, names := range byStatus {
-		text := names[0]
-		for _, name := range names[1:] {
-			text += ", " + name
-		}
 		doc.Responses[strconv.Itoa(status)] = &huma.Response{
-			Description: text,
+			Description: strings.Join(names, ", "),
 			Content:     map[string]*huma.MediaType{problem.ContentType: {Schema: schema}},
 		}
 	}

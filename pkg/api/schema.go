@@ -106,14 +106,7 @@ func (n *shape) check(path string, v any, out *[]problem.Field) {
 			wrong("%s, not %s", n.wanted(), kindOf(v))
 		}
 	case huma.TypeInteger, huma.TypeNumber:
-		f, ok := v.(float64)
-		if !ok {
-			wrong("%s, not %s", n.wanted(), kindOf(v))
-			return
-		}
-		if (n.kind == huma.TypeInteger && f != math.Trunc(f)) || n.min != nil && f < *n.min || n.max != nil && f > *n.max {
-			wrong("%s", n.wanted())
-		}
+		n.checkNumber(v, wrong)
 	case huma.TypeString:
 		s, ok := v.(string)
 		if !ok {
@@ -122,18 +115,7 @@ func (n *shape) check(path string, v any, out *[]problem.Field) {
 		}
 		n.checkString(s, wrong)
 	case huma.TypeArray:
-		list, ok := v.([]any)
-		if !ok {
-			wrong("must be a list, not %s", kindOf(v))
-			return
-		}
-		if len(list) < n.minLen || n.maxLen != nil && len(list) > *n.maxLen {
-			wrong("must have %s, and has %d", span(n.minLen, n.maxLen, "element"), len(list))
-			return
-		}
-		for i, item := range list {
-			n.items.check(path+"["+strconv.Itoa(i)+"]", item, out)
-		}
+		n.checkList(path, v, out, wrong)
 	case huma.TypeObject:
 		object, ok := v.(map[string]any)
 		if !ok {
@@ -141,6 +123,31 @@ func (n *shape) check(path string, v any, out *[]problem.Field) {
 			return
 		}
 		n.checkObject(path, object, out)
+	}
+}
+
+func (n *shape) checkNumber(v any, wrong func(format string, args ...any)) {
+	f, ok := v.(float64)
+	switch {
+	case !ok:
+		wrong("%s, not %s", n.wanted(), kindOf(v))
+	case n.kind == huma.TypeInteger && f != math.Trunc(f), n.min != nil && f < *n.min, n.max != nil && f > *n.max:
+		wrong("%s", n.wanted())
+	}
+}
+
+func (n *shape) checkList(path string, v any, out *[]problem.Field, wrong func(format string, args ...any)) {
+	list, ok := v.([]any)
+	switch {
+	case !ok:
+		wrong("must be a list, not %s", kindOf(v))
+		return
+	case len(list) < n.minLen, n.maxLen != nil && len(list) > *n.maxLen:
+		wrong("must have %s, and has %d", span(n.minLen, n.maxLen, "element"), len(list))
+		return
+	}
+	for i, item := range list {
+		n.items.check(path+"["+strconv.Itoa(i)+"]", item, out)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -61,7 +62,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		a.finish(r, q, out, time.Since(begin))
 		if cause != nil {
-			panic(cause) // an answer cut short must not look whole: net/http breaks the connection
+			panic(cause) //nolint:forbidigo // an answer cut short must not look whole: net/http breaks the connection
 		}
 	}()
 	pattern, p := a.route(r)
@@ -113,9 +114,7 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 		a.log.Error("cannot write a problem", "request_id", RequestID(r.Context()), "error", marshalErr)
 	}
 	h := w.Header()
-	for name, values := range p.Header() {
-		h[name] = values
-	}
+	maps.Copy(h, p.Header())
 	h.Del("ETag")
 	h.Del("Last-Modified")
 	h.Set("Content-Type", problem.ContentType)

@@ -112,8 +112,8 @@ func (v *Verifier) run(ctx context.Context, ready func()) error {
 			v.flush(ctx)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-			defer cancel()
 			v.flush(last)
+			cancel()
 			return nil
 		}
 	}

@@ -111,8 +111,7 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 
 // transient reports whether a failed read may go through later.
 func transient(ctx context.Context, err error) bool {
-	var p *problem.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
 	}
 	var lost *lostError
@@ -149,8 +148,7 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	// The error of Do repeats the URL, whose query may hold an address.
 	res, err := c.http.Do(req)
 	if err != nil {
-		var detail *url.Error
-		if errors.As(err, &detail) {
+		if detail, ok := errors.AsType[*url.Error](err); ok {
 			err = detail.Err
 		}
 		route, _, _ := strings.Cut(path, "?")

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -98,7 +97,7 @@ func TestAddressInUse(t *testing.T) {
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_test"}))
+	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_test", Help: "Nothing."}))
 	var broken error
 	h := httpserver.Admin(registry, map[string]httpserver.Check{
 		"good":  func(context.Context) error { return nil },
@@ -106,12 +105,12 @@ func TestAdmin(t *testing.T) {
 	})
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("GET", path, http.NoBody))
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
 		return w.Code, w.Body.String()
 	}
 	code, body := get("/metrics")
 	require.Equal(t, 200, code)
-	require.True(t, strings.Contains(body, "lodestone_test 0"))
+	require.Contains(t, body, "lodestone_test 0")
 	code, _ = get("/healthz")
 	require.Equal(t, 200, code)
 	code, body = get("/readyz")

@@ -59,6 +59,8 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 	return account
 }
 
+func quote(table string) string { return `"` + table + `"` }
+
 // accountTables returns every table that holds rows of accounts, with the column that says whose.
 func accountTables(t *testing.T, pool *postgres.Pool) map[string]string {
 	t.Helper()
@@ -87,7 +89,7 @@ func TestAccountScope(t *testing.T) {
 	require.GreaterOrEqual(t, len(tables), 8)
 	for table, column := range tables {
 		require.NoError(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
-			rows, err := tx.Query(t.Context(), "SELECT DISTINCT "+column+" FROM "+pgx.Identifier{table}.Sanitize())
+			rows, err := tx.Query(t.Context(), "SELECT DISTINCT "+column+" FROM "+quote(table))
 			require.NoError(t, err, table)
 			seen, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 			require.NoError(t, err, table)
@@ -95,7 +97,7 @@ func TestAccountScope(t *testing.T) {
 			return nil
 		}))
 		require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
-			_, err := tx.Exec(t.Context(), "UPDATE "+pgx.Identifier{table}.Sanitize()+" SET "+column+" = $1", other)
+			_, err := tx.Exec(t.Context(), "UPDATE "+quote(table)+" SET "+column+" = $1", other)
 			return err
 		}), table)
 	}

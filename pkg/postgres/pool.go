@@ -129,7 +129,7 @@ func IsUnavailable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && len(pg.Code) == 5 {
 		switch pg.Code {
-		case "40001", "40P01", "55P03", "25006": // serialization, deadlock, lock not to be had, standby
+		case "40001", "40P01", "55P03", "25006": // serialisation, deadlock, lock not to be had, standby
 			return true
 		}
 		switch pg.Code[:2] {

@@ -120,12 +120,10 @@ func Is(err error, code Code) bool {
 //   - a deadline that passed, or what one of the predicates knows as unavailable, is unavailable;
 //   - anything else is internal, and shows nothing of the error.
 func From(err error, unavailable ...func(error) bool) *Problem {
-	var p *Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return New(PayloadTooLarge, fmt.Sprintf("The body may have at most %d bytes.", tooLarge.Limit)).Because(err)
 	}
 	away := errors.Is(err, context.DeadlineExceeded)

@@ -1,0 +1,135 @@
+package client_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"lodestone/pkg/client"
+	"lodestone/pkg/problem"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve returns a client of a server that answers with what the function does for the n-th request.
+func serve(t *testing.T, answer func(n int32, w http.ResponseWriter, r *http.Request)) (*client.Client, *atomic.Int32) {
+	t.Helper()
+	var count atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(count.Add(1), w, r) }))
+	t.Cleanup(s.Close)
+	return client.New(s.URL+"/", "the-key", s.Client()), &count
+}
+
+func busy(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", problem.ContentType)
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, `{"type":"x","title":"t","status":503,"detail":"d","code":"unavailable"}`)
+}
+
+func TestReadingIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	c, count := serve(t, func(n int32, w http.ResponseWriter, r *http.Request) {
+		switch n {
+		case 1:
+			busy(w)
+		case 2:
+			panic(http.ErrAbortHandler) //nolint:forbidigo // a connection that breaks
+		default:
+			if r.Header.Get("Authorization") != "Bearer the-key" || r.URL.String() != "/api/v1/lead-magnets/a%2Fb" {
+				w.WriteHeader(http.StatusTeapot)
+			}
+			_, _ = io.WriteString(w, `{"id":"a/b","title":"T","page_count":null,"new_field":1,"created_at":"2026-01-02T03:04:05.678Z"}`)
+		}
+	})
+	m, err := c.LeadMagnet(t.Context(), "a/b")
+	require.NoError(t, err)
+	require.Equal(t, client.LeadMagnet{ID: "a/b", Title: "T", CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}, m)
+	require.EqualValues(t, 3, count.Load())
+}
+
+func TestReadingIsGivenUp(t *testing.T) {
+	t.Parallel()
+	c, count := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) { busy(w) })
+	_, err := c.GenericLinks(t.Context(), client.GenericLinkFilter{})
+	require.True(t, problem.Is(err, problem.Unavailable))
+	require.EqualValues(t, 4, count.Load())
+}
+
+func TestChangesAreSentOnce(t *testing.T) {
+	t.Parallel()
+	c, count := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) { busy(w) })
+	_, err := c.CreateAccessLink(t.Context(), client.NewAccessLink{})
+	require.True(t, problem.Is(err, problem.Unavailable))
+	_, err = c.UploadFile(t.Context(), "x", "a.pdf", strings.NewReader("%PDF"))
+	require.True(t, problem.Is(err, problem.Unavailable))
+	require.EqualValues(t, 2, count.Load())
+}
+
+func TestRefusalIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	c, count := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", problem.ContentType+"; charset=utf-8")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"type":"x","title":"t","status":400,"detail":"d","code":"invalid_parameter","errors":[{"field":"email","message":"m"}]}`)
+	})
+	_, err := c.EmailSummary(t.Context(), "jo", "")
+	var p *problem.Problem
+	require.ErrorAs(t, err, &p)
+	require.Equal(t, []problem.Field{{Field: "email", Message: "m"}}, p.Errors)
+	require.EqualValues(t, 1, count.Load())
+}
+
+func TestAnswerOfAnother(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "<html>Bad gateway</html>", http.StatusBadGateway)
+	})
+	_, err := c.LeadMagnets(t.Context(), client.Paging{})
+	var p *problem.Problem
+	require.ErrorAs(t, err, &p)
+	require.Equal(t, http.StatusBadGateway, p.Status)
+	c, _ = serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+	_, err = c.LeadMagnets(t.Context(), client.Paging{})
+	require.ErrorContains(t, err, "decode answer")
+}
+
+func TestErrorHoldsNoQuery(t *testing.T) {
+	t.Parallel()
+	_, err := client.New("http://127.0.0.1:1", "the-key", nil).EmailSummary(t.Context(), "jo@example.com", "")
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "example.com")
+	require.NotContains(t, err.Error(), "the-key")
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	var queries []string
+	c, _ := serve(t, func(_ int32, w http.ResponseWriter, r *http.Request) {
+		queries = append(queries, r.URL.String())
+		_, _ = io.WriteString(w, `{"data":[{"id":"e","event_data":{"page":3}}],"pagination":{"page":1,"total":1,"next_cursor":"abc"}}`)
+	})
+	yes := true
+	at := time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.FixedZone("", 3600))
+	page, err := c.Events(t.Context(), client.EventFilter{
+		Paging: client.Paging{PerPage: 5}, Cursor: "c", AccessLinkID: "a", LeadMagnetID: "l", EventType: "page_viewed", From: at, To: at, ReceivedAfter: at, Bot: &yes,
+	})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"page":3}`, string(page.Data[0].EventData))
+	require.Equal(t, "abc", *page.Pagination.NextCursor)
+	_, err = c.AccessLinks(t.Context(), client.AccessLinkFilter{Email: "a+b@example.com", IsActive: &yes, SubmissionID: "s", LeadMagnetID: "l"})
+	require.NoError(t, err)
+	_, err = c.Events(t.Context(), client.EventFilter{})
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"/api/v1/analytics?access_link_id=a&bot=true&cursor=c&event_type=page_viewed&from=2026-01-02T02%3A04%3A05.6Z&lead_magnet_id=l&per_page=5&received_after=2026-01-02T02%3A04%3A05.6Z&to=2026-01-02T02%3A04%3A05.6Z",
+		"/api/v1/access-links?email=a%2Bb%40example.com&is_active=true&lead_magnet_id=l&submission_id=s",
+		"/api/v1/analytics",
+	}, queries)
+}
