@@ -36,18 +36,13 @@ func (a addresses) client(ctx *fasthttp.RequestCtx) netip.Addr {
 		return addr
 	}
 	lines := ctx.Request.Header.PeekAll(a.header)
-	for i := len(lines) - 1; i >= 0; i-- {
-		// Several lines of one header are one list.
-		for rest, more := lines[i], true; more; {
-			var element []byte
-			rest, element, more = cutLast(rest)
-			if element = bytes.TrimSpace(element); len(element) == 0 {
-				continue
+	for i := len(lines) - 1; i >= 0; i-- { // several lines of one header are one list
+		for rest := lines[i]; rest != nil; {
+			var hop []byte
+			if rest, hop = a.cutHop(rest); hop == nil {
+				continue // an empty element
 			}
-			if a.header == headerForwarded {
-				element = forwardedFor(element)
-			}
-			if addr = parseHop(string(element)); !addr.IsValid() || !a.trusts(addr) {
+			if addr = parseHop(string(hop)); !addr.IsValid() || !a.trusts(addr) {
 				return addr
 			}
 		}
@@ -64,32 +59,61 @@ func (a addresses) trusts(addr netip.Addr) bool {
 	return false
 }
 
-// cutLast cuts the last element off a list separated by commas outside of quotes.
-func cutLast(list []byte) (rest, last []byte, more bool) {
-	cut, quoted := -1, false
-	for i, c := range list {
-		switch {
-		case c == '"' && (i == 0 || list[i-1] != '\\'):
+// cutHop cuts the last hop off a header. The rest is nil when there is no more, the hop when it is
+// empty; one that says no address is returned as something that is none.
+func (a addresses) cutHop(list []byte) (rest, hop []byte) {
+	comma, sound := bytes.LastIndexByte(list, ','), true
+	if a.header == headerForwarded {
+		// An unfinished quotation is the client's: it would swallow what the proxies added.
+		comma, sound = lastOutsideQuotes(list, ',')
+	}
+	hop = bytes.TrimSpace(list[comma+1:])
+	if comma >= 0 {
+		rest = list[:comma]
+	}
+	switch {
+	case !sound:
+		return nil, []byte("unknown")
+	case len(hop) == 0:
+		return rest, nil
+	case a.header == headerForwarded:
+		return rest, forwardedFor(hop)
+	default:
+		return rest, hop
+	}
+}
+
+// lastOutsideQuotes returns where a separator occurs last outside of quotes, or -1, and whether
+// every quotation is finished.
+func lastOutsideQuotes(text []byte, separator byte) (at int, sound bool) {
+	at = -1
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quoted:
+			i++ // whatever follows is text
+		case c == '"':
 			quoted = !quoted
-		case c == ',' && !quoted:
-			cut = i
+		case c == separator && !quoted:
+			at = i
 		}
 	}
-	if cut < 0 {
-		return nil, list, false
-	}
-	return list[:cut], list[cut+1:], true
+	return at, !quoted
 }
 
 // forwardedFor returns the "for" of one element of a Forwarded header (RFC 7239), unquoted.
 func forwardedFor(element []byte) []byte {
-	for pair := range bytes.SplitSeq(element, []byte{';'}) {
-		name, value, found := bytes.Cut(bytes.TrimSpace(pair), []byte{'='})
-		if found && strings.EqualFold(string(name), "for") {
+	for {
+		at, _ := lastOutsideQuotes(element, ';')
+		name, value, _ := bytes.Cut(bytes.TrimSpace(element[at+1:]), []byte{'='})
+		if bytes.EqualFold(name, []byte("for")) {
 			return bytes.Trim(value, `"`)
 		}
+		if at < 0 {
+			return []byte("unknown")
+		}
+		element = element[:at]
 	}
-	return nil
 }
 
 // parseHop reads an address as proxies write it: bare, in brackets, or with a port.

@@ -86,7 +86,10 @@ func TestForwardedOfTrustedProxies(t *testing.T) {
 		forwarded(`for="[2001:db8::1]"`),
 		forwarded(`for=_hidden`),
 		forwarded(`proto=https`),
-		xff("203.0.113.1"))
+		xff("203.0.113.1"),
+		// The client begins a quotation, so that the proxy's word seems to be part of it.
+		forwarded(`for=203.0.113.1;x=", for=203.0.113.9`),
+		forwarded(`for=203.0.113.1;x="\\", for=203.0.113.2`))
 	require.NotEmpty(t, h[0])
 	require.Equal(t, h[0], h[1])
 	require.Equal(t, h[2], h[3])
@@ -94,6 +97,9 @@ func TestForwardedOfTrustedProxies(t *testing.T) {
 	require.Empty(t, h[4])
 	require.Empty(t, h[5])
 	require.NotEqual(t, h[0], h[6])
+	require.Empty(t, h[7])
+	require.NotEmpty(t, h[8])
+	require.NotEqual(t, h[0], h[8])
 }
 
 func TestPrivacySignals(t *testing.T) {
