@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// patience bounds a wait for what must happen; it is no measure of speed.
+const (
+	patience = 90 * time.Second
+	interval = 50 * time.Millisecond // between two looks
+)
+
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// binaries returns the directory of the programs, built as `make build` does.
+func binaries(t *testing.T) string {
+	t.Helper()
+	built.once.Do(func() {
+		// Not the test's own directory: the tests share it. The engines' cache outlives them.
+		built.dir, built.err = os.MkdirTemp("", "lodestone-bin-")
+		for _, name := range []string{"lodestone", "lodestone-clickhouse"} {
+			if built.err != nil {
+				return
+			}
+			cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w",
+				"-o", filepath.Join(built.dir, name), "lodestone/cmd/"+name)
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				built.err = fmt.Errorf("build %s: %w: %s", name, err, out)
+			}
+		}
+	})
+	require.NoError(t, built.err)
+	return built.dir
+}
+
+// program is one process of the built binary.
+type program struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	out    *output
+	exited chan struct{}
+	err    error // of Wait, after exited
+}
+
+// output is what a process printed so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// launch starts a process that the test's end kills if it still runs.
+func launch(t *testing.T, dir string, env []string, args ...string) *program {
+	t.Helper()
+	p := &program{t: t, cmd: exec.Command(filepath.Join(binaries(t), "lodestone"), args...), out: &output{}, exited: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	// What a killed process leaves behind must not hold the test up.
+	p.cmd.WaitDelay = time.Second
+	require.NoError(t, p.cmd.Start())
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.exited)
+	}()
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("%v printed:\n%s", args, p.out)
+		}
+	})
+	return p
+}
+
+// kill ends the process without warning.
+func (p *program) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.exited
+}
+
+// interrupt sends Ctrl-C and waits for the end, which must be an orderly one.
+func (p *program) interrupt(within time.Duration) {
+	p.t.Helper()
+	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGINT))
+	select {
+	case <-p.exited:
+		require.NoError(p.t, p.err, "%s", p.out)
+	case <-time.After(within):
+		require.Fail(p.t, "the process does not stop", "%s", p.out)
+	}
+}
+
+// wait waits for a process that ends by itself, and returns its exit code.
+func (p *program) wait() int {
+	p.t.Helper()
+	select {
+	case <-p.exited:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		require.Fail(p.t, "the process does not end", "%s", p.out)
+		return -1
+	}
+}
+
+// up is a `lodestone up` with its directory and its ports, which it keeps over restarts.
+type up struct {
+	*program
+	t     *testing.T
+	dir   string
+	ports [3]int
+	env   map[string]string
+}
+
+func newUp(t *testing.T) *up {
+	u := &up{t: t, dir: enginetest.Dir(t)}
+	for i := range u.ports {
+		u.ports[i] = freePort(t)
+	}
+	return u
+}
+
+func (u *up) args() []string {
+	address := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(u.ports[i])) }
+	return []string{"up", "--data", filepath.Join(u.dir, "data"),
+		"--listen", address(0), "--collector-listen", address(1), "--admin-listen", address(2),
+		"--postgres-port=0", "--kafka-port=0", "--clickhouse-port=0", "--clickhouse-http-port=0"}
+}
+
+// start runs it and returns when it is ready.
+func (u *up) start() {
+	u.t.Helper()
+	u.program = launch(u.t, u.dir, nil, u.args()...)
+	require.Eventually(u.t, func() bool {
+		select {
+		case <-u.exited:
+			return true
+		default:
+			return strings.Contains(u.out.String(), "Ctrl-C stops everything")
+		}
+	}, 10*time.Minute, 20*time.Millisecond)
+	require.Contains(u.t, u.out.String(), "Ctrl-C stops everything")
+	text, err := os.ReadFile(filepath.Join(u.dir, "data", "lodestone.env"))
+	require.NoError(u.t, err)
+	u.env = map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(line, "#") {
+			u.env[name] = value
+		}
+	}
+}
+
+// children returns the processes below this one, by a part of their command line.
+func (p *program) children(part string) (pids []int) {
+	p.t.Helper()
+	entries, err := os.ReadDir("/proc")
+	require.NoError(p.t, err)
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue // it has ended since
+		}
+		// The parent's number is the second field after the name, which may hold anything.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		command, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(p.cmd.Process.Pid) && strings.Contains(string(command), part) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// get returns the status and the body of a GET.
+func get(t *testing.T, url, key string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+key)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return resp.StatusCode, string(body)
+}

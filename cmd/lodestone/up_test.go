@@ -1,0 +1,119 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/client"
+)
+
+func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+
+	info, err := os.Stat(filepath.Join(u.dir, "data", "lodestone.env"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	for _, name := range []string{
+		"LODESTONE_URL", "LODESTONE_COLLECTOR_URL", "LODESTONE_ADMIN_URL", "LODESTONE_API_KEY", "LODESTONE_POSTGRES_URL",
+		"LODESTONE_KAFKA_BROKERS", "LODESTONE_CLICKHOUSE_URL", "LODESTONE_CLICKHOUSE_HTTP_URL", "LODESTONE_SQL_URL",
+	} {
+		require.NotEmpty(t, u.env[name], name)
+	}
+	for _, shown := range []string{"LODESTONE_URL", "LODESTONE_COLLECTOR_URL", "LODESTONE_API_KEY"} {
+		require.Contains(t, u.out.String(), u.env[shown])
+	}
+
+	demo := launch(t, u.dir, nil, "demo")
+	require.Zero(t, demo.wait(), "%s", demo.out)
+	require.Contains(t, demo.out.String(), "What was sent and what the API answers agree.")
+	_, before := get(t, u.env["LODESTONE_URL"]+"/api/v1/analytics", u.env["LODESTONE_API_KEY"])
+	require.Contains(t, before, `"event_type":"page_viewed"`)
+
+	second := launch(t, u.dir, nil, u.args()...)
+	require.NotZero(t, second.wait())
+	require.Contains(t, second.out.String(), "in use")
+
+	key := u.env["LODESTONE_API_KEY"]
+	u.interrupt(5 * time.Second)
+	require.Empty(t, u.children(""))
+	u.start()
+	require.Equal(t, key, u.env["LODESTONE_API_KEY"], "a key that still works is kept")
+	_, after := get(t, u.env["LODESTONE_URL"]+"/api/v1/analytics", key)
+	require.Equal(t, before, after, "a restart keeps all data")
+
+	status, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
+	require.Equal(t, 200, status)
+	require.Contains(t, metrics, "lodestone_consumer_rows_total")
+	u.interrupt(5 * time.Second)
+}
+
+func TestUpSurvivesTheKillOfEverythingAndOfClickHouse(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+	url, collector, key := u.env["LODESTONE_URL"], u.env["LODESTONE_COLLECTOR_URL"], u.env["LODESTONE_API_KEY"]
+	l := newLoad(t, client.New(url, key, nil), collector)
+	l.start(4)
+	for range 2 {
+		l.awaitAcked(2_000)
+		u.kill() // and with it every child
+		u.start()
+		l.awaitAcked(500)
+		servers := u.children("lodestone-clickhouse")
+		require.Len(t, servers, 1)
+		require.NoError(t, syscall.Kill(servers[0], syscall.SIGKILL))
+	}
+	l.awaitAcked(2_000)
+	l.stop()
+	l.requireAnswered(url, key)
+}
+
+func TestUpNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, taken.Close()) }()
+
+	u := newUp(t)
+	args := append(u.args(), "--listen", taken.Addr().String())
+	p := launch(t, u.dir, nil, args...)
+	require.Equal(t, exitSettings, p.wait())
+	require.Contains(t, p.out.String(), "--listen")
+	require.Contains(t, p.out.String(), taken.Addr().String())
+	require.Empty(t, p.children(""))
+
+	p = launch(t, u.dir, []string{"LODESTONE_CONSUMER_BLOCK_ROWS=0", "LODESTONE_QUERY_MAX_CONNS=0"}, u.args()...)
+	require.Equal(t, exitSettings, p.wait())
+	for _, name := range []string{"--consumer-block-rows (LODESTONE_CONSUMER_BLOCK_ROWS)", "--query-max-conns (LODESTONE_QUERY_MAX_CONNS)"} {
+		require.Contains(t, p.out.String(), name, "all problems at once")
+	}
+}
+
+func TestHelpShowsEveryFlagWithItsVariableAndDefault(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"up", "collector", "consumer", "query", "crud", "migrate", "demo"} {
+		p := launch(t, t.TempDir(), nil, command, "--help")
+		require.Zero(t, p.wait())
+		flags := 0
+		for line := range strings.Lines(p.out.String()) {
+			name, found := strings.CutPrefix(strings.TrimSpace(line), "--")
+			if !found {
+				continue
+			}
+			flags++
+			name = strings.FieldsFunc(name, func(r rune) bool { return r == '=' || r == ' ' })[0]
+			variable := "$LODESTONE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+			require.Contains(t, strings.Join(strings.Fields(p.out.String()), " "), variable)
+		}
+		require.Positive(t, flags)
+	}
+}
