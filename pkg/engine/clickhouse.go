@@ -147,7 +147,8 @@ func (c *ClickHouse) command(server install.ClickHouse) *exec.Cmd {
 	cmd.Env = childEnvironment()
 	if server.Library != "" {
 		cmd = exec.Command(c.o.Launcher, "--config-file="+c.path("config.xml"), "--log-level=error")
-		cmd.Env = append(childEnvironment(), launcherLibrary+"="+server.Library, "TERM=dumb")
+		cmd.Env = append(childEnvironment(), launcherLibrary+"="+server.Library, "TERM=dumb",
+			"HOME="+c.o.Dir) // its console keeps a history, and would read a user's client settings
 	}
 	cmd.Dir = c.o.Dir
 	return cmd

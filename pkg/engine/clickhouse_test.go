@@ -260,7 +260,7 @@ func TestLauncherEndsWithItsInput(t *testing.T) {
 	require.NotEmpty(t, binary.Library)
 
 	cmd := exec.Command(enginetest.Launcher(t), "--config-file="+filepath.Join(dir, "config.xml"))
-	cmd.Env = append(os.Environ(), launcher.LibraryVariable+"="+binary.Library)
+	cmd.Env = append(os.Environ(), "HOME="+dir, launcher.LibraryVariable+"="+binary.Library)
 	input, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -62,10 +62,10 @@ func holder(path string) string {
 }
 
 // childEnvironment is what engines inherit: neither our own settings, some of which are secret,
-// nor variables that would change what an engine does.
+// nor variables that would change what an engine does, nor a home with settings in it.
 func childEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
-		for _, prefix := range []string{config.EnvPrefix + "_", "PG", "CLICKHOUSE_", "KAFKA_", "CLASSPATH="} {
+		for _, prefix := range []string{config.EnvPrefix + "_", "PG", "CLICKHOUSE_", "KAFKA_", "CLASSPATH=", "HOME="} {
 			if strings.HasPrefix(v, prefix) {
 				return true
 			}

@@ -152,3 +152,11 @@ func must(t *testing.T, address, sql string) string {
 	require.Equal(t, http.StatusOK, status, "%s: %s", sql, answer)
 	return answer
 }
+
+func TestMainProgramStaysStatic(t *testing.T) {
+	t.Parallel()
+	// Loading a library at run time makes a binary dynamically linked, whoever imports it.
+	out, err := exec.Command("go", "list", "-deps", "lodestone/pkg/engine").CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.NotContains(t, string(out), "purego")
+}
