@@ -32,7 +32,7 @@ type Problem struct {
 	Status int     `json:"status" doc:"The HTTP status."`
 	Detail string  `json:"detail" doc:"What went wrong this time and what to do about it."`
 	Code   Code    `json:"code" doc:"Stable name of the kind of problem, to decide by."`
-	Errors []Field `json:"errors,omitempty" doc:"What is wrong with which field."`
+	Errors []Field `json:"errors,omitempty" nullable:"false" doc:"What is wrong with which field."`
 
 	header http.Header
 	cause  error
