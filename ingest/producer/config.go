@@ -11,7 +11,7 @@ import (
 
 // Config is the setting of a producer.
 type Config struct {
-	Linger             time.Duration `name:"producer-linger" default:"0s" help:"How long a record may wait for others to share its batch. 0 still batches what arrives while a request is under way; 5 ms slows few connections to a third."`
+	Linger             time.Duration `name:"producer-linger" default:"0s" help:"How long a record may wait for others to share its batch. 0 still batches what arrives while a request is under way, and was the fastest with 64 requests at a time."`
 	Compression        string        `name:"producer-compression" default:"snappy" enum:"none,snappy,lz4,zstd" help:"Compression of the batches: none, snappy, lz4 or zstd."`
 	RequestTimeout     time.Duration `name:"producer-request-timeout" default:"5s" help:"How long Kafka may take to replicate a batch before it answers with an error."`
 	MaxBufferedRecords int64         `name:"producer-max-buffered-records" default:"50000" help:"Records that may wait for Kafka at the same time; more are refused at once."`

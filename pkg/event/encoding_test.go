@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -123,6 +124,17 @@ func BenchmarkEncoding(b *testing.B) {
 	}
 }
 
+// BenchmarkCheckData is the part of decoding that any encoding needs: whether event_data is JSON.
+func BenchmarkCheckData(b *testing.B) {
+	events := traffic(500)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if data := events[i%len(events)].Data; !utf8.Valid(data) || !json.Valid(data) {
+			b.Fatal("invalid")
+		}
+	}
+}
+
 // fixed: every field at its place, variable ones with their length before them.
 func appendFixed(b []byte, e *event.Event) []byte {
 	b = append(b, 1, byte(e.Type))
@@ -184,7 +196,7 @@ func check(e *event.Event) error {
 	if err := e.Validate(); err != nil {
 		return err
 	}
-	if !json.Valid(e.Data) {
+	if !utf8.Valid(e.UserAgent) || !utf8.ValidString(e.Bot) || !utf8.Valid(e.Data) || !json.Valid(e.Data) {
 		return errFixed
 	}
 	return nil
