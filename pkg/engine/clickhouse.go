@@ -166,8 +166,8 @@ const launcherLibrary = "LODESTONE_CLICKHOUSE_LIBRARY"
 func findLauncher() (string, error) {
 	self, err := os.Executable()
 	if err == nil {
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			self = real
+		if target, err := filepath.EvalSymlinks(self); err == nil {
+			self = target
 		}
 		path := filepath.Join(filepath.Dir(self), launcherName)
 		if _, err := os.Stat(path); err == nil {
@@ -207,9 +207,8 @@ func (c *ClickHouse) get(ctx context.Context, address string) (string, error) {
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		var u *url.Error // its text holds the password
-		if errors.As(err, &u) {
-			err = u.Err
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // u's own text holds the password
 		}
 		return "", err
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"lodestone/pkg/config"
@@ -79,13 +80,5 @@ func (c Config) Validate() error {
 
 func isAddress(text string, schemes []string) bool {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return false
-	}
-	for _, s := range schemes {
-		if u.Scheme == s {
-			return true
-		}
-	}
-	return false
+	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
 }

@@ -149,5 +149,6 @@ func (l kafkaLogger) Logf(level kfake.LogLevel, format string, args ...any) {
 		l.log.Error("kafka: " + fmt.Sprintf(format, args...))
 	case kfake.LogLevelWarn:
 		l.log.Warn("kafka: " + fmt.Sprintf(format, args...))
+	default: // each request, to begin with
 	}
 }

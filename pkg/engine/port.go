@@ -62,7 +62,7 @@ func readPorts(dir string) (map[string]int, error) {
 	}
 	var last map[string]int
 	if json.Unmarshal(text, &last) != nil {
-		return nil, nil // torn by a crash, and no more than a preference
+		return nil, nil //nolint:nilerr // torn by a crash, and no more than a preference
 	}
 	return last, nil
 }
@@ -84,7 +84,7 @@ func anyPort() (int, error) {
 }
 
 func free(port int) bool {
-	l, err := net.Listen("tcp", address(port))
+	l, err := net.Listen("tcp", address(port)) //nolint:noctx // a numeric address: nothing to wait for
 	if err != nil {
 		return false
 	}

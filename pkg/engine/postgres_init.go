@@ -37,7 +37,7 @@ func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 		said := strings.TrimSpace(string(out))
 		return fmt.Errorf("make the database cluster (%w): %s\n%s", err, remedyFor(said), said)
 	}
-	rules := "host all all 127.0.0.1/32 scram-sha-256\n"
+	rules := "host all all 127.0.0.1/32 scram-sha-256\n" //nolint:dupword // every database, every role
 	if err := os.WriteFile(filepath.Join(scratch, "pg_hba.conf"), []byte(rules), 0o600); err != nil {
 		return explainFile(err)
 	}

@@ -274,8 +274,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // Said returns what the failed child behind an error last printed, "" if there is none.
 func Said(err error) string {
-	var f *Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Failure](err); ok {
 		return f.Said
 	}
 	return ""

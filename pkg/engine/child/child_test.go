@@ -122,9 +122,9 @@ func TestStopEndsTheChildAndItsGroup(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "sleeper.pid"))
 }
 
-func in(dir string, make func() *exec.Cmd) func() *exec.Cmd {
+func in(dir string, command func() *exec.Cmd) func() *exec.Cmd {
 	return func() *exec.Cmd {
-		cmd := make()
+		cmd := command()
 		cmd.Dir = dir
 		return cmd
 	}

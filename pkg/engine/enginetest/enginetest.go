@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -75,9 +76,9 @@ func (s *set) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	var errs []error
-	for i := len(s.order) - 1; i >= 0; i-- {
-		if running := s.order[i].service; running != nil {
-			errs = append(errs, running.Stop(ctx))
+	for _, p := range slices.Backward(s.order) {
+		if p.service != nil {
+			errs = append(errs, p.service.Stop(ctx))
 		}
 	}
 	if s.dir != "" {
@@ -87,7 +88,7 @@ func (s *set) stop() error {
 }
 
 // get returns the shared engine of a name, started by the first test that asks.
-func get[E service.Service](t testing.TB, name string, make func(dir string) E) E {
+func get[E service.Service](t testing.TB, name string, create func(dir string) E) E {
 	t.Helper()
 	p, dir, err := shared.part(name)
 	if err != nil {
@@ -96,7 +97,7 @@ func get[E service.Service](t testing.TB, name string, make func(dir string) E) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.service == nil && p.err == nil {
-		engine := make(filepath.Join(dir, name))
+		engine := create(filepath.Join(dir, name))
 		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 		defer cancel()
 		if p.err = engine.Start(ctx); p.err == nil {

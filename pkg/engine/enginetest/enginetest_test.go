@@ -50,6 +50,7 @@ func TestApacheKafkaMakesTopicsOfFourPartitions(t *testing.T) {
 }
 
 func requireTopic(t *testing.T, brokers []string) {
+	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	require.NoError(t, err)
 	defer client.Close()

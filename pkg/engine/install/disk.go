@@ -12,7 +12,7 @@ func Free(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, fmt.Errorf("ask for the free space of %s: %w", dir, err)
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
+	return int64(s.Bavail) * int64(s.Bsize), nil //nolint:unconvert // the types differ from system to system
 }
 
 func requireFree(dir string, need int64) error {

@@ -19,6 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func installer(t *testing.T) *Installer {
+	t.Helper()
 	return &Installer{Cache: filepath.Join(t.TempDir(), "cache"), Log: slog.New(slog.DiscardHandler), PackagedOnly: true}
 }
 
@@ -116,6 +117,7 @@ func TestFullDiskIsToldBeforeTheDownload(t *testing.T) {
 
 // onlyProgram makes PATH hold one shell script, or nothing.
 func onlyProgram(t *testing.T, name, script string) {
+	t.Helper()
 	dir := t.TempDir()
 	if name != "" {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))

@@ -44,8 +44,8 @@ func (i *Installer) Postgres(ctx context.Context, major int) (Postgres, error) {
 func systemPostgres(ctx context.Context) []Postgres {
 	var dirs []string
 	if path, err := exec.LookPath("initdb"); err == nil {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
 		}
 		dirs = append(dirs, filepath.Dir(path))
 	}

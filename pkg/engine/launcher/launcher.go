@@ -46,7 +46,7 @@ func Run(library string, args []string) error {
 		// End of file at the prompt makes it leave in good order. If it cannot be told, the
 		// process must still not outlive its parent.
 		if _, err := terminal.Write([]byte{4}); err != nil {
-			os.Exit(1)
+			os.Exit(1) //nolint:forbidigo // the library holds the main goroutine, which cannot return an error
 		}
 	}()
 	argv, unpin := cStrings(append(append([]string{"clickhouse"}, args...),
