@@ -11,11 +11,11 @@ import (
 
 // Config says which engines are given by address, and how to run the others.
 type Config struct {
-	Data  string `name:"data" default:"./data" placeholder:"DIR" help:"Directory of all data. Only one process uses it at a time."`
+	Data  string `name:"data" default:"./data" help:"Directory of all data. Only one process uses it at a time."`
 	Cache string `name:"engine-cache" placeholder:"DIR" help:"Where the engines' programs are installed, once for all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`
 
 	PostgresURL       string   `name:"postgres-url" placeholder:"URL" help:"Postgres to use instead of the embedded one, as postgres://user:password@host:port/database. Secret."`
-	KafkaBrokers      []string `name:"kafka-brokers" placeholder:"HOST:PORT,..." help:"Kafka to use instead of the embedded broker."`
+	KafkaBrokers      []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka to use instead of the embedded broker."`
 	ClickHouseURL     string   `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to use instead of the embedded one, over its native protocol, as clickhouse://user:password@host:port/lodestone. Secret."`
 	ClickHouseHTTPURL string   `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the ClickHouse of --clickhouse-url, as http://user:password@host:port. Secret."`
 	SQLURL            string   `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user on the ClickHouse of --clickhouse-url, as http://user:password@host:port/?database=analytics. Secret."`
