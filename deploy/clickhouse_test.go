@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ func clickhouseServer(t *testing.T, env ...string) string {
 		env = append(env, launcher.LibraryVariable+"="+server.Library)
 	}
 	cmd.Dir = dir
-	cmd.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+dir, "TERM=dumb")
+	cmd.Env = append(slices.Clone(env), "PATH="+os.Getenv("PATH"), "HOME="+dir, "TERM=dumb")
 	log, err := os.Create(filepath.Join(dir, "log"))
 	require.NoError(t, err)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -224,7 +225,7 @@ func TestAnalystIsTheSameEverywhere(t *testing.T) {
 		profile, _, found = strings.Cut(profile, "</analyst>")
 		require.True(t, found, file)
 		var lines []string
-		for _, line := range strings.Split(profile, "\n") {
+		for line := range strings.SplitSeq(profile, "\n") {
 			if !strings.Contains(line, "<max_memory_usage") && !strings.Contains(line, "<log_queries") {
 				lines = append(lines, line)
 			}

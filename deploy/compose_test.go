@@ -317,7 +317,7 @@ func TestDockerfile(t *testing.T) {
 	require.NoError(t, err)
 	base, err := filepath.Abs(root)
 	require.NoError(t, err)
-	for _, dir := range strings.Fields(string(out)) {
+	for dir := range strings.FieldsSeq(string(out)) {
 		inside, err := filepath.Rel(base, dir)
 		require.NoError(t, err)
 		if top, _, _ := strings.Cut(inside, "/"); top != ".." {

@@ -98,10 +98,10 @@ func (h *host) startEngines() {
 func (h *host) replaceURL(variable string, e interface{ URL() string }) {
 	given, err := url.Parse(h.variables[variable])
 	require.NoError(h.t, err)
-	real, err := url.Parse(e.URL())
+	actual, err := url.Parse(e.URL())
 	require.NoError(h.t, err)
-	require.Equal(h.t, real.Path, given.Path, "%s names another database", variable)
-	given.User, given.Host = real.User, real.Host
+	require.Equal(h.t, actual.Path, given.Path, "%s names another database", variable)
+	given.User, given.Host = actual.User, actual.Host
 	h.variables[variable] = given.String()
 }
 
@@ -158,6 +158,7 @@ func (h *host) knowsItsSettings(name string) {
 // runs starts a service's process, waits until it is ready as its own health check sees it, and
 // stops it as Docker would.
 func (h *host) runs(t *testing.T, name string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	cmd := h.command(ctx, name)
