@@ -1,9 +1,7 @@
 package event
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -11,7 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Field numbers of event.proto.
+// Field numbers of event.proto. The two messages share them where they mean the same.
 const (
 	fieldVersion = iota + 1
 	fieldAccountID
@@ -31,13 +29,9 @@ const (
 	fieldCreatedAt
 	fieldReceivedAt
 	fieldSpooled
+	fieldReferrer
+	fieldURL
 )
-
-// ErrMalformed is wrapped by Decode's errors about bytes that are no record.
-var ErrMalformed = errors.New("malformed record")
-
-// ErrVersion is wrapped by Decode's error about a record of a later schema.
-var ErrVersion = errors.New("unsupported schema version")
 
 var emptyObject = []byte("{}")
 
@@ -78,51 +72,8 @@ func (e *Event) Append(b []byte) []byte {
 // ErrInvalid. Data and UserAgent alias the record; fields of the event are overwritten.
 func (e *Event) Decode(record []byte) error {
 	*e = Event{Data: emptyObject}
-	version := uint64(0)
-	for b := record; len(b) > 0; {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return malformed("field tag", protowire.ParseError(n))
-		}
-		b = b[n:]
-		var err error
-		switch typ {
-		case protowire.VarintType:
-			var v uint64
-			if v, n = protowire.ConsumeVarint(b); n < 0 {
-				return malformed("number", protowire.ParseError(n))
-			}
-			if num == fieldVersion {
-				version = v
-				if v > maxRecordVersion {
-					return fmt.Errorf("%w: %d, this build reads up to %d", ErrVersion, v, maxRecordVersion)
-				}
-			}
-			err = e.setNumber(num, v)
-		case protowire.Fixed64Type:
-			var v uint64
-			if v, n = protowire.ConsumeFixed64(b); n < 0 {
-				return malformed("time", protowire.ParseError(n))
-			}
-			err = e.setTime(num, int64(v))
-		case protowire.BytesType:
-			var v []byte
-			if v, n = protowire.ConsumeBytes(b); n < 0 {
-				return malformed("bytes", protowire.ParseError(n))
-			}
-			err = e.setBytes(num, v)
-		default:
-			if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
-				return malformed("field", protowire.ParseError(n))
-			}
-		}
-		if err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	if version == 0 {
-		return fmt.Errorf("%w: no schema version", ErrMalformed)
+	if err := scan(record, e); err != nil {
+		return err
 	}
 	if err := e.Validate(); err != nil {
 		return err
@@ -166,14 +117,13 @@ func (e *Event) setNumber(num protowire.Number, v uint64) error {
 	return nil
 }
 
-func (e *Event) setTime(num protowire.Number, v int64) error {
+func (e *Event) setTime(num protowire.Number, v int64) {
 	switch num {
 	case fieldCreatedAt:
 		e.CreatedAt = v
 	case fieldReceivedAt:
 		e.ReceivedAt = v
 	}
-	return nil
 }
 
 func (e *Event) setBytes(num protowire.Number, v []byte) error {
@@ -207,39 +157,7 @@ func (e *Event) setBytes(num protowire.Number, v []byte) error {
 		e.Bot = string(v)
 	}
 	if id != nil {
-		if len(v) != len(id) {
-			return fmt.Errorf("%w: field %d is no UUID", ErrInvalid, num)
-		}
-		*id = uuid.UUID(v)
+		return setUUID(id, num, v)
 	}
 	return nil
-}
-
-func malformed(what string, cause error) error {
-	return fmt.Errorf("%w: %s: %w", ErrMalformed, what, cause)
-}
-
-func appendVarint(b []byte, num protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return b
-	}
-	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), v)
-}
-
-func appendUUID(b []byte, num protowire.Number, id uuid.UUID) []byte {
-	if id == uuid.Nil {
-		return b
-	}
-	return appendBytes(b, num, id[:])
-}
-
-func appendBytes(b []byte, num protowire.Number, v []byte) []byte {
-	if len(v) == 0 {
-		return b
-	}
-	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
-}
-
-func appendFixed64(b []byte, num protowire.Number, v int64) []byte {
-	return binary.LittleEndian.AppendUint64(protowire.AppendTag(b, num, protowire.Fixed64Type), uint64(v))
 }
