@@ -29,7 +29,7 @@ type binder struct {
 }
 
 type param struct {
-	in       string // "path" or "query"
+	in       string // "path", "query" or "header"
 	name     string
 	index    []int
 	pointer  bool
@@ -96,6 +96,8 @@ func newParam(registry huma.Registry, op *Operation, field reflect.StructField) 
 		p.in, p.name, p.required = "path", field.Tag.Get("path"), true
 	case field.Tag.Get("query") != "":
 		p.in, p.name, p.required = "query", field.Tag.Get("query"), field.Tag.Get("required") == "true"
+	case field.Tag.Get("header") != "":
+		p.in, p.name, p.required = "header", field.Tag.Get("header"), field.Tag.Get("required") == "true"
 	default:
 		return p, false
 	}
@@ -139,7 +141,14 @@ func (b *binder) bind(w http.ResponseWriter, r *http.Request, in any) error {
 			}
 			continue
 		}
-		if message := p.fromQuery(query, v); message != "" {
+		values := query[p.name]
+		if p.in == "header" {
+			values = r.Header.Values(p.name)
+			if len(values) > 1 {
+				values = []string{strings.Join(values, ", ")} // lines of one list (RFC 9110, section 5.3)
+			}
+		}
+		if message := p.fromValues(values, v); message != "" {
 			wrong = append(wrong, problem.Field{Field: p.name, Message: message})
 		}
 	}
@@ -175,9 +184,8 @@ func (b *binder) unknown(query url.Values) []problem.Field {
 	return wrong
 }
 
-// fromQuery reads one query parameter and returns what is wrong with it, or "".
-func (p *param) fromQuery(query url.Values, into reflect.Value) string {
-	values := query[p.name]
+// fromValues reads one query parameter or header and returns what is wrong with it, or "".
+func (p *param) fromValues(values []string, into reflect.Value) string {
 	if len(values) > 1 {
 		return "must be given only once"
 	}

@@ -29,6 +29,7 @@ type Operation struct {
 	Tag         string
 	Status      int            // of success; default 200
 	PerPage     PageSize       // of an input that embeds Paging
+	Tagged      bool           // its answers have a revision, and so an ETag
 	MaxBody     int64          // bytes; default 1 MiB
 	Timeout     time.Duration  // of the whole operation; default 30 s
 	Errors      []problem.Code // beyond those that follow from the above
@@ -51,6 +52,8 @@ type Answer[T any] struct {
 	Status int // 0: the operation's
 	Header http.Header
 	Body   T
+	// Revision, of an operation that is Tagged, counts the changes of what the body shows, from 1.
+	Revision int64
 }
 
 // Empty is the body of an answer without one.
@@ -66,6 +69,7 @@ func Created[T any](location string, body T) *Answer[T] {
 
 // Register adds an operation. In is a struct whose fields are
 //   - `path:"id"`: a string or a uuid.UUID (another text is answered with 404);
+//   - `header:"Name"`: as query below;
 //   - `query:"name"`: a string, int, bool, uuid.UUID or time.Time, or a pointer to one of them, nil
 //     when the parameter is absent; `required:"true"`, `default`, `enum`, `minimum`, `maximum`,
 //     `minLength`, `maxLength`, `pattern`, `patternDescription` and `doc` as in package huma;
@@ -89,6 +93,9 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 			"application/json": {Schema: a.openapi.Components.Schemas.Schema(out, true, op.ID+"-answer")},
 		}
 	}
+	if op.Tagged {
+		describeTag(&op, doc, success)
+	}
 	doc.Responses[strconv.Itoa(op.Status)] = success
 	a.openapi.AddOperation(doc)
 	a.serve(op, func(w http.ResponseWriter, r *http.Request) error {
@@ -103,6 +110,9 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		status := answer.Status
 		if status == 0 {
 			status = op.Status
+		}
+		if op.Tagged {
+			return writeTagged(w, r, status, answer.Header, answer.Body, answer.Revision)
 		}
 		return WriteJSON(w, status, answer.Header, answer.Body)
 	})
@@ -204,7 +214,9 @@ func (a *API) describe(op *Operation, b *binder) *huma.Operation {
 	if op.Tag != "" {
 		doc.Tags = []string{op.Tag}
 	}
+	stale := false
 	for _, f := range b.params {
+		stale = stale || f.in == "header" && f.name == "If-Match"
 		if f.in == "path" {
 			codes = append(codes, problem.NotFound)
 		}
@@ -218,6 +230,9 @@ func (a *API) describe(op *Operation, b *binder) *huma.Operation {
 	}
 	schema := a.openapi.Components.Schemas.Schema(reflect.TypeFor[problem.Problem](), true, "Problem")
 	byStatus := map[int][]string{}
+	if stale {
+		byStatus[http.StatusPreconditionFailed] = []string{string(problem.Conflict)}
+	}
 	for _, c := range codes {
 		if names := byStatus[c.Status()]; !slices.Contains(names, string(c)) {
 			byStatus[c.Status()] = append(names, string(c))

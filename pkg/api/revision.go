@@ -1,0 +1,120 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"lodestone/pkg/problem"
+)
+
+// Precondition is embedded in the input of an operation that changes or deletes a thing with a
+// revision: a number that every change raises. The operation compares in the statement that
+// changes, so that of many who saw the same state one changes it.
+type Precondition struct {
+	IfMatch *string `header:"If-Match" maxLength:"1024" doc:"ETag of the state to change, several of them, or *. In any other state nothing is changed, and the answer is 412."`
+}
+
+// Revisions returns the revisions that may be changed, nil for any, or the problem of a header
+// that is malformed. A tag that is not one of ours is no revision, so the list may be empty.
+func (p Precondition) Revisions() ([]int64, error) {
+	if p.IfMatch == nil || strings.TrimSpace(*p.IfMatch) == "*" {
+		return nil, nil
+	}
+	tags, ok := entityTags(*p.IfMatch)
+	if !ok {
+		return nil, problem.Parameter(problem.Field{Field: "If-Match", Message: `must be entity tags in quotes, as an ETag header has them, or *`})
+	}
+	revisions := []int64{}
+	for _, tag := range tags {
+		number, _, found := strings.Cut(tag, "-")
+		if n, err := strconv.ParseInt(number, 10, 64); found && err == nil && n > 0 {
+			revisions = append(revisions, n)
+		}
+	}
+	return revisions, nil
+}
+
+// entityTag returns the ETag of an answer: the revision, which If-Match compares, and a digest of
+// the body, which also has what changes by itself, such as counters. So a view that is counted
+// between reading and changing does not refuse the change, and yet is no reason for a 304.
+func entityTag(revision int64, body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + strconv.FormatInt(revision, 10) + "-" + hex.EncodeToString(sum[:8]) + `"`
+}
+
+// entityTags reads a list of entity tags (RFC 9110, section 8.8.3) without their quotes. Weak ones
+// count as well: what compresses an answer on its way makes its tag weak, and the revision in it
+// stays exact.
+func entityTags(list string) (tags []string, ok bool) {
+	for rest := list; ; {
+		rest = strings.TrimLeft(rest, " \t,")
+		if rest == "" {
+			return tags, len(tags) > 0
+		}
+		quoted, opened := strings.CutPrefix(strings.TrimPrefix(rest, "W/"), `"`)
+		tag, after, closed := strings.Cut(quoted, `"`)
+		if !opened || !closed {
+			return nil, false
+		}
+		rest = strings.TrimLeft(after, " \t")
+		if rest != "" && rest[0] != ',' {
+			return nil, false
+		}
+		tags = append(tags, tag)
+	}
+}
+
+// unchanged reports whether the sender of a request to read has the answer with this tag already.
+func unchanged(r *http.Request, tag string) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	list := strings.Join(r.Header.Values("If-None-Match"), ", ")
+	if strings.TrimSpace(list) == "*" {
+		return true
+	}
+	tags, ok := entityTags(list)
+	return ok && slices.Contains(tags, strings.Trim(tag, `"`))
+}
+
+// writeTagged is WriteJSON for a body with a revision. It answers 304 to who has it already.
+func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http.Header, body any, revision int64) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	tag := entityTag(revision, text)
+	h := w.Header()
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "private, no-cache") // it may be kept, if it is asked for again each time
+	if unchanged(r, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return WriteJSON(w, status, header, jsontext.Value(text))
+}
+
+// describeTag adds to the description what a revision brings.
+func describeTag(op *Operation, doc *huma.Operation, success *huma.Response) {
+	etag := &huma.Header{Description: "The state of the thing, for If-Match and If-None-Match.", Schema: &huma.Schema{Type: huma.TypeString}}
+	success.Headers = map[string]*huma.Param{"ETag": etag}
+	if op.Method != http.MethodGet {
+		return
+	}
+	doc.Parameters = append(doc.Parameters, &huma.Param{
+		Name: "If-None-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body.",
+	})
+	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
+		Description: http.StatusText(http.StatusNotModified), Headers: map[string]*huma.Param{"ETag": etag},
+	}
+}

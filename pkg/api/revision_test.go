@@ -1,0 +1,66 @@
+package api
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/problem"
+)
+
+func TestRevisions(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string][]int64{
+		`"7-00ff"`:                       {7},
+		`W/"7-00ff"`:                     {7},
+		` "7-a" ,, W/"8-b",	"x,y" , "9"`: {7, 8},
+		`"other"`:                        {},
+		`""`:                             {},
+		`"0-a", "-1-b", "1e3-c", "+2 -"`: {},
+		`"99999999999999999999-a"`:       {},
+		"*":                              nil,
+		" * ":                            nil,
+	} {
+		got, err := Precondition{IfMatch: &header}.Revisions()
+		require.NoError(t, err, header)
+		require.Equal(t, want, got, header)
+	}
+	got, err := Precondition{}.Revisions()
+	require.NoError(t, err)
+	require.Nil(t, got)
+	for _, header := range []string{"", ",", "7-a", `"7-a`, `7-a"`, `"7-a" "8-b"`, `w/"7-a"`, `"7-a", *`, `W/7`} {
+		_, err := Precondition{IfMatch: &header}.Revisions()
+		require.True(t, problem.Is(err, problem.InvalidParameter), header)
+	}
+}
+
+func FuzzEntityTags(f *testing.F) {
+	f.Add(`W/"7-a", "x"`)
+	f.Fuzz(func(t *testing.T, list string) {
+		tags, ok := entityTags(list)
+		require.True(t, !ok || len(tags) > 0)
+	})
+}
+
+func TestEntityTag(t *testing.T) {
+	t.Parallel()
+	tag := entityTag(12, []byte("{}"))
+	require.Regexp(t, `^"12-[0-9a-f]{16}"$`, tag)
+	require.NotEqual(t, tag, entityTag(12, []byte("{ }")))
+	got, err := Precondition{IfMatch: &tag}.Revisions()
+	require.NoError(t, err)
+	require.Equal(t, []int64{12}, got)
+}
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	var body struct {
+		A, B, C Change[string]
+	}
+	require.NoError(t, json.Unmarshal([]byte(`{"A":null,"B":"x"}`), &body))
+	require.Equal(t, Change[string]{Given: true}, body.A)
+	require.Equal(t, Change[string]{Given: true, Value: new("x")}, body.B)
+	require.False(t, body.C.Given)
+	require.Error(t, json.Unmarshal([]byte(`{"A":5}`), &body))
+}
