@@ -283,6 +283,8 @@ func TestEveryServiceIsBounded(t *testing.T) {
 			require.True(t, s.ReadOnly, name)
 			require.Equal(t, "65532:65532", s.User, name)
 			require.Equal(t, []string{"ALL"}, s.CapDrop, name)
+			// Uploads pass through a temporary file, and the image itself cannot be written to.
+			require.Equal(t, name == "crud", len(s.Tmpfs) == 1 && strings.HasPrefix(s.Tmpfs[0], "/tmp:"), name)
 		}
 	}
 }

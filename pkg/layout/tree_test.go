@@ -134,3 +134,25 @@ func TestLicencesOfDependencies(t *testing.T) {
 	}
 	require.Greater(t, len(seen), 20)
 }
+
+// A link from one page of the documentation leads to a file that is there.
+func TestLinksBetweenPages(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)|(?:src|srcset)="([^":]+)"`)
+	found := 0
+	for _, f := range files(t) {
+		if filepath.Ext(f) != ".md" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, f))
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			found++
+			target := filepath.Join(root, filepath.Dir(f), m[1]+m[3])
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which is not there", f, m[1]+m[3])
+			}
+		}
+	}
+	require.Greater(t, found, 5)
+}
