@@ -85,7 +85,7 @@ guide: ## Print the demo's PDF from its HTML source (needs Chromium)
 	chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
 		--disable-component-update --disable-sync --user-data-dir="$$profile" \
 		--no-pdf-header-footer --generate-pdf-document-outline \
-		--print-to-pdf=cmd/lodestone/demo/guide.pdf "file://$(CURDIR)/cmd/lodestone/demo/guide.html"
+		--print-to-pdf=cmd/lodestone/demo/guide.pdf "file://$(CURDIR)/cmd/lodestone/demo/guide.html" 2>/dev/null # it complains about desktops
 
 compose-env: ## Write .env with fresh secrets for docker compose, if there is none
 	@deploy/compose-env
