@@ -51,7 +51,7 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 		cfg:     c.cfg,
 		log:     log,
 		metrics: c.metrics,
-		store:   &store{options: c.clickhouse, table: s.table, topicID: p.topicID, partition: a.partition, log: log},
+		store:   &store{options: c.clickhouse, table: s.table, link: s.link, topicID: p.topicID, partition: a.partition, log: log},
 		queue:   newQueue(c.cfg.QueueBytes),
 		resume:  func() { cl.ResumeFetchPartitions(map[string][]int32{a.topic: {a.partition}}) },
 		window:  newWindow(repeatWindow),
@@ -139,6 +139,9 @@ func (c *Consumer) status() status {
 	for a, w := range c.workers {
 		if w.blocked.Load() {
 			s.blocked++
+		}
+		if since := w.since.Load(); since > 0 {
+			s.age = max(s.age, time.Since(time.UnixMilli(since)))
 		}
 		s.lag += max(0, c.ends[a]-w.progress.Load())
 	}

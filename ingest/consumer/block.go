@@ -2,6 +2,8 @@ package consumer
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -15,14 +17,24 @@ type block struct {
 	bytes int   // of the records it covers
 	count int   // of the records it covers
 
+	oldest int64 // Unix milliseconds when the collector got the oldest of records
+
 	records []*kgo.Record // those that become rows, in order
+	spooled []spooled     // those of records that came from a spool
 	repeats int           // records dropped because they repeat an event
 	dead    []deadLetter  // records that cannot become rows
 	table   table         // the rows of records
 }
 
+// spooled is a record that may repeat an event from before the window of repeats.
+type spooled struct {
+	decoded
+	offset int64
+}
+
 func (b *block) reset(first int64) {
 	clear(b.records)
+	b.spooled, b.oldest = b.spooled[:0], math.MaxInt64
 	b.first, b.last, b.bytes, b.count = first, first-1, 0, 0
 	b.records, b.repeats, b.dead = b.records[:0], 0, nil
 	b.table.reset()
@@ -38,6 +50,17 @@ func (b *block) token(topicID uuid.UUID, partition int32, round int) string {
 		token += fmt.Sprintf("#r%d", round)
 	}
 	return token
+}
+
+// drop takes the records of the offsets out of the block, as repeats.
+func (b *block) drop(at origin, repeats map[int64]struct{}) error {
+	b.records = slices.DeleteFunc(b.records, func(r *kgo.Record) bool {
+		_, repeated := repeats[r.Offset]
+		return repeated
+	})
+	b.repeats += len(repeats)
+	_, err := b.keep(at, nil)
+	return err
 }
 
 // keep reduces the rows to those whose offset is not in stored, and returns how many are left.

@@ -38,5 +38,7 @@ func (c Config) Validate() error {
 	bad(c.SessionTimeout < time.Second, "--consumer-session-timeout", "is too short", "give at least 1s")
 	bad(c.InsertTimeout >= c.RebalanceTimeout, "--consumer-insert-timeout", "is not below --consumer-rebalance-timeout",
 		"lower the one or raise the other: a consumer that hands a partition over finishes its insert first")
+	bad(c.InsertTimeout >= c.SessionTimeout, "--consumer-insert-timeout", "is not below --consumer-session-timeout",
+		"lower the one or raise the other: an insert has to end before Kafka gives the partition of a lost consumer away")
 	return errors.Join(errs...)
 }

@@ -48,19 +48,21 @@ type assignment struct {
 	partition int32
 }
 
-// New returns a consumer of events. It connects when it is started.
+// New returns a consumer of events and link views. It connects when it is started.
 func New(c Config, k kafka.Config, s clickhouse.Config, log *slog.Logger, r prometheus.Registerer) (*Consumer, error) {
 	options, err := s.BlockOptions()
 	if err != nil {
 		return nil, err
 	}
-	events := eventStream()
 	consumer := &Consumer{
 		cfg: c, kafka: k, clickhouse: options, log: log,
-		streams: map[string]stream{events.topic: events},
+		streams: map[string]stream{},
 		workers: map[assignment]*worker{},
 		ends:    map[assignment]int64{},
 		refused: map[assignment]struct{}{},
+	}
+	for _, s := range []stream{eventStream(), linkViewStream()} {
+		consumer.streams[s.topic] = s
 	}
 	consumer.metrics = newMetrics(r, consumer.status)
 	consumer.Loop = service.NewLoop("consumer", consumer.run)

@@ -13,6 +13,7 @@ func eventStream() stream {
 	return stream{
 		topic: event.Topic,
 		table: "events",
+		link:  "access_link_id",
 		make:  func() table { return newEventTable() },
 	}
 }
@@ -29,9 +30,7 @@ type eventTable struct {
 	ipHash                                 proto.ColFixedStr16
 	userAgent, bot                         *proto.ColLowCardinality[string]
 	createdAt, receivedAt                  *proto.ColDateTime64
-	topicID                                proto.ColUUID
-	partition                              proto.ColInt32
-	offset                                 proto.ColInt64
+	place                                  placeColumns
 
 	columns proto.Input
 }
@@ -40,10 +39,11 @@ func newEventTable() *eventTable {
 	t := &eventTable{
 		userAgent:  new(proto.ColStr).LowCardinality(),
 		bot:        new(proto.ColStr).LowCardinality(),
-		createdAt:  new(proto.ColDateTime64).WithPrecision(proto.PrecisionMilli).WithLocation(time.UTC),
-		receivedAt: new(proto.ColDateTime64).WithPrecision(proto.PrecisionMilli).WithLocation(time.UTC),
+		createdAt:  newMillis(),
+		receivedAt: newMillis(),
+		place:      newPlaceColumns(),
 	}
-	t.columns = proto.Input{
+	t.columns = append(proto.Input{
 		{Name: "account_id", Data: &t.accountID},
 		{Name: "lead_magnet_id", Data: &t.leadMagnetID},
 		{Name: "generic_link_id", Data: &t.genericLinkID},
@@ -61,18 +61,19 @@ func newEventTable() *eventTable {
 		{Name: "bot", Data: t.bot},
 		{Name: "created_at", Data: t.createdAt},
 		{Name: "received_at", Data: t.receivedAt},
-		{Name: "kafka_topic_id", Data: &t.topicID},
-		{Name: "kafka_partition", Data: &t.partition},
-		{Name: "kafka_offset", Data: &t.offset},
-	}
+	}, t.place.columns()...)
 	return t
 }
 
-func (t *eventTable) decode(record []byte) (identity, error) {
-	if err := t.event.Decode(record); err != nil {
-		return identity{}, err
+func (t *eventTable) decode(record []byte) (decoded, error) {
+	e := &t.event
+	if err := e.Decode(record); err != nil {
+		return decoded{}, err
 	}
-	return identity{link: t.event.AccessLinkID, event: t.event.EventID}, nil
+	return decoded{
+		identity: identity{link: e.AccessLinkID, event: e.EventID},
+		account:  e.AccountID, createdAt: e.CreatedAt, receivedAt: e.ReceivedAt, spooled: e.Spooled,
+	}, nil
 }
 
 func (t *eventTable) add(at origin) {
@@ -93,13 +94,14 @@ func (t *eventTable) add(at origin) {
 	t.bot.Append(e.Bot)
 	t.createdAt.AppendRaw(proto.DateTime64(e.CreatedAt))
 	t.receivedAt.AppendRaw(proto.DateTime64(e.ReceivedAt))
-	t.topicID.Append(at.topicID)
-	t.partition.Append(at.partition)
-	t.offset.Append(at.offset)
+	t.place.add(at)
 }
 
-func (t *eventTable) rows() int { return t.offset.Rows() }
+func (t *eventTable) rows() int { return t.place.rows() }
 
-func (t *eventTable) input() proto.Input { return t.columns }
+func (t *eventTable) input(before time.Time) proto.Input {
+	t.place.bound(before)
+	return t.columns
+}
 
 func (t *eventTable) reset() { t.columns.Reset() }

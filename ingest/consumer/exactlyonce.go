@@ -78,7 +78,7 @@ func (w *worker) attempt(ctx context.Context, doubtful bool, round *int) (done b
 	b := w.block
 	if !doubtful {
 		begin := time.Now()
-		if err := w.store.insert(ctx, b.table.input(), b.token(w.at.topicID, w.at.partition, 0)); err != nil {
+		if err := w.store.insert(ctx, b.table, b.token(w.at.topicID, w.at.partition, 0)); err != nil {
 			return false, err
 		}
 		w.metrics.insert.Observe(time.Since(begin).Seconds())
@@ -95,6 +95,19 @@ func (w *worker) attempt(ctx context.Context, doubtful bool, round *int) (done b
 	if err != nil {
 		return false, err
 	}
+	if found := len(b.records) - missing; found > 0 && missing > 0 {
+		// An insert that began before its end was asked for, and arrived after it, could be half
+		// done. Now that it shows, it can be ended, and what it left does not change any more.
+		if err := w.store.kill(ctx); err != nil {
+			return false, err
+		}
+		if stored, err = w.store.stored(ctx, b.first, b.last); err != nil {
+			return false, err
+		}
+		if missing, err = b.keep(w.at, stored); err != nil {
+			return false, err
+		}
+	}
 	if found := len(b.records) - missing; found > 0 {
 		if *round == 0 {
 			*round = 1 // another set of rows, so another token
@@ -105,7 +118,7 @@ func (w *worker) attempt(ctx context.Context, doubtful bool, round *int) (done b
 	if missing == 0 {
 		return true, nil
 	}
-	if err := w.store.insert(ctx, b.table.input(), b.token(w.at.topicID, w.at.partition, *round)); err != nil {
+	if err := w.store.insert(ctx, b.table, b.token(w.at.topicID, w.at.partition, *round)); err != nil {
 		return false, err
 	}
 	*round++ // if rows are still missing, this token is spent

@@ -139,7 +139,7 @@ func (r *rig) produceRaw(partition int32, values ...[]byte) int64 {
 func (r *rig) store(partition int32) *store {
 	options, err := r.clickhouse.BlockOptions()
 	require.NoError(r.t, err)
-	s := &store{options: options, table: "events", topicID: r.topicID, partition: partition, log: testLog()}
+	s := &store{options: options, table: "events", link: "access_link_id", topicID: r.topicID, partition: partition, log: testLog()}
 	r.t.Cleanup(s.close)
 	return s
 }
@@ -202,5 +202,7 @@ func (r *rig) storeRows(partition int32, first int64, token string, events ...ev
 		require.NoError(r.t, err)
 		rows.add(origin{topicID: r.topicID, partition: partition, offset: first + int64(i)})
 	}
-	require.NoError(r.t, r.store(partition).insert(r.t.Context(), rows.input(), token))
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	defer cancel()
+	require.NoError(r.t, r.store(partition).insert(ctx, rows, token))
 }

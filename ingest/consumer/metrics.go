@@ -1,6 +1,10 @@
 package consumer
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 type metrics struct {
 	rows        prometheus.Counter
@@ -11,6 +15,7 @@ type metrics struct {
 	recovered   prometheus.Counter
 	gaps        prometheus.Counter
 	insert      prometheus.Histogram
+	freshness   prometheus.Histogram
 }
 
 // newMetrics registers the metrics; state is asked for what the gauges show.
@@ -35,14 +40,20 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			Name: "lodestone_consumer_insert_seconds", Help: "Time of one successful insert.",
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14),
 		}),
+		freshness: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "lodestone_consumer_freshness_seconds", Help: "Time from the collector to the table, of the oldest row of each block.",
+			Buckets: prometheus.ExponentialBuckets(0.05, 2, 16),
+		}),
 	}
-	r.MustRegister(m.rows, m.blocks, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.insert,
+	r.MustRegister(m.rows, m.blocks, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.insert, m.freshness,
 		gauge("partitions", "Partitions that this consumer works on.",
 			func() float64 { return float64(state().partitions) }),
 		gauge("blocked_partitions", "Partitions that stand still and need a look: see the log.",
 			func() float64 { return float64(state().blocked) }),
 		gauge("lag_records", "Records in Kafka that are not stored yet, over this consumer's partitions.",
 			func() float64 { return float64(state().lag) }),
+		gauge("lag_seconds", "How long the oldest record that was read has been waiting to be stored.",
+			func() float64 { return state().age.Seconds() }),
 	)
 	return m
 }
@@ -52,4 +63,5 @@ type status struct {
 	partitions int
 	blocked    int
 	lag        int64 // records
+	age        time.Duration
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // store is one worker's connection to ClickHouse. After any error it connects anew, since the
@@ -17,11 +20,13 @@ import (
 type store struct {
 	options   ch.Options
 	table     string
+	link      string // column of the link's id
 	topicID   uuid.UUID
 	partition int32
 	log       *slog.Logger
 
-	conn *ch.Client
+	conn  *ch.Client
+	ahead time.Duration // how far the server's clock is ahead of ours, as of connecting
 }
 
 // queryPrefix begins the id of every insert for the partition, so that its next owner can find
@@ -32,16 +37,36 @@ func (s *store) queryPrefix() string {
 
 func (s *store) do(ctx context.Context, q ch.Query) error {
 	if s.conn == nil || s.conn.IsClosed() {
-		conn, err := ch.Dial(ctx, s.options)
-		if err != nil {
+		if err := s.connect(ctx); err != nil {
 			return fmt.Errorf("connect to ClickHouse: %w", err)
 		}
-		s.conn = conn
 	}
 	if err := s.conn.Do(ctx, q); err != nil {
 		s.close()
 		return err
 	}
+	return nil
+}
+
+// connect opens the connection and compares the clocks.
+func (s *store) connect(ctx context.Context) error {
+	conn, err := ch.Dial(ctx, s.options)
+	if err != nil {
+		return err
+	}
+	s.conn = conn
+	var now proto.ColInt64
+	begin := time.Now()
+	if err := conn.Do(ctx, ch.Query{
+		Body:   "SELECT toUnixTimestamp64Milli(now64(3)) AS now",
+		Result: proto.Results{{Name: "now", Data: &now}},
+	}); err != nil {
+		s.close()
+		return err
+	}
+	// The server's time is that of the question at the earliest, so a bound by it is rather too
+	// early than too late.
+	s.ahead = time.UnixMilli(now.Row(0)).Sub(begin) - time.Since(begin)
 	return nil
 }
 
@@ -57,11 +82,25 @@ func (s *store) close() {
 
 // insert stores the rows as one block under the token. A nil error means that they are stored, or
 // that ClickHouse remembers the token; any error leaves it open whether they are, or will be.
-func (s *store) insert(ctx context.Context, rows proto.Input, token string) error {
+//
+// The insert has to begin before the deadline of ctx. That is not left to this process, which may
+// be stopped after its last look at the clock and go on much later: the server refuses rows that
+// come too late by its own clock, and drops a connection that stops in the middle of an insert.
+func (s *store) insert(ctx context.Context, rows table, token string) error {
+	if s.conn == nil || s.conn.IsClosed() {
+		if err := s.connect(ctx); err != nil {
+			return fmt.Errorf("connect to ClickHouse: %w", err)
+		}
+	}
+	before, ok := ctx.Deadline()
+	if !ok {
+		return errors.New("insert into ClickHouse: there is no deadline")
+	}
+	input := rows.input(before.Add(s.ahead))
 	err := s.do(ctx, ch.Query{
 		QueryID: s.queryPrefix() + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString(),
-		Body:    rows.Into(s.table),
-		Input:   rows,
+		Body:    input.Into(s.table),
+		Input:   input,
 		Settings: []ch.Setting{
 			// An asynchronous insert takes no deduplication token.
 			{Key: "async_insert", Value: "0", Important: true},
@@ -140,6 +179,40 @@ func (s *store) stored(ctx context.Context, first, last int64) (map[int64]struct
 	}
 	return offsets, nil
 }
+
+// storedBefore returns which of the events are stored already, but for rows of this partition at or
+// after the offset: those may be the same records.
+func (s *store) storedBefore(ctx context.Context, events []decoded, offset int64) (map[identity]struct{}, error) {
+	accounts, links, ids := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
+	for i, e := range events {
+		accounts[i], links[i], ids[i] = e.account, e.link, e.event
+	}
+	found := make(map[identity]struct{})
+	var link, id proto.ColUUID
+	err := s.do(ctx, ch.Query{
+		Body: "SELECT " + s.link + " AS link, event_id FROM " + s.table +
+			" WHERE account_id IN {accounts:Array(UUID)} AND " + s.link + " IN {links:Array(UUID)} AND event_id IN {ids:Array(UUID)}" +
+			" AND NOT (kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {offset:Int64})",
+		Parameters: s.parameters(map[string]any{
+			"accounts": list(accounts), "links": list(links), "ids": list(ids), "offset": offset,
+		}),
+		Result: proto.Results{{Name: "link", Data: &link}, {Name: "event_id", Data: &id}},
+		OnResult: func(context.Context, proto.Block) error {
+			for i := range link.Rows() {
+				found[identity{link: link.Row(i), event: id.Row(i)}] = struct{}{}
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for events stored long ago: %w", err)
+	}
+	return found, nil
+}
+
+// list returns an Array(UUID) parameter as ch-go needs it: it puts quotes around values, but does
+// not escape those within.
+func list(ids []uuid.UUID) string { return strings.ReplaceAll(clickhouse.UUIDs(ids), "'", `\'`) }
 
 func (s *store) parameters(more map[string]any) []proto.Parameter {
 	more["topic"] = s.topicID.String()

@@ -39,6 +39,7 @@ type worker struct {
 	dirty   bool          // next is not committed yet
 
 	progress atomic.Int64 // next, for others to read
+	since    atomic.Int64 // Unix ms when the oldest record that is not stored yet was read; 0: none
 	blocked  atomic.Bool  // ClickHouse refuses the block
 	stopOnce sync.Once
 	stopping chan struct{} // closed: finish the block that is announced, and end
@@ -156,12 +157,15 @@ func (w *worker) admit(r *kgo.Record) {
 		w.log.Warn("offsets jump", "from", w.read, "to", r.Offset)
 	}
 	w.read = r.Offset + 1
-	id, err := w.block.table.decode(r.Value)
-	repeats := err == nil && w.window.repeats(id, r.Offset)
+	d, err := w.block.table.decode(r.Value)
+	repeats := err == nil && w.window.repeats(d.identity, r.Offset)
 	if r.Offset < w.started {
 		return
 	}
 	b := w.block
+	if b.empty() {
+		w.since.Store(time.Now().UnixMilli())
+	}
 	b.last = r.Offset
 	b.count++
 	b.bytes += len(r.Value)
@@ -172,6 +176,10 @@ func (w *worker) admit(r *kgo.Record) {
 		b.repeats++
 	default:
 		b.records = append(b.records, r)
+		b.oldest = min(b.oldest, d.receivedAt)
+		if d.spooled {
+			b.spooled = append(b.spooled, spooled{d, r.Offset})
+		}
 		at := w.at
 		at.offset = r.Offset
 		b.table.add(at)
@@ -184,18 +192,51 @@ func (w *worker) finish(ctx context.Context) bool {
 	if len(b.dead) > 0 && !w.bury(ctx) {
 		return false
 	}
+	if len(b.spooled) > 0 && !w.dropOld(ctx) {
+		return false
+	}
 	if len(b.records) > 0 && !w.insert(ctx) {
 		return false
 	}
 	w.next, w.dirty, w.intent = b.last+1, true, noIntent
 	w.progress.Store(w.next)
+	w.since.Store(0)
 	w.metrics.blocks.Inc()
+	if len(b.records) > 0 {
+		w.metrics.freshness.Observe(float64(time.Now().UnixMilli()-b.oldest) / 1000)
+	}
 	w.metrics.rows.Add(float64(len(b.records)))
 	w.metrics.repeats.Add(float64(b.repeats))
 	for _, letter := range b.dead {
 		w.metrics.deadLetters.WithLabelValues(letter.reason).Inc()
 	}
 	return true
+}
+
+// dropOld takes out of the block what came from a spool and is stored since long: the sender gave
+// the spooling collector up and sent again, maybe hours ago. What is stored below the block never
+// changes, so this decides the same whenever the block is built.
+func (w *worker) dropOld(ctx context.Context) bool {
+	b := w.block
+	return w.retry(ctx, "look for events stored long ago", func() error {
+		limited, cancel := context.WithTimeout(ctx, w.cfg.InsertTimeout)
+		defer cancel()
+		events := make([]decoded, len(b.spooled))
+		for i, s := range b.spooled {
+			events[i] = s.decoded
+		}
+		found, err := w.store.storedBefore(limited, events, b.first)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		repeats := map[int64]struct{}{}
+		for _, s := range b.spooled {
+			if _, stored := found[s.identity]; stored {
+				repeats[s.offset] = struct{}{}
+			}
+		}
+		return b.drop(w.at, repeats)
+	})
 }
 
 // bury writes the block's dead letters. They come before the insert: once the block is stored,

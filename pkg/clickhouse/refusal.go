@@ -24,6 +24,7 @@ var passing = map[int32]bool{
 	319: true, // UNKNOWN_STATUS_OF_INSERT
 	373: true, // SESSION_IS_LOCKED
 	394: true, // QUERY_WAS_CANCELLED
+	395: true, // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: our fence, the insert came too late
 	425: true, // SYSTEM_ERROR
 	999: true, // KEEPER_EXCEPTION
 }

@@ -25,6 +25,12 @@ CREATE TABLE IF NOT EXISTS lodestone.events
     kafka_partition Int32,
     kafka_offset    Int64 CODEC(Delta, ZSTD(1)),
 
+    -- The fence against a writer that was stopped for long between being allowed to insert and
+    -- inserting: the server compares its own clock with the end of the time that the writer had.
+    -- Nothing of it is stored but zeros. Inserts that do not name it are not bounded.
+    insert_before   DateTime64(3, 'UTC') EPHEMERAL toDateTime64('2200-01-01', 3, 'UTC'),
+    in_time         UInt8 MATERIALIZED throwIf(now64(3) >= insert_before, 'the insert came too late'),
+
     INDEX access_link access_link_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX lead_magnet lead_magnet_id TYPE bloom_filter(0.01) GRANULARITY 1,
     -- Events arrive in about the order they happened in, so a granule spans little of this.
@@ -80,6 +86,8 @@ CREATE TABLE IF NOT EXISTS lodestone.link_views
     kafka_topic_id  UUID,
     kafka_partition Int32,
     kafka_offset    Int64 CODEC(Delta, ZSTD(1)),
+    insert_before   DateTime64(3, 'UTC') EPHEMERAL toDateTime64('2200-01-01', 3, 'UTC'),
+    in_time         UInt8 MATERIALIZED throwIf(now64(3) >= insert_before, 'the insert came too late'),
 
     PROJECTION by_offset
     (

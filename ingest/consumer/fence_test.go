@@ -1,0 +1,89 @@
+package consumer
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/event"
+)
+
+// A writer that was stopped after its last look at the clock sends its insert late. The token does
+// not help once it is forgotten; the server's own clock does.
+func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(3)
+	rows := newEventTable()
+	for i := range events {
+		_, err := rows.decode(events[i].Append(nil))
+		require.NoError(t, err)
+		rows.add(origin{topicID: r.topicID, offset: int64(i)})
+	}
+	s := r.store(0)
+	require.NoError(t, s.kill(t.Context())) // connects, and so compares the clocks
+	s.ahead -= time.Hour                    // as if the time given had passed an hour ago
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := s.insert(ctx, rows, "late"+r.group)
+	require.ErrorContains(t, err, "the insert came too late")
+	require.False(t, clickhouse.IsRefusal(err), "it is tried again")
+	r.requireStored(0)
+	require.NoError(t, s.insert(ctx, rows, "late"+r.group), "a new connection compares the clocks anew")
+	r.requireStored(3)
+}
+
+func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(4)
+	// Stored long ago: another topic id stands for more offsets than the window holds.
+	longAgo := *r
+	longAgo.topicID = uuid.New()
+	longAgo.storeRows(0, 0, "old"+r.group, events[0], events[1])
+	events[0].Spooled, events[2].Spooled = true, true // one a repeat, one not
+	r.produce(0, events...)                           // events[1] is a repeat as well, but its sender does not say so
+	stop := r.consume(r.config())
+	r.awaitCommit(0, 4)
+	r.requireStoredRows(3)
+	stop()
+
+	// The same block built again, with its rows stored, is no repeat of itself.
+	r.commit(0, 0, metadata(r.topicID, 3))
+	r.consume(r.config())
+	r.awaitCommit(0, 4)
+	r.requireStoredRows(3)
+}
+
+func TestLinkViewsAreStoredAndTheirRepeatsDropped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixMilli()
+	view := event.LinkView{
+		AccountID: r.account, LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), EventID: uuid.New(),
+		Referrer: []byte("https://example.com/"), URL: []byte("https://example.org/l/x?utm_source=a"), UserAgent: []byte("test"),
+		CreatedAt: at, ReceivedAt: at + 5,
+	}
+	record := func() *kgo.Record {
+		return &kgo.Record{Topic: event.LinkViewTopic, Key: view.GenericLinkID[:], Value: view.Append(nil)}
+	}
+	require.NoError(t, r.client.ProduceSync(t.Context(), record(), record()).FirstErr())
+	view.EventID = uuid.New()
+	require.NoError(t, r.client.ProduceSync(t.Context(), record()).FirstErr())
+	r.consume(r.config())
+	conn, err := clickhouse.Open(r.clickhouse, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	require.Eventually(t, func() bool {
+		var rows uint64
+		var referrer, url string
+		err := conn.QueryRow(context.Background(), `SELECT count(), any(referrer), any(url) FROM lodestone.link_views
+			WHERE generic_link_id = {link:UUID}`, chParameter("link", view.GenericLinkID.String())).Scan(&rows, &referrer, &url)
+		return err == nil && rows == 2 && referrer == string(view.Referrer) && url == string(view.URL)
+	}, patience, 20*time.Millisecond)
+}
