@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/event"
 )
 
 // counterLock is the key of the advisory lock that one counter holds while it counts a span.
@@ -19,16 +20,43 @@ const counterLock = 0x6c6f6465_636f756e // "lodecoun"
 // chunkLinks is how many links are counted in one query.
 const chunkLinks = 2_000
 
-// touchedQuery finds the links with events in a span, by the projection by_offset.
-const touchedQuery = `
+// kind is what is counted from one topic.
+type kind struct {
+	topic   string
+	touched string   // ClickHouse: the account and id of links with rows in a span, by the projection by_offset
+	views   string   // ClickHouse: id, views, first and last of links
+	set     []string // Postgres: sets the counters; $1 ids, $2 views, $3 first, $4 last
+}
+
+func kinds() []kind {
+	return []kind{
+		{event.Topic, touchedLinks, accessLinkViews, []string{setAccessLinks, setSubmissions}},
+		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews, []string{setGenericLinks}},
+	}
+}
+
+const touchedLinks = `
 SELECT DISTINCT account_id, access_link_id
 FROM lodestone.events
 WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
   AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
 
-// viewsQuery counts the sessions of people that saw at least one page; an event that came without
+const touchedGenericLinks = `
+SELECT DISTINCT account_id, generic_link_id
+FROM lodestone.link_views
+WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
+  AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
+
+// genericLinkViews counts the landing page's views by people.
+const genericLinkViews = `
+SELECT generic_link_id, count(), min(created_at), max(created_at)
+FROM lodestone.link_views
+WHERE account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)} AND bot = ''
+GROUP BY generic_link_id`
+
+// accessLinkViews counts the sessions of people that saw at least one page; an event that came without
 // a session is its own. It must keep to the words of the projection sessions, which answers it.
-const viewsQuery = `
+const accessLinkViews = `
 SELECT access_link_id, count(), min(first), max(last)
 FROM
 (
@@ -43,13 +71,20 @@ FROM
 )
 GROUP BY access_link_id`
 
-const setLinks = `
+const setAccessLinks = `
 UPDATE access_links l
 SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
 FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS n (id, views, first, last)
 WHERE l.id = n.id
   AND (l.view_count, l.first_viewed_at, l.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)`
 
+const setGenericLinks = `
+UPDATE generic_links l
+SET view_count = n.views
+FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS n (id, views, first, last)
+WHERE l.id = n.id AND l.view_count <> n.views`
+
+// The last three parameters are those of all statements of the kind; nothing of them is needed.
 const setSubmissions = `
 UPDATE submissions s
 SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
@@ -58,6 +93,7 @@ FROM
     SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
     FROM access_links
     WHERE submission_id IN (SELECT submission_id FROM access_links WHERE id = ANY ($1::uuid[]))
+      AND ($2::bigint[], $3::timestamptz[], $4::timestamptz[]) IS NOT NULL
     GROUP BY submission_id
 ) AS n
 WHERE s.id = n.submission_id
@@ -70,14 +106,14 @@ WHERE counter_progress.next_offset < excluded.next_offset`
 
 // count sets the counters of the links with events in the span, and then the progress, in one
 // transaction. If another process is counting it waits for it: then most of the work is done.
-func (c *Counter) count(ctx context.Context, conn driver.Conn, s span) error {
+func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) error {
 	links := 0
 	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		// The views are read under the lock, so that an older count cannot overwrite a newer one.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(counterLock)); err != nil {
 			return fmt.Errorf("take the counters' lock: %w", err)
 		}
-		touched, err := readTouched(ctx, conn, s)
+		touched, err := readTouched(ctx, conn, k, s)
 		if err != nil {
 			return err
 		}
@@ -85,7 +121,7 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, s span) error {
 		for len(touched) > 0 {
 			chunk := touched[:min(len(touched), chunkLinks)]
 			touched = touched[len(chunk):]
-			if err := setCounters(ctx, conn, tx, chunk); err != nil {
+			if err := setCounters(ctx, conn, tx, k, chunk); err != nil {
 				return err
 			}
 		}
@@ -102,14 +138,14 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, s span) error {
 
 type link struct{ account, id uuid.UUID }
 
-func readTouched(ctx context.Context, conn driver.Conn, s span) ([]link, error) {
+func readTouched(ctx context.Context, conn driver.Conn, k kind, s span) ([]link, error) {
 	ctx = native.Context(ctx, native.WithParameters(native.Parameters{
 		"topic":     s.topicID.String(),
 		"partition": fmt.Sprint(s.partition),
 		"from":      fmt.Sprint(s.from),
 		"to":        fmt.Sprint(s.to),
 	}))
-	rows, err := conn.Query(ctx, touchedQuery)
+	rows, err := conn.Query(ctx, k.touched)
 	if err != nil {
 		return nil, fmt.Errorf("find links with new events: %w", err)
 	}
@@ -129,7 +165,7 @@ func readTouched(ctx context.Context, conn driver.Conn, s span) ([]link, error) 
 }
 
 // setCounters counts the views of the links and writes them down.
-func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) error {
+func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, k kind, links []link) error {
 	ids := make([]uuid.UUID, len(links))
 	place := make(map[uuid.UUID]int, len(links))
 	accounts := map[uuid.UUID]struct{}{}
@@ -148,7 +184,7 @@ func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link)
 		"accounts": clickhouse.UUIDs(accountIDs),
 		"links":    clickhouse.UUIDs(ids),
 	}))
-	rows, err := conn.Query(ctxQuery, viewsQuery)
+	rows, err := conn.Query(ctxQuery, k.views)
 	if err != nil {
 		return fmt.Errorf("count views: %w", err)
 	}
@@ -167,11 +203,10 @@ func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link)
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("count views: %w", err)
 	}
-	if _, err := tx.Exec(ctx, setLinks, ids, views, first, last); err != nil {
-		return fmt.Errorf("set counters of access links: %w", err)
-	}
-	if _, err := tx.Exec(ctx, setSubmissions, ids); err != nil {
-		return fmt.Errorf("set counters of submissions: %w", err)
+	for _, statement := range k.set {
+		if _, err := tx.Exec(ctx, statement, ids, views, first, last); err != nil {
+			return fmt.Errorf("set counters: %w", err)
+		}
 	}
 	return nil
 }

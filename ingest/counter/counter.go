@@ -1,6 +1,6 @@
 // Package counter keeps the counters of links in Postgres in step with the stored events: how
-// often an access link's document was viewed, first and last, and the same of its submission. So
-// whoever reads links needs no ClickHouse.
+// often an access link's document was viewed, first and last, the same of its submission, and how
+// often a generic link's landing page was viewed. So whoever reads links needs no ClickHouse.
 //
 // Counters are set, never added to: each is computed anew from ClickHouse for the links that had
 // events since the last time. Setting one twice changes nothing, and whatever was missed while
@@ -21,7 +21,6 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
@@ -59,7 +58,7 @@ type Counter struct {
 func New(c Config, group string, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Counter {
 	counter := &Counter{
 		cfg: c, group: group, kafka: k, store: s, pool: pool, log: log,
-		links:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total", Help: "Counters of access links set."}),
+		links:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total", Help: "Counters of links set."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total", Help: "Looks for missing counts that failed and were tried again."}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records", Help: "Stored records that the counters do not reflect yet."}),
 	}
@@ -108,33 +107,48 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 
 // catchUp sets the counters of every link that had events since the last time.
 func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.Conn) error {
-	topicID, _, err := kafka.Topic(ctx, client, event.Topic)
-	if err != nil {
-		return err
-	}
-	// What is committed is stored to the last row, which cannot be said of the highest stored
-	// offset: a block that spans two parts of the table may be half there.
-	committed, err := kadm.NewClient(client).FetchOffsetsForTopics(ctx, c.group, event.Topic)
-	if isNoGroup(err) {
-		return nil // nothing has been stored yet
-	}
-	if err != nil {
-		return fmt.Errorf("read committed offsets: %w", err)
-	}
-	for more := true; more; {
-		todo, behind, err := c.missing(ctx, topicID, committed)
+	behind := int64(0)
+	for _, k := range kinds() {
+		n, err := c.catchUpKind(ctx, client, conn, k)
 		if err != nil {
 			return err
 		}
-		c.behind.Set(float64(behind))
-		if more = len(todo) > 0; !more {
-			return nil
+		behind += n
+	}
+	c.behind.Set(float64(behind))
+	return nil
+}
+
+// catchUpKind does so for one topic, and returns how many records were behind at the start.
+func (c *Counter) catchUpKind(ctx context.Context, client *kgo.Client, conn driver.Conn, k kind) (behind int64, err error) {
+	topicID, _, err := kafka.Topic(ctx, client, k.topic)
+	if err != nil {
+		return 0, err
+	}
+	// What is committed is stored to the last row, which cannot be said of the highest stored
+	// offset: a block that spans two parts of the table may be half there.
+	committed, err := kadm.NewClient(client).FetchOffsetsForTopics(ctx, c.group, k.topic)
+	if isNoGroup(err) {
+		return 0, nil // nothing has been stored yet
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read committed offsets of %s: %w", k.topic, err)
+	}
+	for first := true; ; first = false {
+		todo, n, err := c.missing(ctx, topicID, committed[k.topic])
+		if err != nil {
+			return 0, err
+		}
+		if first {
+			behind = n
+		}
+		if len(todo) == 0 {
+			return behind, nil
 		}
 		for _, r := range todo {
-			if err := c.count(ctx, conn, r); err != nil {
-				return err
+			if err := c.count(ctx, conn, k, r); err != nil {
+				return 0, err
 			}
 		}
 	}
-	return nil
 }

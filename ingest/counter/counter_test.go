@@ -168,6 +168,27 @@ func TestCountersFollowTheEvents(t *testing.T) {
 	r.await("submissions", submission, 4, 1, 7)
 }
 
+func TestViewsOfLandingPagesAreCounted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	link := uuid.New()
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", link, r.account, r.magnet, link.String())
+	for _, bot := range []string{"", "", "crawler:x"} {
+		view := event.LinkView{
+			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), Bot: bot,
+			CreatedAt: noon.UnixMilli(), ReceivedAt: noon.UnixMilli(),
+		}
+		record := &kgo.Record{Topic: event.LinkViewTopic, Key: link[:], Value: view.Append(nil)}
+		require.NoError(t, r.client.ProduceSync(t.Context(), record).FirstErr())
+	}
+	r.start()
+	require.Eventually(t, func() bool {
+		var views int64
+		err := r.pool.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM generic_links WHERE id = $1", link).Scan(&views)
+		return err == nil && views == 2
+	}, patience, 20*time.Millisecond)
+}
+
 func TestCountersHealWhenTheyAreWrong(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

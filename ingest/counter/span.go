@@ -8,8 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
-
-	"lodestone/pkg/event"
 )
 
 // spanOffsets is how many offsets one step covers at the most, which bounds its memory and the
@@ -24,7 +22,7 @@ type span struct {
 }
 
 // missing returns a span for each partition that has one, and how many offsets are behind in all.
-func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed kadm.OffsetResponses) (todo []span, behind int64, err error) {
+func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse) (todo []span, behind int64, err error) {
 	rows, err := c.pool.Unscoped().Query(ctx, "SELECT partition, next_offset FROM counter_progress WHERE topic_id = $1", topicID)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the counters' progress: %w", err)
@@ -42,7 +40,7 @@ func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed kadm
 	if err := rows.Err(); err != nil {
 		return nil, 0, fmt.Errorf("read the counters' progress: %w", err)
 	}
-	for partition, o := range committed[event.Topic] {
+	for partition, o := range committed {
 		if o.Err != nil {
 			return nil, 0, fmt.Errorf("read committed offset of partition %d: %w", partition, o.Err)
 		}
