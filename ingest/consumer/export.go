@@ -1,0 +1,136 @@
+package consumer
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/google/uuid"
+)
+
+// What follows lets the tools of operators, which check the consumer's work and finish what it could
+// not do, decide with the consumer's own code.
+
+// RepeatWindow is how many offsets back a repeat of an event is recognised.
+const RepeatWindow = repeatWindow
+
+// Stream is a topic with the table that its records are stored in.
+type Stream struct {
+	Topic string
+	Table string // in database lodestone
+	Link  string // column of the id of the link that an event belongs to
+	inner stream
+}
+
+// Streams returns every stream that a consumer works on.
+func Streams() []Stream {
+	var all []Stream
+	for _, s := range []stream{eventStream(), linkViewStream()} {
+		all = append(all, Stream{Topic: s.topic, Table: s.table, Link: s.link, inner: s})
+	}
+	return all
+}
+
+// StreamOf returns the stream of a topic.
+func StreamOf(topic string) (Stream, bool) {
+	for _, s := range Streams() {
+		if s.Topic == topic {
+			return s, true
+		}
+	}
+	return Stream{}, false
+}
+
+// Identity tells an event from every other one of its stream.
+type Identity struct {
+	Account uuid.UUID // whose the event is; the same for all events of a link
+	Link    uuid.UUID
+	Event   uuid.UUID // unique within the link
+}
+
+// Decoder reads records of a stream. It is used by one goroutine.
+type Decoder struct{ table table }
+
+// Decoder returns a reader of the stream's records.
+func (s Stream) Decoder() *Decoder { return &Decoder{s.inner.make()} }
+
+// Decode returns whose event a record is, or the error for which the consumer makes it a dead
+// letter (see Reason).
+func (d *Decoder) Decode(record []byte) (Identity, error) {
+	r, err := d.table.decode(record)
+	if err != nil {
+		return Identity{}, err
+	}
+	return Identity{Account: r.account, Link: r.link, Event: r.event}, nil
+}
+
+// Reason returns the reason of a dead letter for an error of Decode: one of a small fixed set.
+func Reason(err error) string { return newDeadLetter(nil, err).reason }
+
+// Window recognises repeats as the consumer does. It is used by one goroutine.
+type Window struct{ inner *window }
+
+// NewWindow returns an empty window. It decides as a consumer's does once it was shown every
+// record of the RepeatWindow offsets before.
+func NewWindow() *Window { return &Window{newWindow(repeatWindow)} }
+
+// Repeats notes that the event stands at the offset and reports whether it stood at one of the
+// RepeatWindow offsets before. Offsets must rise from call to call.
+func (w *Window) Repeats(id Identity, offset int64) bool {
+	return w.inner.repeats(identity{link: id.Link, event: id.Event}, offset)
+}
+
+// CommitTopic returns the id of the topic that a commit was made for, from its metadata; false for
+// commits that were made by other tools.
+func CommitTopic(metadata string) (uuid.UUID, bool) {
+	id, _, known := parseMetadata(metadata)
+	return id, known
+}
+
+// Writer stores records of one partition under their offsets. It is used by one goroutine.
+type Writer struct {
+	table table
+	store *store
+	at    origin
+}
+
+// Writer returns a writer for a partition of the topic with the id, which need not exist any more.
+// Close ends it.
+func (s Stream) Writer(options ch.Options, topicID uuid.UUID, partition int32, log *slog.Logger) *Writer {
+	return &Writer{
+		table: s.inner.make(),
+		store: &store{options: options, table: s.Table, link: s.Link, topicID: topicID, partition: partition, log: log},
+		at:    origin{topicID: topicID, partition: partition},
+	}
+}
+
+// Add decodes a record and makes it a row of the next insert. A record that cannot be decoded adds
+// nothing.
+func (w *Writer) Add(record []byte, offset int64) error {
+	if _, err := w.table.decode(record); err != nil {
+		return err
+	}
+	at := w.at
+	at.offset = offset
+	w.table.add(at)
+	return nil
+}
+
+// Insert stores the rows added since the last insert as one block under the token, whose part after
+// the last colon appears in the query's id. Any error leaves it open whether they are, or will be,
+// stored until the deadline of ctx, which it must have, is over.
+func (w *Writer) Insert(ctx context.Context, token string) error {
+	defer w.table.reset()
+	if w.table.rows() == 0 {
+		return nil
+	}
+	return w.store.insert(ctx, w.table, token)
+}
+
+// Stored returns which offsets from first to last are stored.
+func (w *Writer) Stored(ctx context.Context, first, last int64) (map[int64]struct{}, error) {
+	return w.store.stored(ctx, first, last)
+}
+
+// Close closes the connection.
+func (w *Writer) Close() { w.store.close() }
