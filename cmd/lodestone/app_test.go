@@ -147,6 +147,7 @@ type up struct {
 }
 
 func newUp(t *testing.T) *up {
+	t.Helper()
 	u := &up{t: t, dir: enginetest.Dir(t)}
 	for i := range u.ports {
 		u.ports[i] = freePort(t)

@@ -67,7 +67,7 @@ func (l *load) start(senders int) {
 					panic(err)
 				}
 				for !l.post(client, body, events) {
-					time.Sleep(20 * time.Millisecond) // the pause of a client, not a wait for anything
+					<-time.After(20 * time.Millisecond) // a client's pause
 				}
 				l.acked.Add(events)
 			}

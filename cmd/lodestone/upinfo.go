@@ -39,8 +39,8 @@ func (w *wired) settings() []envLine {
 // demo account, on this person's own machine.
 func (w *wired) print(out io.Writer, env string, took time.Duration) {
 	program := relative(os.Args[0])
-	if !strings.ContainsRune(program, filepath.Separator) && strings.ContainsRune(os.Args[0], filepath.Separator) {
-		program = "." + string(filepath.Separator) + program
+	if strings.ContainsRune(os.Args[0], filepath.Separator) && !filepath.IsAbs(program) && !strings.HasPrefix(program, ".") {
+		program = "." + string(filepath.Separator) + program // else a shell looks for it on the PATH
 	}
 	env = relative(env)
 	fmt.Fprintf(out, `

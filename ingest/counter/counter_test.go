@@ -36,6 +36,7 @@ type rig struct {
 }
 
 func newRig(t *testing.T) *rig {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	broker := enginetest.NewKafka(t, t.TempDir())
 	require.NoError(t, broker.Start(t.Context()))

@@ -37,7 +37,7 @@ func (d *Demo) report(got *answer, took time.Duration) error {
 		wantViews += int(d.emails[email].views)
 		gotLinks += int(summary.TotalLinks)
 		gotViews += int(summary.TotalViews)
-		if int64(summary.TotalLinks) != d.emails[email].links || int64(summary.TotalViews) != d.emails[email].views {
+		if summary.TotalLinks != d.emails[email].links || summary.TotalViews != d.emails[email].views {
 			agree = false
 		}
 	}
