@@ -38,6 +38,9 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
+	if err := p.addGuard(c.Kafka, pool, event.Topic, event.LinkViewTopic); err != nil {
+		return err
+	}
 	if _, err := p.addCollector(c.Collector, c.Producer, c.Kafka, c.Token, pool); err != nil {
 		return err
 	}

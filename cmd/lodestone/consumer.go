@@ -50,6 +50,9 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, k kafka.Confi
 	if err != nil {
 		return err
 	}
+	if err := p.addGuard(k, pool, kafka.Topics()...); err != nil {
+		return err
+	}
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, c.Group, k, s, pool, p.log, p.metrics))
 	return nil

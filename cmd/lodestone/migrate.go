@@ -68,6 +68,18 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 		if len(created) > 0 {
 			log.Info("made Kafka topics", "topics", strings.Join(created, " "))
 		}
+		ledger := kafka.Ledger{Pool: pool}
+		if t.AcceptPartitions {
+			return ledger.Accept(ctx, client)
+		}
+		// Puts the number of partitions on record, if it is not yet.
+		findings, err := kafka.Check(ctx, client, ledger, kafka.Topics()...)
+		if err != nil {
+			return err
+		}
+		for _, f := range findings {
+			log.Warn("a setting of Kafka endangers events", "where", f.Where, "setting", f.Setting, "wrong", f.Wrong, "remedy", f.Remedy)
+		}
 		return nil
 	})
 }

@@ -2,10 +2,16 @@ package consumer
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/ClickHouse/ch-go"
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // What follows lets the tools of operators, which check the consumer's work and finish what it could
@@ -134,3 +140,60 @@ func (w *Writer) Stored(ctx context.Context, first, last int64) (map[int64]struc
 
 // Close closes the connection.
 func (w *Writer) Close() { w.store.close() }
+
+// Settle ends inserts for the partition that still run, whoever began them, and returns when none
+// does. A consumer whose insert was ended looks at what is stored, and goes on.
+func (w *Writer) Settle(ctx context.Context) error { return w.store.kill(ctx) }
+
+// Place is where in the log a row comes from.
+type Place struct {
+	TopicID   uuid.UUID
+	Partition int32
+	Offset    int64
+}
+
+// placesAtOnce is how many events one query of Places asks for.
+const placesAtOnce = 2_000
+
+// Places returns under which offsets the events are stored. Those that are not stored are not in it.
+func (s Stream) Places(ctx context.Context, conn driver.Conn, ids []Identity) (map[Identity][]Place, error) {
+	found := map[Identity][]Place{}
+	query := "SELECT account_id, " + s.Link + ", event_id, kafka_topic_id, kafka_partition, kafka_offset FROM lodestone." + s.Table +
+		" WHERE account_id IN {accounts:Array(UUID)} AND " + s.Link + " IN {links:Array(UUID)} AND event_id IN {events:Array(UUID)}"
+	for len(ids) > 0 {
+		chunk := ids[:min(len(ids), placesAtOnce)]
+		ids = ids[len(chunk):]
+		wanted := make(map[Identity]struct{}, len(chunk))
+		columns := [3][]uuid.UUID{}
+		seen := [3]map[uuid.UUID]struct{}{{}, {}, {}}
+		for _, id := range chunk {
+			wanted[id] = struct{}{}
+			for i, v := range []uuid.UUID{id.Account, id.Link, id.Event} {
+				if _, ok := seen[i][v]; !ok {
+					seen[i][v] = struct{}{}
+					columns[i] = append(columns[i], v)
+				}
+			}
+		}
+		rows, err := conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{
+			"accounts": clickhouse.UUIDs(columns[0]), "links": clickhouse.UUIDs(columns[1]), "events": clickhouse.UUIDs(columns[2]),
+		})), query)
+		if err != nil {
+			return nil, fmt.Errorf("look for stored events: %w", err)
+		}
+		for rows.Next() {
+			var id Identity
+			var p Place
+			if err = rows.Scan(&id.Account, &id.Link, &id.Event, &p.TopicID, &p.Partition, &p.Offset); err != nil {
+				break
+			}
+			if _, ok := wanted[id]; ok {
+				found[id] = append(found[id], p)
+			}
+		}
+		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+			return nil, fmt.Errorf("look for stored events: %w", err)
+		}
+	}
+	return found, nil
+}

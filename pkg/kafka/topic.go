@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -19,6 +20,8 @@ import (
 type TopicConfig struct {
 	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Partitions of the topics when they are made. It cannot be changed later."`
 	Replication int16 `name:"kafka-replication" default:"-1" help:"Copies of each partition when the topics are made; -1 takes the broker's default."`
+
+	AcceptPartitions bool `name:"kafka-accept-partitions" default:"false" help:"Take the topics' present number of partitions for right, after it was changed and no repeats of events from before can come any more. Without, processes refuse to start on a changed number."`
 }
 
 // Validate returns every problem of the settings.
@@ -33,17 +36,31 @@ func (c TopicConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Topics returns the names of all topics.
+func Topics() []string { return []string{event.Topic, event.LinkViewTopic, event.DeadLetterTopic} }
+
+// topicSettings are those that a topic is made with; everything else is the brokers' default.
+func topicSettings(topic string) map[string]*string {
+	value := func(v string) *string { return &v }
+	settings := map[string]*string{"cleanup.policy": value("delete")}
+	if topic == event.DeadLetterTopic {
+		// They wait for a person. What was done about them stands in the topic as well.
+		settings["retention.ms"], settings["retention.bytes"] = value("-1"), value("-1")
+		settings["max.message.bytes"] = value(strconv.Itoa(DeadLetterBytes))
+	}
+	return settings
+}
+
 // CreateTopics makes the topics that do not exist yet and returns their names. It is safe to call
 // from several processes at once.
 func CreateTopics(ctx context.Context, cl *kgo.Client, c TopicConfig) ([]string, error) {
 	admin := kadm.NewClient(cl)
-	names := []string{event.Topic, event.LinkViewTopic, event.DeadLetterTopic}
-	responses, err := admin.CreateTopics(ctx, c.Partitions, c.Replication, nil, names...)
-	if err != nil {
-		return nil, fmt.Errorf("create Kafka topics: %w", err)
-	}
 	var created []string
-	for _, name := range names {
+	for _, name := range Topics() {
+		responses, err := admin.CreateTopics(ctx, c.Partitions, c.Replication, topicSettings(name), name)
+		if err != nil {
+			return created, fmt.Errorf("create Kafka topic %s: %w", name, err)
+		}
 		switch err := responses[name].Err; {
 		case err == nil:
 			created = append(created, name)

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+// addGuard puts the check of Kafka's settings onto the stack, for the topics that the process uses.
+func (p *process) addGuard(k kafka.Config, pool *postgres.Pool, topics ...string) error {
+	guard, err := kafka.NewGuard(k, kafka.Ledger{Pool: pool}, p.log, p.metrics, topics...)
+	if err != nil {
+		return err
+	}
+	p.stack.Add("check of Kafka's settings", guard)
+	return nil
+}

@@ -1,0 +1,250 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+)
+
+// Limits of the settings that are checked.
+const (
+	// BatchBytes is what a producer puts into one batch at the most: the client's default.
+	BatchBytes = 1_000_012
+	// DeadLetterBytes is the largest message of the dead letters: any record that a topic of ours
+	// took, with the reason and origin added.
+	DeadLetterBytes = 4 << 20
+
+	minRetention       = 24 * time.Hour
+	minRetentionBytes  = 256 << 20
+	minOffsetRetention = 24 * time.Hour
+)
+
+// Finding is a setting of Kafka that endangers events, and what to do about it.
+type Finding struct {
+	Where   string // "topic lodestone.events", "brokers"
+	Setting string
+	Wrong   string
+	Remedy  string
+	Fatal   bool // nobody may start on it; else it is a warning
+}
+
+// Error implements error.
+func (f *Finding) Error() string {
+	return fmt.Sprintf("Kafka %s: %s %s: %s", f.Where, f.Setting, f.Wrong, f.Remedy)
+}
+
+// IsRefusal reports whether an error is a setting of Kafka on which a process refuses to start, so
+// that trying again will not help.
+func IsRefusal(err error) bool {
+	var f *Finding
+	return errors.As(err, &f) && f.Fatal
+}
+
+// PartitionLedger remembers how many partitions a topic had when it was first met.
+type PartitionLedger interface {
+	// Partitions returns the number on record, which is n if there was none.
+	Partitions(ctx context.Context, id uuid.UUID, topic string, n int) (int, error)
+}
+
+// Check looks at the topics and at the cluster and returns what endangers events. Topics that do
+// not exist are findings as well. A nil ledger leaves the number of partitions unchecked. The
+// error is about asking: Kafka, or the ledger, does not answer.
+func Check(ctx context.Context, cl *kgo.Client, ledger PartitionLedger, topics ...string) ([]*Finding, error) {
+	admin := kadm.NewClient(cl)
+	meta, err := admin.Metadata(ctx, topics...)
+	if err != nil {
+		return nil, fmt.Errorf("look up Kafka topics: %w", err)
+	}
+	c := checker{brokers: len(meta.Brokers)}
+	var known []string
+	for _, name := range topics {
+		detail, ok := meta.Topics[name]
+		switch {
+		case !ok, errors.Is(detail.Err, kerr.UnknownTopicOrPartition):
+			c.fatal("topic "+name, "the topic", "does not exist", "make it with `lodestone migrate`")
+			continue
+		case detail.Err != nil:
+			return nil, fmt.Errorf("look up Kafka topic %s: %w", name, detail.Err)
+		}
+		known = append(known, name)
+	}
+	if len(known) > 0 {
+		configs, err := admin.DescribeTopicConfigs(ctx, known...)
+		if err != nil && !errors.Is(err, kerr.TopicAuthorizationFailed) {
+			return nil, fmt.Errorf("read settings of Kafka topics: %w", err)
+		}
+		for _, name := range known {
+			values, err := settings(configs, name)
+			if err != nil {
+				c.warn("topic "+name, "its settings", "cannot be read ("+err.Error()+")", "allow this user DescribeConfigs on the topic")
+			}
+			c.topic(name, replicas(meta.Topics[name]), values)
+			if ledger == nil || name == event.DeadLetterTopic {
+				continue
+			}
+			if err := c.partitions(ctx, ledger, meta.Topics[name]); err != nil {
+				return c.findings, err
+			}
+		}
+	}
+	c.cluster(ctx, admin, meta)
+	return c.findings, nil
+}
+
+type checker struct {
+	brokers  int
+	findings []*Finding
+}
+
+func (c *checker) add(fatal bool, where, setting, wrong, remedy string) {
+	c.findings = append(c.findings, &Finding{Where: where, Setting: setting, Wrong: wrong, Remedy: remedy, Fatal: fatal})
+}
+func (c *checker) fatal(where, setting, wrong, remedy string) {
+	c.add(true, where, setting, wrong, remedy)
+}
+func (c *checker) warn(where, setting, wrong, remedy string) {
+	c.add(false, where, setting, wrong, remedy)
+}
+
+// replicas returns the lowest number of replicas that a partition of the topic has.
+func replicas(t kadm.TopicDetail) int {
+	lowest := 0
+	for _, p := range t.Partitions {
+		if lowest == 0 || len(p.Replicas) < lowest {
+			lowest = len(p.Replicas)
+		}
+	}
+	return lowest
+}
+
+// settings returns the effective settings of one resource.
+func settings(all kadm.ResourceConfigs, name string) (map[string]string, error) {
+	for _, r := range all {
+		if r.Name != name {
+			continue
+		}
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		values := make(map[string]string, len(r.Configs))
+		for _, c := range r.Configs {
+			values[c.Key] = c.MaybeValue()
+		}
+		return values, nil
+	}
+	return nil, errors.New("no answer")
+}
+
+// alter is the command that changes a topic's setting, with the tool that Kafka comes with.
+func alter(topic, setting string) string {
+	return "`kafka-configs.sh --alter --entity-type topics --entity-name " + topic + " --add-config " + setting + "`"
+}
+
+// topic judges the settings of one topic. Those that are not there, because they could not be
+// read or the broker has no such setting, are not judged.
+func (c *checker) topic(name string, copies int, values map[string]string) {
+	where := "topic " + name
+	number := func(key string) (int64, bool) {
+		v, err := strconv.ParseInt(values[key], 10, 64)
+		return v, err == nil
+	}
+	if policy := values["cleanup.policy"]; strings.Contains(policy, "compact") {
+		c.fatal(where, "cleanup.policy", "is "+policy+": records with the same key would be removed before or after they are stored",
+			alter(name, "cleanup.policy=delete"))
+	}
+	if c.brokers > 1 && copies == 1 {
+		c.warn(where, "replication factor", fmt.Sprintf("is 1 on %d brokers: losing one broker loses acknowledged events", c.brokers),
+			"reassign the partitions to 3 replicas with `kafka-reassign-partitions.sh`")
+	}
+	if isr, ok := number("min.insync.replicas"); ok {
+		switch {
+		case isr > int64(copies):
+			c.fatal(where, "min.insync.replicas", fmt.Sprintf("is %d, but the topic has %d replicas: no write can ever be acknowledged", isr, copies),
+				alter(name, "min.insync.replicas="+strconv.Itoa(max(1, copies-1))))
+		case copies >= 2 && isr == 1:
+			c.warn(where, "min.insync.replicas", fmt.Sprintf("is 1 of %d replicas: an acknowledged event may be on one broker only", copies),
+				alter(name, "min.insync.replicas=2"))
+		}
+	}
+	if values["unclean.leader.election.enable"] == "true" {
+		c.warn(where, "unclean.leader.election.enable", "is true: a replica that lags behind may take over, and acknowledged events vanish",
+			alter(name, "unclean.leader.election.enable=false"))
+	}
+	if name == event.DeadLetterTopic {
+		c.deadLetterTopic(where, name, number)
+		return
+	}
+	if ms, ok := number("retention.ms"); ok && ms >= 0 && ms < minRetention.Milliseconds() {
+		c.warn(where, "retention.ms", fmt.Sprintf("is %s: a longer standstill of the consumer or of ClickHouse loses events", time.Duration(ms)*time.Millisecond),
+			alter(name, "retention.ms=604800000")+", which is a week")
+	}
+	if size, ok := number("retention.bytes"); ok && size >= 0 && size < minRetentionBytes {
+		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: a standstill of the consumer may lose events before retention.ms has passed", size),
+			alter(name, "retention.bytes=-1")+", and let retention.ms bound the log")
+	}
+	if size, ok := number("max.message.bytes"); ok && size < BatchBytes {
+		c.fatal(where, "max.message.bytes", fmt.Sprintf("is %d: the collector sends batches of up to %d bytes, which would be refused", size, BatchBytes),
+			alter(name, "max.message.bytes=1048588"))
+	}
+}
+
+// deadLetterTopic judges what differs for dead letters: they wait for a person, however long.
+func (c *checker) deadLetterTopic(where, name string, number func(string) (int64, bool)) {
+	if ms, ok := number("retention.ms"); ok && ms >= 0 {
+		c.warn(where, "retention.ms", fmt.Sprintf("is %s: dead letters that nobody looked at are lost after that", time.Duration(ms)*time.Millisecond),
+			alter(name, "retention.ms=-1"))
+	}
+	if size, ok := number("retention.bytes"); ok && size >= 0 {
+		c.warn(where, "retention.bytes", fmt.Sprintf("is %d: the oldest dead letters are lost above that", size), alter(name, "retention.bytes=-1"))
+	}
+	if size, ok := number("max.message.bytes"); ok && size < DeadLetterBytes {
+		c.warn(where, "max.message.bytes", fmt.Sprintf("is %d: a record of about that size that cannot become a row would stop its partition", size),
+			alter(name, "max.message.bytes="+strconv.Itoa(DeadLetterBytes)))
+	}
+}
+
+// partitions compares the number of a topic's partitions with the one on record.
+func (c *checker) partitions(ctx context.Context, ledger PartitionLedger, t kadm.TopicDetail) error {
+	n := len(t.Partitions)
+	recorded, err := ledger.Partitions(ctx, uuid.UUID(t.ID), t.Topic, n)
+	if err != nil {
+		return err
+	}
+	if recorded != n {
+		c.fatal("topic "+t.Topic, "number of partitions", fmt.Sprintf("is %d, and was %d: keys have moved, so repeats of an event may lie in two partitions, where they are not recognised", n, recorded),
+			"stop the collectors, wait until no sender repeats events from before the change (and no collector has any in its spool), "+
+				"then accept the number with `lodestone migrate --kafka-accept-partitions`; "+
+				"or let the consumer store everything, delete the topic, and make it anew with `lodestone migrate --kafka-partitions`")
+	}
+	return nil
+}
+
+// cluster judges the settings of the brokers. They may be hidden from us, as managed services do.
+func (c *checker) cluster(ctx context.Context, admin *kadm.Client, meta kadm.Metadata) {
+	if len(meta.Brokers) == 0 {
+		return
+	}
+	id := meta.Brokers[0].NodeID
+	configs, err := admin.DescribeBrokerConfigs(ctx, id)
+	if err != nil {
+		return
+	}
+	values, err := settings(configs, strconv.Itoa(int(id)))
+	if err != nil {
+		return
+	}
+	if minutes, err := strconv.ParseInt(values["offsets.retention.minutes"], 10, 64); err == nil && time.Duration(minutes)*time.Minute < minOffsetRetention {
+		c.warn("brokers", "offsets.retention.minutes", fmt.Sprintf("is %d: a consumer that stood still for longer starts at the beginning of the log, and skips what is stored", minutes),
+			"set offsets.retention.minutes=10080 on the brokers")
+	}
+}

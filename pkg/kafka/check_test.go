@@ -1,0 +1,232 @@
+package kafka_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+var topics = []string{event.Topic, event.LinkViewTopic, event.DeadLetterTopic}
+
+// cluster returns a client of a cluster of the test's own.
+func cluster(t *testing.T, options ...kfake.Opt) (kafka.Config, *kgo.Client) {
+	t.Helper()
+	c, err := kfake.NewCluster(options...)
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return connect(t, c.ListenAddrs())
+}
+
+func connect(t *testing.T, brokers []string) (kafka.Config, *kgo.Client) {
+	t.Helper()
+	k := kafka.Config{Brokers: brokers}
+	cl, err := kgo.NewClient(k.Options(slog.New(slog.DiscardHandler))...)
+	require.NoError(t, err)
+	t.Cleanup(cl.Close)
+	return k, cl
+}
+
+func create(t *testing.T, cl *kgo.Client, replication int16) {
+	t.Helper()
+	_, err := kafka.CreateTopics(t.Context(), cl, kafka.TopicConfig{Partitions: 4, Replication: replication})
+	require.NoError(t, err)
+}
+
+func set(t *testing.T, cl *kgo.Client, topic, key, value string) {
+	t.Helper()
+	_, err := kadm.NewClient(cl).AlterTopicConfigs(t.Context(), []kadm.AlterConfig{{Op: kadm.SetConfig, Name: key, Value: &value}}, topic)
+	require.NoError(t, err)
+}
+
+func findings(t *testing.T, cl *kgo.Client, ledger kafka.PartitionLedger) (fatal, warnings []string) {
+	t.Helper()
+	found, err := kafka.Check(t.Context(), cl, ledger, topics...)
+	require.NoError(t, err)
+	for _, f := range found {
+		require.NotEmpty(t, f.Remedy)
+		require.Equal(t, f.Fatal, kafka.IsRefusal(f))
+		name := f.Where + ": " + f.Setting
+		if f.Fatal {
+			fatal = append(fatal, name)
+		} else {
+			warnings = append(warnings, name)
+		}
+	}
+	return fatal, warnings
+}
+
+func ledger(t *testing.T) kafka.Ledger {
+	t.Helper()
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 2})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Migrate(t.Context())
+	require.NoError(t, err)
+	return kafka.Ledger{Pool: pool}
+}
+
+func TestTopicsAsMadeHaveNoFindings(t *testing.T) {
+	t.Parallel()
+	_, cl := cluster(t, kfake.NumBrokers(1))
+	create(t, cl, 1)
+	fatal, warnings := findings(t, cl, ledger(t))
+	require.Empty(t, fatal)
+	require.Empty(t, warnings)
+}
+
+func TestEachDangerousSettingIsFound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		topic, key, value, want string
+		fatal                   bool
+	}{
+		"compaction":             {event.Topic, "cleanup.policy", "compact", "cleanup.policy", true},
+		"compaction and more":    {event.LinkViewTopic, "cleanup.policy", "compact,delete", "cleanup.policy", true},
+		"short retention":        {event.Topic, "retention.ms", "3600000", "retention.ms", false},
+		"small log":              {event.Topic, "retention.bytes", "1000000", "retention.bytes", false},
+		"small messages":         {event.Topic, "max.message.bytes", "65536", "max.message.bytes", true},
+		"acks impossible":        {event.Topic, "min.insync.replicas", "2", "min.insync.replicas", true},
+		"dead letters that end":  {event.DeadLetterTopic, "retention.ms", "604800000", "retention.ms", false},
+		"dead letters too small": {event.DeadLetterTopic, "max.message.bytes", "1048588", "max.message.bytes", false},
+		"dead letters compacted": {event.DeadLetterTopic, "cleanup.policy", "compact", "cleanup.policy", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, cl := cluster(t, kfake.NumBrokers(1))
+			create(t, cl, 1)
+			set(t, cl, c.topic, c.key, c.value)
+			fatal, warnings := findings(t, cl, nil)
+			if c.fatal {
+				require.Equal(t, []string{"topic " + c.topic + ": " + c.want}, fatal)
+				require.Empty(t, warnings)
+			} else {
+				require.Equal(t, []string{"topic " + c.topic + ": " + c.want}, warnings)
+				require.Empty(t, fatal)
+			}
+		})
+	}
+}
+
+func TestReplicationOnSeveralBrokers(t *testing.T) {
+	t.Parallel()
+	_, one := cluster(t, kfake.NumBrokers(3))
+	create(t, one, 1)
+	fatal, warnings := findings(t, one, nil)
+	require.Empty(t, fatal)
+	require.Contains(t, warnings, "topic lodestone.events: replication factor")
+
+	_, three := cluster(t, kfake.NumBrokers(3))
+	create(t, three, 3)
+	fatal, warnings = findings(t, three, nil)
+	require.Empty(t, fatal)
+	require.Contains(t, warnings, "topic lodestone.events: min.insync.replicas")
+	for _, topic := range topics {
+		set(t, three, topic, "min.insync.replicas", "2")
+	}
+	fatal, warnings = findings(t, three, nil)
+	require.Empty(t, fatal)
+	require.Empty(t, warnings)
+}
+
+func TestAMissingTopicIsRefused(t *testing.T) {
+	t.Parallel()
+	k, cl := cluster(t, kfake.NumBrokers(1))
+	fatal, _ := findings(t, cl, nil)
+	require.Len(t, fatal, 3)
+	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
+	require.NoError(t, err)
+	err = guard.Start(t.Context())
+	require.True(t, kafka.IsRefusal(err))
+	require.ErrorContains(t, err, "topic lodestone.events: the topic does not exist: make it with `lodestone migrate`")
+	require.NoError(t, guard.Stop(t.Context()))
+}
+
+func TestTheGuardStartsWithWarningsAndWithoutKafka(t *testing.T) {
+	t.Parallel()
+	k, cl := cluster(t, kfake.NumBrokers(1))
+	create(t, cl, 1)
+	set(t, cl, event.Topic, "retention.ms", "1000")
+	metrics := prometheus.NewRegistry()
+	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), metrics, topics...)
+	require.NoError(t, err)
+	require.NoError(t, guard.Start(t.Context()))
+	require.NoError(t, guard.Stop(t.Context()))
+	families, err := metrics.Gather()
+	require.NoError(t, err)
+	require.Equal(t, "lodestone_kafka_setting_warnings", families[0].GetName())
+	require.InDelta(t, 1, families[0].GetMetric()[0].GetGauge().GetValue(), 0)
+
+	away, err := kafka.NewGuard(kafka.Config{Brokers: []string{"127.0.0.1:1"}}, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
+	require.NoError(t, err)
+	require.NoError(t, away.Start(t.Context()))
+	require.NoError(t, away.Stop(t.Context()))
+}
+
+func TestPartitionsThatGrewAreRefused(t *testing.T) {
+	t.Parallel()
+	_, cl := cluster(t, kfake.NumBrokers(1))
+	requirePartitionsGuarded(t, cl)
+}
+
+func requirePartitionsGuarded(t *testing.T, cl *kgo.Client) {
+	t.Helper()
+	create(t, cl, 1)
+	l := ledger(t)
+	fatal, _ := findings(t, cl, l)
+	require.Empty(t, fatal)
+	_, err := kadm.NewClient(cl).UpdatePartitions(t.Context(), 6, event.Topic)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		fatal, _ := findings(t, cl, l)
+		return len(fatal) == 1 && fatal[0] == "topic lodestone.events: number of partitions"
+	}, time.Minute, 50*time.Millisecond)
+	require.NoError(t, l.Accept(t.Context(), cl))
+	fatal, _ = findings(t, cl, l)
+	require.Empty(t, fatal)
+
+	// A topic made anew is another one.
+	_, err = kadm.NewClient(cl).DeleteTopics(t.Context(), event.Topic)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, err := kafka.CreateTopics(context.Background(), cl, kafka.TopicConfig{Partitions: 2, Replication: 1})
+		if err != nil {
+			return false
+		}
+		_, n, err := kafka.Topic(context.Background(), cl, event.Topic)
+		return err == nil && n == 2
+	}, time.Minute, 50*time.Millisecond)
+	fatal, _ = findings(t, cl, l)
+	require.Empty(t, fatal)
+}
+
+// The same answers from the real one, which has more settings and other words for some.
+func TestApacheKafka(t *testing.T) {
+	t.Parallel()
+	_, cl := connect(t, enginetest.ApacheKafka(t))
+	requirePartitionsGuarded(t, cl)
+	set(t, cl, event.Topic, "cleanup.policy", "compact")
+	set(t, cl, event.Topic, "unclean.leader.election.enable", "true")
+	set(t, cl, event.LinkViewTopic, "min.insync.replicas", "2")
+	set(t, cl, event.DeadLetterTopic, "retention.ms", "1000")
+	require.Eventually(t, func() bool {
+		fatal, warnings := findings(t, cl, nil)
+		return len(fatal) == 2 && len(warnings) == 2
+	}, time.Minute, 50*time.Millisecond)
+	fatal, warnings := findings(t, cl, nil)
+	require.ElementsMatch(t, []string{"topic lodestone.events: cleanup.policy", "topic lodestone.link_views: min.insync.replicas"}, fatal)
+	require.ElementsMatch(t, []string{"topic lodestone.events: unclean.leader.election.enable", "topic lodestone.dead_letters: retention.ms"}, warnings)
+}
