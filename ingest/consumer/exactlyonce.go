@@ -39,7 +39,7 @@ func (w *worker) recover(ctx context.Context) bool {
 // only the race with an insert that is still on its way; what counts are the stored offsets.
 func (w *worker) insert(ctx context.Context) bool {
 	b := w.block
-	doubtful := b.first <= w.doubt
+	doubtful := b.first <= w.doubt && !disableRuleR
 	round := 0
 	tries := w.backoff()
 	for {
@@ -63,7 +63,7 @@ func (w *worker) insert(ctx context.Context) bool {
 			doubtful = true // inserted while in doubt: count
 			continue
 		}
-		doubtful = true
+		doubtful = !disableRuleR
 		w.metrics.retries.Inc()
 		if !w.wait(ctx, tries, "insert", err) {
 			return false

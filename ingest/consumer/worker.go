@@ -158,7 +158,7 @@ func (w *worker) admit(r *kgo.Record) {
 	}
 	w.read = r.Offset + 1
 	d, err := w.block.table.decode(r.Value)
-	repeats := err == nil && w.window.repeats(d.identity, r.Offset)
+	repeats := err == nil && w.window.repeats(d.identity, r.Offset) && !disableWindow
 	if r.Offset < w.started {
 		return
 	}
