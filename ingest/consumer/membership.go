@@ -1,0 +1,130 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/kafka"
+)
+
+const (
+	// pollRecords is how many records one poll takes at the most: rebalances wait for a poll to be
+	// handed out, which is quick.
+	pollRecords = 20_000
+	// rejoinPause keeps a consumer that cannot read from joining its group again and again.
+	rejoinPause = time.Second
+)
+
+// run is a member of the group until ctx ends: of one membership after the other, should one end
+// because what it reads changed under it.
+func (c *Consumer) run(ctx context.Context, ready func()) error {
+	for first := true; ; first = false {
+		err := c.member(ctx, ready)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && first:
+			return err
+		case err != nil:
+			c.log.Warn("cannot join the group, will try again", "error", err)
+		}
+		pause := time.NewTimer(rejoinPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil
+		}
+	}
+}
+
+// member joins the group and hands out what it polls, until ctx ends or the positions have to be
+// read anew, which only joining again does.
+func (c *Consumer) member(ctx context.Context, ready func()) error {
+	var cl *kgo.Client
+	created := make(chan struct{}) // closed when cl is set: the group is joined before NewClient returns
+	topics := make([]string, 0, len(c.streams))
+	for topic := range c.streams {
+		topics = append(topics, topic)
+	}
+	opts := append(c.kafka.Options(c.log),
+		kgo.ConsumerGroup(c.cfg.Group),
+		kgo.ConsumeTopics(topics...),
+		kgo.Balancers(kgo.CooperativeStickyBalancer()),
+		kgo.SessionTimeout(c.cfg.SessionTimeout),
+		kgo.HeartbeatInterval(min(3*time.Second, c.cfg.SessionTimeout/3)),
+		kgo.RebalanceTimeout(c.cfg.RebalanceTimeout),
+		kgo.DisableAutoCommit(), // an ordinary commit would erase the announcement of a block
+		kgo.BlockRebalanceOnPoll(),
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()), // an offset outside the log is an alarm
+		kgo.FetchMaxBytes(16<<20),
+		kgo.FetchMaxPartitionBytes(4<<20),
+		kgo.FetchMaxWait(500*time.Millisecond),
+		kgo.AdjustFetchOffsetsFn(func(ctx context.Context, o map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+			<-created
+			return c.assign(ctx, cl, o)
+		}),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.release(p, true) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.release(p, false) }),
+	)
+	var err error
+	if cl, err = kgo.NewClient(opts...); err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	close(created)
+	for _, topic := range topics {
+		if _, _, err := kafka.Topic(ctx, cl, topic); err != nil {
+			cl.Close()
+			return err
+		}
+	}
+	ready()
+	c.poll(ctx, cl)
+	// Leaving the group gives the partitions back, which stops the workers with grace.
+	cl.CloseAllowingRebalance()
+	c.releaseAll()
+	return nil
+}
+
+// poll hands records to the workers until ctx ends, or until the positions have to be read anew.
+// While it does so no assignment can change, so a record never meets the worker of another
+// assignment.
+func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
+	for {
+		fetches := cl.PollRecords(ctx, pollRecords)
+		if ctx.Err() != nil || fetches.IsClientClosed() {
+			return
+		}
+		moved := false
+		fetches.EachError(func(topic string, partition int32, err error) {
+			c.log.Warn("cannot read from Kafka, will try again", "topic", topic, "partition", partition, "error", err)
+			moved = moved || isMoved(err)
+		})
+		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+			a := assignment{p.Topic, p.Partition}
+			c.mu.Lock()
+			w := c.workers[a]
+			c.ends[a] = p.HighWatermark
+			c.mu.Unlock()
+			if w != nil && len(p.Records) > 0 && w.queue.push(p.Records) {
+				cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}})
+			}
+		})
+		cl.AllowRebalance()
+		if moved {
+			return
+		}
+	}
+}
+
+// isMoved reports whether an error says that the log is not what the positions were read for: the
+// topic was made anew under its name, or the place to read from has been deleted. Positions that
+// are read anew either fit, or the partition stands still with an alarm.
+func isMoved(err error) bool {
+	return errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.InconsistentTopicID) || errors.Is(err, kerr.OffsetOutOfRange)
+}
