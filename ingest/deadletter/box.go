@@ -1,0 +1,146 @@
+package deadletter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+)
+
+// ErrUnknown is wrapped by errors about an origin that has no dead letter.
+var ErrUnknown = errors.New("there is no such dead letter")
+
+// Box is the dead-letter topic. It is safe for concurrent use.
+type Box struct {
+	client  *kgo.Client
+	options []kgo.Opt
+}
+
+// NewBox returns the box of a cluster. Client asks and writes; options, those that it was made with,
+// make the clients that read.
+func NewBox(client *kgo.Client, options []kgo.Opt) *Box { return &Box{client, options} }
+
+// Filter chooses dead letters. Its zero value chooses all.
+type Filter struct {
+	States  []State  // none: any
+	Reason  string   // empty: any
+	Origins []Origin // none: any
+	Since   time.Time
+}
+
+func (f Filter) matches(l *Letter) bool {
+	return (len(f.States) == 0 || slices.Contains(f.States, l.State)) &&
+		(f.Reason == "" || l.Reason == f.Reason) &&
+		(len(f.Origins) == 0 || slices.Contains(f.Origins, l.Origin)) &&
+		!l.At.Before(f.Since)
+}
+
+// each calls fn with every entry of the topic as it is now.
+func (b *Box) each(ctx context.Context, fn func(entry) error) error {
+	ranges, err := kafka.Ranges(ctx, b.client, event.DeadLetterTopic)
+	if err != nil {
+		return err
+	}
+	for partition, r := range ranges {
+		err := kafka.ReadRange(ctx, b.options, event.DeadLetterTopic, partition, r, func(record *kgo.Record) error {
+			if e, ok := parse(record); ok {
+				return fn(e)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read dead letters: %w", err)
+		}
+	}
+	return nil
+}
+
+// List returns the letters that the filter chooses, without their records, oldest first. It holds
+// a few hundred bytes of each letter of the topic in memory.
+func (b *Box) List(ctx context.Context, f Filter) ([]Letter, error) {
+	known := map[Origin]*Letter{}
+	err := b.each(ctx, func(e entry) error {
+		l := known[e.letter.Origin]
+		if l == nil {
+			l = &Letter{Origin: e.letter.Origin}
+			known[e.letter.Origin] = l
+		}
+		l.merge(e)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var letters []Letter
+	for _, l := range known {
+		if l.Reason != "" && f.matches(l) { // a marker whose letter is gone is nothing to show
+			letters = append(letters, *l)
+		}
+	}
+	slices.SortFunc(letters, func(a, b Letter) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Origin.Partition, b.Origin.Partition),
+			cmp.Compare(a.Origin.Offset, b.Origin.Offset))
+	})
+	return letters, nil
+}
+
+// Read returns a letter and its record. The error wraps ErrUnknown if there is none.
+func (b *Box) Read(ctx context.Context, o Origin) (Letter, []byte, error) {
+	letter, value, found := Letter{Origin: o}, []byte(nil), false
+	err := b.each(ctx, func(e entry) error {
+		if e.letter.Origin == o {
+			letter.merge(e)
+			if !e.marker {
+				value, found = e.value, true
+			}
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", o, ErrUnknown)
+	}
+	return letter, value, err
+}
+
+// Discard marks letters as not worth replaying and says why. Those that were replayed or discarded
+// already are left alone. It returns how many it marked; the error wraps ErrUnknown, and nothing is
+// marked, if one of the origins has no letter.
+func (b *Box) Discard(ctx context.Context, origins []Origin, why string) (int, error) {
+	letters, err := b.List(ctx, Filter{Origins: origins})
+	if err != nil {
+		return 0, err
+	}
+	if err := requireAll(letters, origins); err != nil {
+		return 0, err
+	}
+	letters = slices.DeleteFunc(letters, func(l Letter) bool { return l.State != Open })
+	return len(letters), b.mark(ctx, letters, Discarded, func(Letter) string { return why })
+}
+
+func requireAll(letters []Letter, origins []Origin) error {
+	for _, o := range origins {
+		if !slices.ContainsFunc(letters, func(l Letter) bool { return l.Origin == o }) {
+			return fmt.Errorf("%s: %w", o, ErrUnknown)
+		}
+	}
+	return nil
+}
+
+// mark returns when the markers are durable.
+func (b *Box) mark(ctx context.Context, letters []Letter, state State, why func(Letter) string) error {
+	markers := make([]*kgo.Record, len(letters))
+	for i, l := range letters {
+		markers[i] = marker(l, state, why(l))
+	}
+	if err := b.client.ProduceSync(ctx, markers...).FirstErr(); err != nil {
+		return fmt.Errorf("mark dead letters as %s: %w", state, err)
+	}
+	return nil
+}

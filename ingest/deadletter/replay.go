@@ -1,0 +1,331 @@
+package deadletter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/counter"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+// Limits of a replay.
+const (
+	replayLock    = 0x6c6f6465_64656164 // "lodedead", the key of the advisory lock that a replay holds
+	batchLetters  = 1_000
+	batchBytes    = 16 << 20
+	insertTimeout = 20 * time.Second
+	replayRounds  = 5 // looks at what a batch's inserts left
+)
+
+// Replayer stores dead letters that this build can decode.
+type Replayer struct {
+	Box        *Box
+	ClickHouse clickhouse.Config
+	Conn       driver.Conn // of the same ClickHouse
+	Pool       *postgres.Pool
+	Group      string // of the consumers
+	Log        *slog.Logger
+}
+
+// Result counts the letters of a replay.
+type Result struct {
+	Stored    int // became rows now
+	Present   int // were rows already, from an earlier replay or by a consumer of this build
+	Repeats   int // repeat an event that is stored: marked as replayed, without a row
+	Undecoded int // still cannot become rows, and stay open
+	Unsettled int // the consumer has not finished the block of the record: stay open, try again
+	Unknown   int // come from a topic that this build does not store: stay open
+}
+
+// candidate is a letter that decodes now.
+type candidate struct {
+	letter Letter
+	id     consumer.Identity
+	value  []byte
+	repeat bool
+}
+
+// lane is where rows of one partition go.
+type lane struct {
+	topic     string
+	topicID   uuid.UUID
+	partition int32
+}
+
+// Replay stores those letters of the filter that decode now under their origins, sets the counters
+// of their links, and marks them as replayed, in this order: a replay that is killed anywhere can be
+// started again. Whether a row is stored is asked of ClickHouse by its origin, never remembered.
+// Only one replay runs at a time; another waits.
+func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
+	var result Result
+	err := r.Pool.Transaction(ctx, func(tx pgx.Tx) error {
+		// The lock goes with the connection, whatever ends it.
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(replayLock)); err != nil {
+			return fmt.Errorf("take the replay's lock: %w", err)
+		}
+		return r.replay(ctx, f, &result)
+	})
+	return result, err
+}
+
+func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
+	letters, err := r.Box.List(ctx, f)
+	if err != nil {
+		return err
+	}
+	if err := requireAll(letters, f.Origins); err != nil {
+		return err
+	}
+	chosen := make(map[Origin]Letter, len(letters))
+	for _, l := range letters {
+		if l.State != Replayed {
+			chosen[l.Origin] = l
+		}
+	}
+	settled, err := r.settled(ctx)
+	if err != nil {
+		return err
+	}
+	decoders := map[string]*consumer.Decoder{}
+	batches := map[lane][]candidate{}
+	bytes := 0
+	flush := func() error {
+		for at, batch := range batches {
+			if err := r.store(ctx, at, batch, result); err != nil {
+				return err
+			}
+		}
+		clear(batches)
+		bytes = 0
+		return nil
+	}
+	err = r.Box.each(ctx, func(e entry) error {
+		l, ok := chosen[e.letter.Origin]
+		if !ok || e.marker {
+			return nil
+		}
+		delete(chosen, l.Origin) // doubles collapse
+		stream, known := consumer.StreamOf(l.Topic)
+		if !known {
+			result.Unknown++
+			return nil
+		}
+		if !settled(l) {
+			result.Unsettled++
+			return nil
+		}
+		if decoders[l.Topic] == nil {
+			decoders[l.Topic] = stream.Decoder()
+		}
+		id, err := decoders[l.Topic].Decode(e.value)
+		if err != nil {
+			result.Undecoded++
+			r.Log.Info("dead letter cannot be decoded", "origin", l.Origin, "error", err)
+			return nil
+		}
+		at := lane{l.Topic, l.Origin.TopicID, l.Origin.Partition}
+		batches[at] = append(batches[at], candidate{letter: l, id: id, value: e.value})
+		bytes += len(e.value)
+		if len(batches[at]) >= batchLetters || bytes >= batchBytes {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	return err
+}
+
+// settled returns a function that tells whether the consumer is done with a letter's offset. As
+// long as it is not, a consumer of this build may be about to store the record itself.
+func (r *Replayer) settled(ctx context.Context) (func(Letter) bool, error) {
+	done := map[lane]int64{}
+	ids := map[string]uuid.UUID{}
+	for _, s := range consumer.Streams() {
+		id, _, err := kafka.Topic(ctx, r.Box.client, s.Topic)
+		if errors.Is(err, kafka.ErrNoTopic) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ids[s.Topic] = id
+		commits, err := kadm.NewClient(r.Box.client).FetchOffsetsForTopics(ctx, r.Group, s.Topic)
+		if errors.Is(err, kerr.GroupIDNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read committed offsets of %s: %w", s.Topic, err)
+		}
+		for partition, o := range commits[s.Topic] {
+			if o.Err != nil {
+				return nil, fmt.Errorf("read committed offset of %s partition %d: %w", s.Topic, partition, o.Err)
+			}
+			if of, ours := consumer.CommitTopic(o.Metadata); !ours || of == id {
+				done[lane{s.Topic, id, partition}] = o.At
+			}
+		}
+	}
+	return func(l Letter) bool {
+		if id, there := ids[l.Topic]; !there || id != l.Origin.TopicID {
+			return true // of a topic that is gone: no consumer works on it
+		}
+		return l.Origin.Offset < done[lane{l.Topic, l.Origin.TopicID, l.Origin.Partition}]
+	}, nil
+}
+
+// store stores a batch of one partition, counts, and marks.
+func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result *Result) error {
+	slices.SortFunc(batch, func(a, b candidate) int { return cmp.Compare(a.letter.Origin.Offset, b.letter.Origin.Offset) })
+	stream, _ := consumer.StreamOf(at.topic)
+	options, err := r.ClickHouse.BlockOptions()
+	if err != nil {
+		return err
+	}
+	w := stream.Writer(options, at.topicID, at.partition, r.Log)
+	defer w.Close()
+	first, last := batch[0].letter.Origin.Offset, batch[len(batch)-1].letter.Origin.Offset
+
+	var before map[int64]struct{}
+	for round := 0; ; round++ {
+		stored, missing, err := r.look(ctx, w, stream, at, batch)
+		if err != nil {
+			return err
+		}
+		if before == nil {
+			before = stored
+		}
+		if len(missing) == 0 {
+			break
+		}
+		if round == replayRounds {
+			return fmt.Errorf("replay %d dead letters of %s partition %d: ClickHouse does not show their rows after %d inserts", len(missing), at.topic, at.partition, round)
+		}
+		if err := insert(ctx, w, at, missing, round); err != nil {
+			return err
+		}
+	}
+	if err := counter.Recount(ctx, r.Pool, r.Conn, at.topic, at.topicID, at.partition, first, last); err != nil {
+		return err
+	}
+	letters := make([]Letter, len(batch))
+	why := make(map[Origin]string, len(batch))
+	for i, c := range batch {
+		letters[i] = c.letter
+		_, present := before[c.letter.Origin.Offset]
+		switch {
+		case present:
+			result.Present++
+			why[c.letter.Origin] = "was stored already"
+		case c.repeat:
+			result.Repeats++
+			why[c.letter.Origin] = "repeats an event that is stored"
+		default:
+			result.Stored++
+			why[c.letter.Origin] = "stored"
+		}
+	}
+	return r.Box.mark(ctx, letters, Replayed, func(l Letter) string { return why[l.Origin] })
+}
+
+// look returns which of the batch's offsets are stored, and the candidates that are to be stored
+// yet. It marks those as repeats whose event is stored under another offset, or stands in the batch
+// before.
+func (r *Replayer) look(ctx context.Context, w *consumer.Writer, stream consumer.Stream, at lane, batch []candidate) (
+	stored map[int64]struct{}, missing []candidate, err error,
+) {
+	if err := w.Settle(ctx); err != nil {
+		return nil, nil, err
+	}
+	if stored, err = r.storedOffsets(ctx, w, batch); err != nil {
+		return nil, nil, err
+	}
+	ids := make([]consumer.Identity, len(batch))
+	for i, c := range batch {
+		ids[i] = c.id
+	}
+	elsewhere, err := stream.Places(ctx, r.Conn, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := map[consumer.Identity]bool{}
+	for i := range batch {
+		c := &batch[i]
+		if _, ok := stored[c.letter.Origin.Offset]; ok {
+			seen[c.id] = true
+			continue
+		}
+		c.repeat = seen[c.id]
+		for _, p := range elsewhere[c.id] {
+			c.repeat = c.repeat || p.TopicID != at.topicID || p.Partition != at.partition || p.Offset != c.letter.Origin.Offset
+		}
+		seen[c.id] = true
+		if !c.repeat {
+			missing = append(missing, *c)
+		}
+	}
+	return stored, missing, nil
+}
+
+// storedOffsets asks for the batch's offsets in stretches, so that letters far apart do not make it
+// read all that lies between.
+func (r *Replayer) storedOffsets(ctx context.Context, w *consumer.Writer, batch []candidate) (map[int64]struct{}, error) {
+	const stretch = 100_000
+	stored := map[int64]struct{}{}
+	for i := 0; i < len(batch); {
+		first := batch[i].letter.Origin.Offset
+		j := i
+		for j+1 < len(batch) && batch[j+1].letter.Origin.Offset < first+stretch {
+			j++
+		}
+		found, err := w.Stored(ctx, first, batch[j].letter.Origin.Offset)
+		if err != nil {
+			return nil, err
+		}
+		for k := i; k <= j; k++ {
+			if _, ok := found[batch[k].letter.Origin.Offset]; ok {
+				stored[batch[k].letter.Origin.Offset] = struct{}{}
+			}
+		}
+		i = j + 1
+	}
+	return stored, nil
+}
+
+// insert stores the rows of the candidates under a token made of their origins. An error leaves it
+// open whether they are stored: the next replay looks.
+func insert(ctx context.Context, w *consumer.Writer, at lane, missing []candidate, round int) error {
+	hash := fnv.New64a()
+	for _, c := range missing {
+		if err := w.Add(c.value, c.letter.Origin.Offset); err != nil {
+			return fmt.Errorf("decode dead letter %s a second time: %w", c.letter.Origin, err)
+		}
+		fmt.Fprintln(hash, c.letter.Origin)
+	}
+	token := fmt.Sprintf("replay:%s:%d:%d-%d-%x", at.topicID, at.partition, missing[0].letter.Origin.Offset,
+		missing[len(missing)-1].letter.Origin.Offset, hash.Sum64())
+	if round > 0 {
+		// ClickHouse acknowledged, and does not have the rows: the token was logged by an insert
+		// that was cut off, and would swallow this one as well.
+		token += fmt.Sprintf("#r%d", round)
+	}
+	limited, cancel := context.WithTimeout(ctx, insertTimeout)
+	defer cancel()
+	return w.Insert(limited, token)
+}
