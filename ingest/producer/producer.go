@@ -27,6 +27,7 @@ type Record struct {
 type Deps struct {
 	Kafka      []kgo.Opt // how to reach Kafka: seeds, TLS, login
 	Topics     []string  // which must exist when the producer starts
+	StartAway  bool      // start although Kafka does not answer: somebody else keeps what is written
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -81,12 +82,13 @@ func New(c Config, d Deps) (*Producer, error) {
 }
 
 // Start waits until Kafka answers, and checks that the topics exist: the error about one that does
-// not wraps kafka.ErrNoTopic and names the remedy.
+// not wraps kafka.ErrNoTopic and names the remedy. With StartAway it waits for one answer only, and
+// starts without it.
 func (p *Producer) Start(ctx context.Context) error {
 	const retryAfter = 500 * time.Millisecond
 	for _, topic := range p.deps.Topics {
 		for {
-			attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
+			attempt, cancel := context.WithTimeout(ctx, p.patience())
 			_, _, err := kafka.Topic(attempt, p.client, topic)
 			cancel()
 			if err == nil {
@@ -94,6 +96,10 @@ func (p *Producer) Start(ctx context.Context) error {
 			}
 			if errors.Is(err, kafka.ErrNoTopic) {
 				return fmt.Errorf("start producer: %w", err)
+			}
+			if p.deps.StartAway {
+				p.deps.Log.Warn("starting although Kafka does not answer", "topic", topic, "error", err)
+				return nil
 			}
 			p.deps.Log.Warn("Kafka does not answer yet, trying again", "topic", topic, "error", err)
 			select {
@@ -104,6 +110,14 @@ func (p *Producer) Start(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// patience bounds the wait for one answer at the start.
+func (p *Producer) patience() time.Duration {
+	if p.deps.StartAway {
+		return 2 * time.Second
+	}
+	return 5 * time.Second
 }
 
 // Stop closes the connections. Records that still wait for Kafka fail: stop those who call Write

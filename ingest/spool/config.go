@@ -1,0 +1,41 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"lodestone/pkg/config"
+)
+
+// Config is the setting of the spool. Without a directory there is none.
+type Config struct {
+	Dir          string        `name:"spool-dir" placeholder:"DIR" help:"Directory for events that Kafka does not take in time, of this collector alone. Empty: such events are answered with 503."`
+	MaxBytes     int64         `name:"spool-max-bytes" default:"1073741824" help:"Bytes that the spool may take on the disk; beyond that events are answered with 503."`
+	SegmentBytes int64         `name:"spool-segment-bytes" default:"16777216" help:"Size of one file of the spool. Room is given free by whole files."`
+	After        time.Duration `name:"spool-after" default:"1500ms" help:"How long a request waits for Kafka before its events go to the spool. Must be below --collector-ack-timeout."`
+	DrainBytes   int64         `name:"spool-drain-bytes-per-second" default:"16777216" help:"Bytes a second that the spool sends to Kafka at the most while live events go there too."`
+}
+
+// Enabled reports whether there is a spool.
+func (c Config) Enabled() bool { return c.Dir != "" }
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	var errs []error
+	bytes := func(setting string, value, least, most int64) {
+		if value < least || value > most {
+			errs = append(errs, config.Invalid(setting, "is out of range", fmt.Sprintf("give a number from %d to %d", least, most)))
+		}
+	}
+	bytes("--spool-max-bytes", c.MaxBytes, 4<<20, 1<<44)
+	bytes("--spool-segment-bytes", c.SegmentBytes, 1<<20, 1<<30)
+	bytes("--spool-drain-bytes-per-second", c.DrainBytes, 64<<10, 1<<34)
+	if c.SegmentBytes > c.MaxBytes/4 {
+		errs = append(errs, config.Invalid("--spool-segment-bytes", "is more than a quarter of --spool-max-bytes", "make it smaller: room is given free by whole files"))
+	}
+	if c.After < 10*time.Millisecond || c.After > time.Minute {
+		errs = append(errs, config.Invalid("--spool-after", "is out of range", "give a time from 10ms to 1m"))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,164 @@
+package spool
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/ingest/producer"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+var background = context.Background()
+
+// brokenDisk does what a test says instead of writing or syncing.
+type brokenDisk struct {
+	realDisk
+	mu       sync.Mutex
+	creation error
+	write    error
+	partial  int // bytes that a failing write writes nevertheless
+	sync     error
+	truncate error
+	syncs    int
+	fast     bool // do not sync at all
+}
+
+func (d *brokenDisk) set(change func(*brokenDisk)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(d)
+}
+
+func (d *brokenDisk) create(path string) (file, error) {
+	d.mu.Lock()
+	err := d.creation
+	d.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.realDisk.create(path)
+	if err != nil {
+		return nil, err
+	}
+	return &brokenFile{f, d}, nil
+}
+
+func (d *brokenDisk) syncDir(path string) error {
+	if d.fast {
+		return nil
+	}
+	return d.realDisk.syncDir(path)
+}
+
+type brokenFile struct {
+	file
+	disk *brokenDisk
+}
+
+func (f *brokenFile) WriteAt(b []byte, at int64) (int, error) {
+	f.disk.mu.Lock()
+	err, partial := f.disk.write, f.disk.partial
+	f.disk.mu.Unlock()
+	if err != nil {
+		n, _ := f.file.WriteAt(b[:min(partial, len(b))], at)
+		return n, err
+	}
+	return f.file.WriteAt(b, at)
+}
+
+func (f *brokenFile) Sync() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	f.disk.syncs++
+	if f.disk.sync != nil {
+		return f.disk.sync
+	}
+	if f.disk.fast {
+		return nil
+	}
+	return f.file.Sync()
+}
+
+func (f *brokenFile) Truncate(size int64) error {
+	f.disk.mu.Lock()
+	err := f.disk.truncate
+	f.disk.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return f.file.Truncate(size)
+}
+
+var errNoSpace error = &os.PathError{Op: "write", Path: "segment", Err: syscall.ENOSPC}
+
+type fataler interface {
+	require.TestingT
+	Helper()
+}
+
+func newTestMetrics(t fataler) *metrics {
+	zero := func() float64 { return 0 }
+	m, err := newMetrics(prometheus.NewRegistry(), zero, zero, zero)
+	require.NoError(t, err)
+	return m
+}
+
+func open(t fataler, dir string, d disk, maxBytes, segmentBytes int64) *queue {
+	t.Helper()
+	q, err := openQueue(dir, maxBytes, segmentBytes, d, slog.New(slog.DiscardHandler), newTestMetrics(t))
+	require.NoError(t, err)
+	if b, ok := d.(*brokenDisk); ok && b.fast {
+		q.bookmark.sync = func() error { return nil }
+	}
+	return q
+}
+
+// rest reads and acknowledges everything.
+func rest(t fataler, q *queue) []string {
+	t.Helper()
+	var all []string
+	for {
+		b, err := q.read(64<<10, 1000)
+		require.NoError(t, err)
+		if len(b.payloads) == 0 {
+			return all
+		}
+		for _, p := range b.payloads {
+			all = append(all, string(p))
+		}
+		require.NoError(t, q.ack(b.end, b.records))
+	}
+}
+
+func settings(dir string) Config {
+	return Config{Dir: dir, MaxBytes: 64 << 20, SegmentBytes: 1 << 20, After: 300 * time.Millisecond, DrainBytes: 1 << 30}
+}
+
+// record returns a valid record whose event id is the number given.
+func record(n int) producer.Record {
+	link := uuid.UUID{15: byte(n%5 + 1)}
+	e := event.Event{
+		AccountID: uuid.UUID{1}, LeadMagnetID: uuid.UUID{2}, AccessLinkID: link, EventID: uuid.UUID{0: 1, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)},
+		Type: event.PageViewed, CreatedAt: 1_700_000_000_000, ReceivedAt: 1_700_000_000_000 + int64(n),
+	}
+	return producer.Record{Topic: event.Topic, Key: link[:], Value: e.Append(nil)}
+}
+
+func eventOf(t testing.TB, value []byte) event.Event {
+	t.Helper()
+	var e event.Event
+	require.NoError(t, e.Decode(value))
+	return e
+}

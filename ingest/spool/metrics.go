@@ -1,0 +1,56 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type metrics struct {
+	fsync    prometheus.Histogram
+	failures prometheus.Counter // groups that the disk refused
+	full     prometheus.Counter // records refused for want of room
+	spooled  prometheus.Counter
+	drained  prometheus.Counter
+	refused  prometheus.Counter // records that Kafka would not take, put back at the end
+	damage   prometheus.Counter
+	damaged  prometheus.Gauge
+	open     prometheus.Gauge
+}
+
+func newMetrics(r prometheus.Registerer, used, records, oldest func() float64) (*metrics, error) {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	fn := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
+	}
+	m := &metrics{
+		fsync: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "lodestone_spool_fsync_seconds", Help: "Time that writing and syncing one group of requests took.",
+			Buckets: prometheus.ExponentialBucketsRange(0.0001, 4, 14),
+		}),
+		failures: counter("lodestone_spool_write_failures_total", "Groups of requests that the disk refused; they were answered with 503."),
+		full:     counter("lodestone_spool_refused_full_records_total", "Records for which there was no room; they were answered with 503."),
+		spooled:  counter("lodestone_spool_spooled_records_total", "Records that were made durable in the spool."),
+		drained:  counter("lodestone_spool_drained_records_total", "Records of the spool that Kafka has acknowledged."),
+		refused:  counter("lodestone_spool_requeued_records_total", "Records that Kafka refused for good, put back at the spool's end. Above zero: look at the log."),
+		damage:   counter("lodestone_spool_damage_total", "Damaged places found in the spool. Above zero: look into its folder damaged."),
+		damaged:  gauge("lodestone_spool_damaged_segments", "Segments that were moved aside because of damage."),
+		open:     gauge("lodestone_spool_circuit_open", "1 while events go to the spool without trying Kafka first."),
+	}
+	drops := counter("lodestone_spool_drops_total", "Records that were acknowledged and given up. Always zero: there is no code that does so.")
+	err := errors.Join(r.Register(m.fsync), r.Register(m.failures), r.Register(m.full), r.Register(m.spooled), r.Register(m.drained),
+		r.Register(m.refused), r.Register(m.damage), r.Register(m.damaged), r.Register(m.open), r.Register(drops),
+		r.Register(fn("lodestone_spool_bytes", "Bytes of the spool on the disk.", used)),
+		r.Register(fn("lodestone_spool_records", "Records in the spool that Kafka has not acknowledged.", records)),
+		r.Register(fn("lodestone_spool_oldest_seconds", "Age of the oldest record in the spool; 0 if there is none.", oldest)))
+	if err != nil {
+		return nil, fmt.Errorf("register spool metrics: %w", err)
+	}
+	return m, nil
+}

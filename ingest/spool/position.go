@@ -1,0 +1,84 @@
+package spool
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+// position is a place in the spool: everything before it is acknowledged.
+type position struct {
+	segment uint64
+	offset  int64
+}
+
+func (p position) before(q position) bool {
+	return p.segment < q.segment || p.segment == q.segment && p.offset < q.offset
+}
+
+const (
+	slotBytes    = 512 // a sector: a torn write damages one slot, never both
+	positionFile = "position"
+)
+
+// bookmark keeps the position on disk, in two slots that are written in turn. It is made with its
+// full size, so that it can be written when the disk is full.
+type bookmark struct {
+	file *os.File
+	sync func() error
+	turn uint64
+}
+
+// openBookmark returns the file and the position in it. A position that cannot be read is the
+// beginning: records are then sent again, and none is lost.
+func openBookmark(path string) (*bookmark, position, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, position{}, fmt.Errorf("open read position: %w", err)
+	}
+	b := &bookmark{file: f, sync: f.Sync}
+	var found position
+	data := make([]byte, 2*slotBytes)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		_ = f.Close() // the first error tells more
+		return nil, position{}, fmt.Errorf("read read position: %w", err)
+	}
+	for slot := range 2 {
+		s := data[slot*slotBytes:]
+		turn := binary.LittleEndian.Uint64(s)
+		if turn > b.turn && crc32.Checksum(s[:24], castagnoli) == binary.LittleEndian.Uint32(s[24:]) {
+			b.turn = turn
+			found = position{binary.LittleEndian.Uint64(s[8:]), int64(binary.LittleEndian.Uint64(s[16:]))}
+		}
+	}
+	if n < len(data) {
+		if _, err := f.WriteAt(data, 0); err != nil {
+			_ = f.Close()
+			return nil, position{}, fmt.Errorf("make read position: %w", err)
+		}
+	}
+	return b, found, nil
+}
+
+// write makes a position durable.
+func (b *bookmark) write(p position) error {
+	var s [28]byte
+	binary.LittleEndian.PutUint64(s[:], b.turn+1)
+	binary.LittleEndian.PutUint64(s[8:], p.segment)
+	binary.LittleEndian.PutUint64(s[16:], uint64(p.offset))
+	binary.LittleEndian.PutUint32(s[24:], crc32.Checksum(s[:24], castagnoli))
+	if _, err := b.file.WriteAt(s[:], int64((b.turn+1)%2)*slotBytes); err != nil {
+		return fmt.Errorf("write read position: %w", err)
+	}
+	b.turn++
+	if err := b.sync(); err != nil {
+		return fmt.Errorf("sync read position: %w", err)
+	}
+	return nil
+}
+
+func (b *bookmark) close() error { return b.file.Close() }

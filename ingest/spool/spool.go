@@ -1,0 +1,163 @@
+// Package spool keeps events on the collector's own disk while Kafka is away, slow or refusing,
+// and sends them on when it is back.
+//
+// No library was found for the queue itself: of those that are maintained none both groups the
+// fsync of many writers and keeps what follows a damaged place (tidwall/wal: one fsync a write, no
+// checksums; raft-wal and etcd's log: made for Raft, end at the first damage; go-diskqueue: no
+// checksums, and it syncs after the fact).
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/ingest/producer"
+	"lodestone/pkg/service"
+)
+
+// Writer takes records to Kafka, as *producer.Producer does.
+type Writer interface {
+	Write(ctx context.Context, records []producer.Record) error
+}
+
+// Deps are what a spool works with.
+type Deps struct {
+	Kafka      Writer
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Spool stands before Kafka and makes records durable either there or on the disk. It is a
+// service.Service; Write is safe for concurrent use between Start and Stop.
+type Spool struct {
+	*service.Loop
+	config  Config
+	deps    Deps
+	disk    disk
+	metrics *metrics
+	queue   atomic.Pointer[queue]
+	circuit circuit
+}
+
+// circuit says whether Kafka is worth trying for a live request. It opens with the first failure
+// and is closed by the drain, which tries all the time: so no request serves as the probe. It
+// matters only while there is something to drain, or shortly after a drain that was slow.
+type circuit struct {
+	open     atomic.Bool
+	slowTill atomic.Int64 // Unix nanoseconds
+}
+
+// New returns a spool. It touches the disk when it is started.
+func New(c Config, d Deps) (*Spool, error) { return newSpool(c, d, realDisk{}) }
+
+func newSpool(c Config, d Deps, on disk) (*Spool, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if !c.Enabled() || d.Kafka == nil || d.Log == nil || d.Registerer == nil {
+		return nil, errors.New("make spool: directory, Kafka, log and registerer are all needed")
+	}
+	s := &Spool{config: c, deps: d, disk: on}
+	state := func(f func(q *queue) float64) func() float64 {
+		return func() float64 {
+			if q := s.queue.Load(); q != nil {
+				return f(q)
+			}
+			return 0
+		}
+	}
+	var err error
+	s.metrics, err = newMetrics(d.Registerer,
+		state(func(q *queue) float64 { used, _ := q.state(); return float64(used) }),
+		state(func(q *queue) float64 { _, records := q.state(); return float64(records) }),
+		state(func(q *queue) float64 {
+			if at := q.oldest.Load(); at > 0 {
+				return time.Since(time.UnixMilli(at)).Seconds()
+			}
+			return 0
+		}))
+	if err != nil {
+		return nil, err
+	}
+	s.Loop = service.NewLoop("spool", s.run)
+	return s, nil
+}
+
+// Write returns nil when Kafka has acknowledged every record, or all of them are synced to the
+// disk. Any error means that the sender has to repeat all of them. When Kafka did not answer in
+// time, records that are in the spool may be in Kafka as well, or get there later: there they are
+// marked as spooled, and the consumer drops the second of one event id.
+func (s *Spool) Write(ctx context.Context, records []producer.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	q := s.queue.Load()
+	if q == nil {
+		return errClosed
+	}
+	var kafka error
+	if !s.straight(q) {
+		attempt, cancel := context.WithTimeout(ctx, s.config.After)
+		kafka = s.deps.Kafka.Write(attempt, records)
+		cancel()
+		if kafka == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return kafka
+		}
+	}
+	payload := appendPayload(make([]byte, 0, payloadSize(records)), time.Now(), records, mark)
+	if err := q.append(ctx, payload, len(records)); err != nil {
+		if errors.Is(err, ErrFull) {
+			s.metrics.full.Add(float64(len(records)))
+		}
+		if kafka != nil {
+			err = fmt.Errorf("%w, after Kafka failed: %w", err, kafka)
+		}
+		return err
+	}
+	s.metrics.spooled.Add(float64(len(records)))
+	if kafka != nil && !s.circuit.open.Swap(true) {
+		s.metrics.open.Set(1)
+		s.deps.Log.Warn("Kafka does not take events in time: they go to the spool", "error", kafka)
+	}
+	return nil
+}
+
+// straight reports whether to spool without trying Kafka.
+func (s *Spool) straight(q *queue) bool {
+	if !s.circuit.open.Load() {
+		return false
+	}
+	if _, records := q.state(); records > 0 {
+		return true
+	}
+	return time.Now().UnixNano() < s.circuit.slowTill.Load()
+}
+
+// run opens the queue and drains it until it is stopped.
+func (s *Spool) run(ctx context.Context, ready func()) error {
+	q, err := openQueue(s.config.Dir, s.config.MaxBytes, s.config.SegmentBytes, s.disk, s.deps.Log, s.metrics)
+	if err != nil {
+		return err
+	}
+	if _, records := q.state(); records > 0 {
+		// What an earlier process left says that Kafka was away. The drain finds out.
+		s.circuit.open.Store(true)
+		s.metrics.open.Set(1)
+	}
+	s.queue.Store(q)
+	ready()
+	s.drain(ctx, q)
+	if err := q.close(); err != nil {
+		return fmt.Errorf("close spool: %w", err)
+	}
+	return ctx.Err()
+}
