@@ -19,7 +19,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 # Packages whose tests build and run the programs.
 UNCACHED := cmd|deploy|pkg/layout
 
-.PHONY: help up build engines setup test check unit lint fmt generate guide compose-env clean
+.PHONY: help up build engines setup test check unit chaos lint fmt generate guide compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -71,6 +71,9 @@ unit: ## Run the tests alone (after `make build`)
 	@# the programs built from all of them, which it cannot see.
 	@go test -race -timeout 15m $$(go list ./... | grep -vE '^lodestone/($(UNCACHED))(/|$$)')
 	@go test -count=1 -timeout 15m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
+
+chaos: ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")
+	@go run ./cmd/lodestone-chaos $(CHAOS)
 
 fmt: $(GOLANGCI) ## Format the Go code
 	@$(GOLANGCI) fmt

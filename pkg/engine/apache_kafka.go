@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // the template
 	"errors"
@@ -36,8 +37,23 @@ type ApacheKafkaOptions struct {
 	Nodes int
 	// HeapMB is each node's Java heap. Default 512.
 	HeapMB int
+	// Listeners are further addresses of every node, for tests that put a proxy between.
+	Listeners []KafkaListener
+	// Between names the listener by which the nodes reach each other as brokers. Default: their
+	// own address.
+	Between string
 	// Installer brings the jars. Required.
 	Installer *install.Installer
+}
+
+// KafkaListener is a further address of every node. Clients that connect there are told the
+// addresses that Advertise names, and use no others.
+type KafkaListener struct {
+	// Name is a word in capitals.
+	Name string
+	// Advertise returns the address to tell clients for a node, counted from 1, that listens on
+	// the given one. It is called once a node and start, before the node runs.
+	Advertise func(node int, listening string) (string, error)
 }
 
 // ApacheKafka is the real Apache Kafka, on free ports, in child processes; it implements
@@ -57,7 +73,13 @@ type kafkaNode struct {
 	id                 int
 	dir                string
 	broker, controller int
+	more               []kafkaAddress
 	process            *child.Process
+}
+
+// kafkaAddress is where a node listens besides its own address, and what it tells of that.
+type kafkaAddress struct {
+	Name, Listening, Advertised string
 }
 
 // NewApacheKafka returns a cluster that is not started yet.
@@ -120,6 +142,9 @@ func (k *ApacheKafka) start(ctx context.Context) (err error) {
 	want := map[string]int{}
 	for id := 1; id <= k.o.Nodes; id++ {
 		want["broker"+strconv.Itoa(id)], want["controller"+strconv.Itoa(id)] = 0, 0
+		for _, l := range k.o.Listeners {
+			want[l.Name+strconv.Itoa(id)] = 0
+		}
 	}
 	ports, err := choosePorts(k.o.Dir, want)
 	if err != nil {
@@ -128,7 +153,16 @@ func (k *ApacheKafka) start(ctx context.Context) (err error) {
 	k.nodes = nil
 	for id := 1; id <= k.o.Nodes; id++ {
 		n := strconv.Itoa(id)
-		k.nodes = append(k.nodes, &kafkaNode{id: id, dir: k.o.Dir, broker: ports["broker"+n], controller: ports["controller"+n]})
+		node := &kafkaNode{id: id, dir: k.o.Dir, broker: ports["broker"+n], controller: ports["controller"+n]}
+		for _, l := range k.o.Listeners {
+			listening := address(ports[l.Name+n])
+			advertised, err := l.Advertise(id, listening)
+			if err != nil {
+				return fmt.Errorf("advertise listener %s of node %d: %w", l.Name, id, err)
+			}
+			node.more = append(node.more, kafkaAddress{l.Name, listening, advertised})
+		}
+		k.nodes = append(k.nodes, node)
 	}
 	group, bounded := errgroup.WithContext(ctx)
 	for _, n := range k.nodes {
@@ -195,6 +229,7 @@ func (k *ApacheKafka) configureNode(n *kafkaNode) error {
 	err = t.Execute(&b, map[string]any{
 		"ID": n.id, "Voters": strings.Join(voters, ","), "Broker": broker, "Controller": controller, "Dir": n.dataDir(),
 		"Replicas": k.o.Nodes, "MinInSync": (k.o.Nodes + 2) / 2,
+		"More": n.more, "Between": cmp.Or(k.o.Between, "PLAINTEXT"),
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/event"
+)
+
+// try runs a schedule on programs built with the tags.
+func try(t *testing.T, tags string, brokers, rate int, steps ...string) *report {
+	t.Helper()
+	// Not t.TempDir(): PostgreSQL, which is another user if we are root, has to get there.
+	dir, err := os.MkdirTemp("", "lodestone-chaos-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	programs := filepath.Join(dir, "bin")
+	require.NoError(t, buildPrograms(t.Context(), programs, tags))
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	r, err := chaos(ctx, options{
+		Seed: 20261, Rate: rate, Senders: 8, Brokers: brokers, Steps: steps, Pause: 2 * time.Second, Recover: 2 * time.Minute,
+		Dir: dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if r != nil {
+		require.NoError(t, r.write(t.Output()))
+	}
+	require.NoError(t, err, "logs are in %s", dir)
+	if r.ok() || tags != "" {
+		require.NoError(t, os.RemoveAll(dir))
+	}
+	return r
+}
+
+// The short form of `make chaos`.
+func TestChaos(t *testing.T) {
+	t.Parallel()
+	var steps []string
+	for _, f := range faults() {
+		if f.short {
+			steps = append(steps, f.name)
+		}
+	}
+	r := try(t, "", 3, 1500, steps...)
+	require.True(t, r.ok())
+	require.Greater(t, r.Findings.Acked, int64(50_000))
+	require.Positive(t, r.Findings.Poison)
+}
+
+// The runner is worth nothing unless it notices. Each of these builds breaks one of the rules.
+func TestChaosNotices(t *testing.T) {
+	t.Parallel()
+	t.Run("rule R switched off", func(t *testing.T) {
+		t.Parallel()
+		r := try(t, "chaos_no_rule_r", 1, 800, "tokens evicted")
+		require.Positive(t, r.Findings.Doubled)
+		require.False(t, r.ok())
+	})
+	t.Run("window of repeats switched off", func(t *testing.T) {
+		t.Parallel()
+		r := try(t, "chaos_no_window", 1, 800, "kill -9 consumer")
+		require.Positive(t, r.Findings.Doubled)
+		require.False(t, r.ok())
+	})
+	t.Run("acknowledged early", func(t *testing.T) {
+		t.Parallel()
+		r := try(t, "chaos_early_ack", 1, 800, "kill -9 collector that cannot reach Kafka")
+		require.Positive(t, r.Findings.Lost)
+		require.False(t, r.ok())
+	})
+}
+
+func TestPoisonCannotBecomeRows(t *testing.T) {
+	t.Parallel()
+	for kind, record := range poisons(link{account: uuid.New(), magnet: uuid.New(), id: uuid.New()}) {
+		var e event.Event
+		require.Error(t, e.Decode(record), kind)
+	}
+}
+
+func TestIDsTellTheirNumber(t *testing.T) {
+	t.Parallel()
+	run := ids{run: [8]byte{0xff, 1, 2, 3, 4, 5, 6, 7}}
+	for _, number := range []uint64{0, 1, 4711, 1<<48 - 1} {
+		id := run.event(number)
+		require.Equal(t, uuid.Version(8), id.Version())
+		require.Equal(t, uuid.RFC4122, id.Variant())
+		got, ours := run.number(id)
+		require.True(t, ours)
+		require.Equal(t, number, got)
+		require.NotEqual(t, id, run.session(number))
+	}
+	_, ours := run.number(uuid.New())
+	require.False(t, ours)
+}
+
+func TestLedgerKeepsWhatSendersWereTold(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "ledger.txt")
+	l, err := newLedger(path)
+	require.NoError(t, err)
+	require.NoError(t, l.write(true, 1, 0, 2))
+	require.NoError(t, l.write(false, 2, 2, 1))
+	require.NoError(t, l.close())
+	all, err := readLedger(path, 4)
+	require.NoError(t, err)
+	require.Equal(t, []promise{{step: 1, acked: true}, {step: 1, acked: true}, {step: 2, maybe: true}, {}}, all)
+	_, err = readLedger(path, 2)
+	require.ErrorContains(t, err, "beyond")
+}
+
+// A seed stands for one schedule, and a round of it holds every fault once.
+func TestDeckIsDecidedByItsSeed(t *testing.T) {
+	t.Parallel()
+	names := []string{"a", "b", "c", "d", "e"}
+	deal := func(seed uint64) (round []string) {
+		order := deck(seed, names)
+		for step := 1; step <= 2*len(names); step++ {
+			round = append(round, order(step))
+		}
+		return round
+	}
+	first, again := deal(1), deal(1)
+	require.Equal(t, first, again)
+	require.NotEqual(t, strings.Join(deal(1), ""), strings.Join(deal(2), ""))
+	require.ElementsMatch(t, names, deal(3)[:len(names)])
+	require.ElementsMatch(t, names, deal(3)[len(names):])
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+)
+
+// findings is what the check at the end found.
+type findings struct {
+	Made        uint64 // events that the senders made
+	Acked       int64  // told so
+	Maybe       int64  // given up by their sender
+	MaybeStored int64  // of those, how many are stored
+	Rows        int64
+	Lost        int64 // acknowledged and not stored
+	Doubled     int64 // stored more than once
+	Strange     int64 // rows that no sender sent, or sent for another link
+	Places      int64 // rows that share their place in the log with another
+	Counters    int64 // access links whose counter is not the number of their sessions
+	Views       int64 // sum of the counters
+	Poison      int   // records written that cannot become rows
+	DeadLetters int   // dead letters, repeats of one counted once
+	DeadWrong   int   // poison without a dead letter, and dead letters without poison
+	LostAt      map[int]int64
+	DoubledAt   map[int]int64
+	Examples    []string
+}
+
+// ok reports whether nothing is wrong.
+func (f *findings) ok() bool {
+	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0
+}
+
+func (f *findings) examplef(format string, args ...any) {
+	if len(f.Examples) < 20 {
+		f.Examples = append(f.Examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// check compares the ledger with ClickHouse, ClickHouse with the counters in Postgres, and the
+// poison with the dead letters. The system must have come to rest.
+func check(ctx context.Context, w *world, l *load, p *poison) (*findings, error) {
+	f := &findings{Made: l.next.Load(), LostAt: map[int]int64{}, DoubledAt: map[int]int64{}}
+	f.Acked, f.Maybe = l.ledger.counts()
+	promises, err := readLedger(filepath.Join(w.dir, "ledger.txt"), f.Made)
+	if err != nil {
+		return nil, err
+	}
+	views, err := f.rows(ctx, w, l, promises)
+	if err != nil {
+		return nil, err
+	}
+	for number, promise := range promises {
+		switch {
+		case promise.acked && promise.stored == 0:
+			f.Lost++
+			f.LostAt[int(promise.step)]++
+			f.examplef("lost: event %s (%d), acknowledged in step %d", l.ids.event(uint64(number)), number, promise.step)
+		case promise.stored > 1:
+			f.Doubled += int64(promise.stored) - 1
+			f.DoubledAt[int(promise.step)] += int64(promise.stored) - 1
+			f.examplef("doubled: event %s (%d) of step %d is stored %d times", l.ids.event(uint64(number)), number, promise.step, promise.stored)
+		case promise.maybe && promise.stored == 1:
+			f.MaybeStored++
+		}
+	}
+	var rows, places uint64
+	err = w.store.QueryRow(ctx, "SELECT count(), count(DISTINCT kafka_topic_id, kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places)
+	if err != nil {
+		return nil, fmt.Errorf("count places in the log: %w", err)
+	}
+	f.Places = int64(rows - places)
+	if err := f.counters(ctx, w, l, views); err != nil {
+		return nil, err
+	}
+	return f, f.deadLetters(ctx, w, p)
+}
+
+// rows reads every row, notes it with its promise, and returns the views of each link.
+func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promise) (map[uuid.UUID]int64, error) {
+	rows, err := w.store.Query(ctx, "SELECT access_link_id, event_id, session_id, toString(event_type), bot FROM lodestone.events")
+	if err != nil {
+		return nil, fmt.Errorf("read the stored events: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // an error shows in rows.Err
+	type opening struct{ link, session uint32 }
+	openings := map[opening]struct{}{}
+	for rows.Next() {
+		var link, id, session uuid.UUID
+		var kind, bot string
+		if err := rows.Scan(&link, &id, &session, &kind, &bot); err != nil {
+			return nil, fmt.Errorf("read the stored events: %w", err)
+		}
+		f.Rows++
+		number, ours := l.ids.number(id)
+		if !ours || number >= uint64(len(promises)) || l.links[l.linkOf(number)].id != link ||
+			l.ids.session(l.sessionOf(number)) != session || kindOf(number) != kind {
+			f.Strange++
+			f.examplef("strange: a row with event %s of link %s", id, link)
+			continue
+		}
+		promises[number].stored++
+		if kind == event.PageViewed.String() && bot == "" {
+			openings[opening{uint32(l.linkOf(number)), uint32(l.sessionOf(number))}] = struct{}{}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the stored events: %w", err)
+	}
+	views := make(map[uuid.UUID]int64, len(l.links))
+	for o := range openings {
+		views[l.links[o.link].id]++
+	}
+	return views, nil
+}
+
+// counters waits until every access link's counter is the number of its views, and counts those
+// that do not get there.
+func (f *findings) counters(ctx context.Context, w *world, l *load, views map[uuid.UUID]int64) error {
+	deadline := time.Now().Add(time.Minute)
+	for {
+		f.Counters, f.Views = 0, 0
+		counts, err := readCounters(ctx, w.postgres.URL())
+		if err != nil {
+			return err
+		}
+		for _, link := range l.links {
+			f.Views += counts[link.id]
+			if counts[link.id] != views[link.id] {
+				f.Counters++
+			}
+		}
+		if f.Counters == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			for _, link := range l.links {
+				if counts[link.id] != views[link.id] {
+					f.examplef("counter of link %s: %d, but it was viewed %d times", link.id, counts[link.id], views[link.id])
+				}
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func readCounters(ctx context.Context, url string) (map[uuid.UUID]int64, error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("read the counters: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	rows, err := conn.Query(ctx, "SELECT id, view_count FROM access_links")
+	if err != nil {
+		return nil, fmt.Errorf("read the counters: %w", err)
+	}
+	counts := map[uuid.UUID]int64{}
+	var id uuid.UUID
+	var n int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error { counts[id] = n; return nil }); err != nil {
+		return nil, fmt.Errorf("read the counters: %w", err)
+	}
+	return counts, nil
+}
+
+// deadLetters compares the dead letters, by their origin, with the poison that was written.
+func (f *findings) deadLetters(ctx context.Context, w *world, p *poison) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ends, err := w.admin.ListEndOffsets(ctx, event.DeadLetterTopic)
+	if err == nil {
+		err = ends.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("read the dead letters: %w", err)
+	}
+	left := map[int32]int64{}
+	for _, o := range ends[event.DeadLetterTopic] {
+		if o.Offset > 0 {
+			left[o.Partition] = o.Offset
+		}
+	}
+	reader, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Brokers()...), kgo.ConsumeTopics(event.DeadLetterTopic))
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	found := map[string]struct{}{}
+	for len(left) > 0 {
+		fetches := reader.PollFetches(ctx)
+		if ctx.Err() != nil {
+			return fmt.Errorf("read the dead letters: %w", ctx.Err())
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			found[string(r.Key)] = struct{}{}
+			if r.Offset+1 >= left[r.Partition] {
+				delete(left, r.Partition)
+			}
+		})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f.Poison, f.DeadLetters = len(p.places), len(found)
+	for _, place := range slices.Sorted(maps.Keys(p.places)) {
+		if _, ok := found[place]; !ok {
+			f.DeadWrong++
+			f.examplef("no dead letter for the record at %s", place)
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(found)) {
+		if _, ok := p.places[place]; !ok {
+			f.DeadWrong++
+			f.examplef("a dead letter for the record at %s, which is sound", place)
+		}
+	}
+	return nil
+}

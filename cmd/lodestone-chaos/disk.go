@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// disks are directories with a file system of their own, so that they can be filled up without
+// harm to anything else. That takes root and a loop device; without, they are plain directories
+// that cannot be filled.
+type disks struct {
+	dir     string
+	log     *slog.Logger
+	mounted []string
+}
+
+// mount makes a directory with room for so many bytes.
+func (d *disks) mount(name, at string, size int64) error {
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		return err
+	}
+	image := filepath.Join(d.dir, name+".img")
+	err := run("truncate", "-s", strconv.FormatInt(size, 10), image)
+	if err == nil {
+		err = run("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=1,nodiscard", image)
+	}
+	if err == nil {
+		err = run("mount", "-o", "loop", image, at)
+	}
+	if err != nil {
+		d.log.Info("this disk cannot be filled: a file system of its own takes root and a loop device", "disk", name, "error", err)
+		return nil
+	}
+	d.mounted = append(d.mounted, at)
+	return nil
+}
+
+func (d *disks) canFill(at string) bool { return slices.Contains(d.mounted, at) }
+
+// fill takes all room that is left. The file that takes it is removed by empty.
+func (d *disks) fill(at string) error {
+	// It ends with an error when the disk is full, which is what is wanted.
+	_ = run("dd", "if=/dev/zero", "of="+filepath.Join(at, "filler"), "bs=1M", "status=none")
+	info, err := os.Stat(filepath.Join(at, "filler"))
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		return errors.New("the disk cannot be filled")
+	}
+	return nil
+}
+
+func (d *disks) empty(at string) error { return os.Remove(filepath.Join(at, "filler")) }
+
+func (d *disks) unmount() error {
+	var errs []error
+	for _, at := range d.mounted {
+		errs = append(errs, run("umount", at))
+	}
+	d.mounted = nil
+	return errors.Join(errs...)
+}
+
+func run(name string, args ...string) error {
+	if said, err := exec.Command(name, args...).CombinedOutput(); err != nil { //nolint:noctx // quick
+		return fmt.Errorf("%s: %w: %s", name, err, said)
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"lodestone/pkg/event"
+)
+
+// comeAndGo adds a consumer, and makes another leave in order and come back.
+func comeAndGo(ctx context.Context, s *scene) error {
+	third := s.consumers[mostConsumers-1]
+	s.note("%s joins", third.name)
+	if err := third.start(); err != nil {
+		return err
+	}
+	err := s.hold(ctx, s.between(3*time.Second, 8*time.Second))
+	p := s.consumer()
+	s.note("%s leaves and comes back", p.name)
+	p.stop(40 * time.Second)
+	err = errors.Join(err, s.hold(ctx, s.between(time.Second, 4*time.Second)), p.start(),
+		s.hold(ctx, s.between(time.Second, 4*time.Second)))
+	s.note("%s leaves", third.name)
+	third.stop(40 * time.Second)
+	return err
+}
+
+// withoutConsumers does a thing while no consumer runs and the group is empty.
+func (s *scene) withoutConsumers(brutal bool, do func() error) error {
+	for _, p := range s.consumers[:consumers] {
+		if brutal {
+			p.kill(time.Hour) // start below begins the next life
+		}
+		p.stop(40 * time.Second)
+	}
+	err := do()
+	for _, p := range s.consumers[:consumers] {
+		p.kill(0)
+		err = errors.Join(err, p.start())
+	}
+	return err
+}
+
+// retry repeats what Kafka or ClickHouse refuses for a while.
+func retry(ctx context.Context, what string, do func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", what, err)
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func deleteOffsets(ctx context.Context, s *scene) error {
+	s.note("delete the group with its offsets while no consumer runs")
+	return s.withoutConsumers(s.rand.IntN(2) == 0, func() error {
+		return retry(ctx, "delete the group", func() error {
+			done, err := s.admin.DeleteGroup(ctx, group)
+			if err == nil {
+				err = done.Err
+			}
+			if errors.Is(err, kerr.GroupIDNotFound) {
+				return nil
+			}
+			return err
+		})
+	})
+}
+
+func setOffsetsBack(ctx context.Context, s *scene) error {
+	back := 1000 + s.rand.Int64N(100_000)
+	s.note("set the group's offsets back by %d, without announcements, while no consumer runs", back)
+	return s.withoutConsumers(s.rand.IntN(2) == 0, func() error {
+		return retry(ctx, "set offsets back", func() error {
+			offsets, err := s.admin.FetchOffsetsForTopics(ctx, group, event.Topic)
+			if err != nil {
+				return err
+			}
+			var old kadm.Offsets
+			offsets.Each(func(o kadm.OffsetResponse) {
+				if o.At >= 0 {
+					old.Add(kadm.Offset{Topic: o.Topic, Partition: o.Partition, At: max(0, o.At-back), LeaderEpoch: -1})
+				}
+			})
+			if len(old) == 0 {
+				return nil
+			}
+			return s.admin.CommitAllOffsets(ctx, group, old)
+		})
+	})
+}
+
+// topicAnew deletes the events' topic and makes it again. What is in the old one and not stored
+// would be lost by that, so an operator lets it run dry first, and so do we.
+func topicAnew(ctx context.Context, s *scene) error {
+	s.note("delete the topic and make it anew, once it has run dry")
+	if err := s.load.quiet(ctx); err != nil {
+		return err
+	}
+	defer s.load.resume()
+	if err := s.drained(ctx, startTimeout); err != nil {
+		return err
+	}
+	return s.recreateTopic(ctx)
+}
+
+func (w *world) recreateTopic(ctx context.Context) error {
+	before, err := w.topicID(ctx)
+	if err != nil {
+		return err
+	}
+	if err := retry(ctx, "delete the topic", func() error {
+		done, err := w.admin.DeleteTopic(ctx, event.Topic)
+		if err == nil {
+			err = done.Err
+		}
+		if errors.Is(err, kerr.UnknownTopicOrPartition) {
+			return nil
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return retry(ctx, "make the topic", func() error {
+		done, err := w.admin.CreateTopic(ctx, partitions, -1, nil, event.Topic)
+		if err == nil {
+			err = done.Err
+		}
+		if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
+			return err
+		}
+		now, err := w.topicID(ctx)
+		if err == nil && now == before {
+			err = errors.New("the old topic is still there")
+		}
+		return err
+	})
+}
+
+func (w *world) topicID(ctx context.Context) (uuid.UUID, error) {
+	topics, err := w.admin.ListTopics(ctx, event.Topic)
+	if err == nil {
+		err = topics.Error()
+	}
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return uuid.UUID(topics[event.Topic].ID), nil
+}
+
+// ends returns the ends of the events' log by partition.
+func (w *world) ends(ctx context.Context) ([]int64, error) {
+	listed, err := w.admin.ListEndOffsets(ctx, event.Topic)
+	if err == nil {
+		err = listed.Error()
+	}
+	if err != nil {
+		return nil, err
+	}
+	ends := make([]int64, partitions)
+	listed.Each(func(o kadm.ListedOffset) { ends[o.Partition] = o.Offset })
+	return ends, nil
+}
+
+// caughtUp reports whether the group has committed everything below the offsets given.
+func (w *world) caughtUp(ctx context.Context, ends []int64) (bool, error) {
+	if !slices.ContainsFunc(ends, func(end int64) bool { return end > 0 }) {
+		return true, nil
+	}
+	committed, err := w.admin.FetchOffsetsForTopics(ctx, group, event.Topic)
+	if err != nil {
+		return false, err
+	}
+	behind := false
+	for partition, end := range ends {
+		o, ok := committed.Lookup(event.Topic, int32(partition))
+		behind = behind || end > 0 && (!ok || o.At < end)
+	}
+	return !behind, nil
+}
+
+// await returns when everything in the log below the ends is stored.
+func (w *world) await(ctx context.Context, ends []int64, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		// Errors are part of the picture: Kafka may be down.
+		if done, err := w.caughtUp(ctx, ends); err == nil && done {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not everything is stored after %v", within)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// drained returns when the log is stored to its present end.
+func (w *world) drained(ctx context.Context, within time.Duration) error {
+	var ends []int64
+	if err := retry(ctx, "read the ends of the log", func() (err error) {
+		if ends, err = w.ends(ctx); err == nil && slices.Max(ends) == 0 {
+			err = errors.New("no event has reached the topic") // which was made anew
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return w.await(ctx, ends, within)
+}

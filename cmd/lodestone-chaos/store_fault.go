@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"lodestone/pkg/event"
+)
+
+func (w *world) setWindow(ctx context.Context, blocks int) error {
+	return retry(ctx, "set the window of tokens", func() error {
+		return w.store.Exec(ctx, "ALTER TABLE lodestone.events MODIFY SETTING non_replicated_deduplication_window = "+strconv.Itoa(blocks))
+	})
+}
+
+// evictTokens lets ClickHouse remember no more than one token, and meanwhile makes consumers
+// wonder what became of their inserts.
+func evictTokens(ctx context.Context, s *scene) error {
+	s.note("ClickHouse remembers one token only, while consumers are killed and answers get lost")
+	if err := s.setWindow(ctx, 1); err != nil {
+		return err
+	}
+	var err error
+	for range 3 {
+		if err = s.hold(ctx, s.between(time.Second, 3*time.Second)); err != nil {
+			break
+		}
+		s.consumer().kill(0)
+	}
+	err = errors.Join(err, loseAnswers("", 200, 3000, true, "consumer1-clickhouse", "consumer2-clickhouse").inject(ctx, s))
+	return errors.Join(err, s.setWindow(context.WithoutCancel(ctx), 10_000))
+}
+
+// tokenWithoutPart makes what a crash between the two leaves: a token that ClickHouse remembers,
+// whose rows are not there. It kills the consumers, looks for an announced block that is stored
+// and not yet known to be, and takes its rows away.
+func tokenWithoutPart(ctx context.Context, s *scene) error {
+	for range 8 {
+		found := 0
+		err := s.withoutConsumers(true, func() (err error) {
+			found, err = s.takeAnnouncedRows(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if found > 0 {
+			s.note("took the rows of %d announced blocks away, whose tokens are remembered", found)
+			return nil
+		}
+		if err := s.hold(ctx, s.between(2*time.Second, 4*time.Second)); err != nil {
+			return err
+		}
+	}
+	return errors.New("no announced block was found stored")
+}
+
+func (s *scene) takeAnnouncedRows(ctx context.Context) (found int, err error) {
+	// No insert of the dead may land later.
+	if err := retry(ctx, "end inserts", func() error {
+		return s.store.Exec(ctx, "KILL QUERY WHERE query LIKE 'INSERT INTO%' SYNC")
+	}); err != nil {
+		return 0, err
+	}
+	var committed kadm.OffsetResponses
+	if err := retry(ctx, "read commits", func() (err error) {
+		committed, err = s.admin.FetchOffsetsForTopics(ctx, group, event.Topic)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	for _, o := range committed.Sorted() {
+		parts := strings.Fields(o.Metadata) // "1 TOPIC-ID LAST"
+		if len(parts) != 3 {
+			continue
+		}
+		last, err := strconv.ParseInt(parts[2], 10, 64)
+		if err != nil || last < o.At {
+			continue
+		}
+		where := fmt.Sprintf("kafka_topic_id = '%s' AND kafka_partition = %d AND kafka_offset >= %d AND kafka_offset <= %d", parts[1], o.Partition, o.At, last)
+		err = retry(ctx, "take rows away", func() error {
+			var rows uint64
+			if err := s.store.QueryRow(ctx, "SELECT count() FROM lodestone.events WHERE "+where).Scan(&rows); err != nil || rows == 0 {
+				return err
+			}
+			found++
+			return s.store.Exec(ctx, "ALTER TABLE lodestone.events DELETE WHERE "+where+" SETTINGS mutations_sync = 2")
+		})
+		if err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+func fillClickHouse(ctx context.Context, s *scene) error {
+	disk := filepath.Join(s.dir, "clickhouse")
+	if !s.disks.canFill(disk) {
+		return errLeftOut
+	}
+	d := s.between(5*time.Second, 15*time.Second)
+	s.note("ClickHouse's disk is full for %v", d)
+	if err := s.disks.fill(disk); err != nil {
+		return err
+	}
+	return errors.Join(s.hold(ctx, d), s.disks.empty(disk))
+}
+
+// errLeftOut says that this machine does not allow a fault.
+var errLeftOut = errors.New("left out: it takes root and a loop device")
