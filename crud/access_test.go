@@ -2,25 +2,34 @@ package crud_test
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
 	"lodestone/crud/pdf/pdftest"
+	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
 )
 
-// operation is one request that would succeed.
+// operation is one request that would succeed once.
 type operation struct {
-	method, path, body, kind string
-	scope                    auth.Scope
+	id, method, path, body, kind string
+	scope                        auth.Scope
 }
 
 // operations returns every operation with ids of things that u has.
@@ -29,24 +38,68 @@ func operations(t *testing.T, u *user) []operation {
 	m := u.magnet(t)
 	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))
 	require.NoError(t, err)
-	link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID})
+	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
+	u.submit(t, link, "sub@example.com", time.Now())
+	key, err := u.CreateKey(t.Context(), client.NewKey{Name: "spare", Scopes: []string{"read"}})
 	require.NoError(t, err)
-	access, err := u.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: m.ID, Email: "jo@example.com"})
-	require.NoError(t, err)
-	const jsonType = "application/json"
+	const (
+		jsonType = "application/json"
+		magnets  = "/api/v1/lead-magnets"
+		keys     = "/api/v1/keys"
+	)
 	return []operation{
-		{"POST", "/api/v1/lead-magnets", `{"title":"x"}`, jsonType, auth.Write},
-		{"GET", "/api/v1/lead-magnets", "", "", auth.Read},
-		{"GET", "/api/v1/lead-magnets/" + m.ID, "", "", auth.Read},
-		{"PUT", "/api/v1/lead-magnets/" + m.ID + "/file", string(pdftest.New(1, 0)), "application/pdf", auth.Write},
-		{"GET", "/api/v1/lead-magnets/" + m.ID + "/file", "", "", auth.Read},
-		{"POST", linksPath, `{"lead_magnet_id":"` + m.ID + `"}`, jsonType, auth.Write},
-		{"GET", linksPath, "", "", auth.Read},
-		{"GET", linksPath + "/" + link.ID, "", "", auth.Read},
-		{"POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`, jsonType, auth.Write},
-		{"GET", accessPath, "", "", auth.Read},
-		{"GET", accessPath + "/" + access.ID, "", "", auth.Read},
+		{"get-account", "GET", "/api/v1/account", "", "", auth.Read},
+		{"list-keys", "GET", keys, "", "", auth.Read},
+		{"create-key", "POST", keys, `{"name":"x","scopes":["write"]}`, jsonType, auth.Write},
+		{"revoke-key", "DELETE", keys + "/" + key.ID, "", "", auth.Write},
+		{"create-lead-magnet", "POST", magnets, `{"title":"x"}`, jsonType, auth.Write},
+		{"list-lead-magnets", "GET", magnets, "", "", auth.Read},
+		{"get-lead-magnet", "GET", magnets + "/" + m.ID, "", "", auth.Read},
+		{"update-lead-magnet", "PATCH", magnets + "/" + m.ID, `{"title":"y"}`, jsonType, auth.Write},
+		{"delete-lead-magnet", "DELETE", magnets + "/" + u.magnet(t).ID, "", "", auth.Write},
+		{"upload-lead-magnet-file", "PUT", magnets + "/" + m.ID + "/file", string(pdftest.New(1, 0)), "application/pdf", auth.Write},
+		{"download-lead-magnet-file", "GET", magnets + "/" + m.ID + "/file", "", "", auth.Read},
+		{"create-access-links", "POST", magnets + "/" + m.ID + "/bulk-links", `{"expires_at":"2099-01-01","emails":["a@example.com","b@example.com"]}`, jsonType, auth.Write},
+		{"create-generic-link", "POST", linksPath, `{"lead_magnet_id":"` + m.ID + `"}`, jsonType, auth.Write},
+		{"list-generic-links", "GET", linksPath, "", "", auth.Read},
+		{"get-generic-link", "GET", linksPath + "/" + link.ID, "", "", auth.Read},
+		{"update-generic-link", "PATCH", linksPath + "/" + link.ID, `{"title":"y"}`, jsonType, auth.Write},
+		{"delete-generic-link", "DELETE", linksPath + "/" + u.link(t, m.ID).ID, "", "", auth.Write},
+		{"list-submissions", "GET", linksPath + "/" + link.ID + "/submissions", "", "", auth.Read},
+		{"create-access-link", "POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`, jsonType, auth.Write},
+		{"list-access-links", "GET", accessPath, "", "", auth.Read},
+		{"get-access-link", "GET", accessPath + "/" + access.ID, "", "", auth.Read},
+		{"update-access-link", "PATCH", accessPath + "/" + access.ID, `{"expires_at":"2099-01-01"}`, jsonType, auth.Write},
+		{"delete-access-link", "DELETE", accessPath + "/" + u.accessLink(t, m.ID).ID, "", "", auth.Write},
 	}
+}
+
+// described returns the operations that the API describes, by their ids.
+func (f *fixture) described() map[string]*huma.Operation {
+	found := map[string]*huma.Operation{}
+	for _, p := range f.api.OpenAPI().Paths {
+		for _, o := range []*huma.Operation{p.Get, p.Put, p.Post, p.Delete, p.Options, p.Head, p.Patch, p.Trace} {
+			if o != nil && o.Security != nil {
+				found[o.OperationID] = o
+			}
+		}
+	}
+	return found
+}
+
+// An operation that is added is tried as well by all that follows.
+func TestEveryOperationIsTried(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	var tried []string
+	for _, o := range operations(t, f.user(t, account.Team)) {
+		tried = append(tried, o.id)
+		d := f.described()[o.id]
+		require.NotNil(t, d, o.id)
+		require.Equal(t, d.Method, o.method)
+		require.Regexp(t, "^"+regexp.MustCompile(`\{\w+\}`).ReplaceAllString(d.Path, "[0-9a-f-]{36}")+"$", o.path)
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(f.described())), tried)
 }
 
 func (u *user) run(t *testing.T, o operation, header ...string) reply {
@@ -57,7 +110,8 @@ func (u *user) run(t *testing.T, o operation, header ...string) reply {
 	return u.send(t, o.method, o.path, strings.NewReader(o.body), header...)
 }
 
-// Every operation asks for a good key with the right scope, and shows nothing of other accounts.
+// Every operation asks for a good key with the right scope, shows nothing of other accounts, and
+// changes nothing where it refuses.
 func TestEveryOperationIsGuarded(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -73,35 +127,53 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	mistyped.key = string(flipped)
 	unknown := *owner
 	unknown.key = auth.NewKey().Text
-	for _, o := range operations(t, owner) {
-		require.Less(t, owner.run(t, o).status, 300, "%s %s", o.method, o.path)
-		for _, u := range []*user{revoked, &typo, &mistyped, &unknown} {
-			r := u.run(t, o)
-			require.Equal(t, problem.Unauthorized, r.problem(t).Code, "%s %s", o.method, o.path)
-			require.Equal(t, "Bearer", r.header.Get("WWW-Authenticate"))
-		}
-		require.Equal(t, problem.Unauthorized, owner.run(t, o, "Authorization", "").problem(t).Code)
+	all := operations(t, owner)
+	secrets := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`).FindAllString(f.dump(t, owner.account), -1)
+	require.Greater(t, len(secrets), 20)
+	for _, o := range all {
+		name := o.method + " " + o.path
 		scoped, other := reader, writer
 		if o.scope == auth.Write {
 			scoped, other = writer, reader
 		}
-		require.Less(t, scoped.run(t, o).status, 300, "%s %s", o.method, o.path)
-		require.Equal(t, problem.Forbidden, other.run(t, o).problem(t).Code, "%s %s", o.method, o.path)
+		before := f.dump(t)
+		for _, u := range []*user{revoked, &typo, &mistyped, &unknown} {
+			r := u.run(t, o)
+			require.Equal(t, problem.Unauthorized, r.problem(t).Code, name)
+			require.Equal(t, "Bearer", r.header.Get("WWW-Authenticate"))
+		}
+		for _, header := range []string{"", "Bearer", "Bearer ", "Basic " + owner.key, owner.key, "Bearer " + owner.key + " x"} {
+			require.Equal(t, problem.Unauthorized, owner.run(t, o, "Authorization", header).problem(t).Code, name)
+		}
+		require.Equal(t, problem.Forbidden, other.run(t, o).problem(t).Code, name)
+		require.Equal(t, before, f.dump(t), name)
 
+		before = f.dump(t, owner.account)
 		r := stranger.run(t, o)
 		switch {
 		case strings.Contains(o.body, "lead_magnet_id"):
 			require.Equal(t, problem.InvalidLeadMagnet, r.problem(t).Code)
 		case strings.Count(o.path, "/") > 3:
-			require.Equal(t, problem.NotFound, r.problem(t).Code, "%s %s", o.method, o.path)
-		case o.method == "GET":
-			require.Contains(t, r.body, `"total":0`, "%s %s", o.method, o.path)
-			require.Contains(t, r.body, `"data":[]`)
+			require.Equal(t, problem.NotFound, r.problem(t).Code, name)
 		}
-		if o.method == "POST" && o.path == "/api/v1/lead-magnets" {
-			_, err := f.db.Unscoped().Exec(t.Context(), "DELETE FROM lead_magnets WHERE account_id = $1", stranger.account)
-			require.NoError(t, err)
+		for _, p := range f.described()[o.id].Parameters {
+			if p.In != "query" || p.Schema.Format != api.FormatUUID {
+				continue
+			}
+			for _, id := range secrets {
+				r := stranger.run(t, operation{o.id, o.method, o.path + "?" + p.Name + "=" + id, o.body, o.kind, o.scope})
+				require.Contains(t, r.body, `"total":0`, name)
+				require.Contains(t, r.body, `"data":[]`)
+			}
 		}
+		for _, id := range secrets {
+			if !strings.Contains(o.path+o.body, id) { // what was sent may come back
+				require.NotContains(t, r.body, id, name)
+			}
+		}
+		require.Equal(t, before, f.dump(t, owner.account), name)
+
+		require.Less(t, scoped.run(t, o).status, 300, name)
 	}
 }
 
@@ -111,28 +183,30 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Team)
 	for _, o := range operations(t, u) {
+		before := f.dump(t)
 		name := o.method + " " + o.path
 		query := "?"
-		p := u.run(t, operation{o.method, o.path + query + "colour=red", o.body, o.kind, o.scope}).problem(t)
+		p := u.run(t, operation{o.id, o.method, o.path + query + "colour=red", o.body, o.kind, o.scope}).problem(t)
 		require.Equal(t, problem.InvalidParameter, p.Code, name)
 		require.Equal(t, "colour", fields(p), name)
 		for _, bad := range []string{"a=%zz", "page=1;page=2", "%00=1", "%ff=1"} {
-			p := u.run(t, operation{o.method, o.path + query + bad, o.body, o.kind, o.scope}).problem(t)
+			p := u.run(t, operation{o.id, o.method, o.path + query + bad, o.body, o.kind, o.scope}).problem(t)
 			require.Equal(t, problem.InvalidParameter, p.Code, name+bad)
 		}
-		r := u.run(t, operation{"DELETE", o.path + "/x/y", "", "", o.scope})
+		r := u.run(t, operation{o.id, "DELETE", o.path + "/x/y", "", "", o.scope})
 		require.Equal(t, problem.NotFound, r.problem(t).Code, name)
-		r = u.run(t, operation{"TRACE", o.path, "", "", o.scope})
+		r = u.run(t, operation{o.id, "TRACE", o.path, "", "", o.scope})
 		require.Equal(t, problem.MethodNotAllowed, r.problem(t).Code, name)
 		require.Contains(t, r.header.Get("Allow"), o.method)
 		if id := strings.Split(o.path, "/"); len(id) > 4 {
 			for _, bad := range []string{"1", "x", "%00", "%ff", "%2e%2e", "'; DROP TABLE accounts", uuid.NewString(), strings.ToUpper(id[4]) + "0", "{" + id[4] + "}", strings.ReplaceAll(id[4], "-", "")} {
 				path := strings.Replace(o.path, id[4], strings.NewReplacer(" ", "%20", "{", "%7B", "}", "%7D").Replace(bad), 1)
-				p := u.run(t, operation{o.method, path, o.body, o.kind, o.scope}).problem(t)
+				p := u.run(t, operation{o.id, o.method, path, o.body, o.kind, o.scope}).problem(t)
 				require.Equal(t, problem.NotFound, p.Code, o.method+" "+path)
 			}
 		}
 		if o.kind != "application/json" {
+			require.Equal(t, before, f.dump(t), name)
 			continue
 		}
 		for kind, code := range map[string]problem.Code{
@@ -159,10 +233,97 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 			strings.Replace(o.body, "{", `{"":1,`, 1):               problem.ValidationError,
 			`{"title":"` + strings.Repeat("x", 2<<20) + `"}`:        problem.PayloadTooLarge,
 		} {
-			p := u.post(t, o.path, body).problem(t)
+			if o.method == "PATCH" && body == "{}" {
+				continue // which changes nothing, and is fine
+			}
+			p := u.run(t, operation{o.id, o.method, o.path, body, o.kind, o.scope}).problem(t)
 			require.Equal(t, code, p.Code, "%s %.60q %s", name, body, p.Detail)
 		}
+		require.Equal(t, before, f.dump(t), name)
 	}
+}
+
+// wrongValues returns JSON that a field with this schema cannot be.
+func wrongValues(f *fixture, s *huma.Schema) []string {
+	for s.Ref != "" {
+		s = f.api.OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	const text = `"x"`
+	values := []string{"{}", `{"a":1}`, "1e400", "-1e400"}
+	if !s.Nullable {
+		values = append(values, "null")
+	}
+	if s.Type != huma.TypeArray {
+		values = append(values, "[]", "[1]", "[null]")
+	}
+	switch s.Type {
+	case huma.TypeBoolean:
+		values = append(values, "0", "1", text, `"true"`, `""`)
+	case huma.TypeInteger:
+		values = append(values, "true", text, `"5"`, `""`, "1.5", "0.1e1x", "1e100", "9223372036854775808", "-1", "01", "+1", "NaN", "Infinity", "0x1",
+			fmt.Sprint(int64(*s.Minimum)-1), fmt.Sprint(int64(*s.Maximum)+1))
+	case huma.TypeArray:
+		values = append(values, "true", "1", text, "[]", "[", "[,]", "["+strings.Repeat("[", 40)+strings.Repeat("]", 41),
+			"["+strings.Repeat(`"a",`, *s.MaxItems)+`"a"]`)
+		for _, v := range wrongValues(f, s.Items) {
+			values = append(values, "["+v+"]")
+		}
+	case huma.TypeString:
+		values = append(values, "true", "1", "0", `"\u0000"`, `"a\u0007b"`, `"a\u001bb"`, `"a\u007fb"`, `"a\u009bb"`, `"\ud800"`, `"\udc00\ud800"`, `"a\ud83d"`,
+			"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"a\nb\"", "\"a\x00b\"", `"\x41"`, `"open`, `'x'`, "x", `"\u202e"`, `"\ufffe"`)
+		if s.MaxLength != nil {
+			values = append(values, `"`+strings.Repeat("a", *s.MaxLength+1)+`"`, `"`+strings.Repeat("é", *s.MaxLength+1)+`"`)
+		}
+		if s.MinLength != nil && *s.MinLength > 0 || s.Format != "" && s.Format != api.FormatText || len(s.Enum) > 0 {
+			values = append(values, `""`)
+		}
+		if s.Format != "" && s.Format != api.FormatText || len(s.Enum) > 0 {
+			values = append(values, text, `" "`, `"null"`, `"../x"`, `"'; DROP TABLE accounts; --"`)
+		}
+	}
+	return values
+}
+
+// Each field with each kind of value that it cannot have is refused, and nothing changes.
+func TestEveryFieldWithBadValues(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	tried := 0
+	for _, o := range operations(t, u) {
+		d := f.described()[o.id]
+		if d.RequestBody == nil || d.RequestBody.Content["application/json"] == nil {
+			continue
+		}
+		schema := d.RequestBody.Content["application/json"].Schema
+		for schema.Ref != "" {
+			schema = f.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+		}
+		var good map[string]jsontext.Value
+		require.NoError(t, json.Unmarshal([]byte(o.body), &good))
+		before := f.dump(t)
+		for field, s := range schema.Properties {
+			for _, value := range wrongValues(f, s) {
+				members := []string{`"` + field + `":` + value}
+				for name, v := range good {
+					if name != field {
+						members = append(members, `"`+name+`":`+string(v))
+					}
+				}
+				r := u.run(t, operation{o.id, o.method, o.path, "{" + strings.Join(members, ",") + "}", o.kind, o.scope})
+				p := r.problem(t)
+				require.Contains(t, []problem.Code{problem.ValidationError, problem.InvalidJSON}, p.Code, "%s %s=%.80q", o.id, field, value)
+				if p.Code == problem.ValidationError {
+					require.NotEmpty(t, p.Errors)
+					require.True(t, strings.HasPrefix(p.Errors[0].Field, field), "%s %s=%.80q: %v", o.id, field, value, p.Errors)
+				}
+				require.Contains(t, d.Responses, strconv.Itoa(r.status))
+				tried++
+			}
+		}
+		require.Equal(t, before, f.dump(t), o.id)
+	}
+	require.Greater(t, tried, 500)
 }
 
 // While links are being added, the total of a page and what the page shows belong to one moment.

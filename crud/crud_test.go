@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud"
@@ -42,6 +44,7 @@ type fixture struct {
 	tokens   *token.Ring
 	http     *http.Client
 	log      *lines
+	api      *api.API
 }
 
 // lines collects the log.
@@ -87,7 +90,7 @@ func start(t *testing.T, change ...func(*crud.Config)) *fixture {
 	require.NoError(t, service.Register(a))
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	f.url, f.http = server.URL, server.Client()
+	f.url, f.http, f.api = server.URL, server.Client(), a
 	return f
 }
 
@@ -167,6 +170,75 @@ func (u *user) post(t *testing.T, path, body string) reply {
 func (u *user) get(t *testing.T, path string) reply {
 	t.Helper()
 	return u.send(t, "GET", path, http.NoBody)
+}
+
+func (u *user) patch(t *testing.T, path, body string, header ...string) reply {
+	t.Helper()
+	return u.send(t, "PATCH", path, strings.NewReader(body), append([]string{"Content-Type", "application/json"}, header...)...)
+}
+
+func (u *user) remove(t *testing.T, path string, header ...string) reply {
+	t.Helper()
+	return u.send(t, "DELETE", path, http.NoBody, header...)
+}
+
+func (u *user) link(t *testing.T, magnet string) client.GenericLink {
+	t.Helper()
+	l, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet})
+	require.NoError(t, err)
+	return l
+}
+
+func (u *user) accessLink(t *testing.T, magnet string) client.AccessLink {
+	t.Helper()
+	l, err := u.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: magnet, Email: "jo@example.com"})
+	require.NoError(t, err)
+	return l
+}
+
+// submit adds a submission to a link, as its landing page would, with an access link for it.
+func (u *user) submit(t *testing.T, link client.GenericLink, email string, at time.Time) (submission, access string) {
+	t.Helper()
+	s, a := uuid.NewString(), uuid.NewString()
+	_, err := u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, submitted_at)
+		VALUES ($1, $2, $3, $4, lower($4), $5)`, s, u.account, link.ID, email, at)
+	require.NoError(t, err)
+	_, err = u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token)
+		VALUES ($1, $2, $3, $4, $5, $6, lower($6), $1::uuid::text)`, a, u.account, link.LeadMagnetID, link.ID, s, email)
+	require.NoError(t, err)
+	return s, a
+}
+
+// dump returns every row of every table of accounts, or only those of one account.
+func (f *fixture) dump(t *testing.T, of ...uuid.UUID) string {
+	t.Helper()
+	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT table_name::text FROM information_schema.columns
+		WHERE table_schema = 'public' AND column_name = 'account_id' ORDER BY 1`)
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Contains(t, tables, "access_links")
+	var out strings.Builder
+	for _, table := range append(tables, "accounts") {
+		sql := `SELECT '` + table + ` ' || r::text FROM "` + table + `" r`
+		var args []any
+		if len(of) > 0 {
+			column := map[bool]string{true: "id", false: "account_id"}[table == "accounts"]
+			sql, args = sql+" WHERE "+column+" = $1", []any{of[0]}
+		}
+		rows, err := f.db.Unscoped().Query(t.Context(), sql+" ORDER BY 1", args...)
+		require.NoError(t, err)
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		out.WriteString(strings.Join(lines, "\n") + "\n")
+	}
+	return out.String()
+}
+
+func (f *fixture) count(t *testing.T, table string) (n int) {
+	t.Helper()
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	return n
 }
 
 func (u *user) magnet(t *testing.T) client.LeadMagnet {

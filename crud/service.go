@@ -1,5 +1,5 @@
-// Package crud serves the entities of accounts: lead magnets with their files, generic links and
-// access links.
+// Package crud serves the entities of accounts: their API keys, lead magnets with their files,
+// generic links with their submissions, and access links.
 package crud
 
 import (
@@ -16,6 +16,7 @@ import (
 	"lodestone/crud/link"
 	"lodestone/crud/magnet"
 	"lodestone/crud/pdf"
+	"lodestone/crud/submission"
 	"lodestone/pkg/api"
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
@@ -62,12 +63,14 @@ type Parts struct {
 
 // Service holds the operations on entities.
 type Service struct {
-	config  Config
-	log     *slog.Logger
-	magnets *magnet.Magnets
-	links   *link.Links
-	access  *accesslink.Links
-	query   *http.Transport // to the query process
+	config      Config
+	log         *slog.Logger
+	account     *account.Own
+	magnets     *magnet.Magnets
+	links       *link.Links
+	submissions *submission.Submissions
+	access      *accesslink.Links
+	query       *http.Transport // to the query process
 }
 
 // New returns the service. The program's main function must begin with pdf.Main.
@@ -81,11 +84,13 @@ func New(c Config, p Parts) (*Service, error) {
 	}
 	site := strings.TrimRight(c.PublicURL, "/")
 	return &Service{
-		config:  c,
-		log:     p.Log,
-		magnets: magnet.New(p.Postgres, counter, c.MaxFileBytes),
-		links:   link.New(p.Postgres, site, c.Limits),
-		access:  accesslink.New(p.Postgres, site, p.Tokens),
+		config:      c,
+		log:         p.Log,
+		account:     account.NewOwn(p.Postgres, c.Limits),
+		magnets:     magnet.New(p.Postgres, counter, c.MaxFileBytes),
+		links:       link.New(p.Postgres, site, c.Limits),
+		submissions: submission.New(p.Postgres),
+		access:      accesslink.New(p.Postgres, site, p.Tokens),
 		query: &http.Transport{
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       90 * time.Second,
@@ -100,8 +105,10 @@ func (s *Service) Close() { s.query.CloseIdleConnections() }
 
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
+	s.account.Register(a)
 	s.magnets.Register(a)
 	s.links.Register(a)
+	s.submissions.Register(a)
 	s.access.Register(a)
 	if s.config.QueryURL == "" {
 		return nil

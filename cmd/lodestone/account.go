@@ -2,18 +2,22 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"github.com/google/uuid"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
 
 	"lodestone/crud/account"
-	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 )
 
 type accountCommand struct {
 	Create accountCreateCommand `cmd:"" help:"Make an account and print its id."`
+	List   accountListCommand   `cmd:"" help:"List the accounts, the oldest first."`
 }
 
 type accountCreateCommand struct {
@@ -34,43 +38,22 @@ func (c *accountCreateCommand) Run(ctx context.Context) error {
 	})
 }
 
-type keyCommand struct {
-	Create keyCreateCommand `cmd:"" help:"Make an API key of an account and print it. It cannot be shown again."`
-	Revoke keyRevokeCommand `cmd:"" help:"Make an API key worthless, within a second everywhere."`
-}
-
-type keyCreateCommand struct {
+type accountListCommand struct {
 	Postgres postgres.Config `embed:""`
-	Account  uuid.UUID       `name:"account" required:"" placeholder:"ID" help:"Id of the account."`
-	Name     string          `name:"name" default:"key" help:"What the key is for."`
-	Scopes   []auth.Scope    `name:"scope" default:"read,write" enum:"read,write" help:"What the key allows: read, write or both, separated by a comma."`
 }
 
-// Run makes the key.
-func (c *keyCreateCommand) Run(ctx context.Context) error {
+// Run lists the accounts.
+func (c *accountListCommand) Run(ctx context.Context) error {
 	return withAccounts(ctx, c.Postgres, func(accounts *account.Accounts) error {
-		key, err := accounts.CreateKey(ctx, c.Account, c.Name, c.Scopes...)
-		if errors.Is(err, account.ErrUnknown) {
-			return fmt.Errorf("there is no account %s: make one with `lodestone account create`", c.Account)
-		}
+		all, err := accounts.List(ctx)
 		if err != nil {
 			return err
 		}
-		fmt.Println("id: ", key.ID)
-		fmt.Println("key:", key.Text)
-		return nil
-	})
-}
-
-type keyRevokeCommand struct {
-	Postgres postgres.Config `embed:""`
-	ID       uuid.UUID       `arg:"" help:"Id of the key, as it was printed when it was made."`
-}
-
-// Run revokes the key.
-func (c *keyRevokeCommand) Run(ctx context.Context) error {
-	return withAccounts(ctx, c.Postgres, func(accounts *account.Accounts) error {
-		return accounts.RevokeKey(ctx, c.ID)
+		rows := [][]string{{"ID", "PLAN", "CREATED", "NAME"}}
+		for _, a := range all {
+			rows = append(rows, []string{a.ID.String(), string(a.Plan), moment(&a.CreatedAt), a.Name})
+		}
+		return printTable(os.Stdout, rows)
 	})
 }
 
@@ -84,4 +67,30 @@ func withAccounts(ctx context.Context, c postgres.Config, fn func(*account.Accou
 	}
 	defer pool.Close()
 	return fn(account.New(pool))
+}
+
+// printTable prints rows in columns. Names are anybody's: what is not printable in them is quoted,
+// so that it cannot steer a terminal.
+func printTable(to io.Writer, rows [][]string) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if strings.ContainsFunc(cell, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				row[i] = strconv.Quote(cell)
+			}
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return nil
+}
+
+// moment returns a time for people, or a hyphen for none.
+func moment(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339)
 }

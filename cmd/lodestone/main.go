@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -32,8 +33,8 @@ type commands struct {
 	Query       queryCommand       `cmd:"" help:"Run the analytics endpoints of the API, on ClickHouse and Postgres."`
 	Crud        crudCommand        `cmd:"" help:"Run the endpoints of lead magnets and links, on Postgres."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the schemas of Postgres and ClickHouse up to date and make the Kafka topics. Safe to run twice, and from several processes at once."`
-	Account     accountCommand     `cmd:"" help:"Make accounts."`
-	Key         keyCommand         `cmd:"" help:"Make API keys."`
+	Account     accountCommand     `cmd:"" help:"Make and list accounts."`
+	Key         keyCommand         `cmd:"" help:"Make, list and revoke API keys."`
 	Demo        demoCommand        `cmd:"" help:"Play a campaign of 200 readers through the public doors and compare what the API answers with what was sent."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the process at the admin address whether it is ready; for container platforms."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
@@ -81,7 +82,7 @@ func run(ctx context.Context, args []string) int {
 func newParser(cli *commands, getenv func(string) string) (*kong.Kong, error) {
 	return kong.New(cli,
 		kong.Name("lodestone"),
-		kong.Description("Lead magnets with landing pages, capture and reading analytics. Every flag can also be set by the environment variable shown beside it, and secrets by a file that the variable with _FILE appended names."),
+		kong.Description("Lodestone records how people read the documents you offer them, page by page, each event counted once. Every flag can also be set by the environment variable shown beside it, and secrets by a file that the variable with _FILE appended names."),
 		kong.DefaultEnvars(config.EnvPrefix),
 		kong.Resolvers(config.FileResolver(getenv)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
@@ -93,7 +94,7 @@ func newParser(cli *commands, getenv func(string) string) (*kong.Kong, error) {
 func printParseError(err error) {
 	var parse *kong.ParseError
 	if config.IsInvalid(err) && errors.As(err, &parse) && parse.Context.Selected() != nil {
-		if command, ok := parse.Context.Selected().Target.Addr().Interface().(interface{ check() error }); ok {
+		if command, ok := reflect.TypeAssert[interface{ check() error }](parse.Context.Selected().Target.Addr()); ok {
 			if all := command.check(); all != nil {
 				err = all
 			}

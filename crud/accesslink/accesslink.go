@@ -4,11 +4,8 @@ package accesslink
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -62,7 +59,7 @@ const (
 // Register adds the operations on access links.
 func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-access-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201,
+		ID: "create-access-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
 		Summary: "Create an access link",
 		Errors:  []problem.Code{problem.InvalidLeadMagnet, problem.Conflict},
 	}, l.create)
@@ -71,84 +68,26 @@ func (l *Links) Register(a *api.API) {
 		Summary: "List access links, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, l.list)
 	api.Register(a, api.Operation{
-		ID: "get-access-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag,
+		ID: "get-access-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
 		Summary: "Get an access link",
 	}, l.get)
+	api.Register(a, api.Operation{
+		ID: "update-access-link", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
+		Summary:     "Change an access link",
+		Description: "Fields that are left out stay as they are; null clears max_views and expires_at.",
+	}, l.update)
+	api.Register(a, api.Operation{
+		ID: "delete-access-link", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
+		Summary:     "Delete an access link",
+		Description: "It no longer counts in the summary of its address. Events that were recorded stay.",
+	}, l.delete)
+	api.Register(a, api.Operation{
+		ID: "create-access-links", Method: "POST", Path: bulkPath, Scope: auth.Write, Tag: tag, Status: 201,
+		Summary:     "Create access links for many addresses",
+		Description: "One link for each address, in the same order. If one cannot be made, none is.",
+		Errors:      []problem.Code{problem.Conflict},
+	}, l.createMany)
 }
-
-type createInput struct {
-	Body newAccessLink
-}
-
-type newAccessLink struct {
-	LeadMagnetID uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that it leads to."`
-	Email        string    `json:"email" maxLength:"254" doc:"Email address of the recipient."`
-	MaxViews     *int32    `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often it can be opened; null for any number."`
-	ExpiresAt    *string   `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601); null for never."`
-}
-
-// params turns a body into what is stored, or returns what the schema cannot tell.
-func (b newAccessLink) params(now time.Time) (store.InsertAccessLinkParams, error) {
-	p := store.InsertAccessLinkParams{LeadMagnetID: b.LeadMagnetID, MaxViews: b.MaxViews}
-	var wrong []problem.Field
-	address, err := email.Parse(b.Email)
-	if err != nil {
-		wrong = append(wrong, problem.Field{Field: "email", Message: err.Error()})
-	}
-	p.Email, p.EmailKey = address.Text, address.Key
-	if b.ExpiresAt != nil {
-		at, err := api.ParseTime(*b.ExpiresAt)
-		switch {
-		case err != nil: // the schema's check let it pass, so it does not come to this
-			wrong = append(wrong, problem.Field{Field: "expires_at", Message: err.Error()})
-		case !at.After(now):
-			wrong = append(wrong, problem.Field{Field: "expires_at", Message: "must be in the future"})
-		}
-		p.ExpiresAt = &at
-	}
-	if wrong != nil {
-		return p, problem.Invalid(wrong...)
-	}
-	return p, nil
-}
-
-func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[AccessLink], error) {
-	params, err := in.Body.params(time.Now())
-	if err != nil {
-		return nil, err
-	}
-	params.AccountID = auth.From(ctx).AccountID
-	params.Token = newToken()
-	if params.ID, err = uuid.NewV7(); err != nil {
-		return nil, fmt.Errorf("create access link: %w", err)
-	}
-	var row store.GetAccessLinkRow
-	err = l.db.Account(ctx, params.AccountID, func(tx pgx.Tx) (err error) {
-		q := store.New(tx)
-		magnet, err := q.ShareMagnet(ctx, params.LeadMagnetID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.New(problem.InvalidLeadMagnet, "lead_magnet_id names no lead magnet of this account.",
-				problem.Field{Field: "lead_magnet_id", Message: "names no lead magnet of this account"})
-		}
-		if err != nil {
-			return fmt.Errorf("read lead magnet: %w", err)
-		}
-		if !magnet.IsActive {
-			return problem.New(problem.Conflict, "The lead magnet is not active: activate it before making links to it.")
-		}
-		row.FileVersion = magnet.FileVersion
-		row.AccessLink, err = q.InsertAccessLink(ctx, params)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("create access link: %w", err)
-	}
-	return api.Created(path+"/"+params.ID.String(), l.fromRow(row)), nil
-}
-
-// newToken returns the secret part of a link's URL: 130 random bits, in characters that survive
-// being read out.
-func newToken() string { return strings.ToLower(rand.Text()) }
 
 type idInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the access link."`
@@ -166,13 +105,13 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[AccessLink], 
 	if err != nil {
 		return nil, fmt.Errorf("get access link: %w", err)
 	}
-	return api.OK(l.fromRow(row)), nil
+	return api.OK(l.fromRow(row)).At(row.AccessLink.Revision), nil
 }
 
 type listInput struct {
 	api.Paging
 	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only links to this lead magnet."`
-	Email        *string    `query:"email" maxLength:"254" doc:"Only links of this email address, without regard to case."`
+	Email        *string    `query:"email" format:"email" maxLength:"254" doc:"Only links of this email address, without regard to case."`
 	SubmissionID *uuid.UUID `query:"submission_id" doc:"Only links made for this submission."`
 	IsActive     *bool      `query:"is_active" doc:"Only links that are active, or only those that are not."`
 }

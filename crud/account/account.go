@@ -1,4 +1,4 @@
-// Package account makes accounts and their API keys.
+// Package account makes accounts and their API keys, and shows them to whoever has a key.
 package account
 
 import (
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -94,6 +95,27 @@ func (a *Accounts) Create(ctx context.Context, name string, plan Plan) (uuid.UUI
 	return id, nil
 }
 
+// Info is what is known about an account.
+type Info struct {
+	ID        uuid.UUID
+	Name      string
+	Plan      Plan
+	CreatedAt time.Time
+}
+
+// List returns every account, the oldest first.
+func (a *Accounts) List(ctx context.Context) ([]Info, error) {
+	rows, err := store.New(a.db.Unscoped()).ListAccounts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list accounts: %w", err)
+	}
+	accounts := make([]Info, len(rows))
+	for i, row := range rows {
+		accounts[i] = Info{row.ID, row.Name, Plan(row.Plan), row.CreatedAt}
+	}
+	return accounts, nil
+}
+
 // Key is a key just made. Its text is told this once: what is stored cannot be turned back.
 type Key struct {
 	ID   uuid.UUID
@@ -105,12 +127,10 @@ func (a *Accounts) CreateKey(ctx context.Context, account uuid.UUID, name string
 	if len(scopes) == 0 {
 		return Key{}, errors.New("create key: it needs a scope")
 	}
-	names := make([]string, len(scopes))
-	for i, s := range scopes {
+	for _, s := range scopes {
 		if !slices.Contains(auth.Scopes(), s) {
 			return Key{}, fmt.Errorf("create key: there is no scope %q, only %v", s, auth.Scopes())
 		}
-		names[i] = string(s)
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -118,7 +138,7 @@ func (a *Accounts) CreateKey(ctx context.Context, account uuid.UUID, name string
 	}
 	key := auth.NewKey()
 	err = store.New(a.db.Unscoped()).InsertKey(ctx, store.InsertKeyParams{
-		ID: id, AccountID: account, Name: name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: names,
+		ID: id, AccountID: account, Name: name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes),
 	})
 	if postgres.IsForeignKeyViolation(err) {
 		return Key{}, fmt.Errorf("create key: %w", ErrUnknown)

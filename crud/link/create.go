@@ -31,12 +31,12 @@ type newGenericLink struct {
 }
 
 // check returns what the schema cannot tell.
-func (b newGenericLink) check() error {
+func check(slug, thumbnailURL *string) error {
 	var wrong []problem.Field
-	if b.Slug != nil && reserved(*b.Slug) {
+	if slug != nil && reserved(*slug) {
 		wrong = append(wrong, problem.Field{Field: "slug", Message: slugReserved})
 	}
-	if b.ThumbnailURL != nil && !webURL(*b.ThumbnailURL) {
+	if thumbnailURL != nil && !webURL(*thumbnailURL) {
 		wrong = append(wrong, problem.Field{Field: "thumbnail_url", Message: "must be a full http or https URL, such as https://example.com/cover.png"})
 	}
 	if wrong != nil {
@@ -55,7 +55,7 @@ func webURL(text string) bool {
 const slugAttempts = 5
 
 func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[GenericLink], error) {
-	if err := in.Body.check(); err != nil {
+	if err := check(in.Body.Slug, in.Body.ThumbnailURL); err != nil {
 		return nil, err
 	}
 	caller := auth.From(ctx)
@@ -82,7 +82,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 	if err != nil {
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
-	return api.Created(path+"/"+id.String(), l.fromRow(row)), nil
+	return api.Created(path+"/"+id.String(), l.fromRow(row)).At(row.Revision), nil
 }
 
 // checkLimit refuses a link beyond the plan. It keeps the account's row until the transaction
@@ -128,9 +128,13 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, b newGenericLin
 			return store.GenericLink{}, fmt.Errorf("insert generic link: %w", err)
 		}
 		if b.Slug != nil {
-			return store.GenericLink{}, problem.New(problem.SlugTaken, "The slug "+slug+" is already in use: choose another one, or leave it out.",
-				problem.Field{Field: "slug", Message: "is already in use"})
+			return store.GenericLink{}, slugTaken(slug)
 		}
 	}
 	return store.GenericLink{}, errors.New("found no free slug")
+}
+
+func slugTaken(slug string) error {
+	return problem.New(problem.SlugTaken, "The slug "+slug+" is already in use: choose another one, or leave it out.",
+		problem.Field{Field: "slug", Message: "is already in use"})
 }

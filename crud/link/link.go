@@ -58,7 +58,7 @@ const (
 // Register adds the operations on generic links.
 func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-generic-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201,
+		ID: "create-generic-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
 		Summary: "Create a generic link",
 		Errors:  []problem.Code{problem.InvalidLeadMagnet, problem.SlugTaken, problem.LimitReached},
 	}, l.create)
@@ -67,9 +67,19 @@ func (l *Links) Register(a *api.API) {
 		Summary: "List generic links, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, l.list)
 	api.Register(a, api.Operation{
-		ID: "get-generic-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag,
+		ID: "get-generic-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
 		Summary: "Get a generic link with its lead magnet",
 	}, l.get)
+	api.Register(a, api.Operation{
+		ID: "update-generic-link", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
+		Summary:     "Change a generic link",
+		Description: "Fields that are left out stay as they are; null clears title, description and thumbnail_url.",
+		Errors:      []problem.Code{problem.SlugTaken},
+	}, l.update)
+	api.Register(a, api.Operation{
+		ID: "delete-generic-link", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
+		Summary: "Delete a generic link and its submissions", Description: "Access links that came from it stay.",
+	}, l.delete)
 }
 
 type idInput struct {
@@ -78,6 +88,7 @@ type idInput struct {
 
 func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink], error) {
 	var found GenericLink
+	var revision int64
 	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).GetLink(ctx, in.ID)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -90,14 +101,14 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink],
 		if err != nil {
 			return err
 		}
-		found = l.fromRow(row)
+		found, revision = l.fromRow(row), row.Revision
 		found.LeadMagnet = &offered
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get generic link: %w", err)
 	}
-	return api.OK(found), nil
+	return api.OK(found).At(revision), nil
 }
 
 type listInput struct {

@@ -61,7 +61,7 @@ const (
 // Register adds the operations on lead magnets.
 func (m *Magnets) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-lead-magnet", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201,
+		ID: "create-lead-magnet", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
 		Summary: "Create a lead magnet",
 	}, m.create)
 	api.Register(a, api.Operation{
@@ -69,9 +69,21 @@ func (m *Magnets) Register(a *api.API) {
 		Summary: "List lead magnets, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, m.list)
 	api.Register(a, api.Operation{
-		ID: "get-lead-magnet", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag,
+		ID: "get-lead-magnet", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
 		Summary: "Get a lead magnet",
 	}, m.get)
+	api.Register(a, api.Operation{
+		ID: "update-lead-magnet", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
+		Summary: "Change a lead magnet", Description: "Fields that are left out stay as they are; null clears the description.",
+	}, m.update)
+	api.Register(a, api.Operation{
+		ID: "delete-lead-magnet", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
+		Timeout: deleteTimeout,
+		Summary: "Delete a lead magnet and its file",
+		Description: "A lead magnet with links is refused with 409, unless cascade=true asks for deleting its generic links, their " +
+			"submissions and its access links as well. Events that were recorded stay.",
+		Errors: []problem.Code{problem.Conflict},
+	}, m.delete)
 	m.registerFile(a)
 }
 
@@ -100,7 +112,7 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 	if err != nil {
 		return nil, fmt.Errorf("create lead magnet: %w", err)
 	}
-	return api.Created(path+"/"+id.String(), fromRow(store.GetMagnetRow{LeadMagnet: row})), nil
+	return api.Created(path+"/"+id.String(), fromRow(store.GetMagnetRow{LeadMagnet: row})).At(row.Revision), nil
 }
 
 type idInput struct {
@@ -108,28 +120,37 @@ type idInput struct {
 }
 
 func (m *Magnets) get(ctx context.Context, in *idInput) (*api.Answer[LeadMagnet], error) {
-	var found LeadMagnet
+	var row store.GetMagnetRow
 	err := m.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		found, err = Get(ctx, tx, in.ID)
+		row, err = read(ctx, tx, in.ID)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get lead magnet: %w", err)
 	}
-	return api.OK(found), nil
+	return api.OK(fromRow(row)).At(row.LeadMagnet.Revision), nil
 }
 
 // Get returns a lead magnet of the account that the transaction is scoped to, or the problem that
 // there is none.
 func Get(ctx context.Context, tx pgx.Tx, id uuid.UUID) (LeadMagnet, error) {
-	row, err := store.New(tx).GetMagnet(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return LeadMagnet{}, problem.Missing("lead magnet")
-	}
+	row, err := read(ctx, tx, id)
 	if err != nil {
-		return LeadMagnet{}, fmt.Errorf("read lead magnet: %w", err)
+		return LeadMagnet{}, err
 	}
 	return fromRow(row), nil
+}
+
+// read is Get for what the API does not show as well.
+func read(ctx context.Context, tx pgx.Tx, id uuid.UUID) (store.GetMagnetRow, error) {
+	row, err := store.New(tx).GetMagnet(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row, problem.Missing("lead magnet")
+	}
+	if err != nil {
+		return row, fmt.Errorf("read lead magnet: %w", err)
+	}
+	return row, nil
 }
 
 type listInput struct {

@@ -39,8 +39,26 @@ func (q *Queries) CountListedAccessLinks(ctx context.Context, arg CountListedAcc
 	return count, err
 }
 
+const deleteAccessLink = `-- name: DeleteAccessLink :execrows
+DELETE FROM access_links
+WHERE id = $1 AND ($2::bigint[] IS NULL OR revision = ANY ($2::bigint[]))
+`
+
+type DeleteAccessLinkParams struct {
+	ID        uuid.UUID
+	Revisions []int64
+}
+
+func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteAccessLink, arg.ID, arg.Revisions)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const getAccessLink = `-- name: GetAccessLink :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id = $1
 `
@@ -72,6 +90,7 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 		&i.AccessLink.IsActive,
 		&i.AccessLink.CreatedAt,
 		&i.AccessLink.UpdatedAt,
+		&i.AccessLink.Revision,
 		&i.FileVersion,
 	)
 	return i, err
@@ -80,7 +99,7 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 const insertAccessLink = `-- name: InsertAccessLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, max_views, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision
 `
 
 type InsertAccessLinkParams struct {
@@ -125,12 +144,81 @@ func (q *Queries) InsertAccessLink(ctx context.Context, arg InsertAccessLinkPara
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
 	)
 	return i, err
 }
 
+const insertAccessLinks = `-- name: InsertAccessLinks :many
+INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, max_views, expires_at)
+SELECT unnest($1::uuid[]), $2, $3, unnest($4::text[]),
+    unnest($5::text[]), unnest($6::text[]), $7, $8
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision
+`
+
+type InsertAccessLinksParams struct {
+	IDs          []uuid.UUID
+	AccountID    uuid.UUID
+	LeadMagnetID uuid.UUID
+	Emails       []string
+	EmailKeys    []string
+	Tokens       []string
+	MaxViews     *int32
+	ExpiresAt    *time.Time
+}
+
+// One link for each of the addresses, which are parallel to their ids, keys and tokens.
+func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksParams) ([]AccessLink, error) {
+	rows, err := q.db.Query(ctx, insertAccessLinks,
+		arg.IDs,
+		arg.AccountID,
+		arg.LeadMagnetID,
+		arg.Emails,
+		arg.EmailKeys,
+		arg.Tokens,
+		arg.MaxViews,
+		arg.ExpiresAt,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AccessLink
+	for rows.Next() {
+		var i AccessLink
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.LeadMagnetID,
+			&i.GenericLinkID,
+			&i.SubmissionID,
+			&i.Email,
+			&i.EmailKey,
+			&i.Token,
+			&i.MaxViews,
+			&i.OpenedCount,
+			&i.ViewCount,
+			&i.Viewed,
+			&i.FirstViewedAt,
+			&i.LastViewedAt,
+			&i.ExpiresAt,
+			&i.IsActive,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Revision,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listAccessLinks = `-- name: ListAccessLinks :many
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE ($1::uuid IS NULL OR a.lead_magnet_id = $1)
     AND ($2::uuid IS NULL OR a.submission_id = $2)
@@ -189,6 +277,7 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 			&i.AccessLink.IsActive,
 			&i.AccessLink.CreatedAt,
 			&i.AccessLink.UpdatedAt,
+			&i.AccessLink.Revision,
 			&i.FileVersion,
 		); err != nil {
 			return nil, err
@@ -199,4 +288,40 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const updateAccessLink = `-- name: UpdateAccessLink :execrows
+UPDATE access_links SET
+    max_views = CASE WHEN $1::boolean THEN $2 ELSE max_views END,
+    expires_at = CASE WHEN $3::boolean THEN $4 ELSE expires_at END,
+    is_active = coalesce($5, is_active),
+    revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = $6 AND ($7::bigint[] IS NULL OR revision = ANY ($7::bigint[]))
+`
+
+type UpdateAccessLinkParams struct {
+	SetMaxViews  bool
+	MaxViews     *int32
+	SetExpiresAt bool
+	ExpiresAt    *time.Time
+	IsActive     *bool
+	ID           uuid.UUID
+	Revisions    []int64
+}
+
+// Changes what is given, if the link is at one of the revisions, or at any for null.
+func (q *Queries) UpdateAccessLink(ctx context.Context, arg UpdateAccessLinkParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateAccessLink,
+		arg.SetMaxViews,
+		arg.MaxViews,
+		arg.SetExpiresAt,
+		arg.ExpiresAt,
+		arg.IsActive,
+		arg.ID,
+		arg.Revisions,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -7,9 +7,46 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
+
+const countKeys = `-- name: CountKeys :one
+SELECT count(*) FROM api_keys WHERE revoked_at IS NULL
+`
+
+func (q *Queries) CountKeys(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countKeys)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countUsage = `-- name: CountUsage :one
+SELECT (SELECT count(*) FROM lead_magnets) AS lead_magnets, (SELECT count(*) FROM generic_links) AS generic_links,
+    (SELECT count(*) FROM access_links) AS access_links,
+    (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL) AS keys
+`
+
+type CountUsageRow struct {
+	LeadMagnets  int64
+	GenericLinks int64
+	AccessLinks  int64
+	Keys         int64
+}
+
+func (q *Queries) CountUsage(ctx context.Context) (CountUsageRow, error) {
+	row := q.db.QueryRow(ctx, countUsage)
+	var i CountUsageRow
+	err := row.Scan(
+		&i.LeadMagnets,
+		&i.GenericLinks,
+		&i.AccessLinks,
+		&i.Keys,
+	)
+	return i, err
+}
 
 const getAccount = `-- name: GetAccount :one
 SELECT id, name, plan, created_at FROM accounts WHERE id = $1
@@ -23,6 +60,37 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.Name,
 		&i.Plan,
 		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const getKey = `-- name: GetKey :one
+SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, revoked_at FROM api_keys WHERE id = $1
+`
+
+type GetKeyRow struct {
+	ID         uuid.UUID
+	Name       string
+	Prefix     string
+	Scopes     []string
+	CreatedBy  *uuid.UUID
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+	RevokedAt  *time.Time
+}
+
+func (q *Queries) GetKey(ctx context.Context, id uuid.UUID) (GetKeyRow, error) {
+	row := q.db.QueryRow(ctx, getKey, id)
+	var i GetKeyRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Prefix,
+		&i.Scopes,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
 	)
 	return i, err
 }
@@ -43,7 +111,7 @@ func (q *Queries) InsertAccount(ctx context.Context, arg InsertAccountParams) er
 }
 
 const insertKey = `-- name: InsertKey :exec
-INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type InsertKeyParams struct {
@@ -53,6 +121,7 @@ type InsertKeyParams struct {
 	Prefix    string
 	Hash      []byte
 	Scopes    []string
+	CreatedBy *uuid.UUID
 }
 
 func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
@@ -63,8 +132,135 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
 		arg.Prefix,
 		arg.Hash,
 		arg.Scopes,
+		arg.CreatedBy,
 	)
 	return err
+}
+
+const keysOfAccount = `-- name: KeysOfAccount :many
+SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, revoked_at FROM api_keys
+WHERE account_id = $1 ORDER BY created_at, id
+`
+
+type KeysOfAccountRow struct {
+	ID         uuid.UUID
+	Name       string
+	Prefix     string
+	Scopes     []string
+	CreatedBy  *uuid.UUID
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+	RevokedAt  *time.Time
+}
+
+func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]KeysOfAccountRow, error) {
+	rows, err := q.db.Query(ctx, keysOfAccount, accountID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeysOfAccountRow
+	for rows.Next() {
+		var i KeysOfAccountRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Prefix,
+			&i.Scopes,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listAccounts = `-- name: ListAccounts :many
+SELECT id, name, plan, created_at FROM accounts ORDER BY created_at, id
+`
+
+func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
+	rows, err := q.db.Query(ctx, listAccounts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Account
+	for rows.Next() {
+		var i Account
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Plan,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listKeys = `-- name: ListKeys :many
+SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, revoked_at FROM api_keys
+WHERE revoked_at IS NULL
+ORDER BY created_at DESC, id DESC
+LIMIT $2::bigint OFFSET $1::bigint
+`
+
+type ListKeysParams struct {
+	RowOffset int64
+	RowLimit  int64
+}
+
+type ListKeysRow struct {
+	ID         uuid.UUID
+	Name       string
+	Prefix     string
+	Scopes     []string
+	CreatedBy  *uuid.UUID
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+	RevokedAt  *time.Time
+}
+
+func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysRow, error) {
+	rows, err := q.db.Query(ctx, listKeys, arg.RowOffset, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListKeysRow
+	for rows.Next() {
+		var i ListKeysRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Prefix,
+			&i.Scopes,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lockPlan = `-- name: LockPlan :one
@@ -79,12 +275,41 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 	return plan, err
 }
 
+const ownAccount = `-- name: OwnAccount :one
+SELECT id, name, plan, created_at FROM accounts
+`
+
+// The account that the transaction is scoped to.
+func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
+	row := q.db.QueryRow(ctx, ownAccount)
+	var i Account
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Plan,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const revokeKey = `-- name: RevokeKey :execrows
 UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1
 `
 
 func (q *Queries) RevokeKey(ctx context.Context, id uuid.UUID) (int64, error) {
 	result, err := q.db.Exec(ctx, revokeKey, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const revokeWorkingKey = `-- name: RevokeWorkingKey :execrows
+UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL
+`
+
+func (q *Queries) RevokeWorkingKey(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, revokeWorkingKey, id)
 	if err != nil {
 		return 0, err
 	}

@@ -34,8 +34,27 @@ func (q *Queries) CountListedLinks(ctx context.Context, leadMagnetID *uuid.UUID)
 	return count, err
 }
 
+const deleteLink = `-- name: DeleteLink :execrows
+DELETE FROM generic_links
+WHERE id = $1 AND ($2::bigint[] IS NULL OR revision = ANY ($2::bigint[]))
+`
+
+type DeleteLinkParams struct {
+	ID        uuid.UUID
+	Revisions []int64
+}
+
+// Its submissions go with it, and access links keep no reference to either.
+func (q *Queries) DeleteLink(ctx context.Context, arg DeleteLinkParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteLink, arg.ID, arg.Revisions)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -56,6 +75,7 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.ViewCount,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
 	)
 	return i, err
 }
@@ -64,7 +84,7 @@ const insertLink = `-- name: InsertLink :one
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision
 `
 
 type InsertLinkParams struct {
@@ -108,12 +128,13 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.ViewCount,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
 	)
 	return i, err
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at DESC, id DESC
 LIMIT $3::bigint OFFSET $2::bigint
@@ -149,6 +170,7 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.ViewCount,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Revision,
 		); err != nil {
 			return nil, err
 		}
@@ -158,4 +180,70 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 		return nil, err
 	}
 	return items, nil
+}
+
+const updateLink = `-- name: UpdateLink :one
+UPDATE generic_links SET
+    slug = coalesce($1, slug),
+    title = CASE WHEN $2::boolean THEN $3 ELSE title END,
+    description = CASE WHEN $4::boolean THEN $5 ELSE description END,
+    thumbnail_url = CASE WHEN $6::boolean THEN $7 ELSE thumbnail_url END,
+    collect_name = coalesce($8, collect_name),
+    require_verification = coalesce($9, require_verification),
+    active = coalesce($10, active),
+    revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = $11 AND ($12::bigint[] IS NULL OR revision = ANY ($12::bigint[]))
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision
+`
+
+type UpdateLinkParams struct {
+	Slug                *string
+	SetTitle            bool
+	Title               *string
+	SetDescription      bool
+	Description         *string
+	SetThumbnailURL     bool
+	ThumbnailURL        *string
+	CollectName         *bool
+	RequireVerification *bool
+	Active              *bool
+	ID                  uuid.UUID
+	Revisions           []int64
+}
+
+// Changes what is given, if the link is at one of the revisions, or at any for null.
+func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (GenericLink, error) {
+	row := q.db.QueryRow(ctx, updateLink,
+		arg.Slug,
+		arg.SetTitle,
+		arg.Title,
+		arg.SetDescription,
+		arg.Description,
+		arg.SetThumbnailURL,
+		arg.ThumbnailURL,
+		arg.CollectName,
+		arg.RequireVerification,
+		arg.Active,
+		arg.ID,
+		arg.Revisions,
+	)
+	var i GenericLink
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.LeadMagnetID,
+		&i.Slug,
+		&i.Title,
+		&i.Description,
+		&i.ThumbnailURL,
+		&i.CollectName,
+		&i.RequireVerification,
+		&i.Active,
+		&i.SubmissionCount,
+		&i.ViewCount,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Revision,
+	)
+	return i, err
 }

@@ -11,6 +11,23 @@ import (
 	"github.com/google/uuid"
 )
 
+const countMagnetLinks = `-- name: CountMagnetLinks :one
+SELECT (SELECT count(*) FROM generic_links g WHERE g.lead_magnet_id = $1) AS generic_links,
+    (SELECT count(*) FROM access_links a WHERE a.lead_magnet_id = $1) AS access_links
+`
+
+type CountMagnetLinksRow struct {
+	GenericLinks int64
+	AccessLinks  int64
+}
+
+func (q *Queries) CountMagnetLinks(ctx context.Context, id uuid.UUID) (CountMagnetLinksRow, error) {
+	row := q.db.QueryRow(ctx, countMagnetLinks, id)
+	var i CountMagnetLinksRow
+	err := row.Scan(&i.GenericLinks, &i.AccessLinks)
+	return i, err
+}
+
 const countMagnets = `-- name: CountMagnets :one
 SELECT count(*) FROM lead_magnets
 `
@@ -20,6 +37,33 @@ func (q *Queries) CountMagnets(ctx context.Context) (int64, error) {
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const deleteAccessLinksOfMagnet = `-- name: DeleteAccessLinksOfMagnet :exec
+DELETE FROM access_links WHERE lead_magnet_id = $1
+`
+
+func (q *Queries) DeleteAccessLinksOfMagnet(ctx context.Context, leadMagnetID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteAccessLinksOfMagnet, leadMagnetID)
+	return err
+}
+
+const deleteGenericLinksOfMagnet = `-- name: DeleteGenericLinksOfMagnet :exec
+DELETE FROM generic_links WHERE lead_magnet_id = $1
+`
+
+func (q *Queries) DeleteGenericLinksOfMagnet(ctx context.Context, leadMagnetID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteGenericLinksOfMagnet, leadMagnetID)
+	return err
+}
+
+const deleteMagnet = `-- name: DeleteMagnet :exec
+DELETE FROM lead_magnets WHERE id = $1
+`
+
+func (q *Queries) DeleteMagnet(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteMagnet, id)
+	return err
 }
 
 const getChunk = `-- name: GetChunk :one
@@ -63,7 +107,7 @@ func (q *Queries) GetFile(ctx context.Context, id uuid.UUID) (LeadMagnetFile, er
 }
 
 const getMagnet = `-- name: GetMagnet :one
-SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, f.file_name, f.content_type, f.file_size, f.page_count,
+SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, f.file_name, f.content_type, f.file_size, f.page_count,
     (SELECT count(*) FROM generic_links g WHERE g.account_id = m.account_id AND g.lead_magnet_id = m.id) AS generic_link_count,
     (SELECT count(*) FROM access_links a WHERE a.account_id = m.account_id AND a.lead_magnet_id = m.id) AS access_link_count
 FROM lead_magnets m
@@ -93,6 +137,7 @@ func (q *Queries) GetMagnet(ctx context.Context, id uuid.UUID) (GetMagnetRow, er
 		&i.LeadMagnet.FileVersion,
 		&i.LeadMagnet.CreatedAt,
 		&i.LeadMagnet.UpdatedAt,
+		&i.LeadMagnet.Revision,
 		&i.FileName,
 		&i.ContentType,
 		&i.FileSize,
@@ -158,7 +203,7 @@ func (q *Queries) InsertFile(ctx context.Context, arg InsertFileParams) error {
 }
 
 const insertMagnet = `-- name: InsertMagnet :one
-INSERT INTO lead_magnets (id, account_id, title, description) VALUES ($1, $2, $3, $4) RETURNING id, account_id, title, description, is_active, file_version, created_at, updated_at
+INSERT INTO lead_magnets (id, account_id, title, description) VALUES ($1, $2, $3, $4) RETURNING id, account_id, title, description, is_active, file_version, created_at, updated_at, revision
 `
 
 type InsertMagnetParams struct {
@@ -185,12 +230,13 @@ func (q *Queries) InsertMagnet(ctx context.Context, arg InsertMagnetParams) (Lea
 		&i.FileVersion,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
 	)
 	return i, err
 }
 
 const listMagnets = `-- name: ListMagnets :many
-SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, f.file_name, f.content_type, f.file_size, f.page_count,
+SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, f.file_name, f.content_type, f.file_size, f.page_count,
     (SELECT count(*) FROM generic_links g WHERE g.account_id = m.account_id AND g.lead_magnet_id = m.id) AS generic_link_count,
     (SELECT count(*) FROM access_links a WHERE a.account_id = m.account_id AND a.lead_magnet_id = m.id) AS access_link_count
 FROM lead_magnets m
@@ -232,6 +278,7 @@ func (q *Queries) ListMagnets(ctx context.Context, arg ListMagnetsParams) ([]Lis
 			&i.LeadMagnet.FileVersion,
 			&i.LeadMagnet.CreatedAt,
 			&i.LeadMagnet.UpdatedAt,
+			&i.LeadMagnet.Revision,
 			&i.FileName,
 			&i.ContentType,
 			&i.FileSize,
@@ -250,7 +297,7 @@ func (q *Queries) ListMagnets(ctx context.Context, arg ListMagnetsParams) ([]Lis
 }
 
 const lockMagnet = `-- name: LockMagnet :one
-SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) LockMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, error) {
@@ -265,12 +312,13 @@ func (q *Queries) LockMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, err
 		&i.FileVersion,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
 	)
 	return i, err
 }
 
 const setMagnetVersion = `-- name: SetMagnetVersion :exec
-UPDATE lead_magnets SET file_version = $2, updated_at = now() WHERE id = $1
+UPDATE lead_magnets SET file_version = $2, revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1
 `
 
 type SetMagnetVersionParams struct {
@@ -284,7 +332,7 @@ func (q *Queries) SetMagnetVersion(ctx context.Context, arg SetMagnetVersionPara
 }
 
 const shareMagnet = `-- name: ShareMagnet :one
-SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at FROM lead_magnets WHERE id = $1 FOR KEY SHARE
+SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision FROM lead_magnets WHERE id = $1 FOR KEY SHARE
 `
 
 // Reads a lead magnet that stays until the transaction has added a link to it.
@@ -300,6 +348,53 @@ func (q *Queries) ShareMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, er
 		&i.FileVersion,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
 	)
 	return i, err
+}
+
+const takeMagnet = `-- name: TakeMagnet :one
+SELECT revision FROM lead_magnets WHERE id = $1 FOR UPDATE
+`
+
+// Takes a lead magnet so that no link can be added to it until the transaction ends.
+func (q *Queries) TakeMagnet(ctx context.Context, id uuid.UUID) (int64, error) {
+	row := q.db.QueryRow(ctx, takeMagnet, id)
+	var revision int64
+	err := row.Scan(&revision)
+	return revision, err
+}
+
+const updateMagnet = `-- name: UpdateMagnet :execrows
+UPDATE lead_magnets SET
+    title = coalesce($1, title),
+    description = CASE WHEN $2::boolean THEN $3 ELSE description END,
+    is_active = coalesce($4, is_active),
+    revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = $5 AND ($6::bigint[] IS NULL OR revision = ANY ($6::bigint[]))
+`
+
+type UpdateMagnetParams struct {
+	Title          *string
+	SetDescription bool
+	Description    *string
+	IsActive       *bool
+	ID             uuid.UUID
+	Revisions      []int64
+}
+
+// Changes what is given, if the lead magnet is at one of the revisions, or at any for null.
+func (q *Queries) UpdateMagnet(ctx context.Context, arg UpdateMagnetParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateMagnet,
+		arg.Title,
+		arg.SetDescription,
+		arg.Description,
+		arg.IsActive,
+		arg.ID,
+		arg.Revisions,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

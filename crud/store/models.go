@@ -29,6 +29,7 @@ type AccessLink struct {
 	IsActive      bool
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	Revision      int64
 }
 
 type Account struct {
@@ -53,6 +54,7 @@ type GenericLink struct {
 	ViewCount           int64
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
+	Revision            int64
 }
 
 type LeadMagnet struct {
@@ -64,6 +66,7 @@ type LeadMagnet struct {
 	FileVersion int32
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	Revision    int64
 }
 
 type LeadMagnetFile struct {
@@ -76,4 +79,19 @@ type LeadMagnetFile struct {
 	PageCount    int32
 	SHA256       []byte
 	CreatedAt    time.Time
+}
+
+type Submission struct {
+	ID            uuid.UUID
+	AccountID     uuid.UUID
+	GenericLinkID uuid.UUID
+	Email         string
+	EmailKey      string
+	Name          *string
+	Verified      bool
+	Viewed        bool
+	ViewCount     int64
+	SubmittedAt   time.Time
+	FirstViewedAt *time.Time
+	LastViewedAt  *time.Time
 }

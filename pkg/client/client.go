@@ -36,6 +36,8 @@ const (
 	accessPath   = prefix + "/access-links"
 	eventsPath   = prefix + "/analytics"
 	emailSumPath = prefix + "/analytics/email"
+	accountPath  = prefix + "/account"
+	keysPath     = prefix + "/keys"
 )
 
 // Client calls one installation with one key. It is safe for concurrent use.
@@ -133,7 +135,8 @@ func post[T any](ctx context.Context, c *Client, path string, body any) (out T, 
 	return out, err
 }
 
-// do sends a request and decodes the answer. after is how long the service asks to wait.
+// do sends a request and decodes the answer into out, unless that is nil. after is how long the
+// service asks to wait.
 func (c *Client) do(ctx context.Context, method, path string, header http.Header, body io.Reader, out any) (after time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
@@ -163,8 +166,14 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // absent: zero
 		return time.Duration(seconds) * time.Second, problemOf(res, text)
 	}
+	if out == nil {
+		return 0, nil
+	}
 	if err := json.Unmarshal(text, out); err != nil {
 		return 0, fmt.Errorf("decode answer: %w", err)
+	}
+	if thing, ok := out.(tagged); ok {
+		thing.setTag(res.Header.Get("ETag"))
 	}
 	return 0, nil
 }

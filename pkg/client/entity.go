@@ -24,6 +24,7 @@ type LeadMagnet struct {
 	AccessLinkCount  int64     `json:"access_link_count"`
 	CreatedAt        time.Time `json:"created_at"`
 	UpdatedAt        time.Time `json:"updated_at"`
+	ETag             string    `json:"-"` // of this state, for a change that must not undo another; "" in a list
 }
 
 // NewLeadMagnet is what a lead magnet is made of.
@@ -45,6 +46,29 @@ func (c *Client) LeadMagnet(ctx context.Context, id string) (LeadMagnet, error) 
 // LeadMagnets returns a page of the lead magnets, the newest first.
 func (c *Client) LeadMagnets(ctx context.Context, p Paging) (Page[LeadMagnet], error) {
 	return get[Page[LeadMagnet]](ctx, c, magnetsPath, p.query())
+}
+
+// LeadMagnetChanges is what to change of a lead magnet; what is nil or zero stays.
+type LeadMagnetChanges struct {
+	Title       *string        `json:"title,omitzero"`
+	Description Change[string] `json:"description,omitzero"`
+	IsActive    *bool          `json:"is_active,omitzero"`
+}
+
+// UpdateLeadMagnet changes a lead magnet. With entity tags it does so in one of these states only,
+// and otherwise returns a problem with the status 412.
+func (c *Client) UpdateLeadMagnet(ctx context.Context, id string, n LeadMagnetChanges, ifMatch ...string) (LeadMagnet, error) {
+	return patch[LeadMagnet](ctx, c, magnetsPath+"/"+url.PathEscape(id), n, ifMatch)
+}
+
+// DeleteLeadMagnet deletes a lead magnet, under the same condition as UpdateLeadMagnet. One with
+// links is refused (problem.Conflict), unless cascade deletes them and their submissions with it.
+func (c *Client) DeleteLeadMagnet(ctx context.Context, id string, cascade bool, ifMatch ...string) error {
+	path := magnetsPath + "/" + url.PathEscape(id)
+	if cascade {
+		path += "?cascade=true"
+	}
+	return c.remove(ctx, path, ifMatch)
 }
 
 // UploadFile sets the file of a lead magnet: a PDF, as a new version.
@@ -75,6 +99,7 @@ type GenericLink struct {
 	LeadMagnet          *LeadMagnet `json:"lead_magnet"`
 	CreatedAt           time.Time   `json:"created_at"`
 	UpdatedAt           time.Time   `json:"updated_at"`
+	ETag                string      `json:"-"` // of this state, for a change that must not undo another; "" in a list
 }
 
 // NewGenericLink is what a generic link is made of. LeadMagnetID is required.
@@ -96,6 +121,29 @@ func (c *Client) CreateGenericLink(ctx context.Context, n NewGenericLink) (Gener
 // GenericLink returns one generic link with its lead magnet.
 func (c *Client) GenericLink(ctx context.Context, id string) (GenericLink, error) {
 	return get[GenericLink](ctx, c, linksPath+"/"+url.PathEscape(id), nil)
+}
+
+// GenericLinkChanges is what to change of a generic link; what is nil or zero stays.
+type GenericLinkChanges struct {
+	Slug                *string        `json:"slug,omitzero"`
+	Title               Change[string] `json:"title,omitzero"`
+	Description         Change[string] `json:"description,omitzero"`
+	ThumbnailURL        Change[string] `json:"thumbnail_url,omitzero"`
+	CollectName         *bool          `json:"collect_name,omitzero"`
+	RequireVerification *bool          `json:"require_verification,omitzero"`
+	Active              *bool          `json:"active,omitzero"`
+}
+
+// UpdateGenericLink changes a generic link. With entity tags it does so in one of these states only,
+// and otherwise returns a problem with the status 412.
+func (c *Client) UpdateGenericLink(ctx context.Context, id string, n GenericLinkChanges, ifMatch ...string) (GenericLink, error) {
+	return patch[GenericLink](ctx, c, linksPath+"/"+url.PathEscape(id), n, ifMatch)
+}
+
+// DeleteGenericLink deletes a generic link and its submissions, under the same condition as
+// UpdateGenericLink.
+func (c *Client) DeleteGenericLink(ctx context.Context, id string, ifMatch ...string) error {
+	return c.remove(ctx, linksPath+"/"+url.PathEscape(id), ifMatch)
 }
 
 // GenericLinkFilter chooses generic links. Empty fields choose all.
@@ -128,6 +176,7 @@ type AccessLink struct {
 	LastViewedAt  *time.Time `json:"last_viewed_at"`
 	CreatedAt     time.Time  `json:"created_at"`
 	UpdatedAt     time.Time  `json:"updated_at"`
+	ETag          string     `json:"-"` // of this state, for a change that must not undo another; "" in a list
 }
 
 // NewAccessLink is what an access link is made of. LeadMagnetID and Email are required.
@@ -146,6 +195,40 @@ func (c *Client) CreateAccessLink(ctx context.Context, n NewAccessLink) (AccessL
 // AccessLink returns one access link.
 func (c *Client) AccessLink(ctx context.Context, id string) (AccessLink, error) {
 	return get[AccessLink](ctx, c, accessPath+"/"+url.PathEscape(id), nil)
+}
+
+// NewAccessLinks is what the access links of many recipients are made of.
+type NewAccessLinks struct {
+	Emails    []string   `json:"emails"` // at most 1,000, none of them twice
+	MaxViews  *int       `json:"max_views,omitzero"`
+	ExpiresAt *time.Time `json:"expires_at,omitzero"`
+}
+
+// CreateAccessLinks creates one access link to a lead magnet for each address, in their order, or
+// none of them.
+func (c *Client) CreateAccessLinks(ctx context.Context, leadMagnetID string, n NewAccessLinks) ([]AccessLink, error) {
+	out, err := post[struct {
+		Data []AccessLink `json:"data"`
+	}](ctx, c, magnetsPath+"/"+url.PathEscape(leadMagnetID)+"/bulk-links", n)
+	return out.Data, err
+}
+
+// AccessLinkChanges is what to change of an access link; what is nil or zero stays.
+type AccessLinkChanges struct {
+	MaxViews  Change[int]       `json:"max_views,omitzero"`
+	ExpiresAt Change[time.Time] `json:"expires_at,omitzero"`
+	IsActive  *bool             `json:"is_active,omitzero"`
+}
+
+// UpdateAccessLink changes an access link. With entity tags it does so in one of these states only,
+// and otherwise returns a problem with the status 412.
+func (c *Client) UpdateAccessLink(ctx context.Context, id string, n AccessLinkChanges, ifMatch ...string) (AccessLink, error) {
+	return patch[AccessLink](ctx, c, accessPath+"/"+url.PathEscape(id), n, ifMatch)
+}
+
+// DeleteAccessLink deletes an access link, under the same condition as UpdateAccessLink.
+func (c *Client) DeleteAccessLink(ctx context.Context, id string, ifMatch ...string) error {
+	return c.remove(ctx, accessPath+"/"+url.PathEscape(id), ifMatch)
 }
 
 // AccessLinkFilter chooses access links. Empty fields choose all.

@@ -24,3 +24,23 @@ WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR a.lead_magnet_id = sqlc.narg(l
     AND (sqlc.narg(submission_id)::uuid IS NULL OR a.submission_id = sqlc.narg(submission_id))
     AND (sqlc.narg(email_key)::text IS NULL OR a.email_key = sqlc.narg(email_key))
     AND (sqlc.narg(is_active)::boolean IS NULL OR a.is_active = sqlc.narg(is_active));
+
+-- name: InsertAccessLinks :many
+-- One link for each of the addresses, which are parallel to their ids, keys and tokens.
+INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, max_views, expires_at)
+SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), unnest(sqlc.arg(emails)::text[]),
+    unnest(sqlc.arg(email_keys)::text[]), unnest(sqlc.arg(tokens)::text[]), sqlc.narg(max_views), sqlc.narg(expires_at)
+RETURNING *;
+
+-- name: UpdateAccessLink :execrows
+-- Changes what is given, if the link is at one of the revisions, or at any for null.
+UPDATE access_links SET
+    max_views = CASE WHEN sqlc.arg(set_max_views)::boolean THEN sqlc.narg(max_views) ELSE max_views END,
+    expires_at = CASE WHEN sqlc.arg(set_expires_at)::boolean THEN sqlc.narg(expires_at) ELSE expires_at END,
+    is_active = coalesce(sqlc.narg(is_active), is_active),
+    revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]));
+
+-- name: DeleteAccessLink :execrows
+DELETE FROM access_links
+WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]));

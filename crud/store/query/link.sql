@@ -20,3 +20,22 @@ LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 -- name: CountListedLinks :one
 SELECT count(*) FROM generic_links
 WHERE sqlc.narg(lead_magnet_id)::uuid IS NULL OR lead_magnet_id = sqlc.narg(lead_magnet_id);
+
+-- name: UpdateLink :one
+-- Changes what is given, if the link is at one of the revisions, or at any for null.
+UPDATE generic_links SET
+    slug = coalesce(sqlc.narg(slug), slug),
+    title = CASE WHEN sqlc.arg(set_title)::boolean THEN sqlc.narg(title) ELSE title END,
+    description = CASE WHEN sqlc.arg(set_description)::boolean THEN sqlc.narg(description) ELSE description END,
+    thumbnail_url = CASE WHEN sqlc.arg(set_thumbnail_url)::boolean THEN sqlc.narg(thumbnail_url) ELSE thumbnail_url END,
+    collect_name = coalesce(sqlc.narg(collect_name), collect_name),
+    require_verification = coalesce(sqlc.narg(require_verification), require_verification),
+    active = coalesce(sqlc.narg(active), active),
+    revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))
+RETURNING *;
+
+-- name: DeleteLink :execrows
+-- Its submissions go with it, and access links keep no reference to either.
+DELETE FROM generic_links
+WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]));

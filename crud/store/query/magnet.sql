@@ -29,7 +29,7 @@ SELECT * FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE;
 SELECT * FROM lead_magnets WHERE id = $1 FOR KEY SHARE;
 
 -- name: SetMagnetVersion :exec
-UPDATE lead_magnets SET file_version = $2, updated_at = now() WHERE id = $1;
+UPDATE lead_magnets SET file_version = $2, revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1;
 
 -- name: InsertFile :exec
 INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256)
@@ -46,3 +46,29 @@ WHERE m.id = $1;
 
 -- name: GetChunk :one
 SELECT bytes FROM lead_magnet_file_chunks WHERE lead_magnet_id = $1 AND version = $2 AND number = $3;
+
+-- name: UpdateMagnet :execrows
+-- Changes what is given, if the lead magnet is at one of the revisions, or at any for null.
+UPDATE lead_magnets SET
+    title = coalesce(sqlc.narg(title), title),
+    description = CASE WHEN sqlc.arg(set_description)::boolean THEN sqlc.narg(description) ELSE description END,
+    is_active = coalesce(sqlc.narg(is_active), is_active),
+    revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]));
+
+-- name: TakeMagnet :one
+-- Takes a lead magnet so that no link can be added to it until the transaction ends.
+SELECT revision FROM lead_magnets WHERE id = $1 FOR UPDATE;
+
+-- name: CountMagnetLinks :one
+SELECT (SELECT count(*) FROM generic_links g WHERE g.lead_magnet_id = sqlc.arg(id)) AS generic_links,
+    (SELECT count(*) FROM access_links a WHERE a.lead_magnet_id = sqlc.arg(id)) AS access_links;
+
+-- name: DeleteGenericLinksOfMagnet :exec
+DELETE FROM generic_links WHERE lead_magnet_id = $1;
+
+-- name: DeleteAccessLinksOfMagnet :exec
+DELETE FROM access_links WHERE lead_magnet_id = $1;
+
+-- name: DeleteMagnet :exec
+DELETE FROM lead_magnets WHERE id = $1;

@@ -1,0 +1,105 @@
+package accesslink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/email"
+	"lodestone/pkg/problem"
+)
+
+const bulkPath = "/api/v1/lead-magnets/{id}/bulk-links"
+
+type createManyInput struct {
+	ID   uuid.UUID `path:"id" doc:"Id of the lead magnet that they lead to."`
+	Body newAccessLinks
+}
+
+type newAccessLinks struct {
+	Emails    []string `json:"emails" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"254" doc:"Email addresses of the recipients, none of them twice."`
+	MaxViews  *int32   `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often each link can be opened; null for any number."`
+	ExpiresAt *string  `json:"expires_at" required:"false" format:"date-time" doc:"When the links stop to open (ISO 8601); null for never."`
+}
+
+// Batch is the access links that one request made.
+type Batch struct {
+	Data []AccessLink `json:"data" nullable:"false" doc:"The links, in the order of the addresses."`
+}
+
+// params turns a body into what is stored, or returns what the schema cannot tell. An address that
+// occurs twice is refused, since it is more likely a mistake in a list than a wish for two links.
+func (b newAccessLinks) params(now time.Time) (store.InsertAccessLinksParams, error) {
+	p := store.InsertAccessLinksParams{MaxViews: b.MaxViews}
+	var wrong []problem.Field
+	first := make(map[string]int, len(b.Emails))
+	for i, text := range b.Emails {
+		field := fmt.Sprintf("emails[%d]", i)
+		address, err := email.Parse(text)
+		if err != nil {
+			wrong = append(wrong, problem.Field{Field: field, Message: err.Error()})
+			continue
+		}
+		if before, twice := first[address.Key]; twice {
+			wrong = append(wrong, problem.Field{Field: field, Message: fmt.Sprintf("is the same address as emails[%d]", before)})
+			continue
+		}
+		first[address.Key] = i
+		id, err := uuid.NewV7()
+		if err != nil {
+			return p, fmt.Errorf("make id: %w", err)
+		}
+		p.IDs, p.Tokens = append(p.IDs, id), append(p.Tokens, newToken())
+		p.Emails, p.EmailKeys = append(p.Emails, address.Text), append(p.EmailKeys, address.Key)
+	}
+	p.ExpiresAt = expiry(b.ExpiresAt, now, &wrong)
+	if wrong != nil {
+		return p, problem.Invalid(wrong[:min(len(wrong), maxWrong)]...)
+	}
+	return p, nil
+}
+
+// maxWrong bounds the answer to a list that is wrong all over.
+const maxWrong = 100
+
+func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answer[Batch], error) {
+	params, err := in.Body.params(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	params.AccountID, params.LeadMagnetID = auth.From(ctx).AccountID, in.ID
+	made := make([]AccessLink, len(params.IDs))
+	err = l.db.Account(ctx, params.AccountID, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		magnet, err := shareMagnet(ctx, q, in.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.Missing("lead magnet")
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := q.InsertAccessLinks(ctx, params)
+		if err != nil {
+			return fmt.Errorf("insert access links: %w", err)
+		}
+		place := make(map[uuid.UUID]int, len(params.IDs))
+		for i, id := range params.IDs {
+			place[id] = i
+		}
+		for _, row := range rows {
+			made[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create access links: %w", err)
+	}
+	return api.Created(path+"?lead_magnet_id="+in.ID.String(), Batch{made}), nil
+}

@@ -1,0 +1,109 @@
+package accesslink
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/email"
+	"lodestone/pkg/problem"
+)
+
+type createInput struct {
+	Body newAccessLink
+}
+
+type newAccessLink struct {
+	LeadMagnetID uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that it leads to."`
+	Email        string    `json:"email" format:"email" maxLength:"254" doc:"Email address of the recipient."`
+	MaxViews     *int32    `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often it can be opened; null for any number."`
+	ExpiresAt    *string   `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601); null for never."`
+}
+
+// params turns a body into what is stored, or returns what the schema cannot tell.
+func (b newAccessLink) params(now time.Time) (store.InsertAccessLinkParams, error) {
+	p := store.InsertAccessLinkParams{LeadMagnetID: b.LeadMagnetID, MaxViews: b.MaxViews}
+	var wrong []problem.Field
+	address, err := email.Parse(b.Email)
+	if err != nil {
+		wrong = append(wrong, problem.Field{Field: "email", Message: err.Error()})
+	}
+	p.Email, p.EmailKey = address.Text, address.Key
+	p.ExpiresAt = expiry(b.ExpiresAt, now, &wrong)
+	if wrong != nil {
+		return p, problem.Invalid(wrong...)
+	}
+	return p, nil
+}
+
+// expiry reads expires_at, which may be nil, and appends what the schema cannot tell.
+func expiry(text *string, now time.Time, wrong *[]problem.Field) *time.Time {
+	if text == nil {
+		return nil
+	}
+	at, err := api.ParseTime(*text)
+	switch {
+	case err != nil: // the schema's check let it pass, so it does not come to this
+		*wrong = append(*wrong, problem.Field{Field: "expires_at", Message: err.Error()})
+	case !at.After(now):
+		*wrong = append(*wrong, problem.Field{Field: "expires_at", Message: "must be in the future"})
+	}
+	return &at
+}
+
+func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[AccessLink], error) {
+	params, err := in.Body.params(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	params.AccountID = auth.From(ctx).AccountID
+	params.Token = newToken()
+	if params.ID, err = uuid.NewV7(); err != nil {
+		return nil, fmt.Errorf("create access link: %w", err)
+	}
+	var row store.GetAccessLinkRow
+	err = l.db.Account(ctx, params.AccountID, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		magnet, err := shareMagnet(ctx, q, params.LeadMagnetID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.New(problem.InvalidLeadMagnet, "lead_magnet_id names no lead magnet of this account.",
+				problem.Field{Field: "lead_magnet_id", Message: "names no lead magnet of this account"})
+		}
+		if err != nil {
+			return err
+		}
+		row.FileVersion = magnet.FileVersion
+		row.AccessLink, err = q.InsertAccessLink(ctx, params)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create access link: %w", err)
+	}
+	return api.Created(path+"/"+params.ID.String(), l.fromRow(row)).At(row.AccessLink.Revision), nil
+}
+
+// shareMagnet returns the lead magnet that links are to be made to, and keeps it until the
+// transaction ends. pgx.ErrNoRows says that there is none.
+func shareMagnet(ctx context.Context, q *store.Queries, id uuid.UUID) (store.LeadMagnet, error) {
+	magnet, err := q.ShareMagnet(ctx, id)
+	if err != nil {
+		return magnet, fmt.Errorf("read lead magnet: %w", err)
+	}
+	if !magnet.IsActive {
+		return magnet, problem.New(problem.Conflict, "The lead magnet is not active: activate it before making links to it.")
+	}
+	return magnet, nil
+}
+
+// newToken returns the secret part of a link's URL: 130 random bits, in characters that survive
+// being read out.
+func newToken() string { return strings.ToLower(rand.Text()) }

@@ -1,0 +1,115 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+)
+
+type updateInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
+	api.Precondition
+	Body changedGenericLink
+}
+
+type changedGenericLink struct {
+	Slug                *string            `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The URL of before leads nowhere any more."`
+	Title               api.Change[string] `json:"title" required:"false" minLength:"1" maxLength:"200" doc:"Headline of the page; null clears it."`
+	Description         api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page; null clears it."`
+	CollectName         *bool              `json:"collect_name" required:"false" nullable:"false" doc:"Whether a name is asked for."`
+	RequireVerification *bool              `json:"require_verification" required:"false" nullable:"false" doc:"Whether the email address has to be verified."`
+	ThumbnailURL        api.Change[string] `json:"thumbnail_url" required:"false" maxLength:"2048" doc:"http or https URL of the thumbnail image; null clears it."`
+	Active              *bool              `json:"active" required:"false" nullable:"false" doc:"Whether the page is open."`
+}
+
+func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[GenericLink], error) {
+	b := in.Body
+	if err := check(b.Slug, b.ThumbnailURL.Value); err != nil {
+		return nil, err
+	}
+	revisions, err := in.Revisions()
+	if err != nil {
+		return nil, err
+	}
+	var row store.GenericLink
+	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		if b == (changedGenericLink{}) {
+			row, err = unchanged(ctx, tx, in.ID, revisions)
+			return err
+		}
+		row, err = store.New(tx).UpdateLink(ctx, store.UpdateLinkParams{
+			ID: in.ID, Revisions: revisions, Slug: b.Slug,
+			SetTitle: b.Title.Given, Title: b.Title.Value,
+			SetDescription: b.Description.Given, Description: b.Description.Value,
+			SetThumbnailURL: b.ThumbnailURL.Given, ThumbnailURL: b.ThumbnailURL.Value,
+			CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
+		})
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return refusal(ctx, tx, in.ID)
+		case postgres.IsUniqueViolation(err, "generic_links_slug"):
+			return slugTaken(*b.Slug)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update generic link: %w", err)
+	}
+	return api.OK(l.fromRow(row)).At(row.Revision), nil
+}
+
+// unchanged returns a link that nothing is to be changed of, if it is at one of the revisions.
+func unchanged(ctx context.Context, tx pgx.Tx, id uuid.UUID, revisions []int64) (store.GenericLink, error) {
+	row, err := store.New(tx).GetLink(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row, problem.Missing("generic link")
+	}
+	if err == nil && !api.Matches(row.Revision, revisions) {
+		err = problem.Stale("generic link")
+	}
+	return row, err
+}
+
+// refusal says why a statement that compares revisions found nothing to change.
+func refusal(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
+	_, err := store.New(tx).GetLink(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return problem.Missing("generic link")
+	}
+	if err != nil {
+		return fmt.Errorf("read generic link: %w", err)
+	}
+	return problem.Stale("generic link")
+}
+
+type deleteInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
+	api.Precondition
+}
+
+func (l *Links) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Empty], error) {
+	revisions, err := in.Revisions()
+	if err != nil {
+		return nil, err
+	}
+	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+		n, err := store.New(tx).DeleteLink(ctx, store.DeleteLinkParams{ID: in.ID, Revisions: revisions})
+		if err == nil && n == 0 {
+			return refusal(ctx, tx, in.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete generic link: %w", err)
+	}
+	return &api.Answer[api.Empty]{}, nil
+}

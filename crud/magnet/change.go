@@ -1,0 +1,125 @@
+package magnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+// deleteTimeout bounds a deletion, which may take hundreds of thousands of links with it.
+const deleteTimeout = 5 * time.Minute
+
+type updateInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the lead magnet."`
+	api.Precondition
+	Body changedLeadMagnet
+}
+
+type changedLeadMagnet struct {
+	Title       *string            `json:"title" required:"false" nullable:"false" minLength:"1" maxLength:"200" pattern:"\\S" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
+	Description api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document; null clears it."`
+	IsActive    *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether links can be made to it and opened."`
+}
+
+func (m *Magnets) update(ctx context.Context, in *updateInput) (*api.Answer[LeadMagnet], error) {
+	b := in.Body
+	revisions, err := in.Revisions()
+	if err != nil {
+		return nil, err
+	}
+	var row store.GetMagnetRow
+	err = m.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		changed := int64(0)
+		if b != (changedLeadMagnet{}) {
+			changed, err = store.New(tx).UpdateMagnet(ctx, store.UpdateMagnetParams{
+				ID: in.ID, Revisions: revisions, Title: b.Title, SetDescription: b.Description.Given, Description: b.Description.Value,
+				IsActive: b.IsActive,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		row, err = read(ctx, tx, in.ID)
+		if err == nil && changed == 0 && (b != (changedLeadMagnet{}) || !api.Matches(row.LeadMagnet.Revision, revisions)) {
+			err = problem.Stale("lead magnet")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update lead magnet: %w", err)
+	}
+	return api.OK(fromRow(row)).At(row.LeadMagnet.Revision), nil
+}
+
+type deleteInput struct {
+	ID      uuid.UUID `path:"id" doc:"Id of the lead magnet."`
+	Cascade bool      `query:"cascade" default:"false" doc:"Whether to delete its links and their submissions as well."`
+	api.Precondition
+}
+
+func (m *Magnets) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Empty], error) {
+	revisions, err := in.Revisions()
+	if err != nil {
+		return nil, err
+	}
+	err = m.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		revision, err := q.TakeMagnet(ctx, in.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.Missing("lead magnet")
+		}
+		if err != nil {
+			return fmt.Errorf("take lead magnet: %w", err)
+		}
+		if !api.Matches(revision, revisions) {
+			return problem.Stale("lead magnet")
+		}
+		if in.Cascade {
+			err = deleteLinks(ctx, q, in.ID)
+		} else {
+			err = refuseLinks(ctx, q, in.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return q.DeleteMagnet(ctx, in.ID)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete lead magnet: %w", err)
+	}
+	return &api.Answer[api.Empty]{}, nil
+}
+
+// deleteLinks deletes the links of a lead magnet that the transaction has taken. Generic links go
+// first: deleting one of them also touches access links, after it, and two transactions that take
+// rows in the same order do not wait for each other in a circle.
+func deleteLinks(ctx context.Context, q *store.Queries, id uuid.UUID) error {
+	if err := q.DeleteGenericLinksOfMagnet(ctx, id); err != nil {
+		return fmt.Errorf("delete generic links: %w", err)
+	}
+	if err := q.DeleteAccessLinksOfMagnet(ctx, id); err != nil {
+		return fmt.Errorf("delete access links: %w", err)
+	}
+	return nil
+}
+
+func refuseLinks(ctx context.Context, q *store.Queries, id uuid.UUID) error {
+	links, err := q.CountMagnetLinks(ctx, id)
+	if err != nil {
+		return fmt.Errorf("count links: %w", err)
+	}
+	if links.GenericLinks == 0 && links.AccessLinks == 0 {
+		return nil
+	}
+	return problem.New(problem.Conflict, fmt.Sprintf("The lead magnet has links (generic links: %d, access links: %d). "+
+		"Delete them first, or add cascade=true to delete them, and the submissions, with it.", links.GenericLinks, links.AccessLinks))
+}

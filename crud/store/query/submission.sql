@@ -1,0 +1,15 @@
+-- name: ListSubmissions :many
+SELECT * FROM submissions
+WHERE generic_link_id = sqlc.arg(generic_link_id)
+    AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
+    AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
+    AND (sqlc.narg(before_at)::timestamptz IS NULL
+        OR (submitted_at, id) < (sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
+ORDER BY submitted_at DESC, id DESC
+LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
+
+-- name: CountSubmissions :one
+SELECT count(*) FROM submissions
+WHERE generic_link_id = sqlc.arg(generic_link_id)
+    AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
+    AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until));

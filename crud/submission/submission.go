@@ -1,0 +1,128 @@
+// Package submission is the submissions of generic links: the addresses that their pages captured.
+package submission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+)
+
+// Submission is a submission as the API shows it.
+type Submission struct {
+	ID            uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
+	GenericLinkID uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it was made through."`
+	Email         string    `json:"email" doc:"Email address, as it was typed."`
+	Name          Name      `json:"name,omitzero" doc:"Name; only where the link collects names."`
+	Verified      bool      `json:"verified" doc:"Whether the address was verified."`
+	Viewed        bool      `json:"viewed" doc:"Whether the document was viewed."`
+	ViewCount     int64     `json:"view_count" doc:"Views so far."`
+	SubmittedAt   api.Time  `json:"submitted_at" doc:"When it was made."`
+	FirstViewedAt *api.Time `json:"first_viewed_at" doc:"When the document was first viewed."`
+	LastViewedAt  *api.Time `json:"last_viewed_at" doc:"When the document was last viewed."`
+}
+
+// Name is a field that an object has only if names are collected, and that is null if none was
+// given. Its zero value is the field that is left out.
+type Name struct {
+	collected bool
+	text      *string
+}
+
+// IsZero reports whether the field is left out.
+func (n Name) IsZero() bool { return !n.collected }
+
+// MarshalJSON implements json.Marshaler.
+func (n Name) MarshalJSON() ([]byte, error) { return json.Marshal(n.text) }
+
+// Schema implements huma.SchemaProvider.
+func (Name) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Nullable: true}
+}
+
+// Submissions serves the submissions.
+type Submissions struct{ db *postgres.Pool }
+
+// New returns the submissions of a database.
+func New(db *postgres.Pool) *Submissions { return &Submissions{db} }
+
+// Register adds the operations on submissions.
+func (s *Submissions) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "list-submissions", Method: "GET", Path: "/api/v1/generic-links/{id}/submissions", Scope: auth.Read, Tag: "Submissions",
+		Summary: "List the submissions of a generic link, the newest first", PerPage: api.PageSize{Default: 50, Max: 100},
+	}, s.list)
+}
+
+type listInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
+	api.CursorPaging
+	Since *time.Time `query:"since" doc:"Only submissions after this moment (ISO 8601)."`
+	Until *time.Time `query:"until" doc:"Only submissions before this moment (ISO 8601)."`
+}
+
+func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.CursorPage[Submission]], error) {
+	if in.Since != nil && in.Until != nil && in.Since.After(*in.Until) {
+		return nil, problem.Parameter(problem.Field{Field: "since", Message: "must not be after until"})
+	}
+	// One more than the page has tells whether another one follows.
+	query := store.ListSubmissionsParams{
+		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
+	}
+	var err error
+	if query.BeforeAt, query.BeforeID, err = in.place(); err != nil {
+		return nil, err
+	}
+	var link store.GenericLink
+	var total int64
+	var rows []store.Submission
+	err = s.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		if link, err = q.GetLink(ctx, in.ID); errors.Is(err, pgx.ErrNoRows) {
+			return problem.Missing("generic link")
+		}
+		if err != nil {
+			return err
+		}
+		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since, Until: in.Until})
+		if err != nil || query.RowOffset >= total {
+			return err
+		}
+		rows, err = q.ListSubmissions(ctx, query)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list submissions: %w", err)
+	}
+	next := ""
+	if int64(len(rows)) > in.Limit() {
+		rows = rows[:in.Limit()]
+		if next, err = in.next(rows[len(rows)-1]); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]Submission, len(rows))
+	for i, row := range rows {
+		list[i] = fromRow(row, link.CollectName)
+	}
+	return api.ListCursor(ctx, in.CursorPaging, list, total, next), nil
+}
+
+func fromRow(row store.Submission, names bool) Submission {
+	return Submission{
+		ID: row.ID, GenericLinkID: row.GenericLinkID, Email: row.Email, Name: Name{names, row.Name},
+		Verified: row.Verified, Viewed: row.Viewed, ViewCount: row.ViewCount, SubmittedAt: api.TimeOf(row.SubmittedAt),
+		FirstViewedAt: api.OptionalTime(row.FirstViewedAt), LastViewedAt: api.OptionalTime(row.LastViewedAt),
+	}
+}

@@ -1,0 +1,63 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// Account is the account that the client's key belongs to.
+type Account struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Plan   string `json:"plan"` // free, pro or team
+	Limits struct {
+		GenericLinks *int64 `json:"generic_links"` // nil for any number
+		Keys         int64  `json:"keys"`
+	} `json:"limits"`
+	Usage struct {
+		LeadMagnets  int64 `json:"lead_magnets"`
+		GenericLinks int64 `json:"generic_links"`
+		AccessLinks  int64 `json:"access_links"`
+		Keys         int64 `json:"keys"`
+	} `json:"usage"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Account returns the account.
+func (c *Client) Account(ctx context.Context) (Account, error) {
+	return get[Account](ctx, c, accountPath, nil)
+}
+
+// Key is an API key. Its text is there only when it was just made.
+type Key struct {
+	ID         string     `json:"id"`
+	Text       string     `json:"key"` // secret
+	Name       string     `json:"name"`
+	Prefix     string     `json:"prefix"`
+	Scopes     []string   `json:"scopes"` // read, write
+	CreatedBy  *string    `json:"created_by"`
+	CreatedAt  time.Time  `json:"created_at"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+}
+
+// NewKey is what a key is made of.
+type NewKey struct {
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes"`
+}
+
+// CreateKey creates a key of the account with scopes that the client's own key has.
+func (c *Client) CreateKey(ctx context.Context, n NewKey) (Key, error) {
+	return post[Key](ctx, c, keysPath, n)
+}
+
+// Keys returns a page of the working keys, the newest first.
+func (c *Client) Keys(ctx context.Context, p Paging) (Page[Key], error) {
+	return get[Page[Key]](ctx, c, keysPath, p.query())
+}
+
+// RevokeKey makes a key worthless within a second.
+func (c *Client) RevokeKey(ctx context.Context, id string) error {
+	return c.remove(ctx, keysPath+"/"+url.PathEscape(id), nil)
+}

@@ -1,0 +1,63 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Change is what becomes of a field that may be null. Its zero value leaves the field as it is.
+type Change[T any] struct {
+	given bool
+	value *T
+}
+
+// Set returns the change to a value.
+func Set[T any](value T) Change[T] { return Change[T]{true, &value} }
+
+// Clear returns the change to null.
+func Clear[T any]() Change[T] { return Change[T]{given: true} }
+
+// IsZero reports whether the field is left as it is.
+func (c Change[T]) IsZero() bool { return !c.given }
+
+// MarshalJSON implements json.Marshaler.
+func (c Change[T]) MarshalJSON() ([]byte, error) { return json.Marshal(c.value) }
+
+// patch sends changes once. With entity tags, the thing is changed in one of these states only; in
+// another one the problem has the status 412.
+func patch[T any](ctx context.Context, c *Client, path string, body any, ifMatch []string) (out T, err error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return out, fmt.Errorf("encode request: %w", err)
+	}
+	header := condition(ifMatch)
+	header.Set("Content-Type", jsonType)
+	_, err = c.do(ctx, http.MethodPatch, path, header, bytes.NewReader(text), &out)
+	return out, err
+}
+
+// remove deletes what is at a path, under the same condition as patch.
+func (c *Client) remove(ctx context.Context, path string, ifMatch []string) error {
+	_, err := c.do(ctx, http.MethodDelete, path, condition(ifMatch), nil, nil)
+	return err
+}
+
+func condition(ifMatch []string) http.Header {
+	h := http.Header{}
+	if len(ifMatch) > 0 {
+		h.Set("If-Match", strings.Join(ifMatch, ", "))
+	}
+	return h
+}
+
+// tagged is a thing whose state has an entity tag.
+type tagged interface{ setTag(tag string) }
+
+func (m *LeadMagnet) setTag(tag string)  { m.ETag = tag }
+func (l *GenericLink) setTag(tag string) { l.ETag = tag }
+func (l *AccessLink) setTag(tag string)  { l.ETag = tag }

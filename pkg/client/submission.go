@@ -1,0 +1,39 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// Submission is an address that a generic link captured. Name is nil where the link collects none.
+type Submission struct {
+	ID            string     `json:"id"`
+	GenericLinkID string     `json:"generic_link_id"`
+	Email         string     `json:"email"`
+	Name          *string    `json:"name"`
+	Verified      bool       `json:"verified"`
+	Viewed        bool       `json:"viewed"`
+	ViewCount     int64      `json:"view_count"`
+	SubmittedAt   time.Time  `json:"submitted_at"`
+	FirstViewedAt *time.Time `json:"first_viewed_at"`
+	LastViewedAt  *time.Time `json:"last_viewed_at"`
+}
+
+// SubmissionFilter chooses submissions. Empty fields choose all. Cursor is not used together with
+// Page.
+type SubmissionFilter struct {
+	Paging
+	Cursor string
+	Since  time.Time // exclusive
+	Until  time.Time // exclusive
+}
+
+// Submissions returns a page of the submissions of a generic link, the newest first.
+func (c *Client) Submissions(ctx context.Context, genericLinkID string, f SubmissionFilter) (Page[Submission], error) {
+	q := f.query()
+	set(q, "cursor", f.Cursor)
+	setTime(q, "since", f.Since)
+	setTime(q, "until", f.Until)
+	return get[Page[Submission]](ctx, c, linksPath+"/"+url.PathEscape(genericLinkID)+"/submissions", q)
+}
