@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,9 @@ type Producer struct {
 	records atomic.Int64 // reserved by Write and not settled yet
 	bytes   atomic.Int64
 	failed  chan error
+
+	forgetting atomic.Bool    // a topic that was made anew is being forgotten
+	background sync.WaitGroup // the goroutine that does so
 }
 
 var _ service.Service = (*Producer)(nil)
@@ -124,7 +128,23 @@ func (p *Producer) patience() time.Duration {
 // first. It returns at once.
 func (p *Producer) Stop(context.Context) error {
 	p.client.Close()
+	p.background.Wait()
 	return nil
+}
+
+// forget makes the client take a topic for new. Once a topic has been deleted and made anew under
+// its name, the client refuses it for good, because it has another id. The records that were
+// waiting have failed: their senders were told to repeat them.
+func (p *Producer) forget(topic string) {
+	if !p.forgetting.CompareAndSwap(false, true) {
+		return
+	}
+	// Not here: the client calls this from where it must not be waited for.
+	p.background.Go(func() {
+		defer p.forgetting.Store(false)
+		p.deps.Log.Warn("Kafka's topic has another id than before: it was deleted and made anew", "topic", topic)
+		p.client.PurgeTopicsFromClient(topic)
+	})
 }
 
 // Failed implements service.Service. A producer does not end by itself.

@@ -141,6 +141,34 @@ func TestWriteToApacheKafka(t *testing.T) {
 	requireOrderedByKey(t, brokers, name, p)
 }
 
+// The client refuses a topic whose id is another than before, for good: it has to be told.
+func TestTopicMadeAnew(t *testing.T) {
+	t.Parallel()
+	brokers := enginetest.ApacheKafka(t)
+	name := "producer-" + uuid.NewString()
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
+	require.NoError(t, err)
+	defer client.Close()
+	admin := kadm.NewClient(client)
+	_, err = admin.CreateTopic(context.Background(), 4, 1, nil, name)
+	require.NoError(t, err)
+	p := newProducer(t, settings(), brokers, name)
+	start(t, p)
+	write := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		return p.Write(ctx, []producer.Record{{Topic: name, Key: []byte("a"), Value: []byte("b")}})
+	}
+	require.NoError(t, write())
+	_, err = admin.DeleteTopic(context.Background(), name)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, err := admin.CreateTopic(context.Background(), 4, 1, nil, name)
+		return err == nil
+	}, 30*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return write() == nil }, 60*time.Second, 50*time.Millisecond)
+}
+
 func TestStartWithoutTopic(t *testing.T) {
 	t.Parallel()
 	p := newProducer(t, settings(), newCluster(t, topic).ListenAddrs(), topic, "another")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -91,6 +92,9 @@ func (w *pending) settled(r *kgo.Record, err error) {
 	last := w.left.Add(-1) == 0
 	if err != nil {
 		w.producer.metrics.unacknowledged.Inc()
+		if errors.Is(err, kerr.UnknownTopicID) {
+			w.producer.forget(r.Topic)
+		}
 	} else if !last {
 		return
 	}
