@@ -34,7 +34,7 @@ type options struct {
 type happened struct {
 	Fault   string
 	Acked   int64         // events acknowledged from its begin to the next step's
-	Recover time.Duration // from its end until all that Kafka had by then was stored
+	Recover time.Duration // from its end until events were acknowledged again and all in the log by then was stored
 	Err     error
 }
 
@@ -170,7 +170,7 @@ func (r *report) step(ctx context.Context, o options, s *scene, step int, f faul
 		return fmt.Errorf("step %d (%s): %w", step, f.name, err)
 	default:
 		ended := time.Now()
-		if err := s.drained(ctx, o.Recover); err != nil {
+		if err := s.recovered(ctx, o.Recover); err != nil {
 			return fmt.Errorf("step %d (%s): %w: %w", step, f.name, errStuck, err)
 		}
 		h.Recover = time.Since(ended)
@@ -180,6 +180,22 @@ func (r *report) step(ctx context.Context, o options, s *scene, step int, f faul
 	r.Steps = append(r.Steps, h)
 	o.Log.Info("over", "step", step, "fault", f.name, "recovered_in", h.Recover.Round(time.Millisecond), "acked", after, "given_up", maybe)
 	return nil
+}
+
+// recovered returns when events are acknowledged again and everything up to then is stored.
+func (s *scene) recovered(ctx context.Context, within time.Duration) error {
+	before, _ := s.load.ledger.counts()
+	for end := time.Now().Add(within); ; {
+		if acked, _ := s.load.ledger.counts(); acked > before {
+			return s.drained(ctx, within)
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("no event was acknowledged in %v", within)
+		}
+		if err := s.hold(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // sample notes the memory of the processes until ctx ends.
