@@ -1,0 +1,122 @@
+package consumer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+)
+
+// Errors of the protocol that a broker rarely gives, each of them several times while events flow.
+func TestRareErrorsOfKafkaLoseAndDoubleNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		request kmsg.Key
+		err     *kerr.Error
+	}{
+		{kmsg.OffsetCommit, kerr.CoordinatorLoadInProgress},
+		{kmsg.OffsetCommit, kerr.NotCoordinator},
+		{kmsg.OffsetCommit, kerr.RebalanceInProgress},
+		{kmsg.OffsetCommit, kerr.UnknownServerError},
+		{kmsg.OffsetFetch, kerr.CoordinatorNotAvailable},
+		{kmsg.Fetch, kerr.NotLeaderForPartition},
+		{kmsg.Fetch, kerr.UnknownServerError},
+		{kmsg.Heartbeat, kerr.RebalanceInProgress},
+		{kmsg.Heartbeat, kerr.UnknownMemberID},
+		{kmsg.ListOffsets, kerr.LeaderNotAvailable},
+	} {
+		t.Run(fmt.Sprintf("%s %s", c.request.Name(), c.err.Message), func(t *testing.T) {
+			t.Parallel()
+			broker := enginetest.NewKafka(t, t.TempDir())
+			require.NoError(t, broker.Start(t.Context()))
+			t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+			r := newRigOn(t, broker.Brokers(), 2)
+			broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{c.request}, Err: c.err, Count: 3})
+			r.consume(r.config())
+			total := 0
+			for range 5 {
+				for partition := range int32(2) {
+					r.produce(partition, r.events(150)...)
+					total += 150
+				}
+			}
+			for partition := range int32(2) {
+				r.awaitCommit(partition, int64(total/2))
+			}
+			r.requireStored(total)
+		})
+	}
+}
+
+// What ClickHouse itself refuses makes its partition stand still, in the open and with bounded
+// memory, while the others go on; and go on by itself once the cause is mended.
+func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	refused := r.event(0)
+	refused.UserAgent = []byte(r.group) // what the table is made to refuse
+	r.exec("ALTER TABLE lodestone.events ADD CONSTRAINT test_" + r.account.String()[:8] + " CHECK user_agent != '" + r.group + "'")
+	mend := func() {
+		r.exec("ALTER TABLE lodestone.events DROP CONSTRAINT IF EXISTS test_" + r.account.String()[:8])
+	}
+	t.Cleanup(mend)
+
+	c := r.config()
+	c.QueueBytes = 1 << 16
+	metrics := prometheus.NewRegistry()
+	consumer, err := New(c, r.kafka, r.clickhouse, testLog(), metrics)
+	require.NoError(t, err)
+	require.NoError(t, consumer.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
+	r.produce(0, refused)
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, patience, 20*time.Millisecond)
+
+	large := r.events(2_000)
+	for i := range large {
+		large[i].Data = fmt.Appendf(nil, `{"filler":%q}`, strings.Repeat("x", 2_400))
+	}
+	for range 10 { // 50 MB, of which the partition that stands still must not hold much
+		r.produce(0, large...)
+	}
+	r.produce(1, r.events(500)...)
+	r.awaitCommit(1, 500)
+	consumer.mu.Lock()
+	w := consumer.workers[assignment{event.Topic, 0}]
+	consumer.mu.Unlock()
+	w.queue.mu.Lock()
+	held, paused := w.queue.bytes, w.queue.paused
+	w.queue.mu.Unlock()
+	require.True(t, paused)
+	require.Less(t, held, 24<<20, "no more than the limit, and what had been fetched when it was reached")
+	require.Positive(t, gauge(t, metrics, "lodestone_consumer_lag_seconds"))
+
+	mend()
+	r.awaitCommit(0, 20_001)
+	require.Zero(t, gauge(t, metrics, "lodestone_consumer_blocked_partitions"))
+	rows, offsets := r.counts()
+	require.Equal(t, rows, offsets)
+	require.Equal(t, uint64(2_000+500+1), rows, "the same events ten times are one each")
+}
+
+func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := r.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	require.Fail(t, "no metric "+name)
+	return 0
+}

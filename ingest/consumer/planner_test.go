@@ -1,0 +1,117 @@
+package consumer
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"pgregory.net/rapid"
+
+	"lodestone/pkg/event"
+)
+
+// A worker's way of cutting blocks, against a plain model of the log: however the records arrive,
+// and wherever the worker is replaced, the blocks are contiguous, an announced block is built again
+// to the row, and every event becomes a row once.
+func TestBlocksAgainstAModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const size = 6 // of the window
+		base := event.Event{
+			AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), Type: event.PageViewed,
+			CreatedAt: 1_795_000_000_000, ReceivedAt: 1_795_000_000_000, Data: []byte("{}"),
+		}
+		ids := make([]uuid.UUID, 5)
+		for i := range ids {
+			ids[i] = uuid.New()
+		}
+		var log []*kgo.Record
+		var want []int64 // offsets that become rows
+		last := map[int]int64{}
+		for offset := range int64(rapid.IntRange(1, 60).Draw(t, "records")) {
+			r := &kgo.Record{Topic: event.Topic, Offset: offset}
+			switch kind := rapid.IntRange(-3, len(ids)-1).Draw(t, "kind"); {
+			case kind == -1:
+				r.Value = []byte("poison")
+			case kind < -1: // an event of its own
+				e := base
+				e.EventID = uuid.New()
+				r.Value = e.Append(nil)
+				want = append(want, offset)
+			default:
+				e := base
+				e.EventID = ids[kind]
+				r.Value = e.Append(nil)
+				if at, seen := last[kind]; !seen || offset-at > size {
+					want = append(want, offset)
+				}
+				last[kind] = offset
+			}
+			log = append(log, r)
+		}
+		end := int64(len(log))
+
+		var rows []int64
+		next, intent := int64(0), int64(noIntent)
+		var announced []int64 // rows of the announced block
+		for next < end {
+			w := plannedWorker(next, intent, max(0, next-size), size, rapid.IntRange(1, 9).Draw(t, "rows of a block"))
+			timer := time.NewTimer(time.Hour)
+			crash := false
+			for fed := w.read; next < end && !crash; {
+				if fed < end { // some more records arrive
+					n := min(end, fed+int64(rapid.IntRange(1, 7).Draw(t, "arrive")))
+					w.queue.push(log[fed:n])
+					fed = n
+				}
+				full := w.fill(timer)
+				if !full && (w.block.empty() || w.intent != noIntent) {
+					continue // an announced block waits for the rest of it, whatever its age
+				}
+				b := w.block
+				require.Equal(t, next, b.first)
+				offsets := rowOffsets(b)
+				if w.intent != noIntent {
+					require.Equal(t, intent, b.last, "an announced block is built exactly so")
+					require.Equal(t, announced, offsets)
+				}
+				switch rapid.IntRange(0, 3).Draw(t, "fate") {
+				case 0: // killed after the announcement: another worker builds it again
+					next, intent, announced, crash = b.first, b.last, offsets, true
+				default:
+					rows = append(rows, offsets...)
+					next, intent = b.last+1, noIntent
+					w.next, w.intent = next, noIntent
+					w.block.reset(next)
+				}
+			}
+			timer.Stop()
+		}
+		require.Equal(t, want, slices.Clone(rows))
+	})
+}
+
+func rowOffsets(b *block) []int64 {
+	offsets := make([]int64, 0, len(b.records))
+	for _, r := range b.records {
+		offsets = append(offsets, r.Offset)
+	}
+	return offsets
+}
+
+// plannedWorker is a worker with all that cuts blocks, and nothing that stores them.
+func plannedWorker(next, intent, fetch, window int64, rows int) *worker {
+	w := &worker{
+		cfg: Config{BlockRows: rows, BlockBytes: 1 << 20, BlockAge: time.Hour}, log: testLog(),
+		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
+		queue:   newQueue(1 << 20), resume: func() {},
+		window: newWindow(window), block: &block{table: newEventTable()},
+		started: next, read: fetch, next: next, intent: intent,
+	}
+	w.block.reset(next)
+	return w
+}
