@@ -12,7 +12,7 @@ import (
 )
 
 type emailSummaryInput struct {
-	Email        string     `query:"email" required:"true" doc:"Address to summarise; its case does not matter."`
+	Email        string     `query:"email" required:"true" format:"email" doc:"Address to summarise; its case does not matter."`
 	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only this lead magnet."`
 }
 

@@ -10,6 +10,7 @@ import (
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/query/eventlist"
 	"lodestone/query/scope"
 	"lodestone/query/summary"
@@ -60,15 +61,19 @@ func (q *Query) Register(a *api.API) {
 			"To read a long list, follow pagination.next_cursor with the same filters: every page then costs the same, and none of the events " +
 			"that were there at the start is skipped or repeated, whatever comes in meanwhile. Bots are listed too, unless bot=false.",
 		PerPage: api.PageSize{Default: 20, Max: 100},
-		Timeout: q.config.Timeout,
+		Timeout: q.config.Timeout, Limit: ratelimit.Analytics,
 	}, q.listEvents)
 	api.Register(a, api.Operation{
 		ID: "get-email-summary", Method: http.MethodGet, Path: "/api/v1/analytics/email", Scope: auth.Read, Tag: tag,
 		Summary:     "Summarise one email address",
 		Description: "Over all lead magnets of the account. An address without access links has zeros and nulls. Bots are left out.",
-		Timeout:     q.config.Timeout,
+		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsEmail,
 	}, q.emailSummary)
 }
+
+// Describe adds the service's operations to the description of an API that does not serve them
+// itself: it passes them on to a process that does.
+func Describe(a *api.API) { new(Query).Register(a.DescriptionOnly()) }
 
 // Ready returns nil if both databases answer.
 func (q *Query) Ready(ctx context.Context) error {

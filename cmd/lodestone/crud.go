@@ -6,20 +6,23 @@ import (
 	"lodestone/crud"
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/token"
+	"lodestone/query"
 )
 
 type crudCommand struct {
-	Process  processConfig   `embed:""`
-	Admin    adminConfig     `embed:""`
-	Site     siteConfig      `embed:""`
-	Crud     crud.Config     `embed:""`
-	Postgres postgres.Config `embed:""`
-	Token    token.Config    `embed:""`
+	Process  processConfig    `embed:""`
+	Admin    adminConfig      `embed:""`
+	Site     siteConfig       `embed:""`
+	Limits   ratelimit.Config `embed:""`
+	Crud     crud.Config      `embed:""`
+	Postgres postgres.Config  `embed:""`
+	Token    token.Config     `embed:""`
 }
 
 func (c *crudCommand) check() error {
-	return validate(c.Admin, c.Site, c.Crud, c.Postgres, c.Token)
+	return validate(c.Admin, c.Site, c.Limits, c.Crud, c.Postgres, c.Token)
 }
 
 // Run is the process of lead magnets and links. Requests for analytics go on to the query process.
@@ -34,7 +37,13 @@ func (c *crudCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	site := p.addAPI(pool)
+	site, err := p.addAPI(ctx, c.Limits, c.Postgres, pool)
+	if err != nil {
+		return err
+	}
+	if c.Crud.QueryURL != "" {
+		query.Describe(site) // one description for clients, whichever process answers
+	}
 	if err := p.addCrud(site, c.Crud, c.Token, pool); err != nil {
 		return err
 	}
@@ -60,5 +69,9 @@ func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *po
 	if err != nil {
 		return err
 	}
+	p.stack.Add("entities", closing(func() error {
+		service.Close()
+		return nil
+	}))
 	return service.Register(site)
 }

@@ -7,7 +7,9 @@ import (
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/httpserver"
+	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/query"
 )
 
@@ -23,13 +25,14 @@ type queryCommand struct {
 	Process    processConfig     `embed:""`
 	Admin      adminConfig       `embed:""`
 	Site       siteConfig        `embed:""`
+	Limits     ratelimit.Config  `embed:""`
 	Query      query.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
 }
 
 func (c *queryCommand) check() error {
-	return validate(c.Admin, c.Site, c.Query, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Site, c.Limits, c.Query, c.ClickHouse, c.Postgres)
 }
 
 // Run is the query service's process.
@@ -43,7 +46,10 @@ func (c *queryCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	site := p.addAPI(pool)
+	site, err := p.addAPI(ctx, c.Limits, c.Postgres, pool)
+	if err != nil {
+		return err
+	}
 	if err := p.addQuery(site, c.Query, c.ClickHouse, pool); err != nil {
 		return err
 	}
@@ -51,14 +57,27 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	return p.run(ctx)
 }
 
+// limiterConns is how many connections the counter of rate limits has to itself, so that it never
+// waits for a slow operation to give one back.
+const limiterConns = 4
+
 // addAPI returns an API without operations, and puts what it stands on onto the stack.
-func (p *process) addAPI(pool *postgres.Pool) *api.API {
+func (p *process) addAPI(ctx context.Context, c ratelimit.Config, pg postgres.Config, pool *postgres.Pool) (*api.API, error) {
+	pg.MaxConns = min(pg.MaxConns, limiterConns)
+	counters, err := postgres.Open(ctx, pg)
+	if err != nil {
+		return nil, err
+	}
+	p.stack.Add("rate limits", closing(func() error { counters.Close(); return nil }))
 	verifier := auth.NewVerifier(pool, p.log)
 	p.stack.Add("API keys", verifier)
+	answers := idempotency.New(pool, p.log)
+	p.stack.Add("idempotency keys", answers)
 	return api.New(api.Options{
 		Verifier: verifier, Log: p.log, Metrics: p.metrics,
+		Limits: ratelimit.New(c, counters, p.log, p.metrics), Idempotency: answers,
 		Unavailable: []func(error) bool{query.IsUnavailable},
-	})
+	}), nil
 }
 
 // addQuery registers the analytics endpoints.

@@ -19,6 +19,7 @@ import (
 	"lodestone/pkg/engine"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/token"
 	"lodestone/query"
 )
@@ -39,6 +40,7 @@ type upCommand struct {
 	Site      siteConfig       `embed:""`
 	Admin     adminConfig      `embed:""`
 	Engines   engine.Config    `embed:""`
+	Limits    ratelimit.Config `embed:""`
 	Crud      crud.Config      `embed:""`
 	Query     query.Config     `embed:""`
 	Collector collector.Config `embed:""`
@@ -49,7 +51,7 @@ type upCommand struct {
 }
 
 func (c *upCommand) check() error {
-	return validate(c.Site, c.Admin, c.Engines, c.Crud, c.Query, c.Collector, c.Producer, c.Consumer, c.Counter)
+	return validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Consumer, c.Counter)
 }
 
 // Run is everything in one process. The parts are made by the same functions as in processes of
@@ -141,7 +143,10 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if _, err := p.addCollector(c.Collector, c.Producer, k, tokens, pool); err != nil {
 		return nil, err
 	}
-	site := p.addAPI(pool)
+	site, err := p.addAPI(ctx, c.Limits, pg, pool)
+	if err != nil {
+		return nil, err
+	}
 	if err := p.addQuery(site, c.Query, s, pool); err != nil {
 		return nil, err
 	}

@@ -12,13 +12,16 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/auth"
+	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/ratelimit"
 )
 
 // Verifier tells who presents a key; it is implemented by auth.Verifier.
@@ -33,6 +36,10 @@ type Options struct {
 	Verifier Verifier              // required
 	Log      *slog.Logger          // required
 	Metrics  prometheus.Registerer // nil: no metrics
+	// Limits counts the requests of keys and accounts; nil: nothing is limited.
+	Limits *ratelimit.Limiter
+	// Idempotency keeps what was answered under an Idempotency-Key; nil: the header is ignored.
+	Idempotency *idempotency.Store
 	// Unavailable knows errors, besides those of Postgres, that say that an engine cannot be
 	// reached at the moment: they are answered with 503.
 	Unavailable []func(error) bool
@@ -45,8 +52,11 @@ type API struct {
 	verifier    Verifier
 	log         *slog.Logger
 	metrics     *metrics
+	limits      *ratelimit.Limiter
+	idempotency *idempotency.Store
 	unavailable []func(error) bool
 	openapi     *huma.OpenAPI
+	document    func() *document // made when it is first asked for
 }
 
 // New returns an API without operations of its own but the pages that explain the problem codes.
@@ -56,26 +66,24 @@ func New(o Options) *API {
 		verifier:    o.Verifier,
 		log:         o.Log,
 		metrics:     newMetrics(o.Metrics),
+		limits:      o.Limits,
+		idempotency: o.Idempotency,
 		unavailable: append([]func(error) bool{postgres.IsUnavailable}, o.Unavailable...),
-		openapi: &huma.OpenAPI{
-			OpenAPI: "3.1.0",
-			Info:    &huma.Info{Title: "Lodestone", Version: "v1"},
-			Components: &huma.Components{
-				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
-				SecuritySchemes: map[string]*huma.SecurityScheme{
-					securityScheme: {Type: "http", Scheme: "bearer"},
-				},
-			},
-		},
+		openapi:     newOpenAPI(),
 	}
+	a.document = sync.OnceValue(a.newDocument)
+	a.Handle("GET "+SpecPath, http.HandlerFunc(a.serveSpec))
 	a.Handle("GET "+problem.TypePath+"{code}", http.HandlerFunc(a.explainProblem))
 	return a
 }
 
-const securityScheme = "key"
-
-// OpenAPI returns the description of what is registered. It must not be changed while serving.
-func (a *API) OpenAPI() *huma.OpenAPI { return a.openapi }
+// DescriptionOnly returns an API that shares the description of this one: what is registered on it
+// is described here and served elsewhere.
+func (a *API) DescriptionOnly() *API {
+	d := *a
+	d.mux = http.NewServeMux()
+	return &d
+}
 
 // Handle mounts a handler under a pattern of http.ServeMux, outside the description and without
 // authentication: a proxy, or a page for browsers. It still has the request id, the log, the
@@ -95,6 +103,7 @@ func (a *API) route(r *http.Request) (pattern string, p *problem.Problem) {
 	probe := &probe{header: http.Header{}}
 	handler.ServeHTTP(probe, r)
 	if allow := probe.header.Get("Allow"); probe.status == http.StatusMethodNotAllowed {
+		allow += ", " + http.MethodOptions
 		return "", problem.New(problem.MethodNotAllowed, "This path takes "+allow+".").WithHeader("Allow", allow)
 	}
 	return "", problem.New(problem.NotFound, "There is nothing at this path.")
@@ -125,6 +134,7 @@ func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
 		if known != code {
 			continue
 		}
+		a.writeUntouched(w, ratelimit.Requests)
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte(code.Title() + ".\n")) // a reader that left needs no answer
 		return

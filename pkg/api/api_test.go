@@ -322,7 +322,7 @@ func TestRouting(t *testing.T) {
 	}
 	r := call(t, s, "DELETE", "/api/v1/things", "")
 	require.Equal(t, problem.MethodNotAllowed, r.problem(t).Code)
-	require.Equal(t, "GET, HEAD, POST", r.header.Get("Allow"))
+	require.Equal(t, "GET, HEAD, POST, OPTIONS", r.header.Get("Allow"))
 	require.Equal(t, 200, call(t, s, "HEAD", "/api/v1/things?email=a", "").status)
 	require.Equal(t, 200, call(t, s, "GET", "/api/v1/problems/slug_taken", "").status)
 }

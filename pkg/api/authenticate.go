@@ -9,8 +9,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// authenticate returns who sent a request, if the key is good and has the scope.
-func (a *API) authenticate(ctx context.Context, r *http.Request, scope auth.Scope) (auth.Identity, error) {
+// authenticate returns who sent a request, if the key is good.
+func (a *API) authenticate(ctx context.Context, r *http.Request) (auth.Identity, error) {
 	refuse := func(detail string) error {
 		return problem.New(problem.Unauthorized, detail).WithHeader("WWW-Authenticate", "Bearer")
 	}
@@ -31,8 +31,5 @@ func (a *API) authenticate(ctx context.Context, r *http.Request, scope auth.Scop
 	}
 	q := requestOf(ctx)
 	q.account, q.key = identity.AccountID, identity.KeyID
-	if !identity.Has(scope) {
-		return auth.Identity{}, problem.New(problem.Forbidden, "This needs a key with the scope "+string(scope)+".")
-	}
 	return identity, nil
 }

@@ -25,12 +25,17 @@ func readBody(w http.ResponseWriter, r *http.Request, n *shape, limit int64, int
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return fmt.Errorf("read body: %w", err)
-		}
-		return problem.New(problem.InvalidJSON, "The body could not be read to its end.").Because(err)
+		return bodyError(err)
 	}
 	return decodeBody(body, n, into)
+}
+
+// bodyError returns the answer to a body that could not be read.
+func bodyError(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fmt.Errorf("read body: %w", err)
+	}
+	return problem.New(problem.InvalidJSON, "The body could not be read to its end.").Because(err)
 }
 
 // requireJSON refuses another content type than JSON in UTF-8.

@@ -6,9 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,6 +14,7 @@ import (
 
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/ratelimit"
 )
 
 // Operation says what an operation is and what it asks for.
@@ -32,7 +31,14 @@ type Operation struct {
 	Tagged      bool           // its answers have a revision, and so an ETag
 	MaxBody     int64          // bytes; default 1 MiB
 	Timeout     time.Duration  // of the whole operation; default 30 s
-	Errors      []problem.Code // beyond those that follow from the above
+	Limit       ratelimit.Name // what its requests are counted under; default ratelimit.Requests
+	// Secret says that the answer shows something once only: it is not kept for an
+	// Idempotency-Key.
+	Secret bool
+	// BodyExample and AnswerExample are shown in the description: values that encode as JSON. The
+	// tests of the contract send the first one.
+	BodyExample, AnswerExample any
+	Errors                     []problem.Code // beyond those that follow from the above
 	// ReadOnly names fields that things of this kind have and a body cannot set: the message
 	// to who tries says so. Register adds the fields of its answer.
 	ReadOnly []string
@@ -87,14 +93,16 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		op.Status = http.StatusOK
 	}
 	doc := a.describe(&op, b)
-	success := &huma.Response{Description: http.StatusText(op.Status)}
+	var body map[string]*huma.MediaType
 	if out != reflect.TypeFor[Empty]() {
-		success.Content = map[string]*huma.MediaType{
-			"application/json": {Schema: a.openapi.Components.Schemas.Schema(out, true, op.ID+"-answer")},
+		a.markNullable(out)
+		body = map[string]*huma.MediaType{
+			"application/json": {Schema: a.openapi.Components.Schemas.Schema(out, true, op.ID+"-answer"), Example: op.AnswerExample},
 		}
 	}
+	success := a.success(&op, body)
 	if op.Tagged {
-		describeTag(&op, doc, success)
+		a.describeTag(&op, doc, success)
 	}
 	doc.Responses[strconv.Itoa(op.Status)] = success
 	a.openapi.AddOperation(doc)
@@ -133,7 +141,7 @@ func RegisterRaw[In any](a *API, op Operation, fn func(w http.ResponseWriter, r 
 	if op.Body != nil {
 		doc.RequestBody = &huma.RequestBody{Required: true, Content: content(op.Body)}
 	}
-	doc.Responses[strconv.Itoa(op.Status)] = &huma.Response{Description: http.StatusText(op.Status), Content: content(op.Answers)}
+	doc.Responses[strconv.Itoa(op.Status)] = a.success(&op, content(op.Answers))
 	a.openapi.AddOperation(doc)
 	a.serve(op, func(w http.ResponseWriter, r *http.Request) error {
 		in := new(In)
@@ -157,31 +165,6 @@ func SchemaOf[T any](a *API) *huma.Schema {
 	return a.openapi.Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
 }
 
-// serve mounts an operation behind its deadline and the check of the key.
-func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request) error) {
-	timeout := op.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
-	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), timeout)
-		defer cancel()
-		identity, err := a.authenticate(ctx, r, op.Scope)
-		if err == nil {
-			r = r.WithContext(auth.NewContext(ctx, identity))
-			err = fn(w, r)
-		}
-		if err == nil {
-			return
-		}
-		if out, ok := w.(*recorder); ok && out.status != 0 {
-			a.log.Error("answer broken off", "request_id", RequestID(ctx), "operation", op.ID, "error", err)
-			panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to break a connection
-		}
-		a.WriteProblem(w, r, err)
-	})
-}
-
 // WriteJSON answers with a body in JSON, for operations of RegisterRaw.
 func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) error {
 	h := w.Header()
@@ -201,48 +184,4 @@ func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) 
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // a client that left needs no answer
 	return nil
-}
-
-// describe returns the OpenAPI form of an operation, without its success.
-func (a *API) describe(op *Operation, b *binder) *huma.Operation {
-	codes := append([]problem.Code{problem.Unauthorized, problem.Forbidden, problem.InvalidParameter, problem.Unavailable, problem.Internal}, op.Errors...)
-	doc := &huma.Operation{
-		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
-		Security:  []map[string][]string{{securityScheme: {}}},
-		Responses: map[string]*huma.Response{},
-	}
-	if op.Tag != "" {
-		doc.Tags = []string{op.Tag}
-	}
-	stale := false
-	for _, f := range b.params {
-		stale = stale || f.in == "header" && f.name == "If-Match"
-		if f.in == "path" {
-			codes = append(codes, problem.NotFound)
-		}
-		doc.Parameters = append(doc.Parameters, &huma.Param{
-			Name: f.name, In: f.in, Required: f.required, Schema: f.schema, Description: f.schema.Description,
-		})
-	}
-	if b.body != nil {
-		codes = append(codes, problem.InvalidJSON, problem.ValidationError, problem.UnsupportedMediaType, problem.PayloadTooLarge)
-		doc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: b.bodySchema}}}
-	}
-	schema := a.openapi.Components.Schemas.Schema(reflect.TypeFor[problem.Problem](), true, "Problem")
-	byStatus := map[int][]string{}
-	if stale {
-		byStatus[http.StatusPreconditionFailed] = []string{string(problem.Conflict)}
-	}
-	for _, c := range codes {
-		if names := byStatus[c.Status()]; !slices.Contains(names, string(c)) {
-			byStatus[c.Status()] = append(names, string(c))
-		}
-	}
-	for status, names := range byStatus {
-		doc.Responses[strconv.Itoa(status)] = &huma.Response{
-			Description: strings.Join(names, ", "),
-			Content:     map[string]*huma.MediaType{problem.ContentType: {Schema: schema}},
-		}
-	}
-	return doc
 }

@@ -37,7 +37,7 @@ func (p Paging) Limit() int64 { return int64(p.PerPage) }
 // request with both page and cursor is refused before the operation runs.
 type CursorPaging struct {
 	Paging
-	Cursor string `query:"cursor" maxLength:"512" doc:"Where to read on: next_cursor of the answer before. Not together with page."`
+	Cursor string `query:"cursor" maxLength:"512" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"a cursor that this list gave out" doc:"Where to read on: next_cursor of the answer before. Not together with page."`
 }
 
 // Pagination tells where a page lies in its list.

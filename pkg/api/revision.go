@@ -104,9 +104,8 @@ func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http
 }
 
 // describeTag adds to the description what a revision brings.
-func describeTag(op *Operation, doc *huma.Operation, success *huma.Response) {
-	etag := &huma.Header{Description: "The state of the thing, for If-Match and If-None-Match.", Schema: &huma.Schema{Type: huma.TypeString}}
-	success.Headers = map[string]*huma.Param{"ETag": etag}
+func (a *API) describeTag(op *Operation, doc *huma.Operation, success *huma.Response) {
+	success.Headers["ETag"] = &huma.Header{Ref: "#/components/headers/ETag"}
 	if op.Method != http.MethodGet {
 		return
 	}
@@ -115,6 +114,6 @@ func describeTag(op *Operation, doc *huma.Operation, success *huma.Response) {
 		Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body.",
 	})
 	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
-		Description: http.StatusText(http.StatusNotModified), Headers: map[string]*huma.Param{"ETag": etag},
+		Description: http.StatusText(http.StatusNotModified), Headers: a.answerHeaders("ETag"),
 	}
 }

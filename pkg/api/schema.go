@@ -222,13 +222,14 @@ func (n *shape) checkString(s string, wrong func(format string, args ...any)) {
 	}
 }
 
-// allowedRune refuses what has no place in text: control characters, noncharacters, what is
-// reserved for a surrogate's place, and the marks that turn the direction of the text around it.
+// allowedRune refuses what has no place in text: control characters, noncharacters of the basic
+// plane (XML has none of them either), and the marks that turn the direction of the text around it.
+// The patterns of document.go say the same.
 func allowedRune(r rune, lines bool) bool {
 	switch {
 	case r == '\n' || r == '\r' || r == '\t':
 		return lines
-	case unicode.IsControl(r), r >= 0xfdd0 && r <= 0xfdef, r&0xfffe == 0xfffe, r == '\u2028', r == '\u2029':
+	case unicode.IsControl(r), r >= 0xfdd0 && r <= 0xfdef, r == 0xfffe, r == 0xffff, r == '\u2028', r == '\u2029':
 		return false
 	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
 		return false

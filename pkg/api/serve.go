@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/pkg/problem"
+	"lodestone/pkg/ratelimit"
 )
 
 // RequestIDHeader carries the id of a request, in the answer and, if the client set one, before.
@@ -47,7 +48,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	q := &request{id: requestID(r.Header.Values(RequestIDHeader)), route: "unmatched", url: r.URL.RequestURI()}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
-	out := &recorder{ResponseWriter: w}
+	out := &recorder{ResponseWriter: w, gzip: acceptsGzip(r.Header), head: r.Method == http.MethodHead}
 	out.Header().Set(RequestIDHeader, q.id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	defer func() {
@@ -60,12 +61,21 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				a.WriteProblem(out, r, problem.From(errPanicked))
 			}
 		}
+		if cause == nil {
+			out.close()
+		}
 		a.finish(r, q, out, time.Since(begin))
 		if cause != nil {
 			panic(cause) //nolint:forbidigo // an answer cut short must not look whole: net/http breaks the connection
 		}
 	}()
 	pattern, p := a.route(r)
+	if p != nil && r.Method == http.MethodOptions && p.Code == problem.MethodNotAllowed {
+		a.writeUntouched(out, ratelimit.Requests)
+		out.Header().Set("Allow", p.Header().Get("Allow"))
+		out.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if p != nil {
 		a.WriteProblem(out, r, p)
 		return
@@ -114,6 +124,9 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 		a.log.Error("cannot write a problem", "request_id", RequestID(r.Context()), "error", marshalErr)
 	}
 	h := w.Header()
+	if h.Get("RateLimit") == "" {
+		a.writeUntouched(w, ratelimit.Requests)
+	}
 	maps.Copy(h, p.Header())
 	h.Del("ETag")
 	h.Del("Last-Modified")
@@ -137,29 +150,3 @@ func requestID(sent []string) string {
 	}
 	return uuid.NewString()
 }
-
-// recorder remembers what was answered.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-}
-
-func (o *recorder) WriteHeader(status int) {
-	if o.status == 0 && status >= 200 {
-		o.status = status
-	}
-	o.ResponseWriter.WriteHeader(status)
-}
-
-func (o *recorder) Write(b []byte) (int, error) {
-	if o.status == 0 {
-		o.status = http.StatusOK
-	}
-	n, err := o.ResponseWriter.Write(b)
-	o.bytes += int64(n)
-	return n, err //nolint:wrapcheck // a writer's error is passed on as it is
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }

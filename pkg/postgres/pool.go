@@ -79,8 +79,26 @@ func (p *Pool) Ping(ctx context.Context) error {
 // role lodestone_account, whose row-level security policies compare every row with the account.
 // This is the only way from a request to the tables of accounts. The transaction commits when fn
 // returns nil; fn's error is returned as it is.
+//
+// fn is called again, in a new transaction, when Postgres ended the one before because two of them
+// waited for each other: links, their submissions and their counters are taken in different orders
+// by those who delete, change and count them. So fn must set what it returns, and never add to it.
 func (p *Pool) Account(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
-	return p.account(ctx, account, pgx.TxOptions{}, fn)
+	for try := 1; ; try++ {
+		err := p.account(ctx, account, pgx.TxOptions{}, fn)
+		if try == deadlockTries || !isDeadlock(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// deadlockTries bounds the tries of one transaction. Postgres takes a second to see a deadlock, and
+// lets one of the two go on, so the next try meets fewer.
+const deadlockTries = 5
+
+func isDeadlock(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "40P01"
 }
 
 // AccountSnapshot is Account for reading: all statements of the transaction see the state of one
@@ -91,6 +109,11 @@ func (p *Pool) AccountSnapshot(ctx context.Context, account uuid.UUID, fn func(t
 
 func (p *Pool) account(ctx context.Context, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, p.pool, options, func(tx pgx.Tx) error {
+		if options.AccessMode != pgx.ReadOnly {
+			if err := runFirst(ctx, tx); err != nil {
+				return err
+			}
+		}
 		scope := &pgx.Batch{}
 		scope.Queue("SET LOCAL ROLE lodestone_account")
 		scope.Queue("SELECT set_config('lodestone.account_id', $1, true)", account.String())
@@ -104,7 +127,28 @@ func (p *Pool) account(ctx context.Context, account uuid.UUID, options pgx.TxOpt
 // Transaction runs fn in a transaction that is not scoped to an account: for what belongs to the
 // installation (looking up keys, salts, counters), never for what a request asked for.
 func (p *Pool) Transaction(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, p.pool, fn)
+	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+		if err := runFirst(ctx, tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+type firstKey struct{}
+
+// WithFirst returns a context under which every transaction that may write begins with fn, so that
+// what fn writes commits with the transaction or not at all. It runs outside the account's scope; its
+// error is that of the transaction.
+func WithFirst(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) context.Context {
+	return context.WithValue(ctx, firstKey{}, fn)
+}
+
+func runFirst(ctx context.Context, tx pgx.Tx) error {
+	if fn, ok := ctx.Value(firstKey{}).(func(context.Context, pgx.Tx) error); ok {
+		return fn(ctx, tx)
+	}
+	return nil
 }
 
 // Unscoped returns the pool for single statements that belong to the installation.

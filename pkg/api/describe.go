@@ -1,0 +1,244 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lodestone/pkg/problem"
+	"lodestone/pkg/ratelimit"
+)
+
+const securityScheme = "key"
+
+func newOpenAPI() *huma.OpenAPI {
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info:    &huma.Info{Title: "Lodestone", Version: "v1", Description: description},
+		Servers: []*huma.Server{{URL: "/"}},
+		Components: &huma.Components{
+			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			SecuritySchemes: map[string]*huma.SecurityScheme{securityScheme: {
+				Type: "http", Scheme: "bearer",
+				Description: "An API key, lsk_ and 38 characters, as `Authorization: Bearer <key>`. A key has the scope read, write or both.",
+			}},
+			Headers:   headers(),
+			Responses: map[string]*huma.Response{},
+		},
+	}
+}
+
+// description is what holds for every operation.
+const description = `Lead magnets, the links to them, and what their readers do.
+
+Bodies and answers are JSON. Ids are UUIDs, times are RFC 3339 in UTC, and a value that is absent is null.
+Lists come newest first in pages; the header Link leads to the others. An answer that is not a success is a
+problem (RFC 9457), whose code is stable. Parameters and fields that are not listed here are refused.`
+
+// Names of the described headers.
+const (
+	headerLocation = "Location"
+	headerRetry    = "Retry-After"
+	headerLink     = "Link"
+)
+
+// headers are the described headers of answers, by name.
+func headers() map[string]*huma.Header {
+	text := func(description, example string) *huma.Header {
+		return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+	}
+	count := func(description string, example int) *huma.Header {
+		return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeInteger}, Example: example}
+	}
+	return map[string]*huma.Header{
+		RequestIDHeader:         text("Id of the request, for questions about it. A request may bring its own: 8 to 128 letters, digits and . _ -", "8a1f3c1e-6a0e-4d3e-9a59-0d3bb2f2a3c4"),
+		"RateLimit-Policy":      text("The limit that holds here: its name, the requests (q) in a window of so many seconds (w).", `"requests";q=1000;w=60`),
+		"RateLimit":             text("What is left of it: the requests (r) until the window ends, in so many seconds (t).", `"requests";r=999;t=60`),
+		"X-RateLimit-Limit":     count("The requests in a window.", 1000),
+		"X-RateLimit-Remaining": count("The requests left in this window.", 999),
+		"X-RateLimit-Reset":     count("When the window ends, in seconds since 1970.", 1767225660),
+		headerRetry:             count("Seconds to wait before another try.", 30),
+		headerLocation:          text("Path of what was made.", "/api/v1/generic-links/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"),
+		headerLink:              text("The first, previous, next and last page (RFC 8288).", `</api/v1/generic-links?page=2&per_page=20>; rel="next"`),
+		"WWW-Authenticate":      text("How to authenticate.", "Bearer"),
+		ReplayedHeader:          text("true where the answer to an earlier request with the same Idempotency-Key is given again.", "true"),
+		"Allow":                 text("The methods that the path takes.", "GET, HEAD, OPTIONS"),
+		"ETag":                  text("The state of what is answered, for If-Match and If-None-Match.", `"3-9f86d081884c7d65"`),
+	}
+}
+
+// answerHeaders returns references to the headers of an answer.
+func (a *API) answerHeaders(names ...string) map[string]*huma.Header {
+	all := append([]string{RequestIDHeader}, names...)
+	if a.limits != nil {
+		all = append(all, "RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+	}
+	refs := make(map[string]*huma.Header, len(all))
+	for _, name := range all {
+		refs[name] = &huma.Header{Ref: "#/components/headers/" + name}
+	}
+	return refs
+}
+
+// success returns the form of the answer to a request that went well.
+func (a *API) success(op *Operation, content map[string]*huma.MediaType) *huma.Response {
+	var names []string
+	if op.Status == http.StatusCreated {
+		names = append(names, headerLocation)
+	}
+	if op.PerPage.Default != 0 {
+		names = append(names, headerLink)
+	}
+	if op.Method == http.MethodPost && a.idempotency != nil {
+		names = append(names, ReplayedHeader)
+	}
+	return &huma.Response{Description: http.StatusText(op.Status), Headers: a.answerHeaders(names...), Content: content}
+}
+
+// describe returns the OpenAPI form of an operation, without its success.
+func (a *API) describe(op *Operation, b *binder) *huma.Operation {
+	codes := append([]problem.Code{problem.Unauthorized, problem.Forbidden, problem.InvalidParameter, problem.Unavailable, problem.Internal}, op.Errors...)
+	limit := op.Limit
+	if limit == "" {
+		limit = ratelimit.Requests
+	}
+	doc := &huma.Operation{
+		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
+		Security:   []map[string][]string{{securityScheme: {}}},
+		Responses:  map[string]*huma.Response{},
+		Extensions: map[string]any{"x-scope": string(op.Scope), "x-rate-limit": string(limit)},
+	}
+	if op.Tag != "" {
+		doc.Tags = []string{op.Tag}
+	}
+	stale := false
+	for _, f := range b.params {
+		stale = stale || f.in == "header" && f.name == "If-Match"
+		if f.in == "path" {
+			codes = append(codes, problem.NotFound)
+		}
+		schema := f.schema
+		if f.in == "header" { // its form is HTTP's, which tools know better than a pattern tells it
+			schema = &huma.Schema{Type: huma.TypeString}
+		}
+		doc.Parameters = append(doc.Parameters, &huma.Param{
+			Name: f.name, In: f.in, Required: f.required, Schema: schema, Description: f.schema.Description,
+		})
+	}
+	if b.body != nil {
+		codes = append(codes, problem.InvalidJSON, problem.ValidationError, problem.UnsupportedMediaType, problem.PayloadTooLarge)
+		doc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: b.bodySchema, Example: op.BodyExample}}}
+	}
+	if a.limits != nil {
+		codes = append(codes, problem.RateLimited)
+	}
+	if a.idempotency != nil && op.Method == http.MethodPost {
+		codes = append(codes, problem.Conflict, problem.ValidationError)
+		low, high := 1, 255
+		doc.Parameters = append(doc.Parameters, &huma.Param{
+			Name: idempotencyHeader, In: "header",
+			Description: "A name for this request, unique within the account, such as a UUID. For 24 hours, the same request under it is answered as the first time, without a second effect.",
+			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &low, MaxLength: &high, Pattern: "^[!-~]([ -~]*[!-~])?$"},
+		})
+	}
+	a.describeProblems(doc, codes)
+	if stale {
+		changed := problem.Stale("thing")
+		doc.Responses[strconv.Itoa(changed.Status)] = a.problemResponse(changed)
+	}
+	return doc
+}
+
+func (a *API) describeProblems(doc *huma.Operation, codes []problem.Code) {
+	byStatus := map[int][]problem.Code{}
+	for _, c := range codes {
+		if known := byStatus[c.Status()]; !slices.Contains(known, c) {
+			byStatus[c.Status()] = append(known, c)
+		}
+	}
+	for status, codes := range byStatus {
+		var all []*problem.Problem
+		for _, c := range codes {
+			all = append(all, exampleProblem(c))
+		}
+		doc.Responses[strconv.Itoa(status)] = a.problemResponse(all...)
+	}
+}
+
+// problemResponse returns a reference to the form of answers of one status, with an example of each
+// code. Operations that answer alike share one.
+func (a *API) problemResponse(all ...*problem.Problem) *huma.Response {
+	var names, extra []string
+	examples := map[string]*huma.Example{}
+	for _, p := range all {
+		names = append(names, string(p.Code))
+		examples[string(p.Code)] = &huma.Example{Summary: p.Title, Value: p}
+	}
+	slices.Sort(names)
+	status := all[0].Status
+	name := strconv.Itoa(status) + "." + strings.Join(names, ".")
+	ref := &huma.Response{Ref: responsePrefix + name}
+	if a.openapi.Components.Responses[name] != nil {
+		return ref
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		extra = append(extra, "WWW-Authenticate")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		extra = append(extra, headerRetry)
+	}
+	schema := a.openapi.Components.Schemas.Schema(reflect.TypeFor[problem.Problem](), true, "Problem")
+	a.openapi.Components.Responses[name] = &huma.Response{
+		Description: strings.Join(names, ", "),
+		Headers:     a.answerHeaders(extra...),
+		Content:     map[string]*huma.MediaType{problem.ContentType: {Schema: schema, Examples: examples}},
+	}
+	return ref
+}
+
+const responsePrefix = "#/components/responses/"
+
+// markNullable corrects the schema of an answer: huma takes a pointer for nullable only where it
+// points to a basic type.
+func (a *API) markNullable(t reflect.Type) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	s := a.openapi.Components.Schemas.Schema(t, false, "")
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		property := s.Properties[name]
+		if property == nil {
+			continue
+		}
+		if field.Type.Kind() == reflect.Pointer && property.Ref == "" {
+			property.Nullable = true
+		}
+		if property.Ref != "" || property.Type == huma.TypeArray {
+			a.markNullable(field.Type)
+		}
+	}
+}
+
+// exampleProblem returns how a problem of a code may look.
+func exampleProblem(c problem.Code) *problem.Problem {
+	switch c {
+	case problem.ValidationError:
+		return problem.Invalid(problem.Field{Field: "title", Message: "must be a string, not a number"})
+	case problem.InvalidParameter:
+		return problem.Parameter(problem.Field{Field: "colour", Message: "is not a parameter here"})
+	case problem.SlugTaken:
+		return problem.New(c, "The slug is in use: choose another.", problem.Field{Field: "slug", Message: "is already in use"})
+	case problem.InvalidLeadMagnet:
+		return problem.New(c, "lead_magnet_id names no lead magnet of this account.", problem.Field{Field: "lead_magnet_id", Message: "names no lead magnet of this account"})
+	default:
+		return problem.New(c, c.Title()+".")
+	}
+}

@@ -1,0 +1,271 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"lodestone/pkg/problem"
+	"lodestone/pkg/ratelimit"
+)
+
+// SpecPath is where the description of the API is served, in OpenAPI 3.1.
+const SpecPath = "/api/v1/openapi.json"
+
+// document is the description of everything that was registered, ready to be served.
+type document struct {
+	spec []byte
+	err  error
+}
+
+func (a *API) newDocument() *document {
+	a.complete()
+	d := &document{}
+	raw, err := a.openapi.MarshalJSON()
+	if err != nil {
+		return &document{err: err}
+	}
+	text := jsontext.Value(raw)
+	if err := text.Canonicalize(); err != nil {
+		return &document{err: err}
+	}
+	if err := text.Indent(jsontext.WithIndent("  ")); err != nil {
+		return &document{err: err}
+	}
+	d.spec = append(text, '\n')
+	return d
+}
+
+// Spec returns the description, an OpenAPI 3.1 document in JSON. Call it, like serving, when
+// everything has been registered.
+func (a *API) Spec() ([]byte, error) {
+	d := a.document()
+	return d.spec, d.err
+}
+
+func (a *API) serveSpec(w http.ResponseWriter, r *http.Request) {
+	a.servePage(w, r, "application/json", func(d *document) []byte { return d.spec })
+}
+
+func (a *API) servePage(w http.ResponseWriter, r *http.Request, contentType string, part func(*document) []byte) {
+	d := a.document()
+	if d.err != nil {
+		a.WriteProblem(w, r, d.err)
+		return
+	}
+	a.writeUntouched(w, ratelimit.Requests)
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "public, max-age=300")
+	send(w, http.StatusOK, part(d))
+}
+
+// complete adds to the description what is known only when everything has been registered.
+func (a *API) complete() {
+	if p := a.openapi.Components.Schemas.Map()["Problem"]; p != nil {
+		code := p.Properties["code"]
+		code.Enum = nil
+		for _, c := range problem.Codes() {
+			code.Enum = append(code.Enum, string(c))
+		}
+	}
+	seen := map[*huma.Schema]bool{}
+	for _, op := range a.operations() {
+		for _, p := range op.Parameters {
+			if p.In == "query" {
+				refuseEmpty(p.Schema)
+				a.refuseControls(p.Schema, seen)
+			}
+		}
+		if op.RequestBody != nil {
+			for _, m := range op.RequestBody.Content {
+				if m.Example == nil && m.Schema.Format != formatBinary {
+					m.Example = a.example(m.Schema, "")
+				}
+				a.refuseControls(m.Schema, seen)
+			}
+		}
+		for status, answer := range op.Responses {
+			if m := answer.Content["application/json"]; m != nil && status < "300" && m.Example == nil {
+				m.Example = a.example(m.Schema, "")
+			}
+		}
+		a.link(op)
+	}
+}
+
+const formatBinary = "binary"
+
+// refuseEmpty says that a parameter is left out rather than empty.
+func refuseEmpty(s *huma.Schema) {
+	if s.Type == huma.TypeString && s.MinLength == nil && s.Format == "" && len(s.Enum) == 0 {
+		one := 1
+		s.MinLength = &one
+	}
+}
+
+// textPattern and linePattern are the strings that checkString lets pass, in the dialect of JSON
+// Schema: those without control characters and marks that turn the direction of text.
+const (
+	refusedRunes = `\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff`
+	linePattern  = `^[^\u0000-\u001f` + refusedRunes + `]*$`
+	textPattern  = `^[^\u0000-\u0008\u000b\u000c\u000e-\u001f` + refusedRunes + `]*$`
+)
+
+// refuseControls writes the characters that every string is checked for into the schemas of a
+// request.
+func (a *API) refuseControls(s *huma.Schema, seen map[*huma.Schema]bool) {
+	for s != nil && s.Ref != "" {
+		s = a.openapi.Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	if s == nil || seen[s] {
+		return
+	}
+	seen[s] = true
+	for _, p := range s.Properties {
+		a.refuseControls(p, seen)
+	}
+	a.refuseControls(s.Items, seen)
+	if s.Type != huma.TypeString || len(s.Enum) > 0 {
+		return
+	}
+	switch s.Format {
+	case FormatUUID, FormatTime, formatBinary:
+	case FormatText:
+		s.Format = "" // of our own: other programs may not know it
+		a.addPattern(s, textPattern)
+	default:
+		a.addPattern(s, linePattern)
+	}
+}
+
+// addPattern adds a pattern to a schema whose own does not say as much already.
+func (a *API) addPattern(s *huma.Schema, pattern string) {
+	switch {
+	case s.Pattern == "":
+		s.Pattern = pattern
+	case !strings.HasPrefix(s.Pattern, "^") || !strings.HasSuffix(s.Pattern, "$"):
+		s.AllOf = append(s.AllOf, &huma.Schema{Pattern: pattern})
+	}
+}
+
+// link tells, at the operation that makes a thing, which others take its id.
+func (a *API) link(op *huma.Operation) {
+	made := op.Responses[strconv.Itoa(http.StatusCreated)]
+	if made == nil {
+		return
+	}
+	prefix := op.Path + "/{id}"
+	made.Links = map[string]*huma.Link{}
+	for _, other := range a.operations() {
+		if other.Path == prefix || strings.HasPrefix(other.Path, prefix+"/") {
+			if ok := other.Responses["200"]; other.Method == http.MethodGet && ok != nil && len(ok.Content) > 0 && ok.Content["application/json"] == nil {
+				continue // a file, which may not be there yet
+			}
+			made.Links[other.OperationID] = &huma.Link{OperationID: other.OperationID, Parameters: map[string]any{"id": "$response.body#/id"}}
+			continue
+		}
+		// A list that can be narrowed to what was made, or a body that refers to it.
+		name := strings.ReplaceAll(strings.TrimSuffix(op.Path[strings.LastIndexByte(op.Path, '/')+1:], "s"), "-", "_") + "_id"
+		for _, p := range other.Parameters {
+			if p.In == "query" && p.Name == name {
+				made.Links[other.OperationID] = &huma.Link{OperationID: other.OperationID, Parameters: map[string]any{name: "$response.body#/id"}}
+			}
+		}
+	}
+	if len(made.Links) == 0 {
+		made.Links = nil
+	}
+}
+
+// operations lists what is described, by path and then by method.
+func (a *API) operations() []*huma.Operation {
+	var all []*huma.Operation
+	for _, item := range a.openapi.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op != nil {
+				all = append(all, op)
+			}
+		}
+	}
+	order := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	slices.SortFunc(all, func(x, y *huma.Operation) int {
+		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(slices.Index(order, x.Method), slices.Index(order, y.Method)))
+	})
+	return all
+}
+
+// example returns a value of a schema, for people to look at. A field's own example comes first
+// (the tag `example`), then what its form suggests.
+func (a *API) example(s *huma.Schema, name string) any {
+	for s.Ref != "" {
+		s = a.openapi.Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	switch {
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Default != nil:
+		return s.Default
+	}
+	switch s.Type {
+	case huma.TypeObject:
+		object := map[string]any{}
+		for property, schema := range s.Properties {
+			object[property] = a.example(schema, property)
+		}
+		return object
+	case huma.TypeArray:
+		return []any{a.example(s.Items, name)}
+	case huma.TypeInteger, huma.TypeNumber:
+		if s.Minimum != nil {
+			return *s.Minimum
+		}
+		return 1
+	case huma.TypeBoolean:
+		return true
+	case huma.TypeString:
+		return exampleText(s, name)
+	}
+	return nil
+}
+
+func exampleText(s *huma.Schema, name string) any {
+	switch {
+	case s.Format == FormatUUID:
+		return "0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"
+	case s.Format == FormatTime && strings.HasPrefix(name, "expires"):
+		return "2036-03-01T09:30:00.000Z"
+	case s.Format == FormatTime:
+		return "2026-03-01T09:30:00.000Z"
+	case strings.Contains(name, "email"):
+		return "ada@example.com"
+	case strings.HasSuffix(name, "url"):
+		return "https://example.com/cover.png"
+	case name == "slug":
+		return "field-guide-x7k2p9"
+	case name == "title":
+		return "The field guide to lead magnets"
+	case name == "description":
+		return "What makes a document worth an email address, in twelve pages."
+	case name == "name":
+		return "Ada Lovelace"
+	case strings.HasSuffix(name, "cursor"):
+		return nil
+	case s.Nullable:
+		return nil
+	}
+	return "text"
+}
+
+// marshal writes a value as JSON for people.
+func marshal(v any) (string, error) {
+	text, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
+	return string(text), err
+}

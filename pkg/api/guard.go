@@ -1,0 +1,80 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/ratelimit"
+)
+
+// serve mounts an operation behind its deadline, the check of the key, and the limit.
+func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request) error) {
+	if op.Timeout == 0 {
+		op.Timeout = defaultTimeout
+	}
+	if op.Limit == "" {
+		op.Limit = ratelimit.Requests
+	}
+	if op.MaxBody == 0 {
+		op.MaxBody = defaultMaxBody
+	}
+	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), op.Timeout)
+		defer cancel()
+		err := a.guard(w, r.WithContext(ctx), &op, fn)
+		if err == nil {
+			return
+		}
+		if out, ok := w.(*recorder); ok && out.status != 0 {
+			a.log.Error("answer broken off", "request_id", RequestID(ctx), "operation", op.ID, "error", err)
+			panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to break a connection
+		}
+		a.WriteProblem(w, r, err)
+	})
+}
+
+// guard lets a request through to fn: who sends it is known, within the limit, and allowed to. The
+// limit comes before the scope, so that refusals are counted as well. Requests without a good key
+// are counted for nobody: a key has 190 random bits, and one that is made up fails its checksum
+// before anything is looked up.
+func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn func(w http.ResponseWriter, r *http.Request) error) error {
+	identity, err := a.authenticate(r.Context(), r)
+	if err != nil {
+		a.writeUntouched(w, op.Limit)
+		return err
+	}
+	if err := a.limit(w, r, op.Limit, identity); err != nil {
+		return err
+	}
+	if !identity.Has(op.Scope) {
+		return problem.New(problem.Forbidden, "This needs a key with the scope "+string(op.Scope)+".")
+	}
+	r = r.WithContext(auth.NewContext(r.Context(), identity))
+	if keys := r.Header.Values(idempotencyHeader); len(keys) > 0 && r.Method == http.MethodPost && a.idempotency != nil {
+		return a.once(w, r, op, keys, fn)
+	}
+	return fn(w, r)
+}
+
+// limit counts a request, and tells the client where it stands.
+func (a *API) limit(w http.ResponseWriter, r *http.Request, name ratelimit.Name, caller auth.Identity) error {
+	if a.limits == nil {
+		return nil
+	}
+	state := a.limits.Take(r.Context(), name, caller)
+	state.WriteHeader(w.Header(), time.Now())
+	if !state.Refused {
+		return nil
+	}
+	return problem.New(problem.RateLimited, "This has been asked too often within a minute. Wait for the time that Retry-After gives, in seconds.").RetryAfter(state.Reset)
+}
+
+// writeUntouched tells the limit in an answer that counts for nobody.
+func (a *API) writeUntouched(w http.ResponseWriter, name ratelimit.Name) {
+	if a.limits != nil {
+		a.limits.Untouched(name).WriteHeader(w.Header(), time.Now())
+	}
+}

@@ -1,0 +1,107 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+
+	"lodestone/pkg/auth"
+	"lodestone/pkg/idempotency"
+	"lodestone/pkg/problem"
+)
+
+const (
+	idempotencyHeader = "Idempotency-Key"
+	// ReplayedHeader marks an answer that was given before.
+	ReplayedHeader = "Idempotency-Replayed"
+)
+
+// kept are the headers that belong to an answer, as against those of one request.
+var kept = []string{"Content-Type", "Location", "ETag", "Last-Modified", "Link", "Cache-Control"}
+
+// once runs an operation under an Idempotency-Key, or replays what was answered under it. Only an
+// answer that took effect is kept: after an error, the request may be sent again under its key.
+func (a *API) once(w http.ResponseWriter, r *http.Request, op *Operation, keys []string, fn func(w http.ResponseWriter, r *http.Request) error) error {
+	if len(keys) > 1 {
+		return problem.Parameter(problem.Field{Field: idempotencyHeader, Message: "must be given only once"})
+	}
+	if err := idempotency.CheckKey(keys[0]); err != nil {
+		return err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, op.MaxBody))
+	if err != nil {
+		return bodyError(err)
+	}
+	claim, before, err := a.idempotency.Begin(r.Context(), idempotency.Request{
+		Account: auth.From(r.Context()).AccountID, Operation: op.ID, Key: keys[0],
+		Hash: sha256.Sum256(fmt.Appendf(nil, "%s\n%s", r.URL.RequestURI(), body)), Timeout: op.Timeout,
+	})
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		maps.Copy(w.Header(), before.Header)
+		w.Header().Set(ReplayedHeader, "true")
+		send(w, before.Status, before.Body)
+		return nil
+	}
+	settled := false
+	defer func() {
+		if !settled { // failed, or panicked
+			claim.Release(r.Context())
+		}
+	}()
+	r = r.WithContext(claim.Context(r.Context()))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	out := &capture{header: w.Header()}
+	if err := fn(out, r); err != nil {
+		return err
+	}
+	if out.status == 0 {
+		out.status = http.StatusOK
+	}
+	if out.status < http.StatusMultipleChoices {
+		answer := idempotency.Answer{Status: out.status, Header: http.Header{}, Body: out.body.Bytes(), Secret: op.Secret}
+		for _, name := range kept {
+			if values := w.Header().Values(name); len(values) > 0 {
+				answer.Header[http.CanonicalHeaderKey(name)] = values
+			}
+		}
+		claim.Finish(r.Context(), answer)
+		settled = true
+	}
+	send(w, out.status, out.body.Bytes())
+	return nil
+}
+
+func send(w http.ResponseWriter, status int, body []byte) {
+	if status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that left needs no answer
+}
+
+// capture holds an answer back until it has been kept.
+type capture struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (c *capture) Header() http.Header { return c.header }
+
+func (c *capture) Write(b []byte) (int, error) {
+	c.WriteHeader(http.StatusOK)
+	return c.body.Write(b)
+}
+
+func (c *capture) WriteHeader(status int) {
+	if c.status == 0 && status >= http.StatusOK {
+		c.status = status
+	}
+}

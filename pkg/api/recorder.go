@@ -1,0 +1,109 @@
+package api
+
+import (
+	"compress/gzip"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// minGzip is the size from which an answer is compressed: below, it saves no packet.
+const minGzip = 1 << 10
+
+// recorder remembers what was answered, and compresses it for a client that takes that.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64 // as sent
+	gzip   bool  // the client accepts it
+	head   bool
+	packer *gzip.Writer
+}
+
+func (o *recorder) WriteHeader(status int) {
+	if o.status == 0 && status >= 200 {
+		o.status = status
+		o.compress(status)
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+func (o *recorder) Write(b []byte) (int, error) {
+	if o.status == 0 {
+		o.WriteHeader(http.StatusOK)
+	}
+	if o.packer != nil {
+		return o.packer.Write(b) //nolint:wrapcheck // a writer's error is passed on as it is
+	}
+	return o.send(b)
+}
+
+func (o *recorder) send(b []byte) (int, error) {
+	n, err := o.ResponseWriter.Write(b)
+	o.bytes += int64(n)
+	return n, err //nolint:wrapcheck // as above
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+// compress decides, when the header is about to be sent, whether what follows is compressed. An
+// answer of unknown length may be a stream, and one that is encoded already comes from a proxy. A
+// strong ETag stands for these bytes and no others, so it becomes a weak one.
+func (o *recorder) compress(status int) {
+	h := o.Header()
+	length, err := strconv.Atoi(h.Get("Content-Length"))
+	if err != nil || length < minGzip || status < 200 || status == http.StatusNoContent || status == http.StatusNotModified ||
+		status == http.StatusPartialContent || h.Get("Content-Encoding") != "" || !compressible(h.Get("Content-Type")) {
+		return
+	}
+	h.Add("Vary", "Accept-Encoding")
+	if !o.gzip {
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	h.Del("Content-Length")
+	if tag := h.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
+		h.Set("ETag", "W/"+tag)
+	}
+	if !o.head {
+		o.packer = gzip.NewWriter(sender(o.send))
+	}
+}
+
+// close ends an answer that is whole.
+func (o *recorder) close() {
+	if o.packer != nil {
+		_ = o.packer.Close() // a client that left needs no answer
+	}
+}
+
+type sender func(b []byte) (int, error)
+
+func (s sender) Write(b []byte) (int, error) { return s(b) }
+
+func compressible(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (strings.HasPrefix(kind, "text/") && kind != "text/event-stream" ||
+		kind == "application/json" || strings.HasSuffix(kind, "+json"))
+}
+
+// acceptsGzip reports whether a client takes answers in gzip (RFC 9110, section 12.5.3).
+func acceptsGzip(h http.Header) bool {
+	accepted, named := false, false
+	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		coding, params, _ := strings.Cut(part, ";")
+		coding = strings.ToLower(strings.TrimSpace(coding))
+		if coding != "gzip" && coding != "x-gzip" && (coding != "*" || named) {
+			continue
+		}
+		named = coding != "*"
+		accepted = true
+		if name, value, found := strings.Cut(strings.TrimSpace(params), "="); found && strings.EqualFold(strings.TrimSpace(name), "q") {
+			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			accepted = err == nil && q > 0
+		}
+	}
+	return accepted
+}

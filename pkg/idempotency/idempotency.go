@@ -1,0 +1,248 @@
+// Package idempotency lets a client repeat a request without repeating its effect: the answer to the
+// first request under an Idempotency-Key is kept for a day and given again.
+//
+// A request first claims its key, in a transaction of its own, so that others see it at work. Every
+// writing transaction of the operation then marks the claim as having taken effect, in the same
+// commit as the effect (Claim.Context). The answer is written down last. When the process dies in
+// between, the claim tells what happened: without effect, it can be taken over once its time is up;
+// with an effect, the request is never run again, and who asks is told that the answer was lost. An
+// owner that comes back late cannot commit: its mark fails, since the claim is another's.
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/service"
+)
+
+const (
+	// Keep is how long a key is remembered.
+	Keep = 24 * time.Hour
+	// MaxKey is the length of the longest key.
+	MaxKey = 255
+
+	purgeEvery = time.Hour
+	// settleTimeout bounds what follows an operation: its own time may be over by then.
+	settleTimeout = 5 * time.Second
+)
+
+// Store keeps keys and answers in Postgres. It is safe for concurrent use, and a service: while it
+// runs, it removes keys that are too old.
+type Store struct {
+	*service.Loop
+	db  *postgres.Pool
+	log *slog.Logger
+}
+
+// New returns a store. It works without being started, but then removes nothing.
+func New(db *postgres.Pool, log *slog.Logger) *Store {
+	s := &Store{db: db, log: log}
+	s.Loop = service.NewLoop("idempotency keys", s.run)
+	return s
+}
+
+// Request is one that came with a key.
+type Request struct {
+	Account   uuid.UUID
+	Operation string // keys of different operations are different
+	Key       string
+	Hash      [sha256.Size]byte // of everything that must be the same
+	Timeout   time.Duration     // of the operation: after that the claim may be taken over
+}
+
+// Answer is what is kept of an answer.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	// Secret says that the body is shown once only: it is not kept, and a repetition is refused.
+	Secret bool
+}
+
+// Claim is the right to run one request's operation. End it by Finish or Release.
+type Claim struct {
+	store   *Store
+	request Request
+	id      uuid.UUID
+}
+
+// CheckKey returns the problem of a key that cannot be one, or nil.
+func CheckKey(key string) error {
+	for _, c := range []byte(key) {
+		if c < 0x20 || c > 0x7e {
+			return problem.Parameter(problem.Field{Field: "Idempotency-Key", Message: "must be printable ASCII"})
+		}
+	}
+	if key == "" || len(key) > MaxKey {
+		return problem.Parameter(problem.Field{Field: "Idempotency-Key", Message: fmt.Sprintf("must have 1 to %d characters, and has %d", MaxKey, len(key))})
+	}
+	return nil
+}
+
+// Begin claims a request's key, or returns the answer that was given to it before. The error is a
+// problem (validation_error for another request under the same key, conflict for one that runs or
+// whose answer is not to be had), or says that Postgres could not be asked.
+func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
+	for {
+		c := &Claim{store: s, request: r, id: uuid.New()}
+		made, err := s.db.Unscoped().Exec(ctx, `
+			INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at)
+			VALUES ($1, $2, $3, $4, $5, now(), now() + $6::interval) ON CONFLICT DO NOTHING`,
+			r.Account, r.Operation, r.Key, r.Hash[:], c.id, r.Timeout+settleTimeout)
+		if err != nil {
+			return nil, nil, fmt.Errorf("claim idempotency key: %w", err)
+		}
+		if made.RowsAffected() == 1 {
+			return c, nil, nil
+		}
+		answer, old, err := s.find(ctx, r)
+		if err != nil || answer != nil {
+			return nil, answer, err
+		}
+		if old == uuid.Nil {
+			continue // removed meanwhile
+		}
+		taken, err := s.db.Unscoped().Exec(ctx, `
+			UPDATE idempotency_keys SET request = $5, claim = $6, claimed_at = now(), given_up_at = now() + $7::interval,
+				took_effect = false, answered_at = NULL, status = NULL, header = NULL, body = NULL
+			WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4)
+				AND (claimed_at < now() - $8::interval OR NOT took_effect AND given_up_at < now())`,
+			r.Account, r.Operation, r.Key, old, r.Hash[:], c.id, r.Timeout+settleTimeout, Keep)
+		if err != nil {
+			return nil, nil, fmt.Errorf("take over idempotency key: %w", err)
+		}
+		if taken.RowsAffected() == 1 {
+			return c, nil, nil
+		}
+	}
+}
+
+// find returns the answer that a key has, or the claim that may be taken over, or why neither. It
+// returns nothing if the key is not there.
+func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID, err error) {
+	var (
+		request, header, body                   []byte
+		status                                  *int
+		tookEffect, answered, given, old, quiet bool
+		claim                                   uuid.UUID
+	)
+	err = s.db.Unscoped().QueryRow(ctx, `
+		SELECT request, claim, took_effect, answered_at IS NOT NULL, given_up_at < now(), claimed_at < now() - $4::interval,
+			status, header, body, body IS NULL
+		FROM idempotency_keys WHERE (account_id, operation, key) = ($1, $2, $3)`, r.Account, r.Operation, r.Key, Keep).
+		Scan(&request, &claim, &tookEffect, &answered, &given, &old, &status, &header, &body, &quiet)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, uuid.Nil, nil
+	case err != nil:
+		return nil, uuid.Nil, fmt.Errorf("look up idempotency key: %w", err)
+	case old, given && !tookEffect && !answered:
+		return nil, claim, nil
+	case !bytes.Equal(request, r.Hash[:]):
+		return nil, uuid.Nil, problem.Invalid(problem.Field{Field: "Idempotency-Key", Message: "was used with another request: give a new key"})
+	case answered && quiet:
+		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key succeeded, and its answer, which holds a secret, was shown once.")
+	case answered:
+		a := &Answer{Status: *status, Body: body}
+		if err := json.Unmarshal(header, &a.Header); err != nil {
+			return nil, uuid.Nil, fmt.Errorf("read stored answer: %w", err)
+		}
+		return a, uuid.Nil, nil
+	case given:
+		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key took effect, and its answer was lost. Look for what it made before you send another.")
+	default:
+		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key is being answered. Try again.").RetryAfter(time.Second)
+	}
+}
+
+// Context returns a context under which every writing transaction marks the claim.
+func (c *Claim) Context(ctx context.Context) context.Context {
+	return postgres.WithFirst(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		marked, err := tx.Exec(ctx, `UPDATE idempotency_keys SET took_effect = true WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4)`,
+			c.request.Account, c.request.Operation, c.request.Key, c.id)
+		if err != nil {
+			return fmt.Errorf("mark idempotency key: %w", err)
+		}
+		if marked.RowsAffected() == 0 {
+			return problem.New(problem.Conflict, "This took so long that another request with the same Idempotency-Key took over.")
+		}
+		return nil
+	})
+}
+
+// Finish keeps the answer of an operation that succeeded. It does not fail the request: if the answer
+// cannot be kept, that is logged, and a repetition is refused.
+func (c *Claim) Finish(ctx context.Context, a Answer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	header, err := json.Marshal(a.Header)
+	if err == nil {
+		body := a.Body
+		if a.Secret {
+			body = nil
+		} else if body == nil {
+			body = []byte{}
+		}
+		_, err = c.store.db.Unscoped().Exec(ctx, `
+			UPDATE idempotency_keys SET took_effect = true, answered_at = now(), status = $5, header = $6, body = $7
+			WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4)`,
+			c.request.Account, c.request.Operation, c.request.Key, c.id, a.Status, header, body)
+	}
+	if err != nil {
+		c.store.log.Error("cannot keep the answer for an idempotency key", "operation", c.request.Operation, "error", err)
+	}
+}
+
+// Release gives the key back after an operation that failed. If it took effect before it failed, the
+// key stays used, without an answer.
+func (c *Claim) Release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	_, err := c.store.db.Unscoped().Exec(ctx, `
+		WITH used AS (
+			UPDATE idempotency_keys SET given_up_at = now() - interval '1 second'
+			WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4) AND took_effect
+		)
+		DELETE FROM idempotency_keys WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4) AND NOT took_effect`,
+		c.request.Account, c.request.Operation, c.request.Key, c.id)
+	if err != nil {
+		c.store.log.Warn("cannot give back an idempotency key: it is free when its claim has run out", "operation", c.request.Operation, "error", err)
+	}
+}
+
+func (s *Store) run(ctx context.Context, ready func()) error {
+	ready()
+	tick := time.NewTicker(purgeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if err := s.purge(ctx); err != nil {
+				s.log.Warn("cannot remove old idempotency keys", "error", err)
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// purge removes keys that are too old to be honoured.
+func (s *Store) purge(ctx context.Context) error {
+	if _, err := s.db.Unscoped().Exec(ctx, `DELETE FROM idempotency_keys WHERE claimed_at < now() - $1::interval`, Keep); err != nil {
+		return fmt.Errorf("remove old idempotency keys: %w", err)
+	}
+	return nil
+}

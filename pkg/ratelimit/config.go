@@ -1,0 +1,35 @@
+package ratelimit
+
+import (
+	"errors"
+
+	"lodestone/pkg/config"
+)
+
+// Config is the setting of the limits: requests in a window of 60 seconds.
+type Config struct {
+	Requests       int `name:"limit-requests-per-minute" default:"1000" help:"API requests that one key may make in a minute, analytics aside."`
+	Analytics      int `name:"limit-analytics-per-minute" default:"60" help:"Requests for the list of analytics events that one account may make in a minute."`
+	AnalyticsEmail int `name:"limit-analytics-email-per-minute" default:"60" help:"Requests for email summaries that one account may make in a minute."`
+}
+
+// maxQuota is far beyond what one row of Postgres can count in a window.
+const maxQuota = 10_000_000
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	var errs []error
+	for _, s := range []struct {
+		name  string
+		quota int
+	}{
+		{"--limit-requests-per-minute", c.Requests},
+		{"--limit-analytics-per-minute", c.Analytics},
+		{"--limit-analytics-email-per-minute", c.AnalyticsEmail},
+	} {
+		if s.quota < 1 || s.quota > maxQuota {
+			errs = append(errs, config.Invalid(s.name, "is out of range", "give a number from 1 to 10000000"))
+		}
+	}
+	return errors.Join(errs...)
+}

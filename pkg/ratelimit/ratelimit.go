@@ -1,0 +1,185 @@
+// Package ratelimit counts requests in fixed windows of 60 seconds, exactly across all processes: the
+// counter is a row in Postgres.
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+)
+
+// Window is the length of a window. It begins with the first request that it counts.
+const Window = 60 * time.Second
+
+// Name names a limit: it is what clients see in the headers.
+type Name string
+
+// The limits.
+const (
+	Requests       Name = "requests"        // of a key, for everything that has no limit of its own
+	Analytics      Name = "analytics"       // of an account, for the event list
+	AnalyticsEmail Name = "analytics-email" // of an account, for email summaries
+)
+
+// State is how a subject stands with a limit.
+type State struct {
+	Name      Name
+	Quota     int
+	Remaining int
+	Reset     time.Duration // until the window ends
+	Refused   bool
+}
+
+const (
+	// storeTimeout bounds what a slow Postgres adds to a request.
+	storeTimeout = 250 * time.Millisecond
+	// pause is how long Postgres is not asked after it failed, so that requests do not each wait
+	// for the timeout.
+	pause = time.Second
+	// maxExhausted bounds the memory of who is over the limit.
+	maxExhausted = 10_000
+)
+
+// Limiter counts requests. It is safe for concurrent use.
+type Limiter struct {
+	db      *postgres.Pool
+	log     *slog.Logger
+	quotas  map[Name]int
+	timeout time.Duration
+	outcome *prometheus.CounterVec
+
+	mu        sync.Mutex
+	paused    time.Time             // no questions before
+	exhausted map[subject]time.Time // who is over the limit, and until when at the latest
+}
+
+type subject struct {
+	name Name
+	id   uuid.UUID
+}
+
+// New returns a limiter that counts in a database. Give it a pool that nothing else uses: who waits
+// for a connection for longer than a moment is not counted. metrics may be nil.
+func New(c Config, db *postgres.Pool, log *slog.Logger, metrics prometheus.Registerer) *Limiter {
+	l := &Limiter{
+		db: db, log: log, timeout: storeTimeout, exhausted: map[subject]time.Time{},
+		quotas: map[Name]int{Requests: c.Requests, Analytics: c.Analytics, AnalyticsEmail: c.AnalyticsEmail},
+		outcome: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lodestone_ratelimit_requests_total",
+			Help: "Requests by limit and outcome: allowed, refused, or unchecked because the counter could not be reached.",
+		}, []string{"limit", "outcome"}),
+	}
+	for name := range l.quotas {
+		for _, outcome := range []string{"allowed", "refused", "unchecked"} {
+			l.outcome.WithLabelValues(string(name), outcome)
+		}
+	}
+	if metrics != nil {
+		metrics.MustRegister(l.outcome)
+	}
+	return l
+}
+
+// Untouched returns the state of a subject that has not used a limit, for answers that count for
+// nobody.
+func (l *Limiter) Untouched(name Name) State {
+	return State{Name: name, Quota: l.quotas[name], Remaining: l.quotas[name], Reset: Window}
+}
+
+// Take counts one request of a caller. When Postgres cannot be asked in time, the request is allowed
+// and counted as unchecked.
+func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) State {
+	who := subject{name, caller.AccountID}
+	if name == Requests {
+		who.id = caller.KeyID
+	}
+	begin := time.Now()
+	if reset, over := l.over(who, begin); over {
+		return l.done(State{Name: name, Quota: l.quotas[name], Reset: reset, Refused: true})
+	}
+	used, reset, err := l.count(ctx, who, begin)
+	if err != nil {
+		l.outcome.WithLabelValues(string(name), "unchecked").Inc()
+		return l.Untouched(name)
+	}
+	quota := l.quotas[name]
+	if used <= quota {
+		return l.done(State{Name: name, Quota: quota, Remaining: quota - used, Reset: reset})
+	}
+	// Within a window the count only grows, so further requests need no look. The time counts from
+	// before the question: the memory ends no later than the window.
+	l.mu.Lock()
+	if len(l.exhausted) >= maxExhausted {
+		clear(l.exhausted)
+	}
+	l.exhausted[who] = begin.Add(reset)
+	l.mu.Unlock()
+	return l.done(State{Name: name, Quota: quota, Reset: reset, Refused: true})
+}
+
+func (l *Limiter) done(s State) State {
+	outcome := "allowed"
+	if s.Refused {
+		outcome = "refused"
+	}
+	l.outcome.WithLabelValues(string(s.Name), outcome).Inc()
+	return s
+}
+
+// over reports whether a subject is known to be over its limit, and for how long still.
+func (l *Limiter) over(who subject, now time.Time) (reset time.Duration, over bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	until, ok := l.exhausted[who]
+	if ok && !now.Before(until) {
+		delete(l.exhausted, who)
+		return 0, false
+	}
+	return until.Sub(now), ok
+}
+
+// take adds one to the present window or begins the next. One statement, so no two requests see the
+// same count; the time is Postgres's, so that all processes mean the same window. A request that
+// waited for the row while another began a new window counts in that one. The count stops at one over
+// the quota.
+const take = `
+	INSERT INTO rate_limits AS r (policy, subject, started, used) VALUES ($1, $2, clock_timestamp(), 1)
+	ON CONFLICT (policy, subject) DO UPDATE SET
+		used = CASE WHEN r.started > excluded.started - $4::interval THEN least(r.used, $3) + 1 ELSE 1 END,
+		started = CASE WHEN r.started > excluded.started - $4::interval THEN r.started ELSE excluded.started END
+	RETURNING used, greatest(started + $4::interval - clock_timestamp(), '0')`
+
+func (l *Limiter) count(ctx context.Context, who subject, now time.Time) (used int, reset time.Duration, err error) {
+	l.mu.Lock()
+	resting := now.Before(l.paused)
+	l.mu.Unlock()
+	if resting {
+		return 0, 0, errResting
+	}
+	// A client that leaves must not look like a Postgres that fails.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
+	defer cancel()
+	err = l.db.Unscoped().QueryRow(ctx, take, string(who.name), who.id, l.quotas[who.name], Window).Scan(&used, &reset)
+	if err == nil {
+		return used, reset, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Before(l.paused) {
+		return 0, 0, errResting // another request has told already
+	}
+	l.paused = time.Now().Add(pause)
+	l.log.Warn("requests are not counted for their limits: the counter cannot be reached", "error", err)
+	return 0, 0, fmt.Errorf("count request: %w", err)
+}
+
+var errResting = errors.New("the counter failed a moment ago")

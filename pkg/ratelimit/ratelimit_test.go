@@ -1,0 +1,274 @@
+package ratelimit_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/httpserver"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func open(t *testing.T, url string) *postgres.Pool {
+	t.Helper()
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func database(t *testing.T) (url string, pool *postgres.Pool) {
+	t.Helper()
+	url = enginetest.Postgres(t)
+	pool = open(t, url)
+	require.NoError(t, pool.WithMigrationLock(t.Context(), func(ctx context.Context) error {
+		_, err := pool.Migrate(ctx)
+		return err
+	}))
+	return url, pool
+}
+
+// keys tells who presents a key: account and key are ids, with a dot between.
+type keys struct{}
+
+func (keys) Verify(_ context.Context, key string) (auth.Identity, error) {
+	account, id, found := strings.Cut(key, ".")
+	if !found {
+		_, err := auth.NewVerifier(nil, nil).Verify(context.Background(), key)
+		return auth.Identity{}, err
+	}
+	return auth.Identity{AccountID: uuid.MustParse(account), KeyID: uuid.MustParse(id), Scopes: []auth.Scope{auth.Read}}, nil
+}
+
+// replica is one of several processes that serve the same API.
+func replica(t *testing.T, l *ratelimit.Limiter) *httptest.Server {
+	t.Helper()
+	a := api.New(api.Options{Verifier: keys{}, Log: quiet(), Limits: l})
+	register := func(path string, limit ratelimit.Name) {
+		api.Register(a, api.Operation{ID: strings.Trim(path, "/"), Method: "GET", Path: path, Scope: auth.Read, Limit: limit},
+			func(context.Context, *struct {
+				Wrong *int `query:"wrong"`
+			}) (*api.Answer[string], error) {
+				return api.OK("here"), nil
+			})
+	}
+	register("/things", "")
+	register("/analytics", ratelimit.Analytics)
+	register("/email", ratelimit.AnalyticsEmail)
+	s := httptest.NewServer(a)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func get(t *testing.T, s *httptest.Server, path, key string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+key)
+	res, err := s.Client().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return res
+}
+
+func key(account uuid.UUID) string { return account.String() + "." + uuid.NewString() }
+
+var settings = ratelimit.Config{Requests: 100, Analytics: 60, AnalyticsEmail: 7}
+
+func TestExactAcrossReplicas(t *testing.T) {
+	t.Parallel()
+	url, _ := database(t)
+	var replicas []*httptest.Server
+	for range 3 {
+		replicas = append(replicas, replica(t, ratelimit.New(settings, open(t, url), quiet(), nil).Patient()))
+	}
+	account := uuid.New()
+	one, other := key(account), key(account)
+	for _, test := range []struct {
+		path  string
+		keys  []string
+		quota int
+	}{
+		{"/things", []string{one}, 100}, // of a key,
+		{"/things", []string{other}, 100},
+		{"/analytics", []string{one, other}, 60}, // and of an account
+		{"/email", []string{other, one}, 7},
+	} {
+		var allowed, refused atomic.Int64
+		remaining := sync.Map{}
+		var running sync.WaitGroup
+		for i := range test.quota + 50 {
+			running.Go(func() {
+				res := get(t, replicas[i%len(replicas)], test.path, test.keys[i%len(test.keys)])
+				switch res.StatusCode {
+				case http.StatusOK:
+					allowed.Add(1)
+					_, twice := remaining.LoadOrStore(res.Header.Get("X-RateLimit-Remaining"), true)
+					if twice {
+						t.Error("two requests were given the same place")
+					}
+				case http.StatusTooManyRequests:
+					refused.Add(1)
+				default:
+					t.Error(res.Status)
+				}
+			})
+		}
+		running.Wait()
+		require.EqualValues(t, test.quota, allowed.Load(), test.path)
+		require.EqualValues(t, 50, refused.Load(), test.path)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	_, pool := database(t)
+	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, pool, quiet(), nil).Patient())
+	k := key(uuid.New())
+	number := func(res *http.Response, name string) int {
+		n, err := strconv.Atoi(res.Header.Get(name))
+		require.NoError(t, err, "%s: %v", name, res.Header)
+		return n
+	}
+	for i, test := range []struct {
+		path   string
+		status int
+	}{{"/things", 200}, {"/things?wrong=x", 400}, {"/things?unknown=1", 400}, {"/things", 429}, {"/things", 429}} {
+		res := get(t, s, test.path, k)
+		left := max(0, 2-i)
+		require.Equal(t, test.status, res.StatusCode)
+		require.Equal(t, `"requests";q=3;w=60`, res.Header.Get("RateLimit-Policy"))
+		require.Regexp(t, regexp.MustCompile(`^"requests";r=`+strconv.Itoa(left)+`;t=([1-9]|[1-5]\d|60)$`), res.Header.Get("RateLimit"))
+		require.Equal(t, 3, number(res, "X-RateLimit-Limit"))
+		require.Equal(t, left, number(res, "X-RateLimit-Remaining"))
+		require.InDelta(t, time.Now().Unix()+30, number(res, "X-RateLimit-Reset"), 45)
+		if test.status != 429 {
+			require.Empty(t, res.Header.Get("Retry-After"))
+			continue
+		}
+		wait := number(res, "Retry-After")
+		require.Positive(t, wait)
+		require.LessOrEqual(t, wait, 60)
+		require.Equal(t, "application/problem+json", res.Header.Get("Content-Type"))
+	}
+	// Answers that count for nobody tell the limit, too.
+	for path, name := range map[string]string{"/things": "requests", "/analytics": "analytics", "/nothing": "requests"} {
+		res := get(t, s, path, "lsk_wrong")
+		require.GreaterOrEqual(t, res.StatusCode, 401)
+		require.Contains(t, res.Header.Get("RateLimit-Policy"), `"`+name+`"`)
+		require.NotEqual(t, "0", res.Header.Get("X-RateLimit-Remaining"))
+	}
+}
+
+func TestWindowEnds(t *testing.T) {
+	t.Parallel()
+	_, pool := database(t)
+	l := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1}, pool, quiet(), nil).Patient()
+	who := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
+	take := func(l *ratelimit.Limiter) ratelimit.State { return l.Take(t.Context(), ratelimit.Requests, who) }
+	require.False(t, take(l).Refused)
+	pass := func(d string) {
+		_, err := pool.Unscoped().Exec(t.Context(), `UPDATE rate_limits SET started = started - $1::interval WHERE subject = $2`, d, who.KeyID)
+		require.NoError(t, err)
+	}
+	pass("40 seconds")
+	s := take(l)
+	require.False(t, s.Refused)
+	require.Zero(t, s.Remaining)
+	require.LessOrEqual(t, s.Reset, 20*time.Second, "the window has begun with its first request")
+	require.True(t, take(l).Refused)
+	require.True(t, take(l).Refused)
+	pass("20 seconds")
+	fresh := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1}, pool, quiet(), nil).Patient()
+	s = take(fresh)
+	require.False(t, s.Refused)
+	require.Equal(t, 1, s.Remaining)
+	require.Greater(t, s.Reset, 30*time.Second)
+	var rows int
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM rate_limits`).Scan(&rows))
+	require.Equal(t, 1, rows, "windows do not pile up")
+}
+
+// Who is over the limit costs Postgres nothing more until the window ends.
+func TestRefusalsAreRemembered(t *testing.T) {
+	t.Parallel()
+	_, pool := database(t)
+	l := ratelimit.New(ratelimit.Config{Requests: 1, Analytics: 1, AnalyticsEmail: 1}, pool, quiet(), nil).Patient()
+	who := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
+	l.Take(t.Context(), ratelimit.Requests, who)
+	require.True(t, l.Take(t.Context(), ratelimit.Requests, who).Refused)
+	_, err := pool.Unscoped().Exec(t.Context(), `DELETE FROM rate_limits`)
+	require.NoError(t, err)
+	require.True(t, l.Take(t.Context(), ratelimit.Requests, who).Refused)
+}
+
+func TestStoreDown(t *testing.T) {
+	t.Parallel()
+	// It takes connections and never says a word.
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var asked atomic.Int64
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		for {
+			conn, err := silent.Accept()
+			if err != nil {
+				return
+			}
+			asked.Add(1)
+			defer func() { _ = conn.Close() }()
+		}
+	})
+	defer accepting.Wait()
+	defer func() { _ = silent.Close() }()
+	log := &bytes.Buffer{}
+	metrics := prometheus.NewRegistry()
+	l := ratelimit.New(ratelimit.Config{Requests: 1, Analytics: 1, AnalyticsEmail: 1},
+		open(t, "postgres://u:secret@"+silent.Addr().String()+"/d"), slog.New(slog.NewTextHandler(log, nil)), metrics)
+	s := replica(t, l)
+	k := key(uuid.New())
+	const requests = 50
+	for range requests {
+		res := get(t, s, "/things", k)
+		require.Equal(t, 200, res.StatusCode)
+		require.Equal(t, `"requests";q=1;w=60`, res.Header.Get("RateLimit-Policy"))
+	}
+	require.Less(t, asked.Load(), int64(requests), "it is left alone for a while after it failed")
+	page := httptest.NewRecorder()
+	httpserver.Admin(metrics, nil).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="unchecked"} `+strconv.Itoa(requests)+"\n")
+	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="analytics",outcome="unchecked"} 0`)
+	require.Contains(t, log.String(), "not counted")
+	require.NotContains(t, log.String(), "secret")
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, settings.Validate())
+	err := ratelimit.Config{}.Validate()
+	for _, name := range []string{"--limit-requests-per-minute", "--limit-analytics-per-minute", "--limit-analytics-email-per-minute"} {
+		require.ErrorContains(t, err, name)
+	}
+}
