@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 )
 
 // disks are directories with a file system of their own, so that they can be filled up without
@@ -26,9 +27,10 @@ func (d *disks) mount(name, at string, size int64) error {
 		return err
 	}
 	image := filepath.Join(d.dir, name+".img")
+	// Room is taken only as it is used.
 	err := run("truncate", "-s", strconv.FormatInt(size, 10), image)
 	if err == nil {
-		err = run("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=1,nodiscard", image)
+		err = run("mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=1,nodiscard", image)
 	}
 	if err == nil {
 		err = run("mount", "-o", "loop", image, at)
@@ -45,9 +47,16 @@ func (d *disks) canFill(at string) bool { return slices.Contains(d.mounted, at) 
 
 // fill takes all room that is left. The file that takes it is removed by empty.
 func (d *disks) fill(at string) error {
+	filler := filepath.Join(at, "filler")
+	var room syscall.Statfs_t
+	if err := syscall.Statfs(at, &room); err != nil {
+		return err
+	}
+	free := int64(room.Bfree) * int64(room.Bsize)
+	_ = run("fallocate", "-l", strconv.FormatInt(free*99/100, 10), filler) // the rest does without it
 	// It ends with an error when the disk is full, which is what is wanted.
-	_ = run("dd", "if=/dev/zero", "of="+filepath.Join(at, "filler"), "bs=1M", "status=none")
-	info, err := os.Stat(filepath.Join(at, "filler"))
+	_ = run("dd", "if=/dev/zero", "of="+filler, "oflag=append", "conv=notrunc", "bs=4k", "status=none")
+	info, err := os.Stat(filler)
 	if err != nil {
 		return err
 	}

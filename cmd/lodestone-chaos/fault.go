@@ -299,5 +299,6 @@ func faults() []fault {
 		{"topic made anew", true, topicAnew},
 		{"poison records", true, writePoison},
 		{"disk full: ClickHouse", false, fillClickHouse},
+		{"disk full: spool, without Kafka", false, fillSpool},
 	}
 }

@@ -50,7 +50,11 @@ func (s *scene) withoutConsumers(brutal bool, do func() error) error {
 
 // retry repeats what Kafka or ClickHouse refuses for a while.
 func retry(ctx context.Context, what string, do func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	return retryFor(ctx, startTimeout, what, do)
+}
+
+func retryFor(ctx context.Context, within time.Duration, what string, do func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
 		err := do()
@@ -60,7 +64,7 @@ func retry(ctx context.Context, what string, do func() error) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s: %w", what, err)
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
@@ -210,9 +214,18 @@ func (w *world) await(ctx context.Context, ends []int64, within time.Duration) e
 	}
 }
 
-// drained returns when the log is stored to its present end.
+// drained returns when the spools are empty and the log is stored to its end of then.
 func (w *world) drained(ctx context.Context, within time.Duration) error {
 	var ends []int64
+	if err := retryFor(ctx, within, "empty the spools", func() error {
+		records, err := w.spooled(ctx)
+		if err == nil && records > 0 {
+			err = fmt.Errorf("%d records wait in the spools", records)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
 	if err := retry(ctx, "read the ends of the log", func() (err error) {
 		if ends, err = w.ends(ctx); err == nil && slices.Max(ends) == 0 {
 			err = errors.New("no event has reached the topic") // which was made anew

@@ -19,6 +19,7 @@ type report struct {
 	Steps    []happened
 	Findings *findings
 	Memory   map[string]int64 // by kind of process, the most that one had
+	Spooled  int64            // most records that were seen to wait in the spools
 	Surplus  int              // ends of our processes that no fault asked for
 	Skewed   int64            // requests of clients whose clock was an hour off
 	Refused  int64            // requests that were not acknowledged
@@ -87,6 +88,7 @@ func (r *report) write(out io.Writer) error {
 	}
 	fmt.Fprintf(&b, "- requests that were not acknowledged at first, and sent again: %s; requests of clients whose clock was an hour off: %s\n", thousands(r.Refused), thousands(r.Skewed))
 	fmt.Fprintf(&b, "- processes of Lodestone that ended by themselves and were started again: %d\n", r.Surplus)
+	fmt.Fprintf(&b, "- most records that were seen to wait in the collectors' spools: %s\n", thousands(r.Spooled))
 	b.WriteString("- most memory of one process:")
 	for i, kind := range slices.Sorted(maps.Keys(r.Memory)) {
 		if i > 0 {

@@ -208,6 +208,9 @@ func (r *report) sample(ctx context.Context, w *world) {
 			kind := strings.TrimRight(name, "0123456789")
 			r.Memory[kind] = max(r.Memory[kind], residentBytes(pid))
 		}
+		if records, err := w.spooled(ctx); err == nil {
+			r.Spooled = max(r.Spooled, records)
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -115,6 +115,11 @@ func (w *world) startEngines(ctx context.Context) error {
 	if err := w.disks.mount("clickhouse", storage, 6<<30); err != nil {
 		return err
 	}
+	for i := range collectors {
+		if err := w.disks.mount("spool"+strconv.Itoa(i+1), w.spoolDir(i+1), spoolBytes); err != nil {
+			return err
+		}
+	}
 	w.clickhouse = engine.NewClickHouse(engine.ClickHouseOptions{
 		Runtime: runtime, Dir: storage, MemoryBytes: 3 << 30, Installer: installer,
 		Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
@@ -209,7 +214,12 @@ func (w *world) environments() (map[string][]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		env[name] = append(env[name], "LODESTONE_COLLECTOR_LISTEN="+listen)
+		env[name] = append(env[name],
+			"LODESTONE_COLLECTOR_LISTEN="+listen,
+			"LODESTONE_SPOOL_DIR="+filepath.Join(w.spoolDir(i+1), "events"),
+			"LODESTONE_SPOOL_MAX_BYTES=67108864",
+			"LODESTONE_SPOOL_SEGMENT_BYTES=4194304",
+		)
 		door, err := w.network.add("client-"+name, listen)
 		if err != nil {
 			return nil, err
