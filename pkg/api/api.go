@@ -77,6 +77,9 @@ func New(o Options) *API {
 	return a
 }
 
+// OpenAPI returns the description of what is registered. It must not be changed.
+func (a *API) OpenAPI() *huma.OpenAPI { return a.openapi }
+
 // DescriptionOnly returns an API that shares the description of this one: what is registered on it
 // is described here and served elsewhere.
 func (a *API) DescriptionOnly() *API {
