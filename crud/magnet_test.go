@@ -227,7 +227,7 @@ func TestUploadRefused(t *testing.T) {
 		}
 		r := u.send(t, "POST", path, bytes.NewReader(good))
 		require.Equal(t, problem.MethodNotAllowed, r.problem(t).Code)
-		require.Equal(t, "GET, HEAD, PUT", r.header.Get("Allow"))
+		require.Equal(t, "GET, HEAD, PUT, OPTIONS", r.header.Get("Allow"))
 	})
 	t.Cleanup(func() { // after all of the above: nothing was stored
 		var files int
