@@ -74,7 +74,7 @@ func TestBulkLinks(t *testing.T) {
 	for i, address := range []string{"Zoe@example.com", "al@example.com", "jo@example.com"} {
 		link := made[i].(map[string]any)
 		require.Equal(t, address, link["email"], "in the order of the addresses")
-		require.Equal(t, 3.0, link["max_views"])
+		require.EqualValues(t, 3, link["max_views"])
 		require.Equal(t, "2099-01-01T00:00:00.000Z", link["expires_at"])
 		require.Equal(t, link, u.get(t, accessPath+"/"+link["id"].(string)).object(t))
 		tokens[link["url"]] = true
@@ -122,7 +122,7 @@ func TestBulkLinks(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, problem.NotFound, u.post(t, strings.Replace(path, m.ID, uuid.NewString(), 1), many(1)).problem(t).Code)
 	lines := func(dump string) (access []string) {
-		for _, l := range strings.Split(dump, "\n") {
+		for l := range strings.SplitSeq(dump, "\n") {
 			if strings.HasPrefix(l, "access_links ") {
 				access = append(access, l)
 			}

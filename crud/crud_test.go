@@ -65,7 +65,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-func start(t *testing.T, change ...func(*crud.Config)) *fixture {
+func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
 	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Limits: account.Limits{Free: 3, Pro: 50}}
 	for _, c := range change {
@@ -103,14 +103,14 @@ type user struct {
 	key     string
 }
 
-func (f *fixture) user(t *testing.T, plan account.Plan, scopes ...auth.Scope) *user {
+func (f *fixture) user(t testing.TB, plan account.Plan, scopes ...auth.Scope) *user {
 	t.Helper()
 	id, err := f.accounts.Create(t.Context(), "Test", plan)
 	require.NoError(t, err)
 	return f.userOf(t, id, scopes...)
 }
 
-func (f *fixture) userOf(t *testing.T, account uuid.UUID, scopes ...auth.Scope) *user {
+func (f *fixture) userOf(t testing.TB, account uuid.UUID, scopes ...auth.Scope) *user {
 	t.Helper()
 	if scopes == nil {
 		scopes = auth.Scopes()
@@ -241,7 +241,7 @@ func (f *fixture) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-func (u *user) magnet(t *testing.T) client.LeadMagnet {
+func (u *user) magnet(t testing.TB) client.LeadMagnet {
 	t.Helper()
 	m, err := u.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "The Complete Guide"})
 	require.NoError(t, err)

@@ -144,9 +144,11 @@ func (o *Own) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[Ne
 		if count >= maxKeys {
 			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d keys: revoke some that are not used.", maxKeys))
 		}
-		// The key that asks may have been revoked while this waited: then it makes no other.
-		if own, err := q.GetKey(ctx, caller.KeyID); err != nil || own.RevokedAt != nil {
-			return problem.New(problem.Unauthorized, "The API key was revoked.").WithHeader("WWW-Authenticate", "Bearer").Because(err)
+		// The key that asks may have been revoked just now: then it makes no other.
+		if works, err := q.HoldKey(ctx, caller.KeyID); err != nil {
+			return fmt.Errorf("read own key: %w", err)
+		} else if !works {
+			return problem.New(problem.Unauthorized, "The API key was revoked.").WithHeader("WWW-Authenticate", "Bearer")
 		}
 		err = q.InsertKey(ctx, store.InsertKeyParams{
 			ID: id, AccountID: caller.AccountID, Name: in.Body.Name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes), CreatedBy: &caller.KeyID,
@@ -172,10 +174,6 @@ type keyInput struct {
 
 func (o *Own) revokeKey(ctx context.Context, in *keyInput) (*api.Answer[api.Empty], error) {
 	err := o.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
-		// Not while a key is being made: see createKey.
-		if _, err := LockPlan(ctx, tx); err != nil {
-			return err
-		}
 		n, err := store.New(tx).RevokeWorkingKey(ctx, in.ID)
 		if err == nil && n == 0 {
 			return problem.Missing("working key")

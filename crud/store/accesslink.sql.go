@@ -220,12 +220,15 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 const listAccessLinks = `-- name: ListAccessLinks :many
 SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
-WHERE ($1::uuid IS NULL OR a.lead_magnet_id = $1)
-    AND ($2::uuid IS NULL OR a.submission_id = $2)
-    AND ($3::text IS NULL OR a.email_key = $3)
-    AND ($4::boolean IS NULL OR a.is_active = $4)
+WHERE a.id IN (
+    SELECT p.id FROM access_links p
+    WHERE ($1::uuid IS NULL OR p.lead_magnet_id = $1)
+        AND ($2::uuid IS NULL OR p.submission_id = $2)
+        AND ($3::text IS NULL OR p.email_key = $3)
+        AND ($4::boolean IS NULL OR p.is_active = $4)
+    ORDER BY p.created_at DESC, p.id DESC
+    LIMIT $6::bigint OFFSET $5::bigint)
 ORDER BY a.created_at DESC, a.id DESC
-LIMIT $6::bigint OFFSET $5::bigint
 `
 
 type ListAccessLinksParams struct {
@@ -242,6 +245,7 @@ type ListAccessLinksRow struct {
 	FileVersion int32
 }
 
+// Finds the page by ids alone, which an index has, so that the pages before it cost little.
 func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams) ([]ListAccessLinksRow, error) {
 	rows, err := q.db.Query(ctx, listAccessLinks,
 		arg.LeadMagnetID,

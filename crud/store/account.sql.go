@@ -95,6 +95,18 @@ func (q *Queries) GetKey(ctx context.Context, id uuid.UUID) (GetKeyRow, error) {
 	return i, err
 }
 
+const holdKey = `-- name: HoldKey :one
+SELECT (revoked_at IS NULL)::boolean AS works FROM api_keys WHERE id = $1 FOR SHARE
+`
+
+// Reads whether a key works, which then stays so until the transaction ends.
+func (q *Queries) HoldKey(ctx context.Context, id uuid.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, holdKey, id)
+	var works bool
+	err := row.Scan(&works)
+	return works, err
+}
+
 const insertAccount = `-- name: InsertAccount :exec
 INSERT INTO accounts (id, name, plan) VALUES ($1, $2, $3)
 `

@@ -9,14 +9,18 @@ FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id 
 WHERE a.id = $1;
 
 -- name: ListAccessLinks :many
+-- Finds the page by ids alone, which an index has, so that the pages before it cost little.
 SELECT sqlc.embed(a), m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
-WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR a.lead_magnet_id = sqlc.narg(lead_magnet_id))
-    AND (sqlc.narg(submission_id)::uuid IS NULL OR a.submission_id = sqlc.narg(submission_id))
-    AND (sqlc.narg(email_key)::text IS NULL OR a.email_key = sqlc.narg(email_key))
-    AND (sqlc.narg(is_active)::boolean IS NULL OR a.is_active = sqlc.narg(is_active))
-ORDER BY a.created_at DESC, a.id DESC
-LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
+WHERE a.id IN (
+    SELECT p.id FROM access_links p
+    WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR p.lead_magnet_id = sqlc.narg(lead_magnet_id))
+        AND (sqlc.narg(submission_id)::uuid IS NULL OR p.submission_id = sqlc.narg(submission_id))
+        AND (sqlc.narg(email_key)::text IS NULL OR p.email_key = sqlc.narg(email_key))
+        AND (sqlc.narg(is_active)::boolean IS NULL OR p.is_active = sqlc.narg(is_active))
+    ORDER BY p.created_at DESC, p.id DESC
+    LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint)
+ORDER BY a.created_at DESC, a.id DESC;
 
 -- name: CountListedAccessLinks :one
 SELECT count(*) FROM access_links a

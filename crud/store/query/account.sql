@@ -22,6 +22,10 @@ INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes, created_by) VA
 -- name: GetKey :one
 SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, revoked_at FROM api_keys WHERE id = $1;
 
+-- name: HoldKey :one
+-- Reads whether a key works, which then stays so until the transaction ends.
+SELECT (revoked_at IS NULL)::boolean AS works FROM api_keys WHERE id = $1 FOR SHARE;
+
 -- name: KeysOfAccount :many
 SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, revoked_at FROM api_keys
 WHERE account_id = $1 ORDER BY created_at, id;
