@@ -19,7 +19,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 # Packages whose tests build and run the programs.
 UNCACHED := cmd|deploy|pkg/layout
 
-.PHONY: help up build engines setup test check unit chaos lint fmt generate guide compose-env clean
+.PHONY: help up build engines setup test check unit chaos contract contract-tools lint fmt generate guide compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -44,6 +44,7 @@ engines: bin/lodestone-engines ## Download ClickHouse and PostgreSQL if they are
 
 setup: ## Install what `make test` needs and this machine lacks (as root, by apt-get)
 	@.ci/setup
+	@$(MAKE) contract-tools
 
 test: setup ## Install what is missing, then check and test everything
 	@$(MAKE) build
@@ -74,6 +75,19 @@ unit: ## Run the tests alone (after `make build`)
 
 chaos: ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")
 	@go run ./cmd/lodestone-chaos $(CHAOS)
+
+contract: build contract-tools ## Test the API against its description at length (about an hour: CONTRACT_EXAMPLES=1000)
+	@CONTRACT_EXAMPLES=$${CONTRACT_EXAMPLES:-1000} go test -count=1 -timeout 3h -v -run '^TestContract$$' ./cmd/lodestone
+
+# Its versions and their hashes are pinned; `pip-compile --generate-hashes requirements.in` renews them.
+CONTRACT := cmd/lodestone/testdata/contract/requirements.txt
+contract-tools: .cache/contract/installed
+.cache/contract/installed: $(CONTRACT)
+	@echo "installing schemathesis (once)"
+	@rm -rf $(@D)
+	@python3 -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $(CONTRACT)
+	@touch $@
 
 fmt: $(GOLANGCI) ## Format the Go code
 	@$(GOLANGCI) fmt
