@@ -30,6 +30,15 @@ type options struct {
 	Log      *slog.Logger
 }
 
+// fillsDisks reports whether a fault of the schedule needs a file system of its own.
+func (o options) fillsDisks() bool {
+	fills := func(name string) bool { return strings.HasPrefix(name, "disk full") }
+	if len(o.Steps) > 0 {
+		return slices.ContainsFunc(o.Steps, fills)
+	}
+	return len(o.Only) == 0 || slices.ContainsFunc(o.Only, fills)
+}
+
 // happened is one step of the schedule, as it went.
 type happened struct {
 	Fault   string
@@ -129,6 +138,11 @@ func (r *report) play(ctx context.Context, o options, w *world, l *load, p *pois
 		}
 		if over(step) {
 			break
+		}
+		if len(o.Steps) == 0 && (step-1)%len(names) == 0 {
+			for i := range names {
+				o.Log.Info("scheduled", "seed", o.Seed, "step", step+i, "fault", order(step+i))
+			}
 		}
 		name := order(step)
 		if len(o.Steps) > 0 {

@@ -73,7 +73,7 @@ type world struct {
 func newWorld(o options) *world {
 	return &world{
 		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, log: o.Log,
-		network: newNetwork(), disks: &disks{dir: o.Dir, log: o.Log}, admins: map[string]string{},
+		network: newNetwork(), disks: &disks{dir: o.Dir, wanted: o.fillsDisks(), log: o.Log}, admins: map[string]string{},
 	}
 }
 
