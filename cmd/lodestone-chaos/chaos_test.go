@@ -59,21 +59,18 @@ func TestChaos(t *testing.T) {
 func TestChaosNotices(t *testing.T) {
 	t.Parallel()
 	// One after the other: each has a Kafka, a ClickHouse and a PostgreSQL of its own.
-	t.Run("rule R switched off", func(t *testing.T) {
-		r := try(t, "chaos_no_rule_r", 1, 800, "tokens evicted")
-		require.Positive(t, r.Findings.Doubled)
-		require.False(t, r.ok())
-	})
-	t.Run("window of repeats switched off", func(t *testing.T) {
-		r := try(t, "chaos_no_window", 1, 800, "kill -9 consumer")
-		require.Positive(t, r.Findings.Doubled)
-		require.False(t, r.ok())
-	})
-	t.Run("acknowledged early", func(t *testing.T) {
-		r := try(t, "chaos_early_ack", 1, 800, "kill -9 collector that cannot reach Kafka")
-		require.Positive(t, r.Findings.Lost)
-		require.False(t, r.ok())
-	})
+	for _, broken := range []struct {
+		rule, tags, step string
+		wrong            func(f *findings) int64
+	}{
+		{"rule R switched off", "chaos_no_rule_r", "tokens evicted", func(f *findings) int64 { return f.Doubled }},
+		{"window of repeats switched off", "chaos_no_window", "kill -9 consumer", func(f *findings) int64 { return f.Doubled }},
+		{"acknowledged early", "chaos_early_ack", "kill -9 collector that cannot reach Kafka", func(f *findings) int64 { return f.Lost }},
+	} {
+		r := try(t, broken.tags, 1, 800, broken.step)
+		require.False(t, r.ok(), broken.rule)
+		require.Positive(t, broken.wrong(r.Findings), broken.rule)
+	}
 }
 
 func TestPoisonCannotBecomeRows(t *testing.T) {

@@ -56,7 +56,7 @@ func (d *disks) fill(at string) error {
 	if err := syscall.Statfs(at, &room); err != nil {
 		return err
 	}
-	free := int64(room.Bfree) * int64(room.Bsize) //nolint:unconvert // of another type on other systems
+	free := int64(room.Bfree) * int64(room.Bsize)                          //nolint:unconvert // of another type on other systems
 	_ = run("fallocate", "-l", strconv.FormatInt(free*99/100, 10), filler) // the rest does without it
 	// It ends with an error when the disk is full, which is what is wanted.
 	_ = run("dd", "if=/dev/zero", "of="+filler, "oflag=append", "conv=notrunc", "bs=4k", "status=none")

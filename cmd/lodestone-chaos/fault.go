@@ -77,8 +77,8 @@ func (s *scene) killOne(ctx context.Context, kind string) {
 	}
 }
 
-func kill(kind string, short bool) fault {
-	return fault{name: "kill -9 " + kind, short: short, inject: func(ctx context.Context, s *scene) error {
+func kill(kind string) fault {
+	return fault{name: "kill -9 " + kind, inject: func(ctx context.Context, s *scene) error {
 		// Several times in a row, since it matters at which moment.
 		for range 1 + s.rand.IntN(3) {
 			s.killOne(ctx, kind)
@@ -263,11 +263,11 @@ func killUnreachable(ctx context.Context, s *scene) error {
 // faults returns every fault, in the order of the report.
 func faults() []fault {
 	return []fault{
-		kill("collector", false),
-		kill("consumer", false),
-		kill("clickhouse", false),
-		kill("postgres", false),
-		kill("broker", false),
+		kill("collector"),
+		kill("consumer"),
+		kill("clickhouse"),
+		kill("postgres"),
+		kill("broker"),
 		{"kill -9 two brokers", true, killTwoBrokers},
 		{"kill -9 two things at once", true, killTwoThings},
 		freeze("collector", 4*time.Second, 12*time.Second, false),
