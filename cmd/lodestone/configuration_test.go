@@ -48,6 +48,7 @@ var sections = []struct {
 	{"Producer", []string{"producer-"}},
 	{"Consumer", []string{"consumer-"}},
 	{"Counter", []string{"counter-"}},
+	{"Running check", []string{"verify-"}},
 	{"Query", []string{"query-"}},
 }
 

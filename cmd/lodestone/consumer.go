@@ -5,6 +5,7 @@ import (
 
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
+	"lodestone/ingest/verify"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -15,13 +16,14 @@ type consumerCommand struct {
 	Admin      adminConfig       `embed:""`
 	Consumer   consumer.Config   `embed:""`
 	Counter    counter.Config    `embed:""`
+	Verify     verify.Config     `embed:""`
 	Kafka      kafka.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Consumer, c.Counter, c.Kafka, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Consumer, c.Counter, c.Verify, c.Kafka, c.ClickHouse, c.Postgres)
 }
 
 // Run is the consumer's process.
@@ -38,14 +40,14 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Kafka, c.ClickHouse, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Verify, c.Kafka, c.ClickHouse, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
 }
 
-// addConsumer puts the consumer and the counters onto the stack.
-func (p *process) addConsumer(c consumer.Config, n counter.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
+// addConsumer puts the consumer, the counters and the running check onto the stack.
+func (p *process) addConsumer(c consumer.Config, n counter.Config, v verify.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
 	events, err := consumer.New(c, k, s, p.log, p.metrics)
 	if err != nil {
 		return err
@@ -55,5 +57,6 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, k kafka.Confi
 	}
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, c.Group, k, s, pool, p.log, p.metrics))
+	p.stack.Add("running check", verify.NewWatch(v, c.Group, k, s, pool, p.log, p.metrics))
 	return nil
 }

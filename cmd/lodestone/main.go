@@ -35,6 +35,8 @@ type commands struct {
 	Migrate     migrateCommand     `cmd:"" help:"Bring the schemas of Postgres and ClickHouse up to date and make the Kafka topics. Safe to run twice, and from several processes at once."`
 	Account     accountCommand     `cmd:"" help:"Make and list accounts."`
 	Key         keyCommand         `cmd:"" help:"Make, list and revoke API keys."`
+	DeadLetters deadLettersCommand `cmd:"" name:"dead-letters" help:"List, show, replay and discard records that could not become rows."`
+	Verify      verifyCommand      `cmd:"" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
 	Demo        demoCommand        `cmd:"" help:"Play a campaign of 200 readers through the public doors and compare what the API answers with what was sent."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the process at the admin address whether it is ready; for container platforms."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`

@@ -72,6 +72,7 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 	l.awaitAcked(4_000)
 	l.stop()
 	l.requireAnswered("http://"+site, key)
+	require.Contains(t, oneShot("verify"), "differences: 0")
 	one.interrupt(patience)
 	two.interrupt(patience)
 }

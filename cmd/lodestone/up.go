@@ -15,6 +15,7 @@ import (
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/ingest/producer"
+	"lodestone/ingest/verify"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/kafka"
@@ -47,11 +48,12 @@ type upCommand struct {
 	Producer  producer.Config  `embed:""`
 	Consumer  consumer.Config  `embed:""`
 	Counter   counter.Config   `embed:""`
+	Verify    verify.Config    `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: one that is made at the first start and kept in the data directory. Secret."`
 }
 
 func (c *upCommand) check() error {
-	return validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Consumer, c.Counter)
+	return validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Consumer, c.Counter, c.Verify)
 }
 
 // Run is everything in one process. The parts are made by the same functions as in processes of
@@ -137,7 +139,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 		return nil, err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, k, s, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Verify, k, s, pool); err != nil {
 		return nil, err
 	}
 	if _, err := p.addCollector(c.Collector, c.Producer, k, tokens, pool); err != nil {

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/ClickHouse/ch-go"
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
 )
@@ -86,11 +90,42 @@ func (w *Window) Repeats(id Identity, offset int64) bool {
 	return w.inner.repeats(identity{link: id.Link, event: id.Event}, offset)
 }
 
-// CommitTopic returns the id of the topic that a commit was made for, from its metadata; false for
-// commits that were made by other tools.
-func CommitTopic(metadata string) (uuid.UUID, bool) {
-	id, _, known := parseMetadata(metadata)
-	return id, known
+// coordinatorPatience bounds the wait for a group's coordinator: a new cluster makes it when it is
+// first asked for.
+const coordinatorPatience = 15 * time.Second
+
+// Committed returns the offset of each partition of the topic with the id below which the group has
+// done everything. Partitions without a commit are not in it, nor are commits for a topic that had
+// the same name before.
+func Committed(ctx context.Context, cl *kgo.Client, group, topic string, id uuid.UUID) (map[int32]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, coordinatorPatience)
+	defer cancel()
+	for {
+		commits, err := kadm.NewClient(cl).FetchOffsetsForTopics(ctx, group, topic)
+		if errors.Is(err, kerr.GroupIDNotFound) {
+			return nil, nil // nothing has been stored yet
+		}
+		done := map[int32]int64{}
+		for partition, o := range commits[topic] {
+			err = errors.Join(err, o.Err)
+			if of, _, known := parseMetadata(o.Metadata); o.At >= 0 && (!known || of == id) {
+				done[partition] = o.At
+			}
+		}
+		if err == nil {
+			return done, nil
+		}
+		if !kerr.IsRetriable(err) {
+			return nil, fmt.Errorf("read committed offsets of %s: %w", topic, err)
+		}
+		timer := time.NewTimer(100 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, fmt.Errorf("read committed offsets of %s: %w", topic, err)
+		}
+	}
 }
 
 // Writer stores records of one partition under their offsets. It is used by one goroutine.

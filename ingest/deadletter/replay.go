@@ -13,8 +13,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kerr"
 
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
@@ -166,20 +164,12 @@ func (r *Replayer) settled(ctx context.Context) (func(Letter) bool, error) {
 			return nil, err
 		}
 		ids[s.Topic] = id
-		commits, err := kadm.NewClient(r.Box.client).FetchOffsetsForTopics(ctx, r.Group, s.Topic)
-		if errors.Is(err, kerr.GroupIDNotFound) {
-			continue
-		}
+		committed, err := consumer.Committed(ctx, r.Box.client, r.Group, s.Topic, id)
 		if err != nil {
-			return nil, fmt.Errorf("read committed offsets of %s: %w", s.Topic, err)
+			return nil, err
 		}
-		for partition, o := range commits[s.Topic] {
-			if o.Err != nil {
-				return nil, fmt.Errorf("read committed offset of %s partition %d: %w", s.Topic, partition, o.Err)
-			}
-			if of, ours := consumer.CommitTopic(o.Metadata); !ours || of == id {
-				done[lane{s.Topic, id, partition}] = o.At
-			}
+		for partition, next := range committed {
+			done[lane{s.Topic, id, partition}] = next
 		}
 	}
 	return func(l Letter) bool {

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/deadletter"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+type deadLettersCommand struct {
+	List    deadLettersListCommand    `cmd:"" help:"List dead letters: records that could not become rows."`
+	Show    deadLettersShowCommand    `cmd:"" help:"Show one dead letter."`
+	Replay  deadLettersReplayCommand  `cmd:"" help:"Store those dead letters that this build can decode, each once however often it is replayed, and count them."`
+	Discard deadLettersDiscardCommand `cmd:"" help:"Mark dead letters as not worth replaying."`
+}
+
+// pointInTime is a time, or a duration back from now.
+type pointInTime struct{ time.Time }
+
+// UnmarshalText reads a time of RFC 3339, a date, or a duration back from now, such as 24h.
+func (p *pointInTime) UnmarshalText(text []byte) error {
+	s := string(text)
+	if back, err := time.ParseDuration(s); err == nil {
+		p.Time = time.Now().Add(-back)
+		return nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			p.Time = t
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no time: write 2026-11-20T12:00:00Z, 2026-11-20, or 24h for a day ago", s)
+}
+
+// withBox calls fn with the dead letters.
+func withBox(p processConfig, k kafka.Config, fn func(*deadletter.Box) error) error {
+	options := k.Options(p.logger())
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	return fn(deadletter.NewBox(client, options))
+}
+
+type deadLettersListCommand struct {
+	Process processConfig `embed:""`
+	Kafka   kafka.Config  `embed:""`
+	State   []string      `name:"state" default:"open" enum:"open,replayed,discarded" help:"States to list, separated by commas: open, replayed, discarded."`
+	Reason  string        `name:"reason" help:"Only dead letters of this reason: malformed, unsupported_version or invalid."`
+	Since   pointInTime   `name:"since" placeholder:"TIME" help:"Only from this time on: a time of RFC 3339, a date, or a duration back from now such as 24h."`
+	Limit   int           `name:"limit" default:"100" help:"Lines to print at the most; the newest are left out. 0 for all."`
+}
+
+// Run lists dead letters.
+func (c *deadLettersListCommand) Run(ctx context.Context) error {
+	if err := validate(c.Kafka); err != nil {
+		return err
+	}
+	f := deadletter.Filter{Reason: c.Reason, Since: c.Since.Time}
+	for _, name := range c.State {
+		state, _ := deadletter.ParseState(name)
+		f.States = append(f.States, state)
+	}
+	return withBox(c.Process, c.Kafka, func(box *deadletter.Box) error {
+		letters, err := box.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		return printLetters(os.Stdout, letters, c.Limit)
+	})
+}
+
+func printLetters(to io.Writer, letters []deadletter.Letter, limit int) error {
+	shown := letters
+	if limit > 0 {
+		shown = letters[:min(limit, len(letters))]
+	}
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ORIGIN\tSINCE\tTOPIC\tBYTES\tREASON\tSTATE\tERROR")
+	for _, l := range shown {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", l.Origin, l.At.Format(time.RFC3339), printable(l.Topic), l.Bytes, printable(l.Reason), l.State, printable(l.Error))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	if more := len(letters) - len(shown); more > 0 {
+		fmt.Fprintf(to, "and %d more (--limit)\n", more)
+	}
+	return nil
+}
+
+// printable quotes what could steer a terminal: anybody who can write to Kafka chose it.
+func printable(s string) string {
+	if q := fmt.Sprintf("%+q", s); q[1:len(q)-1] != s {
+		return q
+	}
+	return s
+}
+
+type deadLettersShowCommand struct {
+	Process processConfig `embed:""`
+	Kafka   kafka.Config  `embed:""`
+	Origin  string        `arg:"" help:"Origin of the dead letter, as the list shows it."`
+	Raw     bool          `name:"raw" help:"Show what says something of a visitor as well, and the record's bytes."`
+}
+
+// Run shows a dead letter.
+func (c *deadLettersShowCommand) Run(ctx context.Context) error {
+	if err := validate(c.Kafka); err != nil {
+		return err
+	}
+	origin, err := deadletter.ParseOrigin(c.Origin)
+	if err != nil {
+		return err
+	}
+	return withBox(c.Process, c.Kafka, func(box *deadletter.Box) error {
+		l, record, err := box.Read(ctx, origin)
+		if err != nil {
+			return err
+		}
+		return printLetter(os.Stdout, l, record, c.Raw)
+	})
+}
+
+func printLetter(to io.Writer, l deadletter.Letter, record []byte, raw bool) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "origin\t%s\ntopic\t%s\nsince\t%s\nreason\t%s\nerror\t%s\nstate\t%s\n",
+		l.Origin, printable(l.Topic), l.At.Format(time.RFC3339), printable(l.Reason), printable(l.Error), l.State)
+	if l.State != deadletter.Open {
+		fmt.Fprintf(w, "done\t%s: %s\n", l.Done.Format(time.RFC3339), printable(l.Why))
+	}
+	fields, rest := deadletter.Fields(record, raw)
+	fmt.Fprintf(w, "record\t%d bytes, of which %d cannot be read\n", len(record), rest)
+	for _, f := range fields {
+		name := f.Name
+		if name == "" {
+			name = "unknown"
+		}
+		fmt.Fprintf(w, "  %d %s\t%s\n", f.Number, name, f.Value)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	if !raw {
+		fmt.Fprintln(to, "Values that say something of a visitor are withheld; --raw shows them, and the bytes.")
+		return nil
+	}
+	fmt.Fprint(to, hex.Dump(record))
+	return nil
+}
+
+type deadLettersReplayCommand struct {
+	Process    processConfig     `embed:""`
+	Kafka      kafka.Config      `embed:""`
+	ClickHouse clickhouse.Config `embed:""`
+	Postgres   postgres.Config   `embed:""`
+	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
+	Origins    []string          `arg:"" optional:"" name:"origin" help:"Origins of the dead letters, as the list shows them. Discarded ones are replayed as well."`
+	All        bool              `name:"all" help:"Replay every open dead letter, or with --reason every one of that reason."`
+	Reason     string            `name:"reason" help:"Only dead letters of this reason: malformed, unsupported_version or invalid."`
+}
+
+func (c *deadLettersReplayCommand) check() error {
+	err := validate(c.Kafka, c.ClickHouse, c.Postgres)
+	if c.All == (len(c.Origins) > 0) {
+		err = errors.Join(err, config.Invalid("--all", "is not clear", "give either origins or --all"))
+	}
+	if c.Reason != "" && !c.All {
+		err = errors.Join(err, config.Invalid("--reason", "is for --all", "leave it out when origins are given"))
+	}
+	return err
+}
+
+// Run replays dead letters.
+func (c *deadLettersReplayCommand) Run(ctx context.Context) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	f := deadletter.Filter{Reason: c.Reason, States: []deadletter.State{deadletter.Open}}
+	if !c.All {
+		f.States = nil
+		if f.Origins, err = parseOrigins(c.Origins); err != nil {
+			return err
+		}
+	}
+	c.Postgres.MaxConns = max(c.Postgres.MaxConns, 2) // one holds the replay's lock
+	pool, err := postgres.Open(ctx, c.Postgres)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	conn, err := clickhouse.Open(c.ClickHouse, 2)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	return withBox(c.Process, c.Kafka, func(box *deadletter.Box) error {
+		replayer := deadletter.Replayer{Box: box, ClickHouse: c.ClickHouse, Conn: conn, Pool: pool, Group: c.Group, Log: c.Process.logger()}
+		r, err := replayer.Replay(ctx, f)
+		fmt.Printf("stored: %d\nwere stored already: %d\nrepeat a stored event: %d\nstill cannot be decoded: %d\n", r.Stored, r.Present, r.Repeats, r.Undecoded)
+		if r.Unsettled > 0 {
+			fmt.Printf("not yet passed by the consumer, try again: %d\n", r.Unsettled)
+		}
+		if r.Unknown > 0 {
+			fmt.Printf("from a topic that this build does not store: %d\n", r.Unknown)
+		}
+		return err
+	})
+}
+
+type deadLettersDiscardCommand struct {
+	Process processConfig `embed:""`
+	Kafka   kafka.Config  `embed:""`
+	Origins []string      `arg:"" name:"origin" help:"Origins of the dead letters, as the list shows them."`
+	Why     string        `name:"why" required:"" help:"Why they are not worth replaying, for those who look later."`
+}
+
+// Run discards dead letters.
+func (c *deadLettersDiscardCommand) Run(ctx context.Context) error {
+	if err := validate(c.Kafka); err != nil {
+		return err
+	}
+	origins, err := parseOrigins(c.Origins)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(c.Why) == "" {
+		return config.Invalid("--why", "is empty", "say why they are not worth replaying")
+	}
+	return withBox(c.Process, c.Kafka, func(box *deadletter.Box) error {
+		n, err := box.Discard(ctx, origins, c.Why)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("discarded: %d\n", n)
+		return nil
+	})
+}
+
+func parseOrigins(texts []string) ([]deadletter.Origin, error) {
+	var origins []deadletter.Origin
+	var errs []error
+	for _, text := range texts {
+		o, err := deadletter.ParseOrigin(text)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		origins = append(origins, o)
+	}
+	return origins, errors.Join(errs...)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/verify"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+// verifySettle is how long a counter that differs may take to follow before the next look at it.
+const verifySettle = 2 * time.Second
+
+type verifyCommand struct {
+	Process    processConfig     `embed:""`
+	Kafka      kafka.Config      `embed:""`
+	ClickHouse clickhouse.Config `embed:""`
+	Postgres   postgres.Config   `embed:""`
+	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
+	Since      pointInTime       `name:"since" placeholder:"TIME" help:"Only from this time on: a time of RFC 3339, a date, or a duration back from now such as 24h."`
+	Until      pointInTime       `name:"until" placeholder:"TIME" help:"Only before this time, in the same form."`
+}
+
+func (c *verifyCommand) check() error {
+	err := validate(c.Kafka, c.ClickHouse, c.Postgres)
+	if !c.Since.IsZero() && !c.Until.IsZero() && !c.Since.Before(c.Until.Time) {
+		err = errors.Join(err, config.Invalid("--until", "is not after --since", "give a later time"))
+	}
+	return err
+}
+
+// Run compares Kafka, ClickHouse and Postgres, and fails if they differ.
+func (c *verifyCommand) Run(ctx context.Context) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	log := c.Process.logger()
+	pool, err := postgres.Open(ctx, c.Postgres)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	conn, err := clickhouse.Open(c.ClickHouse, 2)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	options := c.Kafka.Options(log)
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	v := &verify.Verifier{Client: client, Options: options, Conn: conn, Pool: pool, Group: c.Group, Settle: verifySettle, Log: log}
+	report, err := v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time})
+	if printed := printReport(os.Stdout, report); err != nil || printed != nil {
+		return errors.Join(err, printed)
+	}
+	if n := report.Total(); n > 0 {
+		return fmt.Errorf("%d differences", n)
+	}
+	return nil
+}
+
+func printReport(to io.Writer, r *verify.Report) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "topic\tpartition\tfrom offset\tto offset\trecords\trows\trepeats\tdead letters\t")
+	for _, p := range r.Partitions {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.Topic, p.Partition, p.Offsets.From, p.Offsets.To-1, p.Records, p.Rows, p.Repeats, p.DeadLetters)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	fmt.Fprintf(to, "counters of links compared: %d\n", r.Links)
+	if r.Unsettled > 0 {
+		fmt.Fprintf(to, "counters that kept changing and could not be judged: %d\n", r.Unsettled)
+	}
+	for _, d := range r.Differences {
+		fmt.Fprintln(to, d)
+	}
+	fmt.Fprintf(to, "differences: %d, took %s\n", r.Total(), r.Took.Round(time.Millisecond))
+	return nil
+}

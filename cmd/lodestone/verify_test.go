@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+)
+
+// An operator's way from a dead letter to all being well, with the built program.
+func TestDeadLettersAndVerify(t *testing.T) {
+	t.Parallel()
+	broker := enginetest.NewKafka(t, t.TempDir())
+	require.NoError(t, broker.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	env := []string{
+		"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","),
+		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
+		"LODESTONE_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
+		"LODESTONE_ADMIN_LISTEN=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t))),
+	}
+	lodestone := func(code int, args ...string) string {
+		p := launch(t, t.TempDir(), env, args...)
+		require.Equal(t, code, p.wait(), "%v: %s", args, p.out)
+		return p.out.String()
+	}
+	lodestone(0, "migrate")
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Brokers()...))
+	require.NoError(t, err)
+	defer client.Close()
+	at := time.Now().UnixMilli()
+	good := event.Event{
+		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed,
+		UserAgent: []byte("a visitor's browser"), CreatedAt: at, ReceivedAt: at,
+	}
+	record := good.Append(nil)
+	poison := append([]byte{8, 99}, record[2:]...)
+	require.NoError(t, client.ProduceSync(t.Context(),
+		&kgo.Record{Topic: event.Topic, Key: good.AccessLinkID[:], Value: record},
+		&kgo.Record{Topic: event.Topic, Key: good.AccessLinkID[:], Value: poison}).FirstErr())
+	c := launch(t, t.TempDir(), env, "consumer")
+	require.Eventually(t, func() bool {
+		return strings.Contains(lodestone(0, "dead-letters", "list"), "unsupported_version")
+	}, patience, interval)
+
+	var origin string
+	for line := range strings.Lines(lodestone(0, "dead-letters", "list", "--since", "1h", "--reason", "unsupported_version")) {
+		if strings.Contains(line, "open") {
+			origin, _, _ = strings.Cut(line, " ")
+		}
+	}
+	shown := lodestone(0, "dead-letters", "show", origin)
+	require.Contains(t, shown, good.EventID.String())
+	require.NotContains(t, shown, "visitor's browser")
+	require.Contains(t, lodestone(0, "dead-letters", "show", "--raw", origin), "visitor's browser")
+	require.Contains(t, lodestone(2, "dead-letters", "replay"), "--all")
+	require.Eventually(t, func() bool { // until the consumer has committed
+		return strings.Contains(lodestone(0, "dead-letters", "replay", "--all"), "still cannot be decoded: 1")
+	}, patience, interval)
+	require.Contains(t, lodestone(1, "dead-letters", "show", origin+"0"), "there is no such dead letter")
+	require.Contains(t, lodestone(0, "dead-letters", "discard", origin, "--why", "a test"), "discarded: 1")
+	require.NotContains(t, lodestone(0, "dead-letters", "list"), origin)
+	require.Contains(t, lodestone(0, "dead-letters", "list", "--state", "discarded"), origin)
+
+	require.Contains(t, lodestone(0, "verify", "--since", "1h"), "differences: 0")
+	admin := kadm.NewClient(client)
+	_, err = admin.DeleteTopics(t.Context(), event.DeadLetterTopic) // as if the letter had never been written
+	require.NoError(t, err)
+	lodestone(0, "migrate")
+	require.Contains(t, lodestone(1, "verify"), "lost ")
+	c.interrupt(patience)
+}

@@ -1,0 +1,306 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/event"
+)
+
+const (
+	linkBatch   = 2_000
+	settleLooks = 5 // at a counter that differs
+)
+
+// counted is a kind of link whose counters are compared. The queries are others than those that set
+// the counters, so that they do not share a mistake.
+type counted struct {
+	noun     string
+	topic    string // of its events
+	table    string // of rows, in ClickHouse
+	link     string // its column
+	counters string // Postgres: id, account, views, viewed, first, last of the links $1
+	list     string // Postgres: ids after $1, in order
+	views    string // ClickHouse: link, views, first, last
+	dated    bool   // the link has viewed, first and last as well
+}
+
+func kinds() []counted {
+	return []counted{
+		{
+			noun: "access link", topic: event.Topic, table: "events", link: "access_link_id", dated: true,
+			counters: "SELECT id, account_id, view_count, viewed, first_viewed_at, last_viewed_at FROM access_links WHERE id = ANY ($1::uuid[])",
+			list:     "SELECT id FROM access_links WHERE id > $1 ORDER BY id LIMIT $2",
+			views: `SELECT access_link_id, uniqExact(lead_magnet_id, if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id)),
+				min(created_at), max(created_at) FROM lodestone.events
+				WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)} AND event_type = 'page_viewed' AND bot = ''
+				GROUP BY access_link_id`,
+		},
+		{
+			noun: "generic link", topic: event.LinkViewTopic, table: "link_views", link: "generic_link_id",
+			counters: "SELECT id, account_id, view_count, view_count > 0, NULL::timestamptz, NULL::timestamptz FROM generic_links WHERE id = ANY ($1::uuid[])",
+			list:     "SELECT id FROM generic_links WHERE id > $1 ORDER BY id LIMIT $2",
+			views: `SELECT generic_link_id, uniqExact(kafka_topic_id, kafka_partition, kafka_offset), min(created_at), max(created_at) FROM lodestone.link_views
+				WHERE account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)} AND bot = ''
+				GROUP BY generic_link_id`,
+		},
+	}
+}
+
+// counters are those of one link, from one side.
+type counters struct {
+	views       int64
+	viewed      bool
+	first, last time.Time // zero: none
+}
+
+func (c counters) String() string {
+	if c.views == 0 && c.first.IsZero() {
+		return "0 views"
+	}
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return "never"
+		}
+		return t.UTC().Format(time.RFC3339Nano)
+	}
+	return fmt.Sprintf("%d views (first %s, last %s)", c.views, at(c.first), at(c.last))
+}
+
+// pair is what both sides say of a link.
+type pair struct{ is, should counters }
+
+func (p pair) agrees() bool {
+	return p.is.views == p.should.views && p.is.viewed == p.should.viewed && p.is.first.Equal(p.should.first) && p.is.last.Equal(p.should.last)
+}
+
+// compareCounters compares the counters of every link, or in a bounded span of those that have rows
+// in it.
+func (v *Verifier) compareCounters(ctx context.Context, s Span, report *Report) error {
+	for _, k := range kinds() {
+		after := uuid.Nil
+		for {
+			ids, err := v.links(ctx, k, s, after)
+			if err != nil {
+				return err
+			}
+			if len(ids) == 0 {
+				break
+			}
+			after = ids[len(ids)-1]
+			report.Links += int64(len(ids))
+			if err := v.compareLinks(ctx, k, ids, report); err != nil {
+				return err
+			}
+		}
+	}
+	return v.compareSubmissions(ctx, report)
+}
+
+// links returns the ids of the next links to compare, in Postgres' order or in ClickHouse's.
+func (v *Verifier) links(ctx context.Context, k counted, s Span, after uuid.UUID) (ids []uuid.UUID, err error) {
+	if s.unbounded() {
+		rows, err := v.Pool.Unscoped().Query(ctx, k.list, after, linkBatch)
+		if err != nil {
+			return nil, fmt.Errorf("list links: %w", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id uuid.UUID
+			if err := rows.Scan(&id); err != nil {
+				return nil, fmt.Errorf("list links: %w", err)
+			}
+			ids = append(ids, id)
+		}
+		return ids, rows.Err()
+	}
+	since, until := s.Since, s.Until
+	if since.IsZero() {
+		since = time.UnixMilli(0)
+	}
+	if until.IsZero() {
+		until = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return v.column(native.Context(ctx, native.WithParameters(native.Parameters{
+		"after": after.String(), "since": fmt.Sprint(since.UnixMilli()), "until": fmt.Sprint(until.UnixMilli()), "limit": fmt.Sprint(linkBatch),
+	})), "SELECT DISTINCT "+k.link+" FROM lodestone."+k.table+
+		" WHERE received_at >= fromUnixTimestamp64Milli({since:Int64}) AND received_at < fromUnixTimestamp64Milli({until:Int64}) AND "+
+		k.link+" > {after:UUID} ORDER BY "+k.link+" LIMIT {limit:UInt32}")
+}
+
+// column returns the ids that a query of ClickHouse gives.
+func (v *Verifier) column(ctx context.Context, query string) (ids []uuid.UUID, err error) {
+	rows, err := v.Conn.Query(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("list links: %w", err)
+	}
+	for rows.Next() {
+		var id uuid.UUID
+		if err = rows.Scan(&id); err != nil {
+			break
+		}
+		ids = append(ids, id)
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("list links: %w", err)
+	}
+	return ids, nil
+}
+
+// compareLinks compares the counters of links. Events keep coming and counters follow them a moment
+// later, so a difference counts only if it is the same at two looks.
+func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID, report *Report) error {
+	var before map[uuid.UUID]pair
+	for look := 0; ; look++ {
+		now, err := v.pairs(ctx, k, ids)
+		if err != nil {
+			return err
+		}
+		ids = ids[:0:0]
+		for id, p := range now {
+			switch earlier, seen := before[id]; {
+			case seen && earlier == p:
+				report.add(Difference{Kind: Counter, Topic: k.topic, Link: id, Count: 1, Text: fmt.Sprintf("%s %s has %s, its rows say %s", k.noun, id, p.is, p.should)})
+			case look == settleLooks:
+				report.Unsettled++
+			default:
+				ids = append(ids, id)
+			}
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		before = now
+		if err := wait(ctx, v.Settle); err != nil {
+			return err
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// pairs returns both sides of those links that differ. Links that are not in Postgres (any more)
+// have no counters.
+func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[uuid.UUID]pair, error) {
+	found := make(map[uuid.UUID]pair, len(ids))
+	accounts := map[uuid.UUID]struct{}{}
+	rows, err := v.Pool.Unscoped().Query(ctx, k.counters, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read counters: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, account uuid.UUID
+		var c counters
+		var first, last *time.Time
+		if err := rows.Scan(&id, &account, &c.views, &c.viewed, &first, &last); err != nil {
+			return nil, fmt.Errorf("read counters: %w", err)
+		}
+		c.first, c.last = moment(first), moment(last)
+		found[id] = pair{is: c}
+		accounts[account] = struct{}{}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read counters: %w", err)
+	}
+	if len(found) == 0 {
+		return found, nil
+	}
+	if err := v.count(ctx, k, found, accounts); err != nil {
+		return nil, err
+	}
+	for id, p := range found {
+		if p.agrees() {
+			delete(found, id)
+		}
+	}
+	return found, nil
+}
+
+// count fills in what the rows say.
+func (v *Verifier) count(ctx context.Context, k counted, found map[uuid.UUID]pair, accounts map[uuid.UUID]struct{}) error {
+	rows, err := v.Conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{
+		"accounts": clickhouse.UUIDs(slices.Collect(maps.Keys(accounts))),
+		"links":    clickhouse.UUIDs(slices.Collect(maps.Keys(found))),
+	})), k.views)
+	if err != nil {
+		return fmt.Errorf("count views: %w", err)
+	}
+	for rows.Next() {
+		var id uuid.UUID
+		var n uint64
+		var first, last time.Time
+		if err = rows.Scan(&id, &n, &first, &last); err != nil {
+			break
+		}
+		p := found[id]
+		p.should = counters{views: int64(n), viewed: n > 0}
+		if k.dated {
+			p.should.first, p.should.last = first.UTC(), last.UTC()
+		}
+		found[id] = p
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("count views: %w", err)
+	}
+	return nil
+}
+
+func moment(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// laggingSubmissions are those that show less than their access links do. They may show more: an
+// access link that was deleted takes its views with it, a submission keeps them.
+const laggingSubmissions = `
+SELECT s.id, s.view_count, n.views
+FROM submissions s
+JOIN (
+    SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
+    FROM access_links WHERE submission_id IS NOT NULL GROUP BY submission_id
+) AS n ON n.submission_id = s.id
+WHERE s.view_count < n.views OR s.viewed <> (s.view_count > 0)
+   OR coalesce(s.first_viewed_at > n.first, n.first IS NOT NULL)
+   OR coalesce(s.last_viewed_at < n.last, n.last IS NOT NULL)
+ORDER BY s.id LIMIT 1000`
+
+// compareSubmissions compares submissions with their access links, which are set in one transaction.
+func (v *Verifier) compareSubmissions(ctx context.Context, report *Report) error {
+	rows, err := v.Pool.Unscoped().Query(ctx, laggingSubmissions)
+	if err != nil {
+		return fmt.Errorf("compare submissions: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id uuid.UUID
+		var is, should int64
+		if err := rows.Scan(&id, &is, &should); err != nil {
+			return fmt.Errorf("compare submissions: %w", err)
+		}
+		report.add(Difference{Kind: Counter, Count: 1, Text: fmt.Sprintf("submission %s has %d views, or other dates, than its access links with %d", id, is, should)})
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("compare submissions: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package verify
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/counter"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+const patience = 60 * time.Second
+
+// rig is a broker and a Postgres database of the test's own and the shared ClickHouse.
+type rig struct {
+	t        *testing.T
+	kafka    kafka.Config
+	store    clickhouse.Config
+	client   *kgo.Client
+	conn     driver.Conn
+	pool     *postgres.Pool
+	verifier *Verifier
+	topicID  uuid.UUID
+	n        int64
+
+	account, magnet, generic, submission, link, other uuid.UUID
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	broker := enginetest.NewKafka(t, t.TempDir())
+	require.NoError(t, broker.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	return newRigOn(t, broker.Brokers())
+}
+
+func newRigOn(t *testing.T, brokers []string) *rig {
+	t.Helper()
+	r := &rig{
+		t: t, kafka: kafka.Config{Brokers: brokers}, store: clickhouse.Config{URL: enginetest.ClickHouse(t)},
+		account: uuid.New(), magnet: uuid.New(), generic: uuid.New(), submission: uuid.New(), link: uuid.New(), other: uuid.New(),
+	}
+	log := slog.New(slog.DiscardHandler)
+	var err error
+	r.client, err = kgo.NewClient(append(r.kafka.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	require.NoError(t, err)
+	t.Cleanup(r.client.Close)
+	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: 2, Replication: 1})
+	require.NoError(t, err)
+	r.topicID, _, err = kafka.Topic(t.Context(), r.client, event.Topic)
+	require.NoError(t, err)
+	_, err = clickhouse.Migrate(t.Context(), r.store)
+	require.NoError(t, err)
+	r.conn, err = clickhouse.Open(r.store, 2)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.conn.Close()) })
+	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(r.pool.Close)
+	_, err = r.pool.Migrate(t.Context())
+	require.NoError(t, err)
+	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
+	r.exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
+		r.submission, r.account, r.generic)
+	for _, id := range []uuid.UUID{r.link, r.other} {
+		r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token)
+			VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, r.account, r.magnet, r.submission, uuid.NewString())
+	}
+	r.verifier = &Verifier{
+		Client: r.client, Options: r.kafka.Options(log), Conn: r.conn, Pool: r.pool, Group: "g", Settle: 10 * time.Millisecond, Log: log,
+	}
+	return r
+}
+
+func (r *rig) exec(sql string, args ...any) {
+	r.t.Helper()
+	_, err := r.pool.Unscoped().Exec(context.Background(), sql, args...)
+	require.NoError(r.t, err)
+}
+
+// clickhouse runs a statement on the rows of the rig's topic of events.
+func (r *rig) clickhouse(query string) {
+	r.t.Helper()
+	require.NoError(r.t, r.conn.Exec(context.Background(), query, native.Named("topic", r.topicID.String())))
+}
+
+func (r *rig) event() event.Event {
+	r.n++
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixMilli() + r.n*1000
+	return event.Event{
+		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, EventID: uuid.New(), Type: event.PageViewed,
+		CreatedAt: at, ReceivedAt: at,
+	}
+}
+
+func (r *rig) events(n int) [][]byte {
+	values := make([][]byte, n)
+	for i := range values {
+		e := r.event()
+		values[i] = e.Append(nil)
+	}
+	return values
+}
+
+func (r *rig) view() []byte {
+	e := r.event()
+	v := event.LinkView{
+		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: r.generic, EventID: uuid.New(), CreatedAt: e.CreatedAt, ReceivedAt: e.ReceivedAt,
+	}
+	return v.Append(nil)
+}
+
+func (r *rig) produce(topic string, values ...[]byte) {
+	r.t.Helper()
+	r.produceAt(time.Time{}, topic, values...)
+}
+
+func (r *rig) produceAt(at time.Time, topic string, values ...[]byte) {
+	r.t.Helper()
+	var records []*kgo.Record
+	for _, v := range values {
+		records = append(records, &kgo.Record{Topic: topic, Partition: 0, Value: v, Timestamp: at})
+	}
+	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), records...).FirstErr())
+}
+
+// consume runs consumer and counters until they have everything.
+func (r *rig) consume() {
+	r.t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	c, err := consumer.New(consumer.Config{
+		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20,
+		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
+	}, r.kafka, r.store, log, prometheus.NewRegistry())
+	require.NoError(r.t, err)
+	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", r.kafka, r.store, r.pool, log, prometheus.NewRegistry())
+	require.NoError(r.t, c.Start(r.t.Context()))
+	require.NoError(r.t, n.Start(r.t.Context()))
+	require.Eventually(r.t, func() bool { return r.behind() == 0 }, patience, 20*time.Millisecond)
+	require.NoError(r.t, n.Stop(context.Background()))
+	require.NoError(r.t, c.Stop(context.Background()))
+}
+
+// behind returns how many records the counters do not reflect yet.
+func (r *rig) behind() (n int64) {
+	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
+		ranges, err := kafka.Ranges(context.Background(), r.client, topic)
+		require.NoError(r.t, err)
+		id, _, err := kafka.Topic(context.Background(), r.client, topic)
+		require.NoError(r.t, err)
+		var next int64
+		require.NoError(r.t, r.pool.Unscoped().QueryRow(context.Background(),
+			"SELECT coalesce(max(next_offset), 0) FROM counter_progress WHERE topic_id = $1 AND partition = 0", id).Scan(&next))
+		n += ranges[0].To - next
+	}
+	return n
+}
+
+func (r *rig) run(s Span) *Report {
+	r.t.Helper()
+	report, err := r.verifier.Run(r.t.Context(), s)
+	require.NoError(r.t, err)
+	// ClickHouse is shared: what other tests left, whose topics are gone, is theirs.
+	mine := &Report{Partitions: report.Partitions, Links: report.Links, Unsettled: report.Unsettled}
+	for _, d := range report.Differences {
+		if d.Kind == Counter || d.TopicID == r.topicID {
+			mine.add(d)
+		}
+	}
+	return mine
+}
+
+func (r *rig) requireDifferences(s Span, want ...string) {
+	r.t.Helper()
+	var got []string
+	for _, d := range r.run(s).Differences {
+		got = append(got, d.String())
+	}
+	require.Len(r.t, got, len(want), "%v", got)
+	for i, w := range want {
+		require.Contains(r.t, got[i], w)
+	}
+}
+
+func (r *rig) deleteRecords(topic string, partition int32, before int64) {
+	r.t.Helper()
+	offsets := kadm.Offsets{}
+	offsets.Add(kadm.Offset{Topic: topic, Partition: partition, At: before, LeaderEpoch: -1})
+	_, err := kadm.NewClient(r.client).DeleteRecords(r.t.Context(), offsets)
+	require.NoError(r.t, err)
+}

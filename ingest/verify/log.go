@@ -1,0 +1,289 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/deadletter"
+	"lodestone/pkg/kafka"
+)
+
+const (
+	chunkRecords = 20_000  // records that are judged together
+	restOffsets  = 500_000 // offsets that one query looks at for doubles
+)
+
+// judged is a record of the log with what the consumer has to make of it.
+type judged struct {
+	offset  int64
+	id      consumer.Identity
+	decodes bool
+	repeats bool
+}
+
+// compareLog compares a range of the log with the table. Reading begins at warm, which is at or
+// before the range, so that the window of repeats is filled.
+func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm int64, report *Report) error {
+	result := Partition{Topic: p.stream.Topic, Partition: p.number, Offsets: r}
+	decoder, window := p.stream.Decoder(), consumer.NewWindow()
+	begin := r.From // of the chunk
+	var chunk []judged
+	for !r.Empty() {
+		err := kafka.ReadRange(ctx, v.Options, p.stream.Topic, p.number, kafka.Range{From: warm, To: r.To}, func(record *kgo.Record) error {
+			id, err := decoder.Decode(record.Value)
+			j := judged{offset: record.Offset, id: id, decodes: err == nil}
+			j.repeats = j.decodes && window.Repeats(id, record.Offset)
+			if record.Offset < r.From {
+				return nil
+			}
+			chunk = append(chunk, j)
+			if len(chunk) < chunkRecords {
+				return nil
+			}
+			err = v.judge(ctx, p, kafka.Range{From: begin, To: record.Offset + 1}, chunk, &result, report)
+			begin, chunk = record.Offset+1, chunk[:0]
+			return err
+		})
+		if !errors.Is(err, kafka.ErrExpired) {
+			if err != nil {
+				return err
+			}
+			break
+		}
+		// Retention took the beginning away while we read. Go on with what is left; repeats of what
+		// is gone are found in the table.
+		ranges, err := kafka.Ranges(ctx, v.Client, p.stream.Topic)
+		if err != nil {
+			return err
+		}
+		warm = ranges[p.number].From
+		begin = max(begin, warm)
+		r.From, chunk = begin, chunk[:0]
+		window = consumer.NewWindow()
+	}
+	if begin < r.To {
+		if err := v.judge(ctx, p, kafka.Range{From: begin, To: r.To}, chunk, &result, report); err != nil {
+			return err
+		}
+	}
+	report.Partitions = append(report.Partitions, result)
+	return nil
+}
+
+// judge compares the records of a range of offsets with the rows.
+func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []judged, result *Partition, report *Report) error {
+	rows, err := v.rows(ctx, p, r)
+	if err != nil {
+		return err
+	}
+	differ := func(kind Kind, offset int64) {
+		report.add(Difference{
+			Kind: kind, Topic: p.stream.Topic, TopicID: p.topicID, Partition: p.number,
+			Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1,
+		})
+	}
+	var missing, suspects []judged
+	for _, j := range records {
+		result.Records++
+		n := rows[j.offset]
+		delete(rows, j.offset)
+		result.Rows += int64(n)
+		switch {
+		case n > 1:
+			differ(Doubled, j.offset)
+		case n == 1 && j.repeats:
+			suspects = append(suspects, j)
+		case n == 0 && j.repeats:
+			result.Repeats++
+		case n == 0:
+			missing = append(missing, j)
+		}
+	}
+	foreign := make([]int64, 0, len(rows))
+	for offset := range rows {
+		foreign = append(foreign, offset)
+	}
+	slices.Sort(foreign)
+	for _, offset := range foreign {
+		differ(Foreign, offset)
+	}
+	if len(missing)+len(suspects) == 0 {
+		return nil
+	}
+	return v.judgeByTable(ctx, p, missing, suspects, differ, result)
+}
+
+// judgeByTable judges what the log alone cannot tell: records without a row that may repeat an event
+// from before the window, as those from a spool do, and rows that may repeat another row.
+func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects []judged, differ func(Kind, int64), result *Partition) error {
+	if err := v.readDead(ctx); err != nil {
+		return err
+	}
+	var ids []consumer.Identity
+	for _, j := range slices.Concat(missing, suspects) {
+		if j.decodes {
+			ids = append(ids, j.id)
+		}
+	}
+	places, err := p.stream.Places(ctx, v.Conn, ids)
+	if err != nil {
+		return err
+	}
+	for _, j := range missing {
+		_, dead := v.dead[deadletter.Origin{TopicID: p.topicID, Partition: p.number, Offset: j.offset}]
+		switch {
+		case dead:
+			result.DeadLetters++
+		case j.decodes && len(places[j.id]) > 0:
+			result.Repeats++
+		default:
+			differ(Lost, j.offset)
+		}
+	}
+	for _, j := range suspects {
+		if len(places[j.id]) > 1 {
+			differ(Repeated, j.offset)
+		}
+	}
+	return nil
+}
+
+// readDead reads the origins of all dead letters, once a check. Letters are written before anything
+// behind them is committed, so those of the range are there.
+func (v *Verifier) readDead(ctx context.Context) error {
+	if v.dead != nil {
+		return nil
+	}
+	letters, err := deadletter.NewBox(v.Client, v.Options).List(ctx, deadletter.Filter{})
+	if err != nil {
+		return err
+	}
+	v.dead = make(map[deadletter.Origin]struct{}, len(letters))
+	for _, l := range letters {
+		v.dead[l.Origin] = struct{}{}
+	}
+	return nil
+}
+
+// rows returns how many rows each offset of the range has.
+func (v *Verifier) rows(ctx context.Context, p *part, r kafka.Range) (map[int64]uint64, error) {
+	found := map[int64]uint64{}
+	rows, err := v.Conn.Query(parameters(ctx, p.topicID, p.number, r),
+		"SELECT kafka_offset, count() FROM lodestone."+p.stream.Table+where+" GROUP BY kafka_offset")
+	if err != nil {
+		return nil, fmt.Errorf("read stored offsets: %w", err)
+	}
+	for rows.Next() {
+		var offset int64
+		var n uint64
+		if err = rows.Scan(&offset, &n); err != nil {
+			break
+		}
+		found[offset] = n
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("read stored offsets: %w", err)
+	}
+	return found, nil
+}
+
+const where = " WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}" +
+	" AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}"
+
+func parameters(ctx context.Context, topicID uuid.UUID, partition int32, r kafka.Range) context.Context {
+	return native.Context(ctx, native.WithParameters(native.Parameters{
+		"topic": topicID.String(), "partition": fmt.Sprint(partition), "from": fmt.Sprint(r.From), "to": fmt.Sprint(r.To),
+	}))
+}
+
+// compareRest looks at the rows that were not compared with the log: those of topics that are gone,
+// those that expired in the log, and those beyond its end.
+func (v *Verifier) compareRest(ctx context.Context, stream consumer.Stream, parts []part, report *Report) error {
+	rows, err := v.Conn.Query(ctx, "SELECT kafka_topic_id, kafka_partition, min(kafka_offset), max(kafka_offset) FROM lodestone."+
+		stream.Table+" GROUP BY kafka_topic_id, kafka_partition ORDER BY ALL")
+	if err != nil {
+		return fmt.Errorf("list stored partitions: %w", err)
+	}
+	var stored []part
+	for rows.Next() {
+		p := part{stream: stream}
+		if err = rows.Scan(&p.topicID, &p.number, &p.log.From, &p.log.To); err != nil {
+			break
+		}
+		p.log.To++
+		stored = append(stored, p)
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("list stored partitions: %w", err)
+	}
+	// After the rows: what is stored was in the log before.
+	ends := map[int32]int64{}
+	if len(parts) > 0 {
+		ranges, err := kafka.Ranges(ctx, v.Client, stream.Topic)
+		if err != nil {
+			return err
+		}
+		for number, r := range ranges {
+			ends[number] = r.To
+		}
+	}
+	for _, p := range stored {
+		rest := []kafka.Range{p.log}
+		if len(parts) > 0 && parts[0].topicID == p.topicID { // the topic that is there
+			if end := ends[p.number]; p.log.To > end {
+				first := max(p.log.From, end)
+				report.add(Difference{
+					Kind: Foreign, Topic: stream.Topic, TopicID: p.topicID, Partition: p.number,
+					Offsets: kafka.Range{From: first, To: p.log.To}, Count: p.log.To - first,
+				})
+			}
+			for _, known := range parts {
+				if known.number == p.number {
+					rest = []kafka.Range{{From: p.log.From, To: min(p.log.To, known.judged.From)}, {From: max(p.log.From, known.judged.To), To: p.log.To}}
+				}
+			}
+		}
+		for _, r := range rest {
+			if err := v.compareUnique(ctx, &p, r, report); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compareUnique looks for offsets of the range that have more than one row.
+func (v *Verifier) compareUnique(ctx context.Context, p *part, r kafka.Range, report *Report) error {
+	for from := r.From; from < r.To; from += restOffsets {
+		step := kafka.Range{From: from, To: min(from+restOffsets, r.To)}
+		var rows, offsets uint64
+		err := v.Conn.QueryRow(parameters(ctx, p.topicID, p.number, step),
+			"SELECT count(), uniqExact(kafka_offset) FROM lodestone."+p.stream.Table+where).Scan(&rows, &offsets)
+		if err != nil {
+			return fmt.Errorf("compare rows with offsets: %w", err)
+		}
+		if rows == offsets {
+			continue
+		}
+		found, err := v.rows(ctx, p, step)
+		if err != nil {
+			return err
+		}
+		for offset, n := range found {
+			if n > 1 {
+				report.add(Difference{
+					Kind: Doubled, Topic: p.stream.Topic, TopicID: p.topicID, Partition: p.number,
+					Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1,
+				})
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package verify
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/kafka"
+)
+
+// Kind is what is wrong: one of a small fixed set.
+type Kind string
+
+// The kinds of differences.
+const (
+	Lost     Kind = "lost"     // a record of the log is no row, no repeat and no dead letter
+	Doubled  Kind = "doubled"  // several rows have the same origin
+	Repeated Kind = "repeated" // a repeat within the window is stored beside what it repeats
+	Foreign  Kind = "foreign"  // rows have an origin that is not in the log
+	Counter  Kind = "counter"  // a counter in Postgres is not what ClickHouse's rows say
+)
+
+// Kinds returns every kind.
+func Kinds() []Kind { return []Kind{Lost, Doubled, Repeated, Foreign, Counter} }
+
+func (k Kind) text() string {
+	switch k {
+	case Lost:
+		return "no row, no repeat of a stored event, and no dead letter"
+	case Doubled:
+		return "stored more than once"
+	case Repeated:
+		return "stored although it repeats a stored event"
+	case Foreign:
+		return "stored, but not in the log"
+	default:
+		return "counter differs"
+	}
+}
+
+// Difference is something that is not as it has to be.
+type Difference struct {
+	Kind      Kind
+	Topic     string    // of the events
+	Link      uuid.UUID // of differences of counters; zero: a submission
+	TopicID   uuid.UUID // of differences of the log
+	Partition int32     // the same
+	Offsets   kafka.Range
+	Count     int64  // of offsets or links
+	Text      string // of counters: which, and what it is and should be
+}
+
+// String returns the difference as one line for people.
+func (d Difference) String() string {
+	if d.Kind == Counter {
+		return fmt.Sprintf("%-8s  %s", d.Kind, d.Text)
+	}
+	return fmt.Sprintf("%-8s  %s partition %d, offsets %d to %d (%d; topic id %s): %s",
+		d.Kind, d.Topic, d.Partition, d.Offsets.From, d.Offsets.To-1, d.Count, d.TopicID, d.Kind.text())
+}
+
+// Partition is what was compared of one partition.
+type Partition struct {
+	Topic       string
+	Partition   int32
+	Offsets     kafka.Range // compared with the log
+	Records     int64       // in the log
+	Rows        int64
+	Repeats     int64
+	DeadLetters int64
+}
+
+// keptDifferences bounds the list; all are counted.
+const keptDifferences = 1_000
+
+// Report is the result of a check.
+type Report struct {
+	Partitions  []Partition
+	Links       int64 // whose counters were compared
+	Unsettled   int64 // links of them whose counters kept changing, so that they could not be judged
+	Differences []Difference
+	Counts      map[Kind]int64 // of offsets and links
+	Took        time.Duration
+}
+
+// Total returns how many offsets and links differ.
+func (r *Report) Total() (n int64) {
+	for _, c := range r.Counts {
+		n += c
+	}
+	return n
+}
+
+func (r *Report) add(d Difference) {
+	if r.Counts == nil {
+		r.Counts = map[Kind]int64{}
+	}
+	r.Counts[d.Kind] += d.Count
+	if n := len(r.Differences); n > 0 && d.Kind != Counter {
+		if last := &r.Differences[n-1]; last.Kind == d.Kind && last.TopicID == d.TopicID && last.Partition == d.Partition && last.Offsets.To == d.Offsets.From {
+			last.Offsets.To = d.Offsets.To
+			last.Count += d.Count
+			return
+		}
+	}
+	if len(r.Differences) < keptDifferences {
+		r.Differences = append(r.Differences, d)
+	}
+}

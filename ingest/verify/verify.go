@@ -1,0 +1,146 @@
+// Package verify compares what Kafka, ClickHouse and Postgres say about the same events: that every
+// record of the log is stored exactly once, or is a repeat, or a dead letter, and that the counters
+// of links are what the rows say. It decides about each record with the consumer's own code.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/deadletter"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+// Verifier compares. Its methods may be called by one goroutine at a time.
+type Verifier struct {
+	Client  *kgo.Client
+	Options []kgo.Opt // those that Client was made with: the log is read by clients of its own
+	Conn    driver.Conn
+	Pool    *postgres.Pool
+	Group   string        // of the consumers
+	Settle  time.Duration // how long a counter that differs may take to follow, before it is looked at again
+	Log     *slog.Logger
+
+	dead map[deadletter.Origin]struct{} // nil: not read yet
+}
+
+// Span is a span of time: of Kafka's timestamps for records, and of received_at for links. A zero
+// time is no bound.
+type Span struct{ Since, Until time.Time }
+
+func (s Span) unbounded() bool { return s.Since.IsZero() && s.Until.IsZero() }
+
+// Run compares everything in the span. Records that the consumers have not committed yet are left
+// out, as are those that Kafka does not hold any more; of the rows of these it looks only whether
+// an origin occurs twice. Its memory is bounded by the number of dead letters.
+func (v *Verifier) Run(ctx context.Context, s Span) (*Report, error) {
+	begin := time.Now()
+	report := &Report{}
+	v.dead = nil
+	for _, stream := range consumer.Streams() {
+		parts, err := v.partitions(ctx, stream)
+		if err != nil {
+			return report, err
+		}
+		for i := range parts {
+			p := &parts[i]
+			if p.judged, err = v.limit(ctx, p, s); err != nil {
+				return report, err
+			}
+			if err := v.compareLog(ctx, p, p.judged, max(p.log.From, p.judged.From-consumer.RepeatWindow), report); err != nil {
+				return report, err
+			}
+		}
+		if s.unbounded() {
+			if err := v.compareRest(ctx, stream, parts, report); err != nil {
+				return report, err
+			}
+		}
+	}
+	err := v.compareCounters(ctx, s, report)
+	report.Took = time.Since(begin)
+	return report, err
+}
+
+// part is a partition that is compared.
+type part struct {
+	stream    consumer.Stream
+	topicID   uuid.UUID
+	number    int32
+	log       kafka.Range // what the log holds
+	committed int64       // every offset below is done
+	judged    kafka.Range
+}
+
+// partitions returns the partitions of a stream that have a committed offset, in order.
+func (v *Verifier) partitions(ctx context.Context, stream consumer.Stream) ([]part, error) {
+	id, _, err := kafka.Topic(ctx, v.Client, stream.Topic)
+	if errors.Is(err, kafka.ErrNoTopic) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Commits before the log's range: what was committed is in it, unless it expired since.
+	done, err := consumer.Committed(ctx, v.Client, v.Group, stream.Topic, id)
+	if err != nil {
+		return nil, err
+	}
+	ranges, err := kafka.Ranges(ctx, v.Client, stream.Topic)
+	if err != nil {
+		return nil, err
+	}
+	var parts []part
+	for number, r := range ranges {
+		p := part{stream: stream, topicID: id, number: number, log: r, committed: r.From}
+		if next, ok := done[number]; ok {
+			p.committed = min(max(next, r.From), r.To)
+		}
+		parts = append(parts, p)
+	}
+	slices.SortFunc(parts, func(a, b part) int { return int(a.number - b.number) })
+	return parts, nil
+}
+
+// limit returns the offsets of the span that are committed.
+func (v *Verifier) limit(ctx context.Context, p *part, s Span) (kafka.Range, error) {
+	r := kafka.Range{From: p.log.From, To: p.committed}
+	at := func(t time.Time) (int64, error) {
+		offsets, err := kadm.NewClient(v.Client).ListOffsetsAfterMilli(ctx, t.UnixMilli(), p.stream.Topic)
+		if err == nil {
+			err = offsets.Error()
+		}
+		if err != nil {
+			return 0, fmt.Errorf("find the offsets of a time in %s: %w", p.stream.Topic, err)
+		}
+		o, _ := offsets.Lookup(p.stream.Topic, p.number)
+		return o.Offset, nil
+	}
+	if !s.Since.IsZero() {
+		first, err := at(s.Since)
+		if err != nil {
+			return r, err
+		}
+		r.From = max(r.From, first)
+	}
+	if !s.Until.IsZero() {
+		past, err := at(s.Until)
+		if err != nil {
+			return r, err
+		}
+		r.To = min(r.To, past)
+	}
+	r.To = max(r.To, r.From)
+	return r, nil
+}
