@@ -1,8 +1,8 @@
 // Package client calls Lodestone's API from Go.
 //
 // Every method takes a context and returns problems as *problem.Problem, so that problem.Is tells
-// their code. Reading is tried again a few times when the service is unavailable or cannot be
-// reached; what changes something is sent once.
+// their code. Reading and creating are tried again a few times when the service is unavailable or
+// cannot be reached, which creates nothing twice; what changes or deletes something is sent once.
 package client
 
 import (
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
 
 	"lodestone/pkg/problem"
 )
@@ -93,28 +94,37 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
+	err = patiently(ctx, func() (time.Duration, error) {
+		return c.do(ctx, http.MethodGet, path, nil, nil, &out)
+	})
+	return out, err
+}
+
+// patiently sends what is harmless to send twice, and tries again while that may help. send returns
+// how long the service asks to wait.
+func patiently(ctx context.Context, send func() (after time.Duration, err error)) error {
 	wait := firstWait
 	for try := 1; ; try++ {
-		var after time.Duration
-		after, err = c.do(ctx, http.MethodGet, path, nil, nil, &out)
-		if err == nil || try == attempts || !transient(ctx, err) {
-			return out, err
+		after, err := send()
+		if err == nil || try == attempts || !transient(ctx, err, after) {
+			return err
 		}
 		timer := time.NewTimer(min(max(wait, after), maxWait))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return out, err
+			return err
 		}
 		wait *= 2
 	}
 }
 
-// transient reports whether a failed read may go through later.
-func transient(ctx context.Context, err error) bool {
+// transient reports whether a failed request may go through later. A conflict may if the service says
+// when: it still answers the same request.
+func transient(ctx context.Context, err error, after time.Duration) bool {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
+		return p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests || p.Status == http.StatusConflict && after > 0
 	}
 	var lost *lostError
 	return ctx.Err() == nil && errors.As(err, &lost)
@@ -125,13 +135,18 @@ type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
-// post sends a body once.
+// post makes something, once, however often the request has to be sent until its answer arrives: it
+// has a key of its own by which the service knows it again.
 func post[T any](ctx context.Context, c *Client, path string, body any) (out T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return out, fmt.Errorf("encode request: %w", err)
 	}
-	_, err = c.do(ctx, http.MethodPost, path, http.Header{"Content-Type": {jsonType}}, bytes.NewReader(text), &out)
+	key := uuid.NewString()
+	err = patiently(ctx, func() (time.Duration, error) {
+		header := http.Header{"Content-Type": {jsonType}, "Idempotency-Key": {key}}
+		return c.do(ctx, http.MethodPost, path, header, bytes.NewReader(text), &out)
+	})
 	return out, err
 }
 

@@ -40,7 +40,7 @@ func TestReadingIsTriedAgain(t *testing.T) {
 		case 1:
 			busy(w)
 		case 2:
-			panic(http.ErrAbortHandler) //nolint:forbidigo // a connection that breaks
+			panic(http.ErrAbortHandler)
 		default:
 			if r.Header.Get("Authorization") != "Bearer the-key" || r.URL.String() != "/api/v1/lead-magnets/a%2Fb" {
 				w.WriteHeader(http.StatusTeapot)
@@ -65,11 +65,94 @@ func TestReadingIsGivenUp(t *testing.T) {
 func TestChangesAreSentOnce(t *testing.T) {
 	t.Parallel()
 	c, count := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) { busy(w) })
-	_, err := c.CreateAccessLink(t.Context(), client.NewAccessLink{})
+	_, err := c.UpdateAccessLink(t.Context(), "x", client.AccessLinkChanges{})
 	require.True(t, problem.Is(err, problem.Unavailable))
+	require.True(t, problem.Is(c.DeleteGenericLink(t.Context(), "x"), problem.Unavailable))
 	_, err = c.UploadFile(t.Context(), "x", "a.pdf", strings.NewReader("%PDF"))
 	require.True(t, problem.Is(err, problem.Unavailable))
-	require.EqualValues(t, 2, count.Load())
+	require.EqualValues(t, 3, count.Load())
+}
+
+// A request that makes something is sent again as the same one.
+func TestCreatingIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	keys := make(chan string, 8)
+	c, count := serve(t, func(n int32, w http.ResponseWriter, r *http.Request) {
+		keys <- r.Header.Get("Idempotency-Key")
+		body, err := io.ReadAll(r.Body)
+		switch {
+		case err != nil || string(body) != `{"title":"T"}`:
+			w.WriteHeader(http.StatusTeapot)
+		case n == 1:
+			panic(http.ErrAbortHandler)
+		case n == 2: // the first one is still being answered
+			w.Header().Set("Content-Type", problem.ContentType)
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusConflict)
+			_, _ = io.WriteString(w, `{"type":"x","title":"t","status":409,"detail":"d","code":"conflict"}`)
+		default:
+			w.Header().Set("ETag", `"1-a"`)
+			_, _ = io.WriteString(w, `{"id":"a"}`)
+		}
+	})
+	m, err := c.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "T"})
+	require.NoError(t, err)
+	require.Equal(t, client.LeadMagnet{ID: "a", ETag: `"1-a"`}, m)
+	require.EqualValues(t, 3, count.Load())
+	first := <-keys
+	require.Len(t, first, 36)
+	require.Equal(t, first, <-keys)
+	require.Equal(t, first, <-keys)
+	_, err = c.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "T"})
+	require.NoError(t, err)
+	require.NotEqual(t, first, <-keys)
+}
+
+// A conflict that waiting does not mend is told at once.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	c, count := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", problem.ContentType)
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, `{"type":"x","title":"t","status":409,"detail":"d","code":"conflict"}`)
+	})
+	_, err := c.CreateAccessLinks(t.Context(), "m", client.NewAccessLinks{Emails: []string{"a"}})
+	require.True(t, problem.Is(err, problem.Conflict))
+	require.EqualValues(t, 1, count.Load())
+}
+
+// What a change leaves out is not sent; what it clears is null.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	var sent []string
+	c, _ := serve(t, func(_ int32, w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		sent = append(sent, strings.Join([]string{r.Method, r.URL.String(), r.Header.Get("If-Match"), string(body)}, " "))
+		if r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		_, _ = io.WriteString(w, `{}`)
+	})
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	_, err := c.UpdateGenericLink(t.Context(), "a/b", client.GenericLinkChanges{Title: client.Clear[string](), Description: client.Set("D"), Active: new(false)}, `"1-a"`, `"2-b"`)
+	require.NoError(t, err)
+	_, err = c.UpdateLeadMagnet(t.Context(), "m", client.LeadMagnetChanges{})
+	require.NoError(t, err)
+	_, err = c.UpdateAccessLink(t.Context(), "l", client.AccessLinkChanges{MaxViews: client.Set(3), ExpiresAt: client.Set(at)})
+	require.NoError(t, err)
+	require.NoError(t, c.DeleteLeadMagnet(t.Context(), "m", true, `"1-a"`))
+	require.NoError(t, c.RevokeKey(t.Context(), "k"))
+	_, err = c.Submissions(t.Context(), "g", client.SubmissionFilter{Cursor: "c", Since: at, Paging: client.Paging{PerPage: 7}})
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		`PATCH /api/v1/generic-links/a%2Fb "1-a", "2-b" {"title":null,"description":"D","active":false}`,
+		`PATCH /api/v1/lead-magnets/m  {}`,
+		`PATCH /api/v1/access-links/l  {"max_views":3,"expires_at":"2026-01-02T03:04:05Z"}`,
+		`DELETE /api/v1/lead-magnets/m?cascade=true "1-a" `,
+		`DELETE /api/v1/keys/k  `,
+		`GET /api/v1/generic-links/g/submissions?cursor=c&per_page=7&since=2026-01-02T03%3A04%3A05Z  `,
+	}, sent)
 }
 
 func TestRefusalIsNotTriedAgain(t *testing.T) {
