@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"lodestone/ingest/collector"
 	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
+	"lodestone/ingest/spool"
+	"lodestone/pkg/config"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -18,13 +21,15 @@ type collectorCommand struct {
 	Admin     adminConfig      `embed:""`
 	Collector collector.Config `embed:""`
 	Producer  producer.Config  `embed:""`
+	Spool     spool.Config     `embed:""`
 	Kafka     kafka.Config     `embed:""`
 	Postgres  postgres.Config  `embed:""`
 	Token     token.Config     `embed:""`
 }
 
 func (c *collectorCommand) check() error {
-	return validate(c.Admin, c.Collector, c.Producer, c.Kafka, c.Postgres, c.Token)
+	return errors.Join(validate(c.Admin, c.Collector, c.Producer, c.Spool, c.Kafka, c.Postgres, c.Token),
+		checkSpool(c.Collector, c.Spool))
 }
 
 // Run is the collector's process.
@@ -41,19 +46,27 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err := p.addGuard(c.Kafka, pool, event.Topic, event.LinkViewTopic); err != nil {
 		return err
 	}
-	if _, err := p.addCollector(c.Collector, c.Producer, c.Kafka, c.Token, pool); err != nil {
+	if _, err := p.addCollector(c.Collector, c.Producer, c.Spool, c.Kafka, c.Token, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
 }
 
+// checkSpool checks what two parts have to agree on.
+func checkSpool(c collector.Config, s spool.Config) error {
+	if s.Enabled() && s.After >= c.AckTimeout {
+		return config.Invalid("--spool-after", "is not below --collector-ack-timeout", "leave time for the disk after Kafka was given up")
+	}
+	return nil
+}
+
 // addCollector puts the collector and what it stands on onto the stack.
-func (p *process) addCollector(c collector.Config, pc producer.Config, k kafka.Config, t token.Config, pool *postgres.Pool) (*collector.Collector, error) {
+func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.Config, k kafka.Config, t token.Config, pool *postgres.Pool) (*collector.Collector, error) {
 	ring, err := t.Ring()
 	if err != nil {
 		return nil, err
 	}
-	bots, err := bot.NewCrawlers()
+	bots, err := bot.NewRules()
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +74,23 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, k kafka.C
 	if err != nil {
 		return nil, err
 	}
-	sink, err := producer.New(pc, producer.Deps{
-		Kafka: k.Options(p.log), Topics: []string{event.Topic}, Log: p.log, Registerer: p.metrics,
+	kafka, err := producer.New(pc, producer.Deps{
+		Kafka: k.Options(p.log), Topics: []string{event.Topic, event.LinkViewTopic}, StartAway: sc.Enabled(),
+		Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
 		return nil, err
+	}
+	var sink collector.Sink = kafka
+	p.stack.Add("salts", salts)
+	p.stack.Add("producer", kafka)
+	if sc.Enabled() {
+		disk, err := spool.New(sc, spool.Deps{Kafka: kafka, Log: p.log, Registerer: p.metrics})
+		if err != nil {
+			return nil, err
+		}
+		sink = disk
+		p.stack.Add("spool", disk)
 	}
 	server, err := collector.New(c, collector.Deps{
 		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Log: p.log, Registerer: p.metrics,
@@ -73,8 +98,6 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, k kafka.C
 	if err != nil {
 		return nil, err
 	}
-	p.stack.Add("salts", salts)
-	p.stack.Add("producer", sink)
 	p.stack.Add("collector", server)
 	return server, nil
 }

@@ -46,6 +46,7 @@ var sections = []struct {
 	{"Site and API", []string{"listen", "public-", "collector-url", "query-url", "token-", "url", "magnet-", "plan-", "api-", "auth-", "limit-", "rate-"}},
 	{"Collector", []string{"collector-"}},
 	{"Producer", []string{"producer-"}},
+	{"Spool", []string{"spool-"}},
 	{"Consumer", []string{"consumer-"}},
 	{"Counter", []string{"counter-"}},
 	{"Running check", []string{"verify-"}},

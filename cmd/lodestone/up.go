@@ -15,6 +15,7 @@ import (
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/ingest/producer"
+	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
@@ -46,6 +47,7 @@ type upCommand struct {
 	Query     query.Config     `embed:""`
 	Collector collector.Config `embed:""`
 	Producer  producer.Config  `embed:""`
+	Spool     spool.Config     `embed:""`
 	Consumer  consumer.Config  `embed:""`
 	Counter   counter.Config   `embed:""`
 	Verify    verify.Config    `embed:""`
@@ -53,7 +55,9 @@ type upCommand struct {
 }
 
 func (c *upCommand) check() error {
-	return validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Consumer, c.Counter, c.Verify)
+	withSpool := c.Spool
+	withSpool.Dir = "spool" // there is always one
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Verify))
 }
 
 // Run is everything in one process. The parts are made by the same functions as in processes of
@@ -142,7 +146,10 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if err := p.addConsumer(c.Consumer, c.Counter, c.Verify, k, s, pool); err != nil {
 		return nil, err
 	}
-	if _, err := p.addCollector(c.Collector, c.Producer, k, tokens, pool); err != nil {
+	if !c.Spool.Enabled() {
+		c.Spool.Dir = filepath.Join(engines.DataDir(), "spool")
+	}
+	if _, err := p.addCollector(c.Collector, c.Producer, c.Spool, k, tokens, pool); err != nil {
 		return nil, err
 	}
 	site, err := p.addAPI(ctx, c.Limits, pg, pool)

@@ -13,6 +13,7 @@ import (
 const (
 	headerRequestID = "X-Request-Id"
 	retryAfter      = "2" // seconds
+	exposedHeaders  = headerRequestID + ", " + fasthttp.HeaderRetryAfter
 )
 
 // setCommonHeaders sets what every answer carries: the request's id, and the permission for pages
@@ -21,7 +22,7 @@ func setCommonHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	h.SetBytesV(headerRequestID, requestID(ctx.Request.Header.Peek(headerRequestID)))
 	h.Set(fasthttp.HeaderAccessControlAllowOrigin, "*")
-	h.Set(fasthttp.HeaderAccessControlExposeHeaders, headerRequestID+", "+fasthttp.HeaderRetryAfter)
+	h.Set(fasthttp.HeaderAccessControlExposeHeaders, exposedHeaders)
 }
 
 // requestID keeps the id that the client or a proxy gave, if it is safe to repeat and to log.
@@ -79,7 +80,11 @@ func refuseWithList(ctx *fasthttp.RequestCtx, no refusal, rejected []rejection) 
 func problem(ctx *fasthttp.RequestCtx, no refusal, rejected []rejection, list bool) {
 	ctx.SetStatusCode(no.status)
 	ctx.Response.Header.SetContentType("application/problem+json")
-	out := append(make([]byte, 0, 256), `{"type":"about:blank","title":`...)
+	ctx.Response.SetBodyRaw(appendProblem(make([]byte, 0, 256), no, rejected, list))
+}
+
+func appendProblem(out []byte, no refusal, rejected []rejection, list bool) []byte {
+	out = append(out, `{"type":"about:blank","title":`...)
 	out = appendQuoted(out, http.StatusText(no.status))
 	out = append(out, `,"status":`...)
 	out = strconv.AppendInt(out, int64(no.status), 10)
@@ -90,7 +95,7 @@ func problem(ctx *fasthttp.RequestCtx, no refusal, rejected []rejection, list bo
 	if list {
 		out = appendRejected(out, rejected)
 	}
-	ctx.Response.SetBodyRaw(append(out, '}', '\n'))
+	return append(out, '}', '\n')
 }
 
 func appendRejected(out []byte, rejected []rejection) []byte {

@@ -21,6 +21,7 @@ type batch struct {
 	decoder  *jsontext.Decoder
 	element  element
 	event    event.Event
+	view     event.LinkView
 	last     verified
 	ends     []int // where each record's key and value end in the arena
 	records  []producer.Record
@@ -44,7 +45,7 @@ var errTooMany = errors.New("too many elements")
 
 // read turns a body into records and rejections, or returns the refusal of the whole. The records
 // are in fresh memory, since the sink keeps them.
-func (b *batch) read(c *Collector, body []byte, s *sender, h *visitor) (refusal, bool) {
+func (b *batch) read(c *Collector, d *door, body []byte, s *sender, h *visitor) (refusal, bool) {
 	b.source = *bytes.NewBuffer(body)
 	if b.decoder == nil {
 		b.decoder = jsontext.NewDecoder(&b.source, jsontext.AllowDuplicateNames(true))
@@ -52,26 +53,26 @@ func (b *batch) read(c *Collector, body []byte, s *sender, h *visitor) (refusal,
 		b.decoder.Reset(&b.source, jsontext.AllowDuplicateNames(true))
 	}
 	arena := make([]byte, 0, len(body)+512)
-	arena, count, err := b.elements(c, arena, s, h)
+	arena, count, err := b.elements(c, d, arena, s, h)
 	if err == nil {
 		err = b.tail()
 	}
 	switch {
 	case errors.Is(err, errTooMany):
 		return refusal{fasthttp.StatusRequestEntityTooLarge, codeTooLarge,
-			fmt.Sprintf("The request has more than %d events.", MaxElements)}, true
+			fmt.Sprintf("The request has more than %d %ss.", MaxElements, d.noun)}, true
 	case err != nil:
 		return refusal{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid JSON: " + syntax(err) + "."}, true
 	case count == 0:
-		return refusal{fasthttp.StatusUnprocessableEntity, codeValidation, "The array is empty; send at least one event."}, true
+		return refusal{fasthttp.StatusUnprocessableEntity, codeValidation, "The array is empty; send at least one " + d.noun + "."}, true
 	case len(b.ends) == 0:
-		return refusal{fasthttp.StatusUnprocessableEntity, codeValidation, "No event was accepted; see rejected."}, true
+		return refusal{fasthttp.StatusUnprocessableEntity, codeValidation, "No " + d.noun + " was accepted; see rejected."}, true
 	}
 	start := 0
 	for _, end := range b.ends {
 		value := start + len(uuid.UUID{})
 		b.records = append(b.records, producer.Record{
-			Topic: event.Topic,
+			Topic: d.topic,
 			Key:   arena[start:value:value],
 			Value: arena[value:end:end],
 		})
@@ -80,10 +81,10 @@ func (b *batch) read(c *Collector, body []byte, s *sender, h *visitor) (refusal,
 	return refusal{}, false
 }
 
-// elements reads one event or an array of them. It returns the arena and the number of elements.
-func (b *batch) elements(c *Collector, arena []byte, s *sender, h *visitor) ([]byte, int, error) {
+// elements reads one element or an array of them. It returns the arena and the number of elements.
+func (b *batch) elements(c *Collector, d *door, arena []byte, s *sender, h *visitor) ([]byte, int, error) {
 	if b.decoder.PeekKind() != '[' {
-		arena, err := b.next(c, arena, 0, s, h)
+		arena, err := b.next(c, d, arena, 0, s, h)
 		return arena, 1, err
 	}
 	if _, err := b.decoder.ReadToken(); err != nil {
@@ -100,34 +101,47 @@ func (b *batch) elements(c *Collector, arena []byte, s *sender, h *visitor) ([]b
 			return arena, index, errTooMany
 		}
 		var err error
-		if arena, err = b.next(c, arena, index, s, h); err != nil {
+		if arena, err = b.next(c, d, arena, index, s, h); err != nil {
 			return arena, index, err
 		}
 	}
 }
 
 // next reads one element into a record or a rejection.
-func (b *batch) next(c *Collector, arena []byte, index int, s *sender, h *visitor) ([]byte, error) {
-	if err := b.element.read(b.decoder); err != nil {
+func (b *batch) next(c *Collector, d *door, arena []byte, index int, s *sender, h *visitor) ([]byte, error) {
+	if err := b.element.read(b.decoder, d); err != nil {
 		return arena, err
 	}
-	ev := &b.event
-	if f := c.parse(ev, &b.element, s, &b.last); f.code != "" {
+	var f fault
+	if d.views {
+		f = c.parseView(&b.view, &b.element, s, &b.last)
+	} else {
+		f = c.parse(&b.event, &b.element, s, &b.last)
+	}
+	if f.code != "" {
 		b.rejected = append(b.rejected, rejection{index, f.code, f.message})
 		return arena, nil
 	}
+	hash := [16]byte{}
 	if h.keep {
-		hash, ok := b.hashes.of(c.deps.Addresses, ev.AccountID, h.addr, s.receivedAt)
-		if ev.IPHash = hash; !ok {
+		var ok bool
+		if hash, ok = b.hashes.of(c.deps.Addresses, b.last.claims.AccountID, h.addr, s.receivedAt); !ok {
 			b.unhashed++
 		}
 	}
-	if ev.Bot != "" {
+	if s.bot != "" {
 		b.bots++
 	}
-	// The key is the access link, so that repeats of an event meet in one partition.
-	arena = append(arena, ev.AccessLinkID[:]...)
-	arena = ev.Append(arena)
+	// The key is the link, so that repeats of one id meet in one partition.
+	if d.views {
+		b.view.IPHash = hash
+		arena = append(arena, b.view.GenericLinkID[:]...)
+		arena = b.view.Append(arena)
+	} else {
+		b.event.IPHash = hash
+		arena = append(arena, b.event.AccessLinkID[:]...)
+		arena = b.event.Append(arena)
+	}
 	b.ends = append(b.ends, len(arena))
 	return arena, nil
 }

@@ -39,7 +39,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				if no, refused := work.read(c, body, &s, &v); refused || len(work.records) != n {
+				if no, refused := work.read(c, &eventsDoor, body, &s, &v); refused || len(work.records) != n {
 					b.Fatal(no)
 				}
 				work.reset()
@@ -84,7 +84,7 @@ func BenchmarkJSON(b *testing.B) {
 		for b.Loop() {
 			*source = *bytes.NewBuffer(body)
 			dec.Reset(source, jsontext.AllowDuplicateNames(true))
-			if err := e.read(dec); err != nil {
+			if err := e.read(dec, &eventsDoor); err != nil {
 				b.Fatal(err)
 			}
 		}

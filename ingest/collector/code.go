@@ -41,4 +41,5 @@ const (
 	codeMediaType        = "unsupported_media_type"
 	codeUnavailable      = "unavailable"
 	codeInternal         = "internal"
+	codeRateLimited      = "rate_limited"
 )

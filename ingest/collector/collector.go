@@ -35,6 +35,8 @@ type Collector struct {
 	addresses addresses
 	honour    bool // privacy signals
 	metrics   *metrics
+	admission admission
+	limit     *addressLimit
 	server    *fasthttp.Server
 	batches   sync.Pool // of *batch
 
@@ -71,6 +73,8 @@ func New(c Config, d Deps) (*Collector, error) {
 		deps:      d,
 		addresses: addresses{trusted, c.ForwardedHeader},
 		honour:    c.PrivacySignals == "honour",
+		admission: admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
+		limit:     newAddressLimit(c.AddressLimit),
 		metrics:   m,
 		failed:    make(chan error, 1),
 	}
@@ -87,8 +91,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		IdleTimeout:                  c.IdleTimeout,
 		MaxRequestBodySize:           c.MaxBodyBytes,
 		ReadBufferSize:               c.MaxHeaderBytes,
-		Concurrency:                  c.MaxConnections,
-		MaxConnsPerIP:                c.MaxConnsPerIP,
+		Concurrency:                  2*c.MaxConnections + 1024, // never met: the listener counts, and answers better
 		DisablePreParseMultipartForm: true,
 		CloseOnShutdown:              true,
 		SecureErrorLogMessage:        true,
@@ -103,7 +106,7 @@ func (c *Collector) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)
 	}
-	c.listener, c.done = newListener(l), make(chan struct{})
+	c.listener, c.done = newListener(l, connLimits{c.config.MaxConnections, c.config.MaxConnsPerIP, c.turnedAway}), make(chan struct{})
 	go func() {
 		defer close(c.done)
 		if err := c.server.Serve(c.listener); err != nil {
@@ -130,7 +133,18 @@ func (c *Collector) Stop(ctx context.Context) error {
 		err = fmt.Errorf("stop collector with requests under way: %w", err)
 	}
 	<-c.done
+	c.listener.closeTurnedAway()
 	return err
+}
+
+// turnedAway counts a connection that was not served.
+func (c *Collector) turnedAway(reason refusalReason) {
+	c.metrics.refused[reason].Inc()
+	status := fasthttp.StatusServiceUnavailable
+	if reason == refusedAddressConnections {
+		status = fasthttp.StatusTooManyRequests
+	}
+	c.metrics.answered(status)
 }
 
 // cutOff lets the handlers, which have been told to give up, send their answers, and then ends the

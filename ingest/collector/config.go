@@ -19,7 +19,7 @@ const (
 // Config is the setting of the collector.
 type Config struct {
 	Listen          string        `name:"collector-listen" default:"127.0.0.1:8081" help:"Address to listen on for events."`
-	AckTimeout      time.Duration `name:"collector-ack-timeout" default:"5s" help:"How long a request waits until its events are durable before it is answered with 503."`
+	AckTimeout      time.Duration `name:"collector-ack-timeout" default:"5s" help:"How long a request, once it has arrived, waits until its events are durable before it is answered with 503."`
 	ReadTimeout     time.Duration `name:"collector-read-timeout" default:"10s" help:"How long a client may take to send one request."`
 	WriteTimeout    time.Duration `name:"collector-write-timeout" default:"10s" help:"How long a client may take to receive one answer."`
 	IdleTimeout     time.Duration `name:"collector-idle-timeout" default:"60s" help:"How long a connection is kept open between two requests."`
@@ -27,6 +27,9 @@ type Config struct {
 	MaxHeaderBytes  int           `name:"collector-max-header-bytes" default:"16384" help:"Size of the largest request line and headers together."`
 	MaxConnections  int           `name:"collector-max-connections" default:"65536" help:"Connections that may be open at the same time."`
 	MaxConnsPerIP   int           `name:"collector-max-connections-per-ip" default:"0" help:"Connections that one address may have open at the same time; 0 sets no limit. Do not set it behind a proxy."`
+	MaxRequests     int           `name:"collector-max-requests" default:"4096" help:"Requests that are worked on at the same time; more are answered with 503 at once. Most of the time of a request is its wait for Kafka."`
+	MaxInFlight     int64         `name:"collector-max-in-flight-bytes" default:"67108864" help:"Bytes of the bodies that are worked on at the same time; more are answered with 503 at once."`
+	AddressLimit    int           `name:"collector-address-requests-per-minute" default:"0" help:"Requests that one address may make in a minute before it is answered with 429; 0 sets no limit. Readers in one office share an address."`
 	TrustedProxies  []string      `name:"collector-trusted-proxies" placeholder:"CIDR,..." help:"Addresses or networks of proxies whose word about the client's address is believed."`
 	ForwardedHeader string        `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`
 	PrivacySignals  string        `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"What a Sec-GPC or DNT header does: honour keeps the event without user agent and without the hash of the address, ignore does nothing."`
@@ -67,6 +70,9 @@ func (c Config) Validate() error {
 		{"--collector-max-header-bytes", c.MaxHeaderBytes, 4096, 1 << 20},
 		{"--collector-max-connections", c.MaxConnections, 1, 1 << 24},
 		{"--collector-max-connections-per-ip", c.MaxConnsPerIP, 0, 1 << 24},
+		{"--collector-max-requests", c.MaxRequests, 1, 1 << 24},
+		{"--collector-max-in-flight-bytes", int(c.MaxInFlight), 4 << 20, 1 << 40},
+		{"--collector-address-requests-per-minute", c.AddressLimit, 0, 1 << 24},
 	} {
 		if n.value < n.min || n.value > n.max {
 			bad(n.setting, "is out of range", fmt.Sprintf("give a number from %d to %d", n.min, n.max))

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// field is one member of an event in a request.
+// field is one member of an element of a request.
 type field uint8
 
 const (
@@ -19,21 +19,23 @@ const (
 	fieldSessionID
 	fieldCreatedAt
 	fieldSentAt
+	fieldReferrer
+	fieldURL
 	fieldCount
 )
 
-var fieldNames = [fieldCount]string{"token", "event_type", "event_data", "event_id", "session_id", "created_at", "sent_at"}
+var fieldNames = [fieldCount]string{"token", "event_type", "event_data", "event_id", "session_id", "created_at", "sent_at", "referrer", "url"}
 
-// element is one event as it stands in a request: the values are still JSON and alias the body.
+// element is one event or link view as it stands in a request: the values are still JSON and alias the body.
 type element struct {
 	values   [fieldCount]jsontext.Value // nil: absent, or null
-	repeated uint8                      // bit set of fields that occur twice
+	repeated uint16                     // bit set of fields that occur twice
 	unknown  jsontext.Value             // name of the first member that is no field
 	kind     jsontext.Kind              // '{' unless the element is no object
 }
 
 // read reads the next value of the body. Its error is one of JSON syntax.
-func (e *element) read(dec *jsontext.Decoder) error {
+func (e *element) read(dec *jsontext.Decoder, d *door) error {
 	*e = element{kind: dec.PeekKind()}
 	if e.kind != '{' {
 		return dec.SkipValue()
@@ -41,7 +43,7 @@ func (e *element) read(dec *jsontext.Decoder) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
 	}
-	seen := uint8(0)
+	seen := uint16(0)
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadValue()
 		if err != nil {
@@ -52,7 +54,7 @@ func (e *element) read(dec *jsontext.Decoder) error {
 			return err
 		}
 		f, known := fieldOf(name)
-		if !known {
+		if !known || d.fields&(1<<f) == 0 {
 			if e.unknown == nil {
 				e.unknown = name
 			}
@@ -88,6 +90,10 @@ func fieldOf(name jsontext.Value) (field, bool) {
 		return fieldCreatedAt, true
 	case "sent_at":
 		return fieldSentAt, true
+	case "referrer":
+		return fieldReferrer, true
+	case "url":
+		return fieldURL, true
 	default:
 		return 0, false
 	}
@@ -113,7 +119,7 @@ func unquote(v jsontext.Value) ([]byte, bool) {
 func (e *element) twice(f field) bool { return e.repeated&(1<<f) != 0 }
 
 // unknownMessage names the member that is no field, cut to a sane length.
-func (e *element) unknownMessage() string {
+func (e *element) unknownMessage(d *door) string {
 	const maxName = 64
 	text, _ := unquote(e.unknown)
 	if len(text) > maxName {
@@ -123,7 +129,7 @@ func (e *element) unknownMessage() string {
 		}
 		text = text[:cut]
 	}
-	return fmt.Sprintf("%s is not a field of an event; allowed are token, event_type, event_data, event_id, session_id, created_at and sent_at", strconv.Quote(string(text)))
+	return fmt.Sprintf("%s is not a field of %s; allowed are %s", strconv.Quote(string(text)), d.one, d.known)
 }
 
 // kindName names what an element is instead of an object.

@@ -50,7 +50,7 @@ func newBare(tb testing.TB, sink Sink) (*Collector, string) {
 	require.NoError(tb, err)
 	c, err := New(Config{
 		Listen: "127.0.0.1:0", AckTimeout: time.Second, ReadTimeout: 2 * time.Second, WriteTimeout: 2 * time.Second,
-		IdleTimeout: time.Minute, MaxBodyBytes: MaxBodyBytes, MaxHeaderBytes: 16 << 10, MaxConnections: 10,
+		IdleTimeout: time.Minute, MaxBodyBytes: MaxBodyBytes, MaxHeaderBytes: 16 << 10, MaxConnections: 10, MaxRequests: 100, MaxInFlight: 64 << 20,
 		ForwardedHeader: headerXForwardedFor, PrivacySignals: "honour", TrustedProxies: []string{"127.0.0.1"},
 	}, Deps{
 		Tokens: ring, Sink: sink, Addresses: oneHash{}, Bots: bots,

@@ -18,6 +18,8 @@ import (
 // Paths that the collector serves.
 const (
 	eventsPath = "/v1/events"
+	viewsPath  = "/v1/link-views"
+	pixelPath  = "/v1/pixel.gif"
 )
 
 // serve answers one request. It is the server's handler.
@@ -25,11 +27,25 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 	c.metrics.inFlight.Inc()
 	defer c.finish(ctx)
 	setCommonHeaders(ctx)
-	switch string(ctx.Path()) {
-	case eventsPath:
-		c.serveEvents(ctx)
+	path := string(ctx.Path())
+	switch path {
+	case eventsPath, viewsPath, pixelPath:
 	default:
 		refuseWith(ctx, refusal{fasthttp.StatusNotFound, codeNotFound, "There is nothing under this path; events go to POST " + eventsPath + "."})
+		return
+	}
+	t, admitted := c.admit(ctx, path)
+	if !admitted {
+		return
+	}
+	defer t.leave()
+	switch path {
+	case eventsPath:
+		c.serveDoor(ctx, &eventsDoor, &t)
+	case viewsPath:
+		c.serveDoor(ctx, &viewsDoor, &t)
+	default:
+		c.servePixel(ctx)
 	}
 }
 
@@ -49,20 +65,20 @@ func (c *Collector) finish(ctx *fasthttp.RequestCtx) {
 	c.metrics.inFlight.Dec()
 }
 
-func (c *Collector) serveEvents(ctx *fasthttp.RequestCtx) {
+func (c *Collector) serveDoor(ctx *fasthttp.RequestCtx, d *door, t *ticket) {
 	const allowed = "POST, OPTIONS"
 	switch {
 	case ctx.IsPost():
-		c.postEvents(ctx)
+		c.post(ctx, d, t)
 	case ctx.IsOptions():
 		preflight(ctx, allowed)
 	default:
 		ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
-		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "Events are sent with POST."})
+		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "Send it with POST."})
 	}
 }
 
-func (c *Collector) postEvents(ctx *fasthttp.RequestCtx) {
+func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door, t *ticket) {
 	b := c.batches.Get().(*batch)
 	defer func() {
 		b.reset()
@@ -73,35 +89,48 @@ func (c *Collector) postEvents(ctx *fasthttp.RequestCtx) {
 		refuseWith(ctx, no)
 		return
 	}
+	if !t.grow(int64(len(b.unpacked) + len(body))) { // what is unpacked, and the records made of it
+		c.overloaded(ctx, refusedBytes, "")
+		return
+	}
 	s, v := c.sender(ctx)
-	if no, refused = b.read(c, body, &s, &v); refused {
+	if no, refused = b.read(c, d, body, &s, &v); refused {
 		c.countRejected(b)
 		refuseWithList(ctx, no, b.rejected)
 		return
 	}
-	if err := c.write(b); err != nil {
-		c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events", len(b.records), "error", err)
+	if err := c.write(ctx, b); err != nil {
+		c.logFailure(ctx, b, err)
 		ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, retryAfter)
 		refuseWith(ctx, refusal{fasthttp.StatusServiceUnavailable, codeUnavailable,
 			"The events could not be stored in time. Send all of them again; events with an event_id are not counted twice."})
 		return
 	}
 	c.countRejected(b)
-	c.metrics.accepted.Add(float64(len(b.records)))
-	c.metrics.bots.Add(float64(b.bots))
-	c.metrics.unhashed.Add(float64(b.unhashed))
+	c.countAccepted(b)
 	accept(ctx, len(b.records), b.rejected)
 }
 
-// write makes the records durable, or fails when the time for it is over.
-func (c *Collector) write(b *batch) error {
+func (c *Collector) countAccepted(b *batch) {
+	c.metrics.accepted.Add(float64(len(b.records)))
+	c.metrics.bots.Add(float64(b.bots))
+	c.metrics.unhashed.Add(float64(b.unhashed))
+}
+
+func (c *Collector) logFailure(ctx *fasthttp.RequestCtx, b *batch, err error) {
+	c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events", len(b.records), "error", err)
+}
+
+// write makes the records durable, or fails when the time for the request is over, which began when
+// it had arrived.
+func (c *Collector) write(request *fasthttp.RequestCtx, b *batch) error {
 	begin := time.Now()
 	if ackEarly {
 		records := slices.Clone(b.records)
 		go func() { _ = c.deps.Sink.Write(c.base, records) }() // broken, as wanted
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(c.base, c.config.AckTimeout)
+	ctx, cancel := context.WithDeadline(c.base, request.Time().Add(c.config.AckTimeout))
 	defer cancel()
 	err := c.deps.Sink.Write(ctx, b.records)
 	c.metrics.ack.Observe(time.Since(begin).Seconds())
@@ -118,13 +147,23 @@ func (c *Collector) countRejected(b *batch) {
 func (c *Collector) sender(ctx *fasthttp.RequestCtx) (sender, visitor) {
 	h := &ctx.Request.Header
 	agent := h.UserAgent()
-	s := sender{receivedAt: c.deps.Now(), bot: c.deps.Bots.Classify(bot.Request{UserAgent: agent})}
+	s := sender{receivedAt: c.deps.Now(), bot: c.deps.Bots.Classify(bot.Request{
+		UserAgent: agent, Head: ctx.IsHead(), SecPurpose: h.Peek("Sec-Purpose"), Purpose: purpose(h), XMoz: h.Peek("X-Moz"),
+	})}
 	if c.honour && objects(h) {
+		s.private = true
 		return s, visitor{}
 	}
 	s.userAgent = userAgent(agent)
 	addr := c.addresses.client(ctx)
 	return s, visitor{addr: addr, keep: addr.IsValid()}
+}
+
+func purpose(h *fasthttp.RequestHeader) []byte {
+	if value := h.Peek("Purpose"); len(value) > 0 {
+		return value
+	}
+	return h.Peek("X-Purpose")
 }
 
 // newID returns an id for an event that came without.

@@ -61,7 +61,7 @@ type option func(*collector.Config, *collector.Deps)
 
 func newStack(t *testing.T, options ...option) *stack {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, event.Topic))
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, event.Topic, event.LinkViewTopic))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	s := &stack{cluster: cluster, log: &lockedBuffer{}, metrics: prometheus.NewRegistry()}
@@ -76,7 +76,7 @@ func newStack(t *testing.T, options ...option) *stack {
 
 	salts := newSalts(t, newDatabase(t), func() time.Time { return now })
 	run(t, salts)
-	bots, err := bot.NewCrawlers()
+	bots, err := bot.NewRules()
 	require.NoError(t, err)
 	s.ring, err = token.NewKeys(1).Ring()
 	require.NoError(t, err)
@@ -166,6 +166,7 @@ func collectorConfig() collector.Config {
 	return collector.Config{
 		Listen: "127.0.0.1:0", AckTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second,
 		IdleTimeout: time.Minute, MaxBodyBytes: collector.MaxBodyBytes, MaxHeaderBytes: 16 << 10, MaxConnections: 1000,
+		MaxRequests: 4096, MaxInFlight: 64 << 20,
 		ForwardedHeader: "x-forwarded-for", PrivacySignals: "honour",
 	}
 }
@@ -237,7 +238,7 @@ func (s *stack) try(method, path string, body io.Reader, headers ...string) (ans
 		return answer{}, err
 	}
 	a := answer{status: response.StatusCode, header: response.Header, body: string(text)}
-	if len(text) > 0 {
+	if len(text) > 0 && strings.Contains(response.Header.Get("Content-Type"), "json") {
 		err = json.Unmarshal(text, &a)
 	}
 	return a, err
@@ -267,10 +268,15 @@ func (s *stack) event(fields ...string) string {
 	return b.String()
 }
 
-// records returns the first n records in Kafka, in no order across partitions.
+// records returns the first n records of events in Kafka, in no order across partitions.
 func (s *stack) records(t testing.TB, n int) []*kgo.Record {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(s.cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic))
+	return s.recordsOf(t, event.Topic, n)
+}
+
+func (s *stack) recordsOf(t testing.TB, topic string, n int) []*kgo.Record {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(s.cluster.ListenAddrs()...), kgo.ConsumeTopics(topic))
 	require.NoError(t, err)
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

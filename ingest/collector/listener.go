@@ -2,36 +2,79 @@ package collector
 
 import (
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// listener knows its open connections, for two things that the server does not do: ending those on
-// which nothing was ever sent (browsers open some ahead of need) when it stops, rather than waiting
-// five seconds for each; and letting a client that is still sending read the refusal of its request.
+// listener knows its open connections, for three things that the server does not do: ending those
+// on which nothing was ever sent (browsers open some ahead of need) when it stops, rather than waiting
+// five seconds for each; letting a client that is still sending read the refusal of its request; and
+// answering connections beyond the limits in the form of all other answers (turnaway.go).
 type listener struct {
 	net.Listener
 	closeOnce sync.Once
 	mu        sync.Mutex
 	conns     map[*conn]struct{}
+	perIP     map[netip.Addr]int // only if there is a limit
+	limits    connLimits
+	turnedAway
 }
 
-func newListener(l net.Listener) *listener {
-	return &listener{Listener: l, conns: make(map[*conn]struct{})}
+func newListener(l net.Listener, limits connLimits) *listener {
+	return &listener{Listener: l, conns: make(map[*conn]struct{}), perIP: make(map[netip.Addr]int), limits: limits}
 }
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
-	inner, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err // the server compares it
+	for {
+		inner, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err // the server compares it
+		}
+		c := &conn{Conn: inner, listener: l}
+		if reason, ok := l.add(c); !ok {
+			l.turnAway(inner, reason, l.limits)
+			continue
+		}
+		return c, nil
 	}
-	c := &conn{Conn: inner, listener: l}
+}
+
+// add counts a connection if it is within the limits.
+func (l *listener) add(c *conn) (refusalReason, bool) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.conns) >= l.limits.total {
+		return refusedConnections, false
+	}
+	if l.limits.perIP > 0 {
+		if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+			c.addr = tcp.AddrPort().Addr().Unmap()
+		}
+		if l.perIP[c.addr] >= l.limits.perIP {
+			return refusedAddressConnections, false
+		}
+		l.perIP[c.addr]++
+	}
 	l.conns[c] = struct{}{}
-	l.mu.Unlock()
-	return c, nil
+	return 0, true
+}
+
+// remove undoes add. Only the first of several calls has an effect.
+func (l *listener) remove(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, open := l.conns[c]; !open {
+		return
+	}
+	delete(l.conns, c)
+	if l.limits.perIP > 0 {
+		if l.perIP[c.addr]--; l.perIP[c.addr] == 0 {
+			delete(l.perIP, c.addr)
+		}
+	}
 }
 
 // Close implements net.Listener. Only the first of several calls has an effect.
@@ -85,6 +128,7 @@ func (l *listener) each(fn func(*conn)) {
 type conn struct {
 	net.Conn
 	listener *listener
+	addr     netip.Addr  // only if connections are counted by it
 	spoke    atomic.Bool // something was received
 	linger   atomic.Bool // the client may still be sending
 }
@@ -102,21 +146,19 @@ func (c *conn) Read(b []byte) (int, error) {
 // kernel reset the connection, and the client would lose the answer: so the rest of its request is
 // read and thrown away first, within narrow limits.
 func (c *conn) Close() error {
-	c.listener.mu.Lock()
-	delete(c.listener.conns, c)
-	c.listener.mu.Unlock()
+	c.listener.remove(c)
 	if c.linger.CompareAndSwap(true, false) {
 		c.drain()
 	}
 	return c.Conn.Close()
 }
 
-func (c *conn) drain() {
-	const (
-		maxWait  = 2 * time.Second
-		maxBytes = 8 << 20
-	)
-	tcp, ok := c.Conn.(*net.TCPConn)
+func (c *conn) drain() { drain(c.Conn, 2*time.Second) }
+
+// drain tells the client that nothing more comes, and reads what it still sends.
+func drain(c net.Conn, maxWait time.Duration) {
+	const maxBytes = 8 << 20
+	tcp, ok := c.(*net.TCPConn)
 	if !ok || tcp.CloseWrite() != nil || tcp.SetReadDeadline(time.Now().Add(maxWait)) != nil {
 		return
 	}

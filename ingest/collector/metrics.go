@@ -9,7 +9,7 @@ import (
 )
 
 // statuses are the answers that the collector gives.
-var statuses = [...]int{202, 204, 400, 404, 405, 408, 413, 415, 422, 431, 500, 503}
+var statuses = [...]int{200, 202, 204, 400, 404, 405, 408, 413, 415, 422, 429, 431, 500, 503}
 
 type metrics struct {
 	requests [len(statuses)]prometheus.Counter
@@ -19,7 +19,22 @@ type metrics struct {
 	bots     prometheus.Counter
 	unhashed prometheus.Counter
 	ack      prometheus.Histogram
+	refused  [refusalReasons]prometheus.Counter
 }
+
+// refusalReason is why a request or a connection was turned away for the load alone.
+type refusalReason int
+
+const (
+	refusedRequests refusalReason = iota
+	refusedBytes
+	refusedAddress
+	refusedConnections
+	refusedAddressConnections
+	refusalReasons
+)
+
+var refusalNames = [refusalReasons]string{"requests", "bytes", "address", "connections", "address_connections"}
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -30,6 +45,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		Name: "lodestone_collector_rejected_events_total",
 		Help: "Events refused, by the code in the answer.",
 	}, []string{"code"})
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lodestone_collector_overload_refusals_total",
+		Help: "Requests and connections turned away because of a limit: too many requests or bytes at once, of one address, or too many connections.",
+	}, []string{"limit"})
 	m := &metrics{
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_collector_requests_in_flight",
@@ -60,7 +79,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	for _, code := range codes {
 		m.rejected[code] = rejected.WithLabelValues(string(code))
 	}
-	err := errors.Join(r.Register(requests), r.Register(rejected), r.Register(m.inFlight), r.Register(m.accepted),
+	for reason, name := range refusalNames {
+		m.refused[reason] = refused.WithLabelValues(name)
+	}
+	err := errors.Join(r.Register(refused), r.Register(requests), r.Register(rejected), r.Register(m.inFlight), r.Register(m.accepted),
 		r.Register(m.bots), r.Register(m.unhashed), r.Register(m.ack))
 	if err != nil {
 		return nil, fmt.Errorf("register collector metrics: %w", err)

@@ -15,6 +15,7 @@ type sender struct {
 	receivedAt time.Time
 	userAgent  []byte
 	bot        string
+	private    bool // asked not to be tracked, and that is honoured
 }
 
 // fault is why an element is no event. The zero fault is none.
@@ -38,12 +39,12 @@ func (c *Collector) parse(ev *event.Event, e *element, s *sender, last *verified
 	if e.kind != '{' {
 		return fault{InvalidToken, "the element is " + kindName(e.kind) + "; an event is an object with at least token and event_type"}
 	}
-	claims, f := c.claims(e, last)
+	claims, f := c.claims(e, last, &eventsDoor)
 	if f.code != "" {
 		return f
 	}
 	if e.unknown != nil {
-		return fault{UnknownField, e.unknownMessage()}
+		return fault{UnknownField, e.unknownMessage(&eventsDoor)}
 	}
 	*ev = event.Event{
 		AccountID:     claims.AccountID,
@@ -82,26 +83,30 @@ type verified struct {
 	claims token.Claims
 }
 
-func (c *Collector) claims(e *element, last *verified) (token.Claims, fault) {
+func (c *Collector) claims(e *element, last *verified, d *door) (token.Claims, fault) {
 	if e.twice(fieldToken) {
 		return token.Claims{}, fault{InvalidToken, "token is given twice"}
 	}
 	value := e.values[fieldToken]
 	if value == nil {
-		return token.Claims{}, fault{InvalidToken, "token is missing; give the tracking_token of an access link"}
+		return token.Claims{}, fault{InvalidToken, "token is missing; give the tracking_token of the link"}
 	}
 	text, ok := unquote(value)
 	if !ok {
-		return token.Claims{}, fault{InvalidToken, "token is not a string; give the tracking_token of an access link"}
+		return token.Claims{}, fault{InvalidToken, "token is not a string; give the tracking_token of the link"}
 	}
 	if len(last.text) > 0 && string(last.text) == string(text) {
 		return last.claims, fault{}
 	}
 	claims, err := c.deps.Tokens.Verify(text)
 	if err != nil {
-		return token.Claims{}, fault{InvalidToken, "token does not verify; give the tracking_token of an access link, unchanged"}
+		return token.Claims{}, fault{InvalidToken, "token does not verify; give the tracking_token of the link, unchanged"}
 	}
-	if claims.AccessLinkID == uuid.Nil {
+	if d.views {
+		if claims.GenericLinkID == uuid.Nil {
+			return token.Claims{}, fault{InvalidToken, "token belongs to an access link without a landing page; give the tracking_token of a generic link"}
+		}
+	} else if claims.AccessLinkID == uuid.Nil {
 		return token.Claims{}, fault{InvalidToken, "token belongs to a landing page, which has link views only; give the tracking_token of an access link"}
 	}
 	last.text, last.claims = text, claims

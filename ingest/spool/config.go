@@ -10,7 +10,7 @@ import (
 
 // Config is the setting of the spool. Without a directory there is none.
 type Config struct {
-	Dir          string        `name:"spool-dir" placeholder:"DIR" help:"Directory for events that Kafka does not take in time, of this collector alone. Empty: such events are answered with 503."`
+	Dir          string        `name:"spool-dir" placeholder:"DIR" help:"Directory for events that Kafka does not take in time, of this collector alone. Empty: such events are answered with 503; lodestone up takes the folder spool in its data directory."`
 	MaxBytes     int64         `name:"spool-max-bytes" default:"1073741824" help:"Bytes that the spool may take on the disk; beyond that events are answered with 503."`
 	SegmentBytes int64         `name:"spool-segment-bytes" default:"16777216" help:"Size of one file of the spool. Room is given free by whole files."`
 	After        time.Duration `name:"spool-after" default:"1500ms" help:"How long a request waits for Kafka before its events go to the spool. Must be below --collector-ack-timeout."`

@@ -3,6 +3,7 @@ package spool
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -58,7 +59,7 @@ func readPayload(list []producer.Record, p []byte) ([]producer.Record, error) {
 			if n < 0 {
 				return list, errPayload
 			}
-			parts[i], p = v[:len(v):len(v)], p[n:]
+			parts[i], p = slices.Clip(v), p[n:]
 		}
 		list = append(list, producer.Record{Topic: string(parts[0]), Key: parts[1], Value: parts[2]})
 	}

@@ -15,10 +15,6 @@ type position struct {
 	offset  int64
 }
 
-func (p position) before(q position) bool {
-	return p.segment < q.segment || p.segment == q.segment && p.offset < q.offset
-}
-
 const (
 	slotBytes    = 512 // a sector: a torn write damages one slot, never both
 	positionFile = "position"

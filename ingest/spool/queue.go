@@ -228,7 +228,7 @@ func (q *queue) begin() error {
 	if err != nil {
 		return err
 	}
-	if _, err = f.WriteAt(appendSegmentHeader(nil, number), 0); err == nil {
+	if _, err = f.WriteAt(newSegmentHeader(number), 0); err == nil {
 		if err = f.Sync(); err == nil {
 			err = q.disk.syncDir(q.dir)
 		}

@@ -360,7 +360,7 @@ func TestCutAtEveryByte(t *testing.T) {
 
 // FuzzRecovery: any bytes are recovered from, and what is read was an entry of the file.
 func FuzzRecovery(f *testing.F) {
-	sound := appendSegmentHeader(nil, 1)
+	sound := newSegmentHeader(1)
 	for _, p := range []string{"one", "", "three"} {
 		entry := appendEntry(nil, []byte(p), 1)
 		seal(entry, 1, int64(len(sound)))
@@ -387,7 +387,7 @@ func FuzzRecovery(f *testing.F) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(1)), data, 0o600))
 		if !newest {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(2)), appendSegmentHeader(nil, 2), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(2)), newSegmentHeader(2), 0o600))
 		}
 		q := open(t, dir, realDisk{}, 1<<40, 1<<20)
 		require.NoError(t, q.append(background, []byte("new"), 1))

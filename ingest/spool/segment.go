@@ -37,8 +37,8 @@ type span struct {
 	records  int64 // in the entry; 0 for damage
 }
 
-func appendSegmentHeader(b []byte, number uint64) []byte {
-	return binary.LittleEndian.AppendUint64(append(b, magic...), number)
+func newSegmentHeader(number uint64) []byte {
+	return binary.LittleEndian.AppendUint64([]byte(magic), number)
 }
 
 // appendEntry appends an entry whose checksum is still missing: seal sets it.
@@ -89,7 +89,6 @@ func entryAt(data []byte, number uint64, offset int64) (size int, records int64,
 // It is total: every byte after the header belongs to one entry or one damaged span. A damaged
 // header is damage, too, but costs no entry.
 func scan(data []byte, number uint64) (entries, damage []span) {
-	at := 0
 	bad := func(from, to int) {
 		if last := len(damage) - 1; last >= 0 && damage[last].to == int64(from) {
 			damage[last].to = int64(to)
@@ -97,11 +96,11 @@ func scan(data []byte, number uint64) (entries, damage []span) {
 			damage = append(damage, span{from: int64(from), to: int64(to)})
 		}
 	}
-	if string(data[:min(segmentHeader, len(data))]) != string(appendSegmentHeader(nil, number)) {
+	if string(data[:min(segmentHeader, len(data))]) != string(newSegmentHeader(number)) {
 		bad(0, min(segmentHeader, len(data)))
 	}
 	mark := binary.LittleEndian.AppendUint32(nil, marker)
-	for at = min(segmentHeader, len(data)); at < len(data); {
+	for at := min(segmentHeader, len(data)); at < len(data); {
 		if size, records, ok := entryAt(data[at:], number, int64(at)); ok {
 			entries = append(entries, span{int64(at), int64(at + size), records})
 			at += size

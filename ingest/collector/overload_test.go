@@ -1,0 +1,262 @@
+package collector_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/ingest/collector"
+	"lodestone/ingest/producer"
+)
+
+// More at once than the collector works on: the others are told at once, in the usual form.
+func TestTooManyRequestsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.MaxRequests = 2 })
+	arrived, release := s.holdAcks(t)
+	one, two := s.later(), s.later()
+	<-arrived
+	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_requests_in_flight") == 2 }, 10*time.Second, time.Millisecond)
+	a := s.post(t, s.event())
+	require.Equal(t, 503, a.status)
+	require.Equal(t, "unavailable", a.Code)
+	require.Equal(t, "2", a.header.Get("Retry-After"))
+	require.NotEmpty(t, a.header.Get("X-Request-Id"))
+	requirePixel(t, s.pixel(t, http.MethodGet, s.token), 503)
+	require.InDelta(t, 2, s.metric(t, "lodestone_collector_overload_refusals_total"), 0)
+	release()
+	for _, done := range []<-chan outcome{one, two} {
+		o := <-done
+		require.NoError(t, o.err)
+		require.Equal(t, 202, o.answer.status)
+	}
+	require.Equal(t, 202, s.post(t, s.event()).status)
+}
+
+func TestTooManyBytesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.MaxInFlight = 4 << 20 })
+	arrived, release := s.holdAcks(t)
+	large := strings.Repeat(" ", collector.MaxBodyBytes-len(s.event())) + s.event()
+	done := make(chan outcome, 1)
+	go func() {
+		a, err := s.try(http.MethodPost, "/v1/events", strings.NewReader(large))
+		done <- outcome{a, err}
+	}()
+	<-arrived
+	packed := zipped(t, large) // small until it is unpacked
+	refused := 0
+	second := make(chan outcome, 1)
+	go func() {
+		a, err := s.try(http.MethodPost, "/v1/events", strings.NewReader(large))
+		second <- outcome{a, err}
+	}()
+	require.Eventually(t, func() bool {
+		a := s.post(t, packed, "Content-Encoding", "gzip")
+		if a.status == 503 {
+			refused++
+		}
+		return refused > 0
+	}, 20*time.Second, time.Millisecond)
+	release()
+	o := <-done
+	require.NoError(t, o.err)
+	require.Equal(t, 202, o.answer.status)
+	<-second
+	require.Equal(t, 202, s.post(t, packed, "Content-Encoding", "gzip").status)
+}
+
+// crawl is a sink that takes its time and gives up with the context, as Kafka under overload does.
+type crawl struct {
+	slots chan struct{}
+	each  time.Duration
+}
+
+func (c crawl) Write(ctx context.Context, _ []producer.Record) error {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	timer := time.NewTimer(c.each)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Many times more requests than the sink can take: those that are accepted wait for less than the
+// deadline, the others are told at once, and memory of waiting requests is bounded by their number.
+func TestLatencyUnderOverloadIsBounded(t *testing.T) {
+	t.Parallel()
+	const deadline = 3 * time.Second
+	s := newStack(t, func(c *collector.Config, d *collector.Deps) {
+		d.Sink = crawl{make(chan struct{}, 4), 10 * time.Millisecond} // 400 a second
+		c.MaxRequests, c.AckTimeout = 32, deadline                    // a wait of 80 ms
+	})
+	const clients, each = 128, 15
+	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	defer client.CloseIdleConnections()
+	var (
+		mu       sync.Mutex
+		accepted []time.Duration
+		counts   = map[int]int{}
+		wg       sync.WaitGroup
+	)
+	for range clients {
+		wg.Go(func() {
+			for range each {
+				begin := time.Now()
+				response, err := client.Post(s.url+"/v1/events", "application/json", strings.NewReader(s.event()))
+				if err != nil {
+					mu.Lock()
+					counts[0]++
+					mu.Unlock()
+					continue
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+				mu.Lock()
+				counts[response.StatusCode]++
+				if response.StatusCode == http.StatusAccepted {
+					accepted = append(accepted, time.Since(begin))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, clients*each, counts[202]+counts[503], "%v", counts)
+	require.Positive(t, counts[503])
+	require.Greater(t, len(accepted), 30)
+	slices.Sort(accepted)
+	require.Less(t, accepted[len(accepted)*99/100], deadline)
+}
+
+// The deadline is the request's, not only that of its write.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(c *collector.Config, d *collector.Deps) {
+		d.Sink, c.AckTimeout = crawl{make(chan struct{}), 0}, 200*time.Millisecond
+	})
+	a := s.post(t, s.event())
+	require.Equal(t, 503, a.status)
+	require.Contains(t, a.Detail, "could not be stored in time")
+}
+
+func TestAddressLimit(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) {
+		c.AddressLimit, c.TrustedProxies = 5, []string{"127.0.0.0/8"}
+	})
+	from := func(addr string) answer { return s.post(t, s.event(), "X-Forwarded-For", addr) }
+	for range 5 {
+		require.Equal(t, 202, from("203.0.113.1").status)
+	}
+	a := from("203.0.113.1")
+	require.Equal(t, 429, a.status)
+	require.Equal(t, "rate_limited", a.Code)
+	require.Regexp(t, "^([1-9]|1[0-9])$", a.header.Get("Retry-After"))
+	require.Equal(t, 202, from("203.0.113.2").status)
+	for i := range 5 { // a network of 64 bits is one household
+		require.Equal(t, 202, from(fmt.Sprintf("2001:db8::%d", i)).status)
+	}
+	require.Equal(t, 429, from("2001:db8::99").status)
+	require.Equal(t, 202, from("2001:db8:0:1::1").status)
+	require.Equal(t, 202, from("unknown").status)
+	require.Equal(t, 204, s.do(t, http.MethodOptions, "/v1/events", nil, "X-Forwarded-For", "203.0.113.1").status)
+}
+
+func TestTooManyConnections(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		total, perIP, status int
+		code                 string
+	}{
+		"altogether":     {3, 0, 503, `"code":"unavailable"`},
+		"of one address": {100, 3, 429, `"code":"rate_limited"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStack(t, func(k *collector.Config, _ *collector.Deps) { k.MaxConnections, k.MaxConnsPerIP = c.total, c.perIP })
+			request := sized("POST", "/v1/events", "Content-Type: application/json\r\n", s.event())
+			var open []io.Closer
+			for range 3 {
+				conn, reader := s.dial(t, request)
+				require.Equal(t, 202, status(t, reader))
+				open = append(open, conn)
+			}
+			_, reader := s.dial(t, request)
+			response, err := http.ReadResponse(bufio.NewReader(reader), nil)
+			require.NoError(t, err)
+			body, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			require.Equal(t, c.status, response.StatusCode)
+			require.Contains(t, string(body), c.code)
+			require.Equal(t, "application/problem+json", response.Header.Get("Content-Type"))
+			require.Regexp(t, "^[0-9a-f]{32}$", response.Header.Get("X-Request-Id"))
+			require.Equal(t, "2", response.Header.Get("Retry-After"))
+			require.Equal(t, "*", response.Header.Get("Access-Control-Allow-Origin"))
+			require.NoError(t, open[0].Close())
+			require.Eventually(t, func() bool {
+				a, err := s.try(http.MethodPost, "/v1/events", strings.NewReader(s.event()))
+				return err == nil && a.status == 202
+			}, 10*time.Second, 5*time.Millisecond, "room comes back")
+		})
+	}
+}
+
+// Clients that send a byte now and then hold nothing up, and are ended when their time is over.
+func TestSlowHeaders(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 500 * time.Millisecond })
+	const slow = 30
+	var readers []*bufio.Reader
+	for range slow {
+		conn, reader := s.dial(t, "POST /v1/events HTTP/1.1\r\nHost: x\r\n")
+		readers = append(readers, reader)
+		stop := make(chan struct{})
+		done := make(chan struct{})
+		t.Cleanup(func() { close(stop); <-done })
+		go func() {
+			defer close(done)
+			for ticker := time.NewTicker(50 * time.Millisecond); ; {
+				select {
+				case <-ticker.C:
+					if _, err := io.WriteString(conn, "X"); err != nil {
+						ticker.Stop()
+						return
+					}
+				case <-stop:
+					ticker.Stop()
+					return
+				}
+			}
+		}()
+	}
+	require.Equal(t, 202, s.post(t, s.event()).status)
+	for _, reader := range readers {
+		response, err := http.ReadResponse(reader, nil)
+		if err == nil {
+			require.Contains(t, []int{400, 408}, response.StatusCode)
+			_ = response.Body.Close()
+		} else {
+			require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the connection is still open")
+		}
+	}
+}

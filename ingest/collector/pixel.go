@@ -1,0 +1,94 @@
+package collector
+
+import (
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+
+	"lodestone/ingest/producer"
+	"lodestone/pkg/event"
+	"lodestone/pkg/token"
+)
+
+// pixel is a transparent GIF of one pixel.
+var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")
+
+// servePixel records what an image that was loaded means: a page view of an access link, or a view
+// of a landing page. The body is the image whatever happens, so that no page shows a broken one:
+// 200 when it is recorded, and also when the token is wrong, about which no browser can do
+// anything; 503 when it could not be made durable in time.
+func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
+	const allowed = "GET, HEAD"
+	if !ctx.IsGet() && !ctx.IsHead() {
+		ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
+		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "The image is loaded with GET."})
+		return
+	}
+	claims, err := c.deps.Tokens.Verify(ctx.QueryArgs().Peek("t"))
+	if err != nil || claims.AccessLinkID == uuid.Nil && claims.GenericLinkID == uuid.Nil {
+		c.metrics.rejected[InvalidToken].Inc()
+		showPixel(ctx, fasthttp.StatusOK)
+		return
+	}
+	b := c.batches.Get().(*batch)
+	defer func() {
+		b.reset()
+		c.batches.Put(b)
+	}()
+	s, v := c.sender(ctx)
+	b.addPixel(c, claims, &s, &v, ctx.Request.Header.Referer())
+	if err := c.write(ctx, b); err != nil {
+		c.logFailure(ctx, b, err)
+		unavailablePixel(ctx)
+		return
+	}
+	c.countAccepted(b)
+	showPixel(ctx, fasthttp.StatusOK)
+}
+
+// addPixel makes the one record of an image. page is the address of the page that shows it.
+func (b *batch) addPixel(c *Collector, claims token.Claims, s *sender, h *visitor, page []byte) {
+	at := s.receivedAt.UnixMilli()
+	var hash [16]byte
+	if h.keep {
+		var ok bool
+		if hash, ok = b.hashes.of(c.deps.Addresses, claims.AccountID, h.addr, s.receivedAt); !ok {
+			b.unhashed++
+		}
+	}
+	if s.bot != "" {
+		b.bots++
+	}
+	if claims.AccessLinkID == uuid.Nil {
+		view := event.LinkView{
+			AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, GenericLinkID: claims.GenericLinkID,
+			EventID: c.newID(), IPHash: hash, UserAgent: s.userAgent, Bot: s.bot, CreatedAt: at, ReceivedAt: at,
+		}
+		if !s.private {
+			view.URL = sound(page, event.MaxURLBytes)
+		}
+		key := claims.GenericLinkID // in memory of its own: the sink keeps it
+		b.records = append(b.records, producer.Record{Topic: event.LinkViewTopic, Key: key[:], Value: view.Append(nil)})
+		return
+	}
+	ev := event.Event{
+		AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, GenericLinkID: claims.GenericLinkID,
+		AccessLinkID: claims.AccessLinkID, MagnetVersion: claims.MagnetVersion, Type: event.PageViewed, Data: emptyData,
+		EventID: c.newID(), IPHash: hash, UserAgent: s.userAgent, Bot: s.bot, CreatedAt: at, ReceivedAt: at,
+	}
+	key := claims.AccessLinkID
+	b.records = append(b.records, producer.Record{Topic: event.Topic, Key: key[:], Value: ev.Append(nil)})
+}
+
+func showPixel(ctx *fasthttp.RequestCtx, status int) {
+	ctx.SetStatusCode(status)
+	h := &ctx.Response.Header
+	h.SetContentType("image/gif")
+	h.Set(fasthttp.HeaderCacheControl, "no-store")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // pages that isolate themselves load it, too
+	ctx.Response.SetBodyRaw(pixel)
+}
+
+func unavailablePixel(ctx *fasthttp.RequestCtx) {
+	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, retryAfter)
+	showPixel(ctx, fasthttp.StatusServiceUnavailable)
+}
