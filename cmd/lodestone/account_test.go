@@ -1,0 +1,57 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+)
+
+func TestAccountAndKeyCommands(t *testing.T) {
+	t.Parallel()
+	url := enginetest.Postgres(t)
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 2})
+	require.NoError(t, err)
+	defer pool.Close()
+	_, err = pool.Migrate(t.Context())
+	require.NoError(t, err)
+	dir := t.TempDir()
+	run := func(code int, args ...string) string {
+		t.Helper()
+		p := launch(t, dir, []string{"LODESTONE_POSTGRES_URL=" + url}, args...)
+		require.Equal(t, code, p.wait(), "%s", p.out)
+		return p.out.String()
+	}
+
+	id := strings.TrimSpace(run(0, "account", "create", "--name", "Ada & Co", "--plan", "pro"))
+	run(0, "account", "create", "--name", "evil \x1b[2J\tname")
+	list := strings.Split(strings.TrimSpace(run(0, "account", "list")), "\n")
+	require.Len(t, list, 3)
+	require.Regexp(t, `^ID +PLAN +CREATED +NAME$`, list[0])
+	require.Regexp(t, `^`+id+`  pro   20\d\d-\d\d-\d\dT\S+Z  Ada & Co$`, list[1])
+	require.Contains(t, list[2], `  free  `)
+	require.Contains(t, list[2], `"evil \x1b[2J\tname"`)
+
+	made := run(0, "key", "create", "--account", id, "--scope", "read", "--name", "report")
+	parts := regexp.MustCompile(`(?s)^id: +([0-9a-f-]{36})\nkey: (lsk_\w{38})\n$`).FindStringSubmatch(made)
+	require.NotNil(t, parts, made)
+	keys := strings.Split(strings.TrimSpace(run(0, "key", "list", "--account", id)), "\n")
+	require.Len(t, keys, 2)
+	require.Regexp(t, `^`+parts[1]+`  `+parts[2][:12]+`…  read +20\S+Z  - +- +report$`, keys[1])
+	require.NotContains(t, keys[1], parts[2])
+	run(0, "key", "revoke", parts[1])
+	run(0, "key", "revoke", parts[1])
+	require.Regexp(t, `20\S+Z  - +20\S+Z  report`, run(0, "key", "list", "--account", id))
+
+	const unknown = "01a1fe16-8650-7402-b125-897c852647cf"
+	require.Contains(t, run(exitFailed, "key", "list", "--account", unknown), "account list")
+	require.Contains(t, run(exitFailed, "key", "create", "--account", unknown), "account create")
+	require.Contains(t, run(exitFailed, "key", "revoke", unknown), "key list")
+	run(exitSettings, "account", "create", "--name", "x", "--plan", "gold")
+	run(exitSettings, "key", "create", "--account", id, "--scope", "admin")
+	run(exitSettings, "key", "list", "--account", "nonsense")
+}
