@@ -44,6 +44,9 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 	s := c.streams[a.topic]
 	ctx, cancel := context.WithCancel(context.Background()) // ends with the assignment, in release
 	log := c.log.With("topic", a.topic, "partition", a.partition)
+	// The client keeps a partition paused from one assignment to the next.
+	resume := func() { cl.ResumeFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }
+	resume()
 	w := &worker{
 		stream:  s,
 		at:      origin{topicID: p.topicID, partition: a.partition},
@@ -52,8 +55,8 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 		log:     log,
 		metrics: c.metrics,
 		store:   &store{options: c.clickhouse, table: s.table, link: s.link, topicID: p.topicID, partition: a.partition, log: log},
-		queue:   newQueue(c.cfg.QueueBytes),
-		resume:  func() { cl.ResumeFetchPartitions(map[string][]int32{a.topic: {a.partition}}) },
+		queue: newQueue(c.cfg.QueueBytes,
+			func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
 		window:  newWindow(repeatWindow),
 		block:   &block{table: s.make()},
 		started: p.next,

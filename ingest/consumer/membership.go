@@ -111,8 +111,8 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 			w := c.workers[a]
 			c.ends[a] = p.HighWatermark
 			c.mu.Unlock()
-			if w != nil && len(p.Records) > 0 && w.queue.push(p.Records) {
-				cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}})
+			if w != nil && len(p.Records) > 0 {
+				w.queue.push(p.Records)
 			}
 		})
 		cl.AllowRebalance()

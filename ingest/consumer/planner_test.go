@@ -108,8 +108,8 @@ func plannedWorker(next, intent, fetch, window int64, rows int) *worker {
 	w := &worker{
 		cfg: Config{BlockRows: rows, BlockBytes: 1 << 20, BlockAge: time.Hour}, log: testLog(),
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
-		queue:   newQueue(1 << 20), resume: func() {},
-		window: newWindow(window), block: &block{table: newEventTable()},
+		queue:   newQueue(1<<20, func() {}, func() {}),
+		window:  newWindow(window), block: &block{table: newEventTable()},
 		started: next, read: fetch, next: next, intent: intent,
 	}
 	w.block.reset(next)

@@ -26,7 +26,6 @@ type worker struct {
 	metrics *metrics
 	store   *store
 	queue   *queue
-	resume  func() // asks the poll loop to fetch the partition again
 
 	window  *window
 	block   *block
@@ -114,10 +113,7 @@ func (w *worker) collect(ctx context.Context) bool {
 func (w *worker) fill(age *time.Timer) bool {
 	for {
 		if len(w.pending) == 0 {
-			var resume bool
-			if w.pending, resume = w.queue.take(); resume {
-				w.resume()
-			}
+			w.pending = w.queue.take()
 			if len(w.pending) == 0 {
 				return false
 			}

@@ -1,0 +1,37 @@
+package consumer
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// A worker that empties the queue just when the poll loop finds it too full must not leave the
+// partition paused: nobody would fetch it again.
+func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
+	t.Parallel()
+	var paused atomic.Bool
+	q := newQueue(1, func() { runtime.Gosched(); paused.Store(true) }, func() { runtime.Gosched(); paused.Store(false) })
+	const rounds = 20_000
+	var both sync.WaitGroup
+	both.Go(func() {
+		for range rounds {
+			q.push([]*kgo.Record{{Value: []byte("more than the limit")}})
+		}
+	})
+	both.Go(func() {
+		for taken := 0; taken < rounds; {
+			records := q.take()
+			taken += len(records)
+			if len(records) == 0 {
+				<-q.ready
+			}
+		}
+	})
+	both.Wait()
+	require.False(t, paused.Load())
+}
