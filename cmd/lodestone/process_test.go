@@ -27,6 +27,7 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys,
 		"LODESTONE_KAFKA_PARTITIONS=6",
 		"LODESTONE_CONSUMER_SESSION_TIMEOUT=6s",
+		"LODESTONE_CONSUMER_INSERT_TIMEOUT=5s",
 	}
 	dir := t.TempDir()
 	oneShot := func(args ...string) string {

@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"time"
@@ -98,6 +99,6 @@ func text(num protowire.Number, b []byte, personal bool) string {
 	case utf8.Valid(b):
 		return strconv.Quote(string(b))
 	default:
-		return fmt.Sprintf("%x", b)
+		return hex.EncodeToString(b)
 	}
 }

@@ -36,6 +36,8 @@ type Finding struct {
 	Wrong   string
 	Remedy  string
 	Fatal   bool // nobody may start on it; else it is a warning
+
+	Missing bool // it is about a topic that does not exist, or that not every broker knows yet
 }
 
 // Error implements error.
@@ -72,6 +74,7 @@ func Check(ctx context.Context, cl *kgo.Client, ledger PartitionLedger, topics .
 		switch {
 		case !ok, errors.Is(detail.Err, kerr.UnknownTopicOrPartition):
 			c.fatal("topic "+name, "the topic", "does not exist", "make it with `lodestone migrate`")
+			c.findings[len(c.findings)-1].Missing = true
 			continue
 		case detail.Err != nil:
 			return nil, fmt.Errorf("look up Kafka topic %s: %w", name, detail.Err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +18,7 @@ import (
 const (
 	guardTry   = 5 * time.Second  // one check, and how long the start of a process waits for it
 	guardRetry = time.Second      // while Kafka does not answer
+	guardGrace = 5 * time.Second  // a topic that was just made is not known to every broker yet
 	guardAgain = 10 * time.Minute // settings may change while a process runs
 )
 
@@ -57,12 +59,19 @@ func (g *Guard) run(ctx context.Context, ready func()) error {
 	}
 	defer client.Close()
 	failing := false
+	begin := time.Now()
 	for {
 		attempt, cancel := context.WithTimeout(ctx, guardTry)
 		findings, err := Check(attempt, client, g.ledger, g.topics...)
 		cancel()
 		if ctx.Err() != nil {
 			return nil
+		}
+		if isMissing(findings) && time.Since(begin) < guardGrace {
+			if !sleep(ctx, guardRetry/5) {
+				return nil
+			}
+			continue
 		}
 		if refused := g.tell(findings); refused != nil {
 			return refused
@@ -76,13 +85,25 @@ func (g *Guard) run(ctx context.Context, ready func()) error {
 		}
 		failing = err != nil
 		ready()
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep(ctx, pause) {
 			return nil
 		}
+	}
+}
+
+func isMissing(findings []*Finding) bool {
+	return slices.ContainsFunc(findings, func(f *Finding) bool { return f.Missing })
+}
+
+// sleep waits, and reports false if ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

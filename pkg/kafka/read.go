@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -58,7 +59,7 @@ func ReadRange(ctx context.Context, options []kgo.Opt, topic string, partition i
 	if r.Empty() {
 		return nil
 	}
-	cl, err := kgo.NewClient(append(options[:len(options):len(options)],
+	cl, err := kgo.NewClient(append(slices.Clip(options),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {partition: kgo.NewOffset().At(r.From)}}),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
 		kgo.KeepControlRecords(), // so that every offset shows how far reading has come

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -69,7 +70,25 @@ func CreateTopics(ctx context.Context, cl *kgo.Client, c TopicConfig) ([]string,
 			return created, fmt.Errorf("create Kafka topic %s: %w", name, err)
 		}
 	}
+	for _, name := range created {
+		if err := await(ctx, cl, name); err != nil {
+			return created, err
+		}
+	}
 	return created, nil
+}
+
+// await returns when the topic, which was just made, shows: brokers hear of it one after another.
+func await(ctx context.Context, cl *kgo.Client, name string) error {
+	for {
+		_, _, err := Topic(ctx, cl, name)
+		if !errors.Is(err, ErrNoTopic) {
+			return err
+		}
+		if !sleep(ctx, 20*time.Millisecond) {
+			return err
+		}
+	}
 }
 
 // ErrNoTopic is wrapped by the error of Topic about a topic that does not exist.
