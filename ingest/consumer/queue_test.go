@@ -15,7 +15,14 @@ import (
 func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
 	t.Parallel()
 	var paused atomic.Bool
-	q := newQueue(1, func() { runtime.Gosched(); paused.Store(true) }, func() { runtime.Gosched(); paused.Store(false) })
+	var disorder atomic.Int64
+	turn := func(to bool) {
+		runtime.Gosched()
+		if !paused.CompareAndSwap(!to, to) {
+			disorder.Add(1)
+		}
+	}
+	q := newQueue(1, func() { turn(true) }, func() { turn(false) })
 	const rounds = 20_000
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -33,5 +40,6 @@ func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
 		}
 	})
 	both.Wait()
+	require.Zero(t, disorder.Load(), "resumed before it was paused")
 	require.False(t, paused.Load())
 }
