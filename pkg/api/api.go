@@ -73,6 +73,7 @@ func New(o Options) *API {
 	}
 	a.document = sync.OnceValue(a.newDocument)
 	a.Handle("GET "+SpecPath, http.HandlerFunc(a.serveSpec))
+	a.Handle("GET "+DocsPath, http.HandlerFunc(a.serveDocs))
 	a.Handle("GET "+problem.TypePath+"{code}", http.HandlerFunc(a.explainProblem))
 	return a
 }

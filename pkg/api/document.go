@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ const SpecPath = "/api/v1/openapi.json"
 // document is the description of everything that was registered, ready to be served.
 type document struct {
 	spec []byte
+	page []byte
 	err  error
 }
 
@@ -39,6 +41,7 @@ func (a *API) newDocument() *document {
 		return &document{err: err}
 	}
 	d.spec = append(text, '\n')
+	d.page, d.err = a.renderDocs()
 	return d
 }
 
@@ -214,13 +217,12 @@ func (a *API) example(s *huma.Schema, name string) any {
 	case s.Default != nil:
 		return s.Default
 	}
+	if known, ok := examples[name]; ok && s.Type != huma.TypeArray && s.Type != huma.TypeObject {
+		return known
+	}
 	switch s.Type {
 	case huma.TypeObject:
-		object := map[string]any{}
-		for property, schema := range s.Properties {
-			object[property] = a.example(schema, property)
-		}
-		return object
+		return a.exampleObject(s)
 	case huma.TypeArray:
 		return []any{a.example(s.Items, name)}
 	case huma.TypeInteger, huma.TypeNumber:
@@ -236,28 +238,87 @@ func (a *API) example(s *huma.Schema, name string) any {
 	return nil
 }
 
+// exampleObject has the fields in the order in which they are declared, as far as that is known:
+// those that are always there first.
+func (a *API) exampleObject(s *huma.Schema) object {
+	names := slices.Clone(s.Required)
+	var rest []string
+	for name := range s.Properties {
+		if !slices.Contains(names, name) {
+			rest = append(rest, name)
+		}
+	}
+	slices.Sort(rest)
+	o := object{}
+	for _, name := range append(names, rest...) {
+		o = append(o, member{name, a.example(s.Properties[name], name)})
+	}
+	return o
+}
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	out := jsontext.Value("{")
+	for i, m := range o {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := jsontext.AppendQuote(nil, m.name)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // a name of a field of ours
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, fmt.Errorf("write example of %s: %w", m.name, err)
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}
+
+// examples are values of fields and parameters by their names, where their form alone suggests none
+// that tells much.
+var examples = map[string]any{
+	"title":         "The field guide to lead magnets",
+	"description":   "What makes a document worth an email address.",
+	"name":          "Ada Lovelace",
+	"email":         "ada@example.com",
+	"emails":        "ada@example.com",
+	"slug":          "field-guide-x7k2p9",
+	"file_name":     "field-guide.pdf",
+	"file_size":     482133,
+	"page_count":    12,
+	"content_type":  "application/pdf",
+	"thumbnail_url": "https://example.com/cover.png",
+	"url":           "https://links.example.com/l/field-guide-x7k2p9",
+	"max_views":     10,
+	"expires_at":    "2036-03-01T09:30:00.000Z",
+	"per_page":      20,
+	"total":         57,
+	"total_pages":   3,
+	"key":           "lsk_…",
+	"prefix":        "lsk_w9lF5UR6",
+	"ip_hash":       "9f86d081884c7d659a2feaa0c55ad015",
+	"user_agent":    "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0",
+	"next_cursor":   nil,
+}
+
 func exampleText(s *huma.Schema, name string) any {
 	switch {
 	case s.Format == FormatUUID:
 		return "0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"
-	case s.Format == FormatTime && strings.HasPrefix(name, "expires"):
-		return "2036-03-01T09:30:00.000Z"
 	case s.Format == FormatTime:
 		return "2026-03-01T09:30:00.000Z"
-	case strings.Contains(name, "email"):
-		return "ada@example.com"
-	case strings.HasSuffix(name, "url"):
-		return "https://example.com/cover.png"
-	case name == "slug":
-		return "field-guide-x7k2p9"
-	case name == "title":
-		return "The field guide to lead magnets"
-	case name == "description":
-		return "What makes a document worth an email address, in twelve pages."
-	case name == "name":
-		return "Ada Lovelace"
-	case strings.HasSuffix(name, "cursor"):
-		return nil
+	case strings.HasSuffix(name, "token"):
+		return "AQECAAAAAAGh_ggl…"
 	case s.Nullable:
 		return nil
 	}

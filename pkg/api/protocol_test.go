@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -200,4 +202,33 @@ func TestDescriptionOnly(t *testing.T) {
 	w := httptest.NewRecorder()
 	a.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/elsewhere", http.NoBody))
 	require.Equal(t, 404, w.Code)
+}
+
+// The page shows every operation and code, and loads nothing from anywhere.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, io.Discard)
+	res, body := raw(t, s, http.MethodGet, "/api/v1/docs", nil)
+	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, "text/html; charset=utf-8", res.Header.Get("Content-Type"))
+	policy := res.Header.Get("Content-Security-Policy")
+	require.True(t, strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"), policy)
+	require.NotContains(t, policy, "unsafe")
+	for _, id := range []string{"make-thing", "list-things", "get-thing", "break-thing"} {
+		require.Contains(t, string(body), `<article id="`+id+`"`)
+		require.Contains(t, string(body), `href="#`+id+`"`)
+	}
+	for _, c := range problem.Codes() {
+		require.Contains(t, string(body), "<code>"+string(c)+"</code>")
+	}
+	require.NotRegexp(t, `(src|href)="(https?:)?//`, string(body))
+	require.NotContains(t, string(body), "ZgotmplZ", "the template refused a value")
+	// What the policy allows is what the page has.
+	for _, part := range []struct{ open, end string }{{"<style>", "</style>"}, {"<script>", "</script>"}} {
+		_, after, found := strings.Cut(string(body), part.open)
+		require.True(t, found)
+		text, _, _ := strings.Cut(after, part.end)
+		sum := sha256.Sum256([]byte(text))
+		require.Contains(t, policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+	}
 }

@@ -1,0 +1,320 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed" // the page's parts
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lodestone/pkg/problem"
+	"lodestone/pkg/ratelimit"
+)
+
+// DocsPath is where the description of the API is served as a page.
+const DocsPath = "/api/v1/docs"
+
+//go:embed docs/page.html
+var docsHTML string
+
+//go:embed docs/page.css
+var docsCSS string
+
+//go:embed docs/page.js
+var docsJS string
+
+// docsPolicy lets the page use its own style and script, and nothing from anywhere.
+func docsPolicy() string {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; style-src " + hash(docsCSS) + "; script-src " + hash(docsJS) +
+		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
+
+func (a *API) serveDocs(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", docsPolicy())
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	a.servePage(w, r, "text/html; charset=utf-8", func(d *document) []byte { return d.page })
+}
+
+// The page's content, as its template takes it.
+type (
+	docsPage struct {
+		CSS                                          template.CSS
+		JS                                           template.JS
+		Authenticate, Problem, Pages, Headers, Retry docsCode
+		Codes                                        []docsProblem
+		Limits                                       []docsLimit
+		Groups                                       []docsGroup
+	}
+	docsCode struct {
+		Title, Text string
+		Copy        bool
+	}
+	docsProblem struct {
+		Status      int
+		Code, Title string
+	}
+	docsLimit struct {
+		Name, For string
+		Quota     int
+	}
+	docsGroup struct {
+		Name, Anchor string
+		Operations   []docsOperation
+	}
+	docsOperation struct {
+		ID, Method, Class, Path, Summary, Description, Scope, Limit string
+		Fields                                                      []docsFields
+		Answers                                                     []docsAnswer
+		Examples                                                    []docsCode
+	}
+	docsFields struct {
+		Title string
+		Rows  []docsField
+	}
+	docsField struct {
+		Name, Type, Text string
+		Required         bool
+	}
+	docsAnswer struct {
+		Status, Class, Text string
+		Codes               []string
+	}
+)
+
+// renderDocs writes the page. It does not depend on the request, so it is made once.
+func (a *API) renderDocs() ([]byte, error) {
+	page, err := template.New("docs").Parse(docsHTML)
+	if err != nil {
+		return nil, fmt.Errorf("parse docs page: %w", err)
+	}
+	content, err := a.docsContent()
+	if err != nil {
+		return nil, err
+	}
+	out := &bytes.Buffer{}
+	if err := page.Execute(out, content); err != nil {
+		return nil, fmt.Errorf("write docs page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func (a *API) docsContent() (*docsPage, error) {
+	p := &docsPage{
+		CSS: template.CSS(docsCSS), JS: template.JS(docsJS), //nolint:gosec // ours, from this directory
+		Authenticate: docsCode{"Shell", "source data/lodestone.env\ncurl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n  \"$LODESTONE_URL/api/v1/lead-magnets\"", true},
+		Pages:        docsCode{"Part of an answer", "\"pagination\": {\n  \"page\": 1,\n  \"per_page\": 20,\n  \"total\": 57,\n  \"total_pages\": 3\n}", false},
+		Headers: docsCode{"Headers of an answer", "RateLimit-Policy: \"requests\";q=1000;w=60\nRateLimit: \"requests\";r=998;t=41\nX-RateLimit-Limit: 1000\n" +
+			"X-RateLimit-Remaining: 998\nX-RateLimit-Reset: 1772357441", false},
+		Retry: docsCode{"Shell", "curl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n  -H \"Idempotency-Key: $(uuidgen)\" \\\n" +
+			"  \"$LODESTONE_URL/api/v1/lead-magnets\" \\\n  --json '{\"title\": \"Worth the email\"}'", true},
+	}
+	example, err := marshal(problem.Invalid(problem.Field{Field: "title", Message: "must have 1 to 200 characters, and has 0"}))
+	if err != nil {
+		return nil, fmt.Errorf("write example: %w", err)
+	}
+	p.Problem = docsCode{"422 application/problem+json", example, false}
+	for _, c := range problem.Codes() {
+		p.Codes = append(p.Codes, docsProblem{c.Status(), string(c), c.Title()})
+	}
+	slices.SortStableFunc(p.Codes, func(x, y docsProblem) int { return cmp.Compare(x.Status, y.Status) })
+	if a.limits != nil {
+		for _, l := range []struct {
+			name  ratelimit.Name
+			whose string
+		}{{ratelimit.Requests, "each key"}, {ratelimit.Analytics, "the account"}, {ratelimit.AnalyticsEmail, "the account"}} {
+			p.Limits = append(p.Limits, docsLimit{string(l.name), l.whose, a.limits.Untouched(l.name).Quota})
+		}
+	}
+	for _, op := range a.operations() {
+		name := "Other"
+		if len(op.Tags) > 0 {
+			name = op.Tags[0]
+		}
+		i := slices.IndexFunc(p.Groups, func(g docsGroup) bool { return g.Name == name })
+		if i < 0 {
+			i = len(p.Groups)
+			p.Groups = append(p.Groups, docsGroup{Name: name, Anchor: "group-" + strings.ReplaceAll(strings.ToLower(name), " ", "-")})
+		}
+		entry, err := a.docsOperation(op)
+		if err != nil {
+			return nil, err
+		}
+		p.Groups[i].Operations = append(p.Groups[i].Operations, entry)
+	}
+	// As a newcomer meets them.
+	order := []string{"Lead magnets", "Generic links", "Submissions", "Access links", "Analytics", "Webhooks", "Account"}
+	rank := func(g docsGroup) int {
+		if i := slices.Index(order, g.Name); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(p.Groups, func(x, y docsGroup) int { return cmp.Compare(rank(x), rank(y)) })
+	return p, nil
+}
+
+func (a *API) docsOperation(op *huma.Operation) (docsOperation, error) {
+	text := func(name string) string { s, _ := op.Extensions[name].(string); return s }
+	d := docsOperation{
+		ID: op.OperationID, Method: op.Method, Class: strings.ToLower(op.Method), Path: op.Path,
+		Summary: op.Summary, Description: op.Description, Scope: text("x-scope"), Limit: text("x-rate-limit"),
+	}
+	for _, in := range []struct{ in, title string }{{"path", "Path"}, {"query", "Query parameters"}, {"header", "Headers"}} {
+		group := docsFields{Title: in.title}
+		for _, p := range op.Parameters {
+			if p.In == in.in {
+				group.Rows = append(group.Rows, docsField{p.Name, a.docsType(p.Schema), cmp.Or(p.Description, p.Schema.Description), p.Required && p.In != "path"})
+			}
+		}
+		if group.Rows != nil {
+			d.Fields = append(d.Fields, group)
+		}
+	}
+	if op.RequestBody != nil {
+		if m := op.RequestBody.Content["application/json"]; m != nil {
+			d.Fields = append(d.Fields, docsFields{"Body", a.docsBody(m.Schema)})
+		}
+	}
+	call, err := a.docsCall(op)
+	if err != nil {
+		return d, err
+	}
+	d.Examples = append(d.Examples, docsCode{"Shell", call, true})
+	statuses := make([]string, 0, len(op.Responses))
+	for status := range op.Responses {
+		statuses = append(statuses, status)
+	}
+	slices.Sort(statuses)
+	for _, status := range statuses {
+		answer := op.Responses[status]
+		if name, found := strings.CutPrefix(answer.Ref, responsePrefix); found {
+			answer = a.openapi.Components.Responses[name]
+		}
+		entry := docsAnswer{Status: status, Class: "bad", Text: answer.Description}
+		if status < "300" {
+			entry.Class = "ok"
+		}
+		if answer.Content[problem.ContentType] != nil {
+			entry.Codes = strings.Split(answer.Description, ", ")
+		}
+		d.Answers = append(d.Answers, entry)
+		if m := answer.Content["application/json"]; m != nil && m.Example != nil {
+			example, err := marshal(m.Example)
+			if err != nil {
+				return d, fmt.Errorf("write example of %s: %w", op.OperationID, err)
+			}
+			d.Examples = append(d.Examples, docsCode{status + " application/json", example, false})
+		}
+	}
+	return d, nil
+}
+
+// docsCall returns a command that sends an operation's example.
+func (a *API) docsCall(op *huma.Operation) (string, error) {
+	path := op.Path
+	for _, p := range op.Parameters {
+		switch {
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", fmt.Sprint(a.example(p.Schema, p.Name)))
+		case p.In == "query" && p.Required:
+			path += "?" + p.Name + "=" + fmt.Sprint(a.example(p.Schema, p.Name))
+		}
+	}
+	lines := []string{`curl -H "Authorization: Bearer $LODESTONE_API_KEY"`}
+	if op.Method != http.MethodGet && op.Method != http.MethodPost {
+		lines[0] = "curl -X " + op.Method + strings.TrimPrefix(lines[0], "curl")
+	}
+	if op.RequestBody == nil && op.Method == http.MethodPost {
+		lines[0] = "curl -X POST" + strings.TrimPrefix(lines[0], "curl")
+	}
+	lines = append(lines, `"$LODESTONE_URL`+path+`"`)
+	if op.RequestBody != nil {
+		if m := op.RequestBody.Content["application/json"]; m != nil {
+			body, err := marshal(m.Example)
+			if err != nil {
+				return "", fmt.Errorf("write example of %s: %w", op.OperationID, err)
+			}
+			lines = append(lines, "--json '"+strings.ReplaceAll(body, "'", `'\''`)+"'")
+		} else {
+			lines = append(lines, "-H 'Content-Type: application/pdf'", "--data-binary @guide.pdf")
+		}
+	}
+	return strings.Join(lines, " \\\n  "), nil
+}
+
+// docsBody lists the fields of a body.
+func (a *API) docsBody(s *huma.Schema) (rows []docsField) {
+	s = a.resolve(s)
+	names := make([]string, 0, len(s.Properties))
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(x, y string) int {
+		first := func(name string) int {
+			if slices.Contains(s.Required, name) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(x, y))
+	})
+	for _, name := range names {
+		p := a.resolve(s.Properties[name])
+		rows = append(rows, docsField{name, a.docsType(p), p.Description, slices.Contains(s.Required, name)})
+	}
+	return rows
+}
+
+func (a *API) resolve(s *huma.Schema) *huma.Schema {
+	for s.Ref != "" {
+		s = a.openapi.Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+// docsType says in words what values a schema takes.
+func (a *API) docsType(s *huma.Schema) string {
+	s = a.resolve(s)
+	text := s.Type
+	switch {
+	case len(s.Enum) > 0:
+		names := make([]string, len(s.Enum))
+		for i, e := range s.Enum {
+			names[i] = fmt.Sprint(e)
+		}
+		text = strings.Join(names, " | ")
+	case s.Format == FormatUUID:
+		text = "UUID"
+	case s.Format == FormatTime:
+		text = "ISO 8601 date or time"
+	case s.Type == huma.TypeArray:
+		text = "list of " + a.docsType(s.Items)
+		if s.MaxItems != nil {
+			text += fmt.Sprintf(", at most %d", *s.MaxItems)
+		}
+	case s.Minimum != nil && s.Maximum != nil:
+		text += fmt.Sprintf(", %.0f to %.0f", *s.Minimum, *s.Maximum)
+	case s.MaxLength != nil && s.MinLength != nil && *s.MinLength > 1:
+		text += fmt.Sprintf(", %d to %d characters", *s.MinLength, *s.MaxLength)
+	case s.MaxLength != nil:
+		text += fmt.Sprintf(", at most %d characters", *s.MaxLength)
+	}
+	if s.Default != nil {
+		text += fmt.Sprintf(", default %v", s.Default)
+	}
+	if s.Nullable {
+		text += " or null"
+	}
+	return text
+}
