@@ -239,7 +239,12 @@ func TestVolumes(t *testing.T) {
 		}
 	}
 	require.Len(t, used, len(p.Volumes))
-	require.Equal(t, map[string]string{"kafka-data": "kafka", "clickhouse-data": "clickhouse", "postgres-data": "postgres"}, used)
+	require.Equal(t, map[string]string{"kafka-data": "kafka", "clickhouse-data": "clickhouse", "postgres-data": "postgres", "spool-data": "collector"}, used)
+	spool := p.Services["collector"].Volumes[0]
+	require.Equal(t, spool.Target, *p.Services["collector"].Environment["LODESTONE_SPOOL_DIR"])
+	dockerfile, err := os.ReadFile("Dockerfile")
+	require.NoError(t, err)
+	require.Contains(t, string(dockerfile), "--chown=65532:65532 /spool "+spool.Target+"\n", "the process could not write to the volume")
 }
 
 func TestOrderOfStart(t *testing.T) {

@@ -137,6 +137,11 @@ func (h *host) command(ctx context.Context, service string, args ...string) *exe
 			text = filepath.Join(h.dir, service+"-"+name)
 			require.NoError(h.t, os.WriteFile(text, []byte(h.variables[h.project.Secrets[name].Environment]), 0o600))
 		}
+		for _, v := range s.Volumes {
+			if v.Type == types.VolumeTypeVolume {
+				text = strings.ReplaceAll(text, v.Target, filepath.Join(h.dir, v.Source))
+			}
+		}
 		cmd.Env = append(cmd.Env, variable+"="+text)
 	}
 	return cmd
