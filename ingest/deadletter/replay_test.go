@@ -33,7 +33,7 @@ const patience = 60 * time.Second
 // rig is a broker and a Postgres database of the test's own and the shared ClickHouse.
 type rig struct {
 	t        *testing.T
-	broker   *engine.Kafka
+	broker   *engine.Kafka // nil: Apache Kafka
 	kafka    kafka.Config
 	store    clickhouse.Config
 	client   *kgo.Client
@@ -48,11 +48,18 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, broker: enginetest.NewKafka(t, t.TempDir()), account: uuid.New(), magnet: uuid.New()}
-	require.NoError(t, r.broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, r.broker.Stop(context.Background())) })
+	broker := enginetest.NewKafka(t, t.TempDir())
+	require.NoError(t, broker.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	r := newRigOn(t, broker.Brokers())
+	r.broker = broker
+	return r
+}
+
+func newRigOn(t *testing.T, brokers []string) *rig {
+	t.Helper()
+	r := &rig{t: t, kafka: kafka.Config{Brokers: brokers}, account: uuid.New(), magnet: uuid.New()}
 	log := slog.New(slog.DiscardHandler)
-	r.kafka = kafka.Config{Brokers: r.broker.Brokers()}
 	options := append(r.kafka.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	var err error
 	r.client, err = kgo.NewClient(options...)
@@ -241,7 +248,16 @@ func TestLettersOfTheConsumerAreListedShownAndDiscarded(t *testing.T) {
 
 func TestAReplayStoresAndCountsOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	requireReplay(t, newRig(t))
+}
+
+func TestAReplayOnApacheKafka(t *testing.T) {
+	t.Parallel()
+	requireReplay(t, newRigOn(t, enginetest.ApacheKafka(t)))
+}
+
+func requireReplay(t *testing.T, r *rig) {
+	t.Helper()
 	link := r.link()
 	first, second, third := r.event(link), r.event(link), r.event(link)
 	r.bury(5, first.Append(nil))
