@@ -21,6 +21,7 @@ type options struct {
 	Rate     int           // events a second, 0: as many as are taken
 	Senders  int
 	Brokers  int      // 1 or 3
+	NoSpool  bool     // the collectors have none
 	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration and Events are reached
 	Only     []string // names of the faults that the seed may choose from; else all
 	Pause    time.Duration

@@ -50,6 +50,7 @@ type world struct {
 	dir      string // of this run
 	programs string // directory of lodestone and lodestone-clickhouse
 	brokers  int
+	spools   bool
 	log      *slog.Logger
 	network  *network
 	disks    *disks
@@ -72,7 +73,7 @@ type world struct {
 
 func newWorld(o options) *world {
 	return &world{
-		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, log: o.Log,
+		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, log: o.Log,
 		network: newNetwork(), disks: &disks{dir: o.Dir, wanted: o.fillsDisks(), log: o.Log}, admins: map[string]string{},
 	}
 }
@@ -216,10 +217,12 @@ func (w *world) environments() (map[string][]string, error) {
 		}
 		env[name] = append(env[name],
 			"LODESTONE_COLLECTOR_LISTEN="+listen,
-			"LODESTONE_SPOOL_DIR="+filepath.Join(w.spoolDir(i+1), "events"),
 			"LODESTONE_SPOOL_MAX_BYTES=67108864",
 			"LODESTONE_SPOOL_SEGMENT_BYTES=4194304",
 		)
+		if w.spools {
+			env[name] = append(env[name], "LODESTONE_SPOOL_DIR="+filepath.Join(w.spoolDir(i+1), "events"))
+		}
 		door, err := w.network.add("client-"+name, listen)
 		if err != nil {
 			return nil, err
