@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -53,22 +52,19 @@ func (d *Demo) ask(ctx context.Context) (*answer, error) {
 	return got, d.readEmails(ctx, got)
 }
 
+// limitedPause is the time between two tries of a request that a rate limit refused, on top of what
+// the client waits by itself.
+const limitedPause = 2 * time.Second
+
 // poll calls done until it is, or the time for that is over, which is no error: what there is then
-// is reported. Exceeding a rate limit makes it wait.
+// is reported. The pauses grow, so that a slow machine does not use up the rate limit.
 func poll(ctx context.Context, done func() (bool, error)) error {
 	limit := time.NewTimer(answerTimeout)
 	defer limit.Stop()
+	pause := 200 * time.Millisecond
 	for {
-		pause := 300 * time.Millisecond
-		ok, err := done()
-		var limited *problem.Problem
-		switch {
-		case errors.As(err, &limited) && problem.Is(err, problem.RateLimited):
-			pause = 5 * time.Second
-		case err != nil:
+		if ok, err := done(); ok || err != nil {
 			return err
-		case ok:
-			return nil
 		}
 		select {
 		case <-time.After(pause):
@@ -77,12 +73,32 @@ func poll(ctx context.Context, done func() (bool, error)) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		pause = min(pause*3/2, 2*time.Second)
 	}
 }
 
-func (d *Demo) events(ctx context.Context, f client.EventFilter) (client.Page[client.Event], error) {
+// whileLimited calls fn again as long as its answer is that a rate limit is exceeded: a window ends
+// within a minute, and a demo that is played several times in it only takes longer.
+func whileLimited(ctx context.Context, fn func() error) error {
+	for {
+		err := fn()
+		if !problem.Is(err, problem.RateLimited) {
+			return err
+		}
+		select {
+		case <-time.After(limitedPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (d *Demo) events(ctx context.Context, f client.EventFilter) (page client.Page[client.Event], err error) {
 	f.LeadMagnetID = d.magnet.ID
-	page, err := d.api.Events(ctx, f)
+	err = whileLimited(ctx, func() (err error) {
+		page, err = d.api.Events(ctx, f)
+		return err
+	})
 	if err != nil {
 		return page, fmt.Errorf("ask for events: %w", err)
 	}
@@ -120,8 +136,12 @@ func (d *Demo) readEvents(ctx context.Context, got *answer, bot bool) error {
 
 func (d *Demo) readLinkViews(ctx context.Context) (views int, err error) {
 	for number := 1; ; number++ {
-		page, err := d.api.AccessLinks(ctx, client.AccessLinkFilter{
-			LeadMagnetID: d.magnet.ID, Paging: client.Paging{Page: number, PerPage: 100},
+		var page client.Page[client.AccessLink]
+		err := whileLimited(ctx, func() (err error) {
+			page, err = d.api.AccessLinks(ctx, client.AccessLinkFilter{
+				LeadMagnetID: d.magnet.ID, Paging: client.Paging{Page: number, PerPage: 100},
+			})
+			return err
 		})
 		if err != nil {
 			return 0, fmt.Errorf("ask for access links: %w", err)
@@ -151,7 +171,11 @@ func (d *Demo) readEmails(ctx context.Context, got *answer) error {
 		return 1
 	})
 	for _, email := range emails[:min(askedEmails, len(emails))] {
-		summary, err := d.api.EmailSummary(ctx, email, d.magnet.ID)
+		var summary client.EmailSummary
+		err := whileLimited(ctx, func() (err error) {
+			summary, err = d.api.EmailSummary(ctx, email, d.magnet.ID)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("ask for an email summary: %w", err)
 		}

@@ -50,7 +50,7 @@ func (c Config) Validate() error {
 // How the demo works.
 const (
 	readersAtOnce = 16
-	answerTimeout = time.Minute // for the API to show what was acknowledged
+	answerTimeout = 2 * time.Minute // for the API to show what was acknowledged
 )
 
 // ErrDisagree says that the API does not answer what was sent.
@@ -107,19 +107,30 @@ func (d *Demo) Run(ctx context.Context) error {
 // offer makes the lead magnet and its landing pages.
 func (d *Demo) offer(ctx context.Context) (err error) {
 	description := "What makes a document worth an email address, in twelve pages."
-	d.magnet, err = d.api.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: "The field guide to lead magnets", Description: &description})
+	err = whileLimited(ctx, func() (err error) {
+		d.magnet, err = d.api.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: "The field guide to lead magnets", Description: &description})
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("create the lead magnet: %w", err)
 	}
-	if d.magnet, err = d.api.UploadFile(ctx, d.magnet.ID, "field-guide.pdf", bytes.NewReader(guide)); err != nil {
+	err = whileLimited(ctx, func() (err error) {
+		d.magnet, err = d.api.UploadFile(ctx, d.magnet.ID, "field-guide.pdf", bytes.NewReader(guide))
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("upload the PDF: %w", err)
 	}
 	if d.magnet.PageCount == nil || *d.magnet.PageCount < 2 {
-		return fmt.Errorf("upload the PDF: the API counts no pages in it")
+		return errors.New("upload the PDF: the API counts no pages in it")
 	}
 	fmt.Fprintf(d.out, "Lead magnet   %s (%d pages, %d KB)\n", d.magnet.Title, *d.magnet.PageCount, len(guide)/1024)
 	for _, title := range []string{"Get the field guide", "The guide from the webinar"} {
-		link, err := d.api.CreateGenericLink(ctx, client.NewGenericLink{LeadMagnetID: d.magnet.ID, Title: &title})
+		var link client.GenericLink
+		err := whileLimited(ctx, func() (err error) {
+			link, err = d.api.CreateGenericLink(ctx, client.NewGenericLink{LeadMagnetID: d.magnet.ID, Title: &title})
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("create a generic link: %w", err)
 		}
@@ -138,7 +149,11 @@ func (d *Demo) invite(ctx context.Context) error {
 	stop := d.progress("Access links", int64(len(d.visits)), &done)
 	for i, v := range d.visits {
 		group.Go(func() error {
-			link, err := d.api.CreateAccessLink(ctx, client.NewAccessLink{LeadMagnetID: d.magnet.ID, Email: v.email})
+			var link client.AccessLink
+			err := whileLimited(ctx, func() (err error) {
+				link, err = d.api.CreateAccessLink(ctx, client.NewAccessLink{LeadMagnetID: d.magnet.ID, Email: v.email})
+				return err
+			})
 			if err != nil {
 				return fmt.Errorf("create an access link: %w", err)
 			}
