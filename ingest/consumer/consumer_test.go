@@ -12,6 +12,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
 )
 
 func chParameter(name, value string) any { return native.Named(name, value) }
@@ -139,6 +140,20 @@ func TestPoisonGoesToTheDeadLettersAndHoldsNothingUp(t *testing.T) {
 	require.Equal(t, map[string]string{
 		prefix + "1": "malformed", prefix + "2": "malformed", prefix + "3": "unsupported_version", prefix + "4": "invalid",
 	}, reasons)
+}
+
+func TestThePoisonMayBeAsLargeAsKafkaTakesIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	large, err := kgo.NewClient(append(r.kafka.Options(testLog()), kgo.ProducerBatchMaxBytes(kafka.DeadLetterBytes))...)
+	require.NoError(t, err)
+	defer large.Close()
+	poison := &kgo.Record{Topic: event.Topic, Value: make([]byte, 1_048_000)}
+	require.NoError(t, large.ProduceSync(t.Context(), poison).FirstErr())
+	last := r.produce(0, r.event(1))
+	r.consume(r.config())
+	r.awaitCommit(0, last+1)
+	r.requireStoredRows(1)
 }
 
 func TestARebalanceUnderLoadLosesAndDoublesNothing(t *testing.T) {

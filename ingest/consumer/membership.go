@@ -61,7 +61,8 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		kgo.RebalanceTimeout(c.cfg.RebalanceTimeout),
 		kgo.DisableAutoCommit(), // an ordinary commit would erase the announcement of a block
 		kgo.BlockRebalanceOnPoll(),
-		kgo.ConsumeResetOffset(kgo.NoResetOffset()), // an offset outside the log is an alarm
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()),      // an offset outside the log is an alarm
+		kgo.ProducerBatchMaxBytes(kafka.DeadLetterBytes), // a record of any size can become a dead letter
 		kgo.FetchMaxBytes(16<<20),
 		kgo.FetchMaxPartitionBytes(4<<20),
 		kgo.FetchMaxWait(500*time.Millisecond),
