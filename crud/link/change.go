@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,6 +15,9 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 )
+
+// deleteTimeout bounds a deletion, which may take hundreds of thousands of submissions with it.
+const deleteTimeout = 5 * time.Minute
 
 type updateInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
@@ -102,11 +106,21 @@ func (l *Links) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Em
 		return nil, err
 	}
 	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
-		n, err := store.New(tx).DeleteLink(ctx, store.DeleteLinkParams{ID: in.ID, Revisions: revisions})
-		if err == nil && n == 0 {
-			return refusal(ctx, tx, in.ID)
+		q := store.New(tx)
+		revision, err := q.TakeLink(ctx, in.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.Missing("generic link")
 		}
-		return err
+		if err != nil {
+			return fmt.Errorf("take generic link: %w", err)
+		}
+		if !api.Matches(revision, revisions) {
+			return problem.Stale("generic link")
+		}
+		if err := q.DetachAccessLinks(ctx, in.ID); err != nil {
+			return fmt.Errorf("detach access links: %w", err)
+		}
+		return q.DeleteLink(ctx, in.ID)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete generic link: %w", err)

@@ -78,6 +78,7 @@ func (l *Links) Register(a *api.API) {
 	}, l.update)
 	api.Register(a, api.Operation{
 		ID: "delete-generic-link", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
+		Timeout: deleteTimeout,
 		Summary: "Delete a generic link and its submissions", Description: "Access links that came from it stay.",
 	}, l.delete)
 }

@@ -34,23 +34,25 @@ func (q *Queries) CountListedLinks(ctx context.Context, leadMagnetID *uuid.UUID)
 	return count, err
 }
 
-const deleteLink = `-- name: DeleteLink :execrows
-DELETE FROM generic_links
-WHERE id = $1 AND ($2::bigint[] IS NULL OR revision = ANY ($2::bigint[]))
+const deleteLink = `-- name: DeleteLink :exec
+DELETE FROM generic_links WHERE id = $1
 `
 
-type DeleteLinkParams struct {
-	ID        uuid.UUID
-	Revisions []int64
+// Its submissions go with it.
+func (q *Queries) DeleteLink(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteLink, id)
+	return err
 }
 
-// Its submissions go with it, and access links keep no reference to either.
-func (q *Queries) DeleteLink(ctx context.Context, arg DeleteLinkParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteLink, arg.ID, arg.Revisions)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+const detachAccessLinks = `-- name: DetachAccessLinks :exec
+UPDATE access_links SET generic_link_id = NULL, submission_id = NULL WHERE generic_link_id = $1::uuid
+`
+
+// Clears both references at once. The foreign keys would do it as well, but row by row, each of them
+// a version of its own, which takes a minute where this takes seconds.
+func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, detachAccessLinks, id)
+	return err
 }
 
 const getLink = `-- name: GetLink :one
@@ -180,6 +182,18 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 		return nil, err
 	}
 	return items, nil
+}
+
+const takeLink = `-- name: TakeLink :one
+SELECT revision FROM generic_links WHERE id = $1 FOR UPDATE
+`
+
+// Takes a link so that nothing can be added to it, nor itself be changed, until the transaction ends.
+func (q *Queries) TakeLink(ctx context.Context, id uuid.UUID) (int64, error) {
+	row := q.db.QueryRow(ctx, takeLink, id)
+	var revision int64
+	err := row.Scan(&revision)
+	return revision, err
 }
 
 const updateLink = `-- name: UpdateLink :one

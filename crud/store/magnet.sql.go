@@ -353,6 +353,15 @@ func (q *Queries) ShareMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, er
 	return i, err
 }
 
+const takeLinksOfMagnet = `-- name: TakeLinksOfMagnet :exec
+SELECT FROM generic_links WHERE lead_magnet_id = $1 ORDER BY id FOR UPDATE
+`
+
+func (q *Queries) TakeLinksOfMagnet(ctx context.Context, leadMagnetID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, takeLinksOfMagnet, leadMagnetID)
+	return err
+}
+
 const takeMagnet = `-- name: TakeMagnet :one
 SELECT revision FROM lead_magnets WHERE id = $1 FOR UPDATE
 `

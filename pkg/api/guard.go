@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -53,6 +55,11 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 		return problem.New(problem.Forbidden, "This needs a key with the scope "+string(op.Scope)+".")
 	}
 	r = r.WithContext(auth.NewContext(r.Context(), identity))
+	if op.Timeout > defaultTimeout {
+		if err := patience(w, op.Timeout); err != nil {
+			return err
+		}
+	}
 	if keys := r.Header.Values(idempotencyHeader); len(keys) > 0 && r.Method == http.MethodPost && a.idempotency != nil {
 		return a.once(w, r, op, keys, fn)
 	}
@@ -77,4 +84,16 @@ func (a *API) writeUntouched(w http.ResponseWriter, name ratelimit.Name) {
 	if a.limits != nil {
 		a.limits.Untouched(name).WriteHeader(w.Header(), time.Now())
 	}
+}
+
+// patience lets a connection outlive the server's own limits, which are made for short operations.
+func patience(w http.ResponseWriter, timeout time.Duration) error {
+	connection := http.NewResponseController(w)
+	for _, set := range []func(time.Time) error{connection.SetReadDeadline, connection.SetWriteDeadline} {
+		// A little longer than the operation, so that there is time to answer that it took too long.
+		if err := set(time.Now().Add(timeout + defaultTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return fmt.Errorf("extend the time of the request: %w", err)
+		}
+	}
+	return nil
 }

@@ -35,7 +35,15 @@ UPDATE generic_links SET
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))
 RETURNING *;
 
--- name: DeleteLink :execrows
--- Its submissions go with it, and access links keep no reference to either.
-DELETE FROM generic_links
-WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]));
+-- name: TakeLink :one
+-- Takes a link so that nothing can be added to it, nor itself be changed, until the transaction ends.
+SELECT revision FROM generic_links WHERE id = $1 FOR UPDATE;
+
+-- name: DetachAccessLinks :exec
+-- Clears both references at once. The foreign keys would do it as well, but row by row, each of them
+-- a version of its own, which takes a minute where this takes seconds.
+UPDATE access_links SET generic_link_id = NULL, submission_id = NULL WHERE generic_link_id = sqlc.arg(id)::uuid;
+
+-- name: DeleteLink :exec
+-- Its submissions go with it.
+DELETE FROM generic_links WHERE id = $1;

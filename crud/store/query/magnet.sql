@@ -64,6 +64,9 @@ SELECT revision FROM lead_magnets WHERE id = $1 FOR UPDATE;
 SELECT (SELECT count(*) FROM generic_links g WHERE g.lead_magnet_id = sqlc.arg(id)) AS generic_links,
     (SELECT count(*) FROM access_links a WHERE a.lead_magnet_id = sqlc.arg(id)) AS access_links;
 
+-- name: TakeLinksOfMagnet :exec
+SELECT FROM generic_links WHERE lead_magnet_id = $1 ORDER BY id FOR UPDATE;
+
 -- name: DeleteGenericLinksOfMagnet :exec
 DELETE FROM generic_links WHERE lead_magnet_id = $1;
 
