@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -36,8 +37,8 @@ func (a addresses) client(ctx *fasthttp.RequestCtx) netip.Addr {
 		return addr
 	}
 	lines := ctx.Request.Header.PeekAll(a.header)
-	for i := len(lines) - 1; i >= 0; i-- { // several lines of one header are one list
-		for rest := lines[i]; rest != nil; {
+	for _, line := range slices.Backward(lines) { // several lines of one header are one list
+		for rest := line; rest != nil; {
 			var hop []byte
 			if rest, hop = a.cutHop(rest); hop == nil {
 				continue // an empty element

@@ -86,7 +86,8 @@ func shape(text []byte, form string) ([]byte, bool) {
 		return nil, false
 	}
 	for i := range len(form) {
-		c, ok := text[i], false
+		c := text[i]
+		var ok bool
 		switch form[i] {
 		case '0':
 			ok = c >= '0' && c <= '9'

@@ -41,7 +41,7 @@ type Collector struct {
 	batches   sync.Pool // of *batch
 
 	listener *listener
-	base     context.Context // of every request; ends when Stop gives up waiting
+	base     context.Context //nolint:containedctx // of every request; ends when Stop gives up waiting
 	giveUp   context.CancelFunc
 	failed   chan error
 	done     chan struct{} // closed when the server has returned
@@ -151,8 +151,15 @@ func (c *Collector) turnedAway(reason refusalReason) {
 // connections that are left: their clients do not read.
 func (c *Collector) cutOff() {
 	const patience = 250 * time.Millisecond
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline) && !c.listener.drained(); {
-		time.Sleep(5 * time.Millisecond)
+	timer, look := time.NewTimer(patience), time.NewTicker(5*time.Millisecond)
+	defer timer.Stop()
+	defer look.Stop()
+	for waiting := true; waiting && !c.listener.drained(); {
+		select {
+		case <-look.C:
+		case <-timer.C:
+			waiting = false
+		}
 	}
 	c.listener.closeAll()
 }

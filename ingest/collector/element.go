@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -105,11 +106,9 @@ func unquote(v jsontext.Value) ([]byte, bool) {
 	if len(v) < 2 || v[0] != '"' {
 		return nil, false
 	}
-	for _, c := range v {
-		if c == '\\' {
-			text, err := jsontext.AppendUnquote([]byte(nil), v)
-			return text, err == nil
-		}
+	if bytes.IndexByte(v, '\\') >= 0 {
+		text, err := jsontext.AppendUnquote([]byte(nil), v)
+		return text, err == nil
 	}
 	return v[1 : len(v)-1], true
 }

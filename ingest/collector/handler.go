@@ -25,7 +25,7 @@ const (
 // serve answers one request. It is the server's handler.
 func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 	c.metrics.inFlight.Inc()
-	defer c.finish(ctx)
+	defer func() { c.finish(ctx, recover()) }()
 	setCommonHeaders(ctx)
 	path := string(ctx.Path())
 	switch path {
@@ -50,8 +50,8 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 }
 
 // finish counts the answer, and makes one of a panic: the server itself recovers from none.
-func (c *Collector) finish(ctx *fasthttp.RequestCtx) {
-	if p := recover(); p != nil {
+func (c *Collector) finish(ctx *fasthttp.RequestCtx, p any) {
+	if p != nil {
 		// Neither the value nor the request is logged: both may hold what a visitor sent.
 		c.deps.Log.Error("panic in the collector", "request_id", string(ctx.Response.Header.Peek(headerRequestID)),
 			"type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))

@@ -75,7 +75,7 @@ func (s *saltSet) of(day time.Time) *salt {
 
 // NewSalts returns the salts kept in a migrated database. now is time.Now but in tests.
 func NewSalts(pool *postgres.Pool, now func() time.Time, log *slog.Logger, r prometheus.Registerer) (*Salts, error) {
-	s := &Salts{pool: pool, now: now, log: log, age: prometheus.NewGauge(prometheus.GaugeOpts{
+	s := &Salts{pool: pool, now: now, log: log, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
 		Name: "lodestone_collector_salt_horizon_days",
 		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
 	})}

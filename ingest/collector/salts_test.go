@@ -3,8 +3,12 @@ package collector_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
+	"net"
 	"net/netip"
+	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -196,4 +200,102 @@ func TestEventsWithoutSalt(t *testing.T) {
 	require.Zero(t, e.IPHash)
 	require.Equal(t, "test", string(e.UserAgent))
 	require.InDelta(t, 1, s.metric(t, "lodestone_collector_unhashed_events_total"), 0)
+}
+
+// link is a network between a collector and Postgres that a test can cut.
+type link struct {
+	net.Listener
+	mu    sync.Mutex
+	to    string
+	cut   bool
+	conns []net.Conn
+}
+
+func newLink(t *testing.T, to string) *link {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	n := &link{Listener: l, to: to}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for {
+			in, err := n.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", n.to)
+			n.mu.Lock()
+			if err != nil || n.cut {
+				_ = in.Close()
+				if err == nil {
+					_ = out.Close()
+				}
+				n.mu.Unlock()
+				continue
+			}
+			n.conns = append(n.conns, in, out)
+			n.mu.Unlock()
+			wait.Go(func() { _, _ = io.Copy(out, in); _ = out.Close() })
+			wait.Go(func() { _, _ = io.Copy(in, out); _ = in.Close() })
+		}
+	})
+	t.Cleanup(func() {
+		_ = n.Close()
+		n.set(true)
+		wait.Wait()
+	})
+	return n
+}
+
+func (n *link) set(cut bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.cut = cut
+	for _, c := range n.conns {
+		_ = c.Close()
+	}
+	n.conns = nil
+}
+
+// Postgres is away for hours over midnight: the day's salt was fetched before. When it is back, the
+// collectors still agree, and what became too old meanwhile is destroyed there as well.
+func TestSaltsThroughAnOutageOverMidnight(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	address, err := url.Parse(enginetest.Postgres(t))
+	require.NoError(t, err)
+	direct, err := postgres.Open(ctx, postgres.Config{URL: address.String(), MaxConns: 2})
+	require.NoError(t, err)
+	t.Cleanup(direct.Close)
+	_, err = direct.Migrate(ctx)
+	require.NoError(t, err)
+	network := newLink(t, address.Host)
+	address.Host = network.Addr().String()
+	pool, err := postgres.Open(ctx, postgres.Config{URL: address.String(), MaxConns: 2})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+
+	c := newClock(noon)
+	cutOff, other := newSalts(t, pool, c.now), newSalts(t, direct, c.now)
+	require.NoError(t, cutOff.Refresh(ctx))
+	require.NoError(t, other.Refresh(ctx))
+	network.set(true)
+	c.set(noon.Add(18 * time.Hour))
+	require.Error(t, cutOff.Refresh(ctx))
+	require.NoError(t, other.Refresh(ctx))
+	require.Equal(t, hash(t, other, oneID, anna, c.now()), hash(t, cutOff, oneID, anna, c.now()), "both knew the salt before midnight")
+	network.set(false)
+	require.NoError(t, cutOff.Refresh(ctx))
+	tomorrow := c.now().Add(24 * time.Hour)
+	require.Equal(t, hash(t, other, oneID, anna, tomorrow), hash(t, cutOff, oneID, anna, tomorrow))
+
+	network.set(true)
+	c.set(noon.Add(36 * time.Hour)) // 48 h after the first day began
+	require.Error(t, cutOff.Refresh(ctx))
+	_, ok := cutOff.Hash(oneID, anna, noon)
+	require.False(t, ok, "destroyed here, with Postgres away")
+	require.Contains(t, days(t, direct), "2026-03-14", "nobody could destroy it there yet")
+	network.set(false)
+	require.NoError(t, cutOff.Refresh(ctx))
+	require.Equal(t, []string{"2026-03-15", "2026-03-16", "2026-03-17"}, days(t, direct))
 }

@@ -134,8 +134,13 @@ func TestWriteToApacheKafka(t *testing.T) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	require.NoError(t, err)
 	defer client.Close()
-	_, err = kadm.NewClient(client).CreateTopic(context.Background(), 4, 1, nil, name)
+	admin := kadm.NewClient(client)
+	_, err = admin.CreateTopic(context.Background(), 4, 1, nil, name)
 	require.NoError(t, err)
+	require.Eventually(t, func() bool { // brokers learn of a topic a moment after its maker
+		topics, err := admin.ListTopics(context.Background(), name)
+		return err == nil && len(topics[name].Partitions) == 4
+	}, 20*time.Second, 50*time.Millisecond)
 	p := newProducer(t, settings(), brokers, name)
 	start(t, p)
 	requireOrderedByKey(t, brokers, name, p)

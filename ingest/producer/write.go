@@ -17,7 +17,7 @@ var ErrFull = errors.New("too many records wait for Kafka (--producer-max-buffer
 // ErrUnacknowledged is wrapped by Write's error when not every record was acknowledged. Any of
 // them may be in Kafka nevertheless, or get there later: only a repeat under the same event id is
 // safe.
-var ErrUnacknowledged = errors.New("Kafka did not acknowledge")
+var ErrUnacknowledged = errors.New("not acknowledged by Kafka")
 
 // Write returns nil when Kafka has acknowledged every record, and otherwise, at the first record
 // that fails or when ctx ends, an error that wraps ErrFull or ErrUnacknowledged.
@@ -75,7 +75,7 @@ func recordSize(key, value []byte) int64 {
 // pending is one call of Write. It may outlive the call: records in flight are settled later.
 type pending struct {
 	producer *Producer
-	ctx      context.Context // of the call
+	ctx      context.Context //nolint:containedctx // of the call, which this is a part of
 	left     atomic.Int64
 	result   chan error // holds the first outcome; later ones find it full
 }

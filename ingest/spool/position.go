@@ -41,7 +41,7 @@ func openBookmark(path string) (*bookmark, position, error) {
 	n, err := f.ReadAt(data, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		_ = f.Close() // the first error tells more
-		return nil, position{}, fmt.Errorf("read read position: %w", err)
+		return nil, position{}, fmt.Errorf("load read position: %w", err)
 	}
 	for slot := range 2 {
 		s := data[slot*slotBytes:]

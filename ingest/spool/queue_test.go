@@ -142,7 +142,7 @@ func TestDiskRefuses(t *testing.T) {
 			used, _ := q.state()
 			d.set(broken)
 			for range 3 {
-				err := q.append(background, []byte("refused refused refused"), 1)
+				err := q.append(background, []byte("refused, whatever it is"), 1)
 				require.ErrorIs(t, err, ErrUnwritable)
 				require.ErrorIs(t, err, errNoSpace)
 			}

@@ -338,3 +338,23 @@ func TestSettings(t *testing.T) {
 	}
 	require.False(t, Config{}.Enabled())
 }
+
+// Every acknowledgement takes far longer than a request waits: events go to the spool at once, and
+// from there, in large batches, to Kafka.
+func TestKafkaIsSlow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, newCluster(t), settings(t.TempDir()))
+	r.cluster.ControlKey(kmsg.Produce.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+		r.cluster.KeepControl()
+		r.cluster.SleepControl(func() { <-time.After(time.Second) })
+		return nil, nil, false
+	})
+	r.write(t, 0, 100)
+	plain, marked := r.stored(t, 100)
+	require.GreaterOrEqual(t, len(marked), 98)
+	require.LessOrEqual(t, len(plain), 3, "only the first waited for Kafka")
+	require.InDelta(t, 1, r.metric(t, "lodestone_spool_circuit_open"), 0)
+	r.write(t, 100, 110) // nothing waits in the spool, and still nobody waits for this Kafka
+	require.GreaterOrEqual(t, r.metric(t, "lodestone_spool_spooled_records_total"), 108.0)
+	r.stored(t, 110)
+}
