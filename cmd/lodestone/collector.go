@@ -46,7 +46,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err := p.addGuard(c.Kafka, pool, event.Topic, event.LinkViewTopic); err != nil {
 		return err
 	}
-	if _, err := p.addCollector(c.Collector, c.Producer, c.Spool, c.Kafka, c.Token, pool); err != nil {
+	if err := p.addCollector(c.Collector, c.Producer, c.Spool, c.Kafka, c.Token, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
@@ -61,25 +61,25 @@ func checkSpool(c collector.Config, s spool.Config) error {
 }
 
 // addCollector puts the collector and what it stands on onto the stack.
-func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.Config, k kafka.Config, t token.Config, pool *postgres.Pool) (*collector.Collector, error) {
+func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.Config, k kafka.Config, t token.Config, pool *postgres.Pool) error {
 	ring, err := t.Ring()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	bots, err := bot.NewRules()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	salts, err := collector.NewSalts(pool, time.Now, p.log, p.metrics)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	kafka, err := producer.New(pc, producer.Deps{
 		Kafka: k.Options(p.log), Topics: []string{event.Topic, event.LinkViewTopic}, StartAway: sc.Enabled(),
 		Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var sink collector.Sink = kafka
 	p.stack.Add("salts", salts)
@@ -87,7 +87,7 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 	if sc.Enabled() {
 		disk, err := spool.New(sc, spool.Deps{Kafka: kafka, Log: p.log, Registerer: p.metrics})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		sink = disk
 		p.stack.Add("spool", disk)
@@ -96,8 +96,8 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.stack.Add("collector", server)
-	return server, nil
+	return nil
 }

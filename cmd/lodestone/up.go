@@ -149,7 +149,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if !c.Spool.Enabled() {
 		c.Spool.Dir = filepath.Join(engines.DataDir(), "spool")
 	}
-	if _, err := p.addCollector(c.Collector, c.Producer, c.Spool, k, tokens, pool); err != nil {
+	if err := p.addCollector(c.Collector, c.Producer, c.Spool, k, tokens, pool); err != nil {
 		return nil, err
 	}
 	site, err := p.addAPI(ctx, c.Limits, pg, pool)
