@@ -94,7 +94,7 @@ fmt: $(GOLANGCI) ## Format the Go code
 
 generate: build ## Write again what programs write
 	@go generate ./...
-	@go test -run TestConfigurationDocument ./cmd/lodestone -update
+	@go test -run 'TestConfigurationDocument|TestAPIDocument' ./cmd/lodestone -update
 
 guide: ## Print the demo's PDF from its HTML source (needs Chromium)
 	@npm install --silent --no-audit --no-fund --no-save --prefix .cache/guide inter-ui@$(INTER_VERSION)

@@ -42,11 +42,11 @@ func TestContract(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), tool, "run", u.env["LODESTONE_URL"]+"/api/v1/openapi.json",
 		"--header", "Authorization: Bearer "+u.env["LODESTONE_API_KEY"],
-		"--checks", "all", "--max-examples", examples, "--no-color")
+		"--checks", "all", "--max-examples", examples)
 	if seed := os.Getenv("CONTRACT_SEED"); seed != "" {
 		cmd.Args = append(cmd.Args, "--seed", seed)
 	}
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "NO_COLOR=1")
 	out := &output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start())

@@ -94,7 +94,7 @@ func newServer(t *testing.T, log io.Writer) *httptest.Server {
 		}) (*api.Answer[api.Empty], error) {
 			switch in.ID.String()[0] {
 			case '1':
-				panic("the secret reason") //nolint:forbidigo // what is tested
+				panic("the secret reason")
 			case '2':
 				return nil, errors.New("the secret reason")
 			case '3':

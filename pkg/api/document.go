@@ -40,7 +40,7 @@ func (a *API) newDocument() *document {
 	if err := text.Indent(jsontext.WithIndent("  ")); err != nil {
 		return &document{err: err}
 	}
-	d.spec = append(text, '\n')
+	d.spec = slices.Concat(text, []byte{'\n'})
 	d.page, d.err = a.renderDocs()
 	return d
 }
