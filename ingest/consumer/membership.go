@@ -27,7 +27,7 @@ func (c *Consumer) run(ctx context.Context, ready func()) error {
 		err := c.member(ctx, ready)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return ctx.Err()
 		case err != nil && first:
 			return err
 		case err != nil:

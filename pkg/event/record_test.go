@@ -200,7 +200,7 @@ func TestRefusedRecords(t *testing.T) {
 			err := e.Decode(c.record)
 			require.ErrorIs(t, err, c.want)
 			for _, other := range []error{event.ErrMalformed, event.ErrVersion, event.ErrInvalid} {
-				require.Equal(t, other == c.want, errors.Is(err, other), "only one kind")
+				require.Equal(t, errors.Is(c.want, other), errors.Is(err, other), "only one kind")
 			}
 		})
 	}
