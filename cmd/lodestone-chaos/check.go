@@ -31,6 +31,7 @@ type findings struct {
 	Poison      int   // records written that cannot become rows
 	DeadLetters int   // dead letters, repeats of one counted once
 	DeadWrong   int   // poison without a dead letter, and dead letters without poison
+	Verify      error // of `lodestone verify`, which compares the engines with one another
 	LostAt      map[int]int64
 	DoubledAt   map[int]int64
 	Examples    []string
@@ -38,7 +39,7 @@ type findings struct {
 
 // ok reports whether nothing is wrong.
 func (f *findings) ok() bool {
-	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0
+	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0 && f.Verify == nil
 }
 
 func (f *findings) examplef(format string, args ...any) {
@@ -83,7 +84,13 @@ func check(ctx context.Context, w *world, l *load, p *poison) (*findings, error)
 	if err := f.counters(ctx, w, l, views); err != nil {
 		return nil, err
 	}
-	return f, f.deadLetters(ctx, w, p)
+	if err := f.deadLetters(ctx, w, p); err != nil {
+		return nil, err
+	}
+	if f.Verify = w.command(ctx, "verify"); f.Verify != nil {
+		f.examplef("%v", f.Verify)
+	}
+	return f, nil
 }
 
 // rows reads every row, notes it with its promise, and returns the views of each link.

@@ -119,6 +119,7 @@ func topicAnew(ctx context.Context, s *scene) error {
 	if err := s.drained(ctx, startTimeout); err != nil {
 		return err
 	}
+	defer s.direct.PurgeTopicsFromClient(event.Topic) // else it holds on to the id of the old one
 	return s.recreateTopic(ctx)
 }
 

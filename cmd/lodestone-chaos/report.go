@@ -86,6 +86,13 @@ func (r *report) write(out io.Writer) error {
 		fmt.Fprintf(&b, "- views counted in Postgres: %s, on %d access links; counters that differ from ClickHouse: %d\n", thousands(f.Views), linksInAll, f.Counters)
 		fmt.Fprintf(&b, "- records that cannot become rows: %d written, %d dead letters, %d differences\n", f.Poison, f.DeadLetters, f.DeadWrong)
 	}
+	if r.Findings != nil {
+		verdict := "no difference"
+		if r.Findings.Verify != nil {
+			verdict = "**differences**, see below"
+		}
+		fmt.Fprintf(&b, "- `lodestone verify` afterwards: %s\n", verdict)
+	}
 	fmt.Fprintf(&b, "- requests that were not acknowledged at first, and sent again: %s; requests of clients whose clock was an hour off: %s\n", thousands(r.Refused), thousands(r.Skewed))
 	fmt.Fprintf(&b, "- processes of Lodestone that ended by themselves and were started again: %d\n", r.Surplus)
 	fmt.Fprintf(&b, "- most records that were seen to wait in the collectors' spools: %s\n", thousands(r.Spooled))

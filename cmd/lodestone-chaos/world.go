@@ -61,6 +61,7 @@ type world struct {
 
 	collectors []*process
 	consumers  []*process // of those, the first ones run all the time
+	own        []string   // the environment of commands that no fault is to reach
 	doors      []string   // addresses of the collectors, for clients
 	admins     map[string]string
 
@@ -92,7 +93,8 @@ func (w *world) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.migrate(ctx, env["direct"]); err != nil {
+	w.own = env["direct"]
+	if err := w.command(ctx, "migrate"); err != nil {
 		return err
 	}
 	if err := w.makeLinks(ctx); err != nil {
@@ -260,11 +262,12 @@ func freeAddress() (string, error) {
 	return "", errors.New("no free port found")
 }
 
-func (w *world) migrate(ctx context.Context, env []string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), "migrate")
-	cmd.Env, cmd.Dir = append(os.Environ(), env...), w.dir
+// command runs a command of lodestone. Its error has what it printed.
+func (w *world) command(ctx context.Context, name string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), name)
+	cmd.Env, cmd.Dir = append(os.Environ(), w.own...), w.dir
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("migrate: %w: %s", err, said)
+		return fmt.Errorf("lodestone %s: %w: %s", name, err, said)
 	}
 	return nil
 }
