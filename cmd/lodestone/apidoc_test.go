@@ -30,8 +30,8 @@ var varying = []struct {
 	{regexp.MustCompile(`http://[0-9.]+:\d+/(a/\w+)?`), "ADDRESS"},
 }
 
-// leveled returns a text without what varies.
-func leveled(text string) string {
+// levelled returns a text without what varies.
+func levelled(text string) string {
 	for _, v := range varying {
 		text = v.form.ReplaceAllString(text, v.as)
 	}
@@ -99,7 +99,7 @@ func TestAPIDocument(t *testing.T) {
 			case *update || !strings.Contains(block, "/api/v1/analytics"):
 				return true
 			}
-			return leveled(got) == leveled(wanted)
+			return levelled(got) == levelled(wanted)
 		}
 		if !asked() { // what was sent to the collector is there a moment later
 			require.Eventually(t, asked, patience, interval, "%s\n%s\nIf that is right, `make generate` writes it.", block, got)
@@ -108,7 +108,7 @@ func TestAPIDocument(t *testing.T) {
 			parts[i+2] = "json\n" + got
 			continue
 		}
-		require.Equal(t, leveled(wanted), leveled(got), "%s\nIf that is right, `make generate` writes it.", block)
+		require.Equal(t, levelled(wanted), levelled(got), "%s\nIf that is right, `make generate` writes it.", block)
 	}
 	require.Greater(t, operations, 20)
 	if *update {

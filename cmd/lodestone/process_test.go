@@ -57,6 +57,10 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 	site, queries, events := address(), address(), address()
 	serve("query", "LODESTONE_LISTEN="+queries)
 	serve("crud", "LODESTONE_LISTEN="+site, "LODESTONE_QUERY_URL=http://"+queries)
+	// One description for clients, whichever process answers.
+	_, spec := get(t, "http://"+site+"/api/v1/openapi.json", "")
+	require.Contains(t, spec, `"operationId": "list-analytics-events"`)
+	require.Contains(t, spec, `"operationId": "create-generic-link"`)
 	serve("collector", "LODESTONE_COLLECTOR_LISTEN="+events)
 
 	l := newLoad(t, client.New("http://"+site, key, nil), "http://"+events)

@@ -81,7 +81,13 @@ func replica(t *testing.T, l *ratelimit.Limiter) *httptest.Server {
 	return s
 }
 
-func get(t *testing.T, s *httptest.Server, path, key string) *http.Response {
+// reply is an answer without its body.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+}
+
+func get(t *testing.T, s *httptest.Server, path, key string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, http.NoBody)
 	require.NoError(t, err)
@@ -89,7 +95,7 @@ func get(t *testing.T, s *httptest.Server, path, key string) *http.Response {
 	res, err := s.Client().Do(req)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
-	return res
+	return reply{res.StatusCode, res.Header}
 }
 
 func key(account uuid.UUID) string { return account.String() + "." + uuid.NewString() }
@@ -131,7 +137,7 @@ func TestExactAcrossReplicas(t *testing.T) {
 				case http.StatusTooManyRequests:
 					refused.Add(1)
 				default:
-					t.Error(res.Status)
+					t.Error(res.StatusCode)
 				}
 			})
 		}
@@ -146,7 +152,7 @@ func TestHeaders(t *testing.T) {
 	_, pool := database(t)
 	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, pool, quiet(), nil).Patient())
 	k := key(uuid.New())
-	number := func(res *http.Response, name string) int {
+	number := func(res reply, name string) int {
 		n, err := strconv.Atoi(res.Header.Get(name))
 		require.NoError(t, err, "%s: %v", name, res.Header)
 		return n
