@@ -47,6 +47,7 @@ func (w *wired) print(out io.Writer, env string, took time.Duration) {
 Lodestone %s is ready after %.1f s.
 
   API        %s/api/v1
+  API docs   %s/api/v1/docs
   Collector  %s/v1/events
   Metrics    http://%s/metrics
   API key    %s
@@ -56,7 +57,7 @@ Try next, in a second terminal:
 
   %s demo
   source %s; curl -s -H "Authorization: Bearer $LODESTONE_API_KEY" "$LODESTONE_URL/api/v1/analytics?per_page=3"
-`, version, took.Seconds(), w.command.Crud.PublicURL, w.collectorURL(), visible(w.command.Admin.Listen),
+`, version, took.Seconds(), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(), visible(w.command.Admin.Listen),
 		w.key, env, program, env)
 	if w.engines.SQLURL() != "" {
 		fmt.Fprintf(out, `  source %s; curl -s "$LODESTONE_SQL_URL" -d 'SELECT event_type, count() FROM events GROUP BY 1 FORMAT PrettyCompact'
