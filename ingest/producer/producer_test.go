@@ -127,20 +127,28 @@ func TestWrite(t *testing.T) {
 	requireOrderedByKey(t, cluster.ListenAddrs(), topic, p)
 }
 
+// makeTopic makes a topic of four partitions, and returns when the brokers know of it, which is a
+// moment after they said that it is made.
+func makeTopic(t *testing.T, brokers []string, name string) *kadm.Client {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	admin := kadm.NewClient(client)
+	_, err = admin.CreateTopic(context.Background(), 4, 1, nil, name)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		topics, err := admin.ListTopics(context.Background(), name)
+		return err == nil && len(topics[name].Partitions) == 4
+	}, 20*time.Second, 50*time.Millisecond)
+	return admin
+}
+
 func TestWriteToApacheKafka(t *testing.T) {
 	t.Parallel()
 	brokers := enginetest.ApacheKafka(t)
 	name := "producer-" + uuid.NewString()
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
-	require.NoError(t, err)
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	_, err = admin.CreateTopic(context.Background(), 4, 1, nil, name)
-	require.NoError(t, err)
-	require.Eventually(t, func() bool { // brokers learn of a topic a moment after its maker
-		topics, err := admin.ListTopics(context.Background(), name)
-		return err == nil && len(topics[name].Partitions) == 4
-	}, 20*time.Second, 50*time.Millisecond)
+	makeTopic(t, brokers, name)
 	p := newProducer(t, settings(), brokers, name)
 	start(t, p)
 	requireOrderedByKey(t, brokers, name, p)
@@ -151,12 +159,7 @@ func TestTopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	brokers := enginetest.ApacheKafka(t)
 	name := "producer-" + uuid.NewString()
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
-	require.NoError(t, err)
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	_, err = admin.CreateTopic(context.Background(), 4, 1, nil, name)
-	require.NoError(t, err)
+	admin := makeTopic(t, brokers, name)
 	p := newProducer(t, settings(), brokers, name)
 	start(t, p)
 	write := func() error {
@@ -165,7 +168,7 @@ func TestTopicMadeAnew(t *testing.T) {
 		return p.Write(ctx, []producer.Record{{Topic: name, Key: []byte("a"), Value: []byte("b")}})
 	}
 	require.NoError(t, write())
-	_, err = admin.DeleteTopic(context.Background(), name)
+	_, err := admin.DeleteTopic(context.Background(), name)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, err := admin.CreateTopic(context.Background(), 4, 1, nil, name)
