@@ -99,6 +99,8 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 	require.True(t, paused)
 	require.Less(t, held, 24<<20, "no more than the limit, and what had been fetched when it was reached")
 	require.Positive(t, gauge(t, metrics, "lodestone_consumer_lag_seconds"))
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_records") == 20_001 }, patience, 50*time.Millisecond,
+		"what cannot be read while the partition is paused counts as well")
 
 	mend()
 	r.awaitCommit(0, 20_001)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -18,6 +20,8 @@ const (
 	pollRecords = 20_000
 	// rejoinPause keeps a consumer that cannot read from joining its group again and again.
 	rejoinPause = time.Second
+	// endsInterval is the time between two looks at where the log ends.
+	endsInterval = 2 * time.Second
 )
 
 // run is a member of the group until ctx ends: of one membership after the other, should one end
@@ -85,7 +89,12 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		}
 	}
 	ready()
+	watching, stopWatching := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { c.watchEnds(watching, cl, topics) })
 	c.poll(ctx, cl)
+	stopWatching()
+	watch.Wait()
 	// Leaving the group gives the partitions back, which stops the workers with grace.
 	cl.CloseAllowingRebalance()
 	c.releaseAll()
@@ -120,6 +129,32 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 		if moved {
 			return
 		}
+	}
+}
+
+// watchEnds notes where the log ends until ctx does. What is polled tells as well, but not of a
+// partition that is paused, which is the one whose lag matters.
+func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []string) {
+	ticker := time.NewTicker(endsInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		ends, err := kadm.NewClient(cl).ListEndOffsets(ctx, topics...)
+		if err != nil {
+			continue // Kafka is away, which the poll loop logs
+		}
+		c.mu.Lock()
+		ends.Each(func(o kadm.ListedOffset) {
+			a := assignment{o.Topic, o.Partition}
+			if _, ours := c.workers[a]; ours && o.Err == nil {
+				c.ends[a] = max(c.ends[a], o.Offset)
+			}
+		})
+		c.mu.Unlock()
 	}
 }
 
