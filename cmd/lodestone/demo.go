@@ -9,7 +9,7 @@ import (
 )
 
 type demoCommand struct {
-	Data string      `name:"data" default:"./data" placeholder:"DIR" help:"Data directory of a lodestone up: its settings are taken where none are given."`
+	Data string      `name:"data" default:"./data" help:"Data directory of a lodestone up: its settings are taken where none are given."`
 	Demo demoSetting `embed:""`
 }
 

@@ -107,7 +107,12 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		err = p.stack.Wait(ctx)
 	}
 	fmt.Fprintln(os.Stderr, "stopping")
-	return errors.Join(err, p.stop(upStopTimeout))
+	if late := p.stop(upStopTimeout); late != nil {
+		// A client that was in the middle of a request was cut off. It was not answered, so nothing
+		// that anybody relies on is lost.
+		p.log.Warn("something was cut off", "error", late)
+	}
+	return err
 }
 
 // visible returns an address that a browser on this machine can open.

@@ -43,6 +43,12 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	require.Contains(t, second.out.String(), "in use")
 
 	key := u.env["LODESTONE_API_KEY"]
+	// A client in the middle of a request holds nothing up, and spoils nothing.
+	slow, err := net.Dial("tcp", strings.TrimPrefix(u.env["LODESTONE_COLLECTOR_URL"], "http://"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, slow.Close()) }()
+	_, err = slow.Write([]byte("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"))
+	require.NoError(t, err)
 	u.interrupt(5 * time.Second)
 	require.Empty(t, u.children(""))
 	u.start()

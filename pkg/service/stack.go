@@ -70,17 +70,27 @@ func (s *Stack) Wait(ctx context.Context) error {
 }
 
 // Stop stops every started service, the last one first, and returns the errors joined. ctx bounds
-// the whole; a service that overruns it does not keep the others from being stopped.
+// the whole. A service that takes long leaves time to those below it: each gets three quarters of
+// what is left.
 func (s *Stack) Stop(ctx context.Context) error {
 	var errs []error
 	for ; s.started > 0; s.started-- {
 		e := s.entries[s.started-1]
 		begin := time.Now()
-		if err := e.service.Stop(ctx); err != nil {
+		if err := stopWithin(ctx, e.service); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		s.log.Info("stopped", "service", e.name, "took", time.Since(begin).Round(time.Millisecond))
 	}
 	return errors.Join(errs...)
+}
+
+func stopWithin(ctx context.Context, s Service) error {
+	if end, ok := ctx.Deadline(); ok {
+		own, cancel := context.WithTimeout(ctx, time.Until(end)*3/4)
+		defer cancel()
+		ctx = own
+	}
+	return s.Stop(ctx)
 }
