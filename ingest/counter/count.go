@@ -3,6 +3,7 @@ package counter
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -108,22 +109,9 @@ WHERE counter_progress.next_offset < excluded.next_offset`
 // transaction. If another process is counting it waits for it: then most of the work is done.
 func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) error {
 	links := 0
-	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		// The views are read under the lock, so that an older count cannot overwrite a newer one.
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(counterLock)); err != nil {
-			return fmt.Errorf("take the counters' lock: %w", err)
-		}
-		touched, err := readTouched(ctx, conn, k, s)
-		if err != nil {
+	err := c.pool.Transaction(ctx, func(tx pgx.Tx) (err error) {
+		if links, err = countSpan(ctx, tx, conn, k, s); err != nil {
 			return err
-		}
-		links = len(touched)
-		for len(touched) > 0 {
-			chunk := touched[:min(len(touched), chunkLinks)]
-			touched = touched[len(chunk):]
-			if err := setCounters(ctx, conn, tx, k, chunk); err != nil {
-				return err
-			}
 		}
 		if _, err := tx.Exec(ctx, setProgress, s.topicID, s.partition, s.to); err != nil {
 			return fmt.Errorf("set the counters' progress: %w", err)
@@ -134,6 +122,25 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 		c.links.Add(float64(links))
 	}
 	return err
+}
+
+// countSpan sets the counters of the links with events in the span, and returns how many there are.
+// It holds the counters' lock until the transaction ends.
+func countSpan(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, s span) (links int, err error) {
+	// The views are read under the lock, so that an older count cannot overwrite a newer one.
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(counterLock)); err != nil {
+		return 0, fmt.Errorf("take the counters' lock: %w", err)
+	}
+	touched, err := readTouched(ctx, conn, k, s)
+	if err != nil {
+		return 0, err
+	}
+	for chunk := range slices.Chunk(touched, chunkLinks) {
+		if err := setCounters(ctx, conn, tx, k, chunk); err != nil {
+			return 0, err
+		}
+	}
+	return len(touched), nil
 }
 
 type link struct{ account, id uuid.UUID }

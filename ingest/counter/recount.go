@@ -21,22 +21,8 @@ func Recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, topic s
 			continue
 		}
 		return pool.Transaction(ctx, func(tx pgx.Tx) error {
-			// As in count: the views are read under the lock.
-			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(counterLock)); err != nil {
-				return fmt.Errorf("take the counters' lock: %w", err)
-			}
-			touched, err := readTouched(ctx, conn, k, span{topicID: topicID, partition: partition, from: first, to: last + 1})
-			if err != nil {
-				return err
-			}
-			for len(touched) > 0 {
-				chunk := touched[:min(len(touched), chunkLinks)]
-				touched = touched[len(chunk):]
-				if err := setCounters(ctx, conn, tx, k, chunk); err != nil {
-					return err
-				}
-			}
-			return nil
+			_, err := countSpan(ctx, tx, conn, k, span{topicID: topicID, partition: partition, from: first, to: last + 1})
+			return err
 		})
 	}
 	return fmt.Errorf("count again: nothing is counted from topic %s", topic)
