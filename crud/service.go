@@ -25,10 +25,12 @@ import (
 
 // Config is the setting of the entities.
 type Config struct {
-	PublicURL    string         `name:"public-url" placeholder:"URL" help:"Address under which visitors reach this process; the URLs of links begin with it. Default: http:// and the address of --listen."`
-	QueryURL     string         `name:"query-url" placeholder:"URL" help:"Address of the query process: requests for analytics are passed on to it. Empty: they are not served here."`
-	MaxFileBytes int64          `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes."`
-	Limits       account.Limits `embed:""`
+	PublicURL            string         `name:"public-url" placeholder:"URL" help:"Address under which visitors reach this process; the URLs of links begin with it. Default: http:// and the address of --listen."`
+	QueryURL             string         `name:"query-url" placeholder:"URL" help:"Address of the query process: requests for analytics are passed on to it. Empty: they are not served here."`
+	CollectorURL         string         `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it: the pages send their events there. In up, default: http:// and the address of --collector-listen."`
+	CollectorInternalURL string         `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, which reports finished downloads. Default: that of --collector-url."`
+	MaxFileBytes         int64          `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes."`
+	Limits               account.Limits `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -42,6 +44,12 @@ func (c Config) Validate() error {
 	}
 	if c.QueryURL != "" && !baseURL(c.QueryURL) {
 		errs = append(errs, config.Invalid("--query-url", "is not a full http or https URL", "write it like http://query:8080, without a query, or leave it out"))
+	}
+	if c.CollectorURL != "" && !baseURL(c.CollectorURL) {
+		errs = append(errs, config.Invalid("--collector-url", "is not a full http or https URL", "write it like https://events.example.com, without a query"))
+	}
+	if c.CollectorInternalURL != "" && !baseURL(c.CollectorInternalURL) {
+		errs = append(errs, config.Invalid("--collector-internal-url", "is not a full http or https URL", "write it like http://collector:8081, without a query, or leave it out"))
 	}
 	if c.MaxFileBytes < 1 || c.MaxFileBytes > maxFileBytes {
 		errs = append(errs, config.Invalid("--magnet-max-file-bytes", "is out of range", fmt.Sprintf("give a number from 1 to %d", maxFileBytes)))

@@ -65,6 +65,9 @@ func (c *upCommand) check() error {
 func (c *upCommand) Run(ctx context.Context) (err error) {
 	begin := time.Now()
 	c.Crud.PublicURL = publicURL(c.Crud, c.Site)
+	if c.Crud.CollectorURL == "" {
+		c.Crud.CollectorURL = "http://" + visible(c.Collector.Listen)
+	}
 	if err := c.check(); err != nil {
 		return err
 	}

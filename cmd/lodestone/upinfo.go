@@ -18,7 +18,7 @@ type wired struct {
 	key     string // API key of the demo account; secret
 }
 
-func (w *wired) collectorURL() string { return "http://" + visible(w.command.Collector.Listen) }
+func (w *wired) collectorURL() string { return w.command.Crud.CollectorURL }
 
 // settings returns the lines of lodestone.env.
 func (w *wired) settings() []envLine {
