@@ -96,7 +96,7 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 		for _, row := range rows {
 			made[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion})
 		}
-		return nil
+		return Announce(ctx, tx, params.AccountID, made...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create access links: %w", err)

@@ -82,8 +82,10 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Access
 			return err
 		}
 		row.FileVersion = magnet.FileVersion
-		row.AccessLink, err = q.InsertAccessLink(ctx, params)
-		return err
+		if row.AccessLink, err = q.InsertAccessLink(ctx, params); err != nil {
+			return err
+		}
+		return Announce(ctx, tx, params.AccountID, l.fromRow(row))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create access link: %w", err)

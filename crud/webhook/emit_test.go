@@ -1,0 +1,126 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/account"
+	"lodestone/crud/webhook"
+	"lodestone/pkg/api"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func database(t *testing.T) *postgres.Pool {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	_, err = db.Migrate(t.Context())
+	require.NoError(t, err)
+	return db
+}
+
+func newAccount(t *testing.T, db *postgres.Pool) uuid.UUID {
+	t.Helper()
+	id, err := account.New(db).Create(t.Context(), "Test", account.Team)
+	require.NoError(t, err)
+	return id
+}
+
+// endpoint adds an endpoint as its account would.
+func endpoint(t *testing.T, db *postgres.Pool, owner uuid.UUID, kinds ...webhook.Kind) uuid.UUID {
+	t.Helper()
+	id := uuid.New()
+	require.NoError(t, db.Account(t.Context(), owner, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "INSERT INTO webhook_endpoints (id, account_id, url, kinds) VALUES ($1, $2, 'https://example.com/', $3)",
+			id, owner, kinds)
+		return err
+	}))
+	return id
+}
+
+type delivery struct {
+	Endpoint, Event uuid.UUID
+	Kind, Body      string
+}
+
+func deliveries(t *testing.T, db *postgres.Pool, owner uuid.UUID) []delivery {
+	t.Helper()
+	rows, err := db.Unscoped().Query(t.Context(),
+		"SELECT endpoint_id, event_id, kind, body FROM webhook_deliveries WHERE account_id = $1 ORDER BY id", owner)
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[delivery])
+	require.NoError(t, err)
+	return all
+}
+
+func someEvent() webhook.FormVerified {
+	return webhook.FormVerified{
+		SubmissionID: uuid.New(), GenericLinkID: uuid.New(), LeadMagnetID: uuid.New(), Email: "ada@example.com",
+		VerifiedAt: api.TimeOf(time.UnixMilli(1_770_000_000_123)),
+	}
+}
+
+// Every endpoint that asked for a kind is told, with the same event, from within an account's scope
+// and from outside; nobody else is.
+func TestEmitTellsWhoAsked(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	owner, stranger := newAccount(t, db), newAccount(t, db)
+	one := endpoint(t, db, owner, webhook.KindFormVerified)
+	both := endpoint(t, db, owner, webhook.KindLinkCreated, webhook.KindFormVerified)
+	endpoint(t, db, owner, webhook.KindLinkCreated)
+	endpoint(t, db, stranger, webhook.KindFormVerified)
+	event := someEvent()
+	for _, in := range []func(fn func(tx pgx.Tx) error) error{
+		func(fn func(tx pgx.Tx) error) error { return db.Account(t.Context(), owner, fn) },
+		func(fn func(tx pgx.Tx) error) error { return db.Transaction(t.Context(), fn) },
+	} {
+		before := len(deliveries(t, db, owner))
+		require.NoError(t, in(func(tx pgx.Tx) error { return webhook.Emit(t.Context(), tx, owner, event) }))
+		made := deliveries(t, db, owner)[before:]
+		require.Len(t, made, 2)
+		require.ElementsMatch(t, []uuid.UUID{one, both}, []uuid.UUID{made[0].Endpoint, made[1].Endpoint})
+		require.Equal(t, made[0].Event, made[1].Event)
+		require.Equal(t, made[0].Body, made[1].Body)
+		require.Contains(t, made[0].Body, `{"type":"form.verified","timestamp":"`)
+		require.Contains(t, made[0].Body, `"email":"ada@example.com","name":null,"verified_at":"2026-02-02T02:40:00.123Z"}}`)
+	}
+	require.Empty(t, deliveries(t, db, stranger))
+}
+
+// What is rolled back was never told of.
+func TestRollbackTellsNobody(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	owner := newAccount(t, db)
+	endpoint(t, db, owner, webhook.KindFormVerified)
+	gone := errors.New("gone")
+	err := db.Account(t.Context(), owner, func(tx pgx.Tx) error {
+		require.NoError(t, webhook.Emit(t.Context(), tx, owner, someEvent()))
+		return gone
+	})
+	require.ErrorIs(t, err, gone)
+	require.Empty(t, deliveries(t, db, owner))
+}
+
+// The role of requests cannot read a secret, whatever statement it is brought to run.
+func TestRequestsCannotReadSecrets(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	owner := newAccount(t, db)
+	err := db.Account(t.Context(), owner, func(tx pgx.Tx) error {
+		_, err := tx.Exec(context.WithoutCancel(t.Context()), "SELECT secret FROM webhook_secrets")
+		return err
+	})
+	require.ErrorContains(t, err, "permission denied")
+}

@@ -1,0 +1,112 @@
+package webhook
+
+import (
+	"github.com/google/uuid"
+
+	"lodestone/pkg/api"
+)
+
+// Kind is a kind of event, as an endpoint asks for it.
+type Kind string
+
+// The kinds of events.
+const (
+	KindLinkCreated       Kind = "link.created"
+	KindLinkAccessed      Kind = "link.accessed"
+	KindFormSubmitted     Kind = "form.submitted"
+	KindFormVerified      Kind = "form.verified"
+	KindSessionEnded      Kind = "session.ended"
+	KindDownloadCompleted Kind = "download.completed"
+	// kindTest is sent when its owner tests an endpoint, and cannot be asked for.
+	kindTest Kind = "webhook.test"
+)
+
+// Kinds returns the kinds that an endpoint can ask for.
+func Kinds() []Kind {
+	return []Kind{KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified, KindSessionEnded, KindDownloadCompleted}
+}
+
+// Event is something that endpoints are told of: one of the structs below, which are the data of its
+// message. Fields are added over time; none changes its meaning.
+type Event interface{ kind() Kind }
+
+// Link names the access link that an event happened on, and what it belongs to.
+type Link struct {
+	AccessLinkID  uuid.UUID  `json:"access_link_id"`
+	LeadMagnetID  uuid.UUID  `json:"lead_magnet_id"`
+	GenericLinkID *uuid.UUID `json:"generic_link_id"` // nil: made by the API, or its link was deleted
+	SubmissionID  *uuid.UUID `json:"submission_id"`   // nil: likewise
+	Email         string     `json:"email"`           // of the recipient
+}
+
+// LinkCreated says that an access link was made.
+type LinkCreated struct {
+	Link
+	URL       string    `json:"url"` // opens the document for whoever has it
+	MaxViews  *int32    `json:"max_views"`
+	ExpiresAt *api.Time `json:"expires_at"`
+	CreatedAt api.Time  `json:"created_at"`
+}
+
+// LinkAccessed says that an access link was opened: a session began.
+type LinkAccessed struct {
+	Link
+	SessionID  uuid.UUID `json:"session_id"`
+	AccessedAt api.Time  `json:"accessed_at"`
+}
+
+// FormSubmitted says that an address was captured by a generic link for the first time.
+type FormSubmitted struct {
+	SubmissionID         uuid.UUID         `json:"submission_id"`
+	GenericLinkID        uuid.UUID         `json:"generic_link_id"`
+	LeadMagnetID         uuid.UUID         `json:"lead_magnet_id"`
+	Email                string            `json:"email"`
+	Name                 *string           `json:"name"` // nil: none was given
+	VerificationRequired bool              `json:"verification_required"`
+	UTM                  map[string]string `json:"utm"` // parameters of the landing page, such as utm_source; may be nil
+	SubmittedAt          api.Time          `json:"submitted_at"`
+}
+
+// FormVerified says that the address of a submission was verified.
+type FormVerified struct {
+	SubmissionID  uuid.UUID `json:"submission_id"`
+	GenericLinkID uuid.UUID `json:"generic_link_id"`
+	LeadMagnetID  uuid.UUID `json:"lead_magnet_id"`
+	Email         string    `json:"email"`
+	Name          *string   `json:"name"`
+	VerifiedAt    api.Time  `json:"verified_at"`
+}
+
+// SessionEnded says that a session had no activity for a while, and so is over.
+type SessionEnded struct {
+	Link
+	SessionID  uuid.UUID `json:"session_id"`
+	StartedAt  api.Time  `json:"started_at"`
+	EndedAt    api.Time  `json:"ended_at"`    // of the last activity
+	Pages      []int32   `json:"pages"`       // that were seen, each once, in ascending order
+	DurationMS int64     `json:"duration_ms"` // that pages were visible, all together
+}
+
+// DownloadCompleted says that the last byte of the document went out.
+type DownloadCompleted struct {
+	Link
+	SessionID     *uuid.UUID `json:"session_id"`     // nil: without a session
+	MagnetVersion int32      `json:"magnet_version"` // of the file
+	FileName      string     `json:"file_name"`
+	FileSize      int64      `json:"file_size"` // bytes
+	CompletedAt   api.Time   `json:"completed_at"`
+}
+
+// tested is the data of a test.
+type tested struct {
+	EndpointID uuid.UUID `json:"endpoint_id"`
+	Message    string    `json:"message"`
+}
+
+func (LinkCreated) kind() Kind       { return KindLinkCreated }
+func (LinkAccessed) kind() Kind      { return KindLinkAccessed }
+func (FormSubmitted) kind() Kind     { return KindFormSubmitted }
+func (FormVerified) kind() Kind      { return KindFormVerified }
+func (SessionEnded) kind() Kind      { return KindSessionEnded }
+func (DownloadCompleted) kind() Kind { return KindDownloadCompleted }
+func (tested) kind() Kind            { return kindTest }
