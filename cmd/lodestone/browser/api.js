@@ -1,0 +1,61 @@
+// The API as a client uses it, to make what pages show and to see what came of a visit.
+import { setting, site, eventually } from './suite.js';
+import { pdf } from './pdf.js';
+
+/** Sends a request to the API and returns the answer's body, parsed. */
+export async function api(method, path, body, headers = {}) {
+  const binary = body instanceof Uint8Array;
+  const answer = await fetch(site + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${setting('LODESTONE_API_KEY')}`,
+      ...body === undefined ? {} : { 'content-type': binary ? 'application/pdf' : 'application/json' },
+      ...headers,
+    },
+    body: body === undefined || binary ? body : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+}
+
+/** Creates a lead magnet with a PDF: that of `file`, or one of `pages` pages. */
+export async function newMagnet({ title = 'Worth the email', description, pages = 4, file = pdf({ pages }) } = {}) {
+  const magnet = await api('POST', '/api/v1/lead-magnets', { title, description });
+  return api('PUT', `/api/v1/lead-magnets/${magnet.id}/file`, file);
+}
+
+/** Creates a generic link, with a lead magnet of its own if none is given. */
+export async function newLink(fields = {}) {
+  const lead_magnet_id = fields.lead_magnet_id ?? (await newMagnet()).id;
+  return api('POST', '/api/v1/generic-links', { title: 'The guide to good guides', ...fields, lead_magnet_id });
+}
+
+/** Creates an access link, with a lead magnet of its own if none is given. */
+export async function newAccessLink(fields = {}) {
+  const lead_magnet_id = fields.lead_magnet_id ?? (await newMagnet()).id;
+  return api('POST', '/api/v1/access-links', { email: 'ada@example.com', ...fields, lead_magnet_id });
+}
+
+/** Returns up to 100 events of a filter, the oldest first. */
+export async function events(filter) {
+  const { data } = await api('GET', `/api/v1/analytics?${new URLSearchParams({ per_page: 100, ...filter })}`);
+  return data.reverse();
+}
+
+/** Waits until a filter gives exactly so many events, and returns them, the oldest first. */
+export function eventsOf(filter, count) {
+  return eventually(async () => {
+    const found = await events(filter);
+    if (found.length === count) return found;
+    throw new Error(`${found.length} events instead of ${count}: ${JSON.stringify(found.map((e) => [e.event_type, e.event_data]))}`);
+  }, `${count} events`);
+}
+
+/** Asks ClickHouse as the analyst does, and returns the rows. */
+export async function sql(query) {
+  const answer = await fetch(setting('LODESTONE_SQL_URL'), { method: 'POST', body: `${query} FORMAT JSON` });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return JSON.parse(text).data;
+}

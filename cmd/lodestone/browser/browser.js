@@ -1,0 +1,205 @@
+// Visitors: browser windows on phones and desktops that notice what a page must not do.
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+
+import { watchBytes } from './measure.js';
+import { collector, patience, site } from './suite.js';
+
+/** Where screenshots and measurements go. They stay after the run, to be looked at. */
+export const artefacts = process.env.BROWSER_ARTEFACTS
+  ?? fileURLToPath(new URL('../../../.cache/browser', import.meta.url));
+
+let started;
+
+// All visitors share one browser, which has a fresh profile. No name but example.test leads anywhere,
+// so nothing leaves the machine.
+function browser() {
+  started ??= chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync',
+      '--host-resolver-rules=MAP example.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
+  });
+  return started;
+}
+
+/** Closes the browser. */
+export async function stop() {
+  if (started) await (await started).close();
+}
+
+// Not Chromium's own: headless ones are counted as robots, as they should be.
+const devices = {
+  phone: {
+    viewport: { width: 360, height: 640 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true,
+    userAgent: 'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Mobile Safari/537.36',
+  },
+  tablet: {
+    viewport: { width: 768, height: 1024 }, deviceScaleFactor: 1, isMobile: true, hasTouch: true,
+    userAgent: 'Mozilla/5.0 (Linux; Android 15; Tab 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
+  },
+  desktop: {
+    viewport: { width: 1440, height: 900 },
+    userAgent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
+  },
+};
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} [dark] prefers a dark page
+ * @property {boolean} [scripts] runs scripts; default true
+ * @property {boolean} [reducedMotion]
+ * @property {string[]} [origins] that pages may talk to beside ours
+ * @property {RegExp[]} [expected] messages on the console that are part of the test
+ * @property {import('playwright-core').BrowserContextOptions} [context] further options
+ */
+
+/** A visitor on a phone of 360 × 640 with a touch screen. @param {Options} [o] */
+export const newPhone = (t, o) => newVisitor(t, 'phone', o);
+/** A visitor on a tablet of 768 × 1024. @param {Options} [o] */
+export const newTablet = (t, o) => newVisitor(t, 'tablet', o);
+/** A visitor at a desktop of 1440 × 900. @param {Options} [o] */
+export const newDesktop = (t, o) => newVisitor(t, 'desktop', o);
+
+/** Names of all devices, for tests that go through them. */
+export const allDevices = Object.keys(devices);
+
+/** A visitor who is gone at the end of the test, when what the pages did is checked. @param {Options} [o] */
+export async function newVisitor(t, device, o = {}) {
+  const context = await (await browser()).newContext({
+    ...devices[device], locale: 'en-GB', timezoneId: 'Europe/Berlin', acceptDownloads: true,
+    colorScheme: o.dark ? 'dark' : 'light', reducedMotion: o.reducedMotion ? 'reduce' : 'no-preference',
+    javaScriptEnabled: o.scripts ?? true, ...o.context,
+  });
+  const v = new Visitor(device, context, o);
+  t.after(() => v.leave());
+  await v.watch();
+  v.page = await context.newPage();
+  return v;
+}
+
+/** One visitor: a window with nothing stored, and a record of what pages did in it. */
+export class Visitor {
+  /** @type {import('playwright-core').Page} the first tab */
+  page;
+  /** Everything that pages did and must not do. */
+  offences = [];
+  /** Requests so far, in order. @type {import('playwright-core').Request[]} */
+  requests = [];
+  #left = false;
+
+  constructor(device, context, options) {
+    this.device = device;
+    this.context = context;
+    this.options = options;
+    this.origins = new Set([site, collector, ...options.origins ?? []].map((u) => new URL(u).origin));
+    context.setDefaultTimeout(patience);
+  }
+
+  async watch() {
+    const { context } = this;
+    await context.exposeBinding('lodestoneViolation', (_, v) => this.offences.push(`policy: ${v}`));
+    await context.addInitScript(() => {
+      const tell = globalThis.lodestoneViolation;
+      delete globalThis.lodestoneViolation;
+      addEventListener('securitypolicyviolation', (e) => {
+        tell(`${e.violatedDirective} refuses ${e.blockedURI} ${e.sample} on ${e.documentURI}:${e.lineNumber}`);
+      }, true);
+    });
+    context.on('request', (r) => {
+      this.requests.push(r);
+      const url = new URL(r.url());
+      if (!['data:', 'blob:', 'about:'].includes(url.protocol) && !this.origins.has(url.origin)) {
+        this.offences.push(`request to the outside: ${r.method()} ${r.url()}`);
+      }
+    });
+    context.on('console', (m) => {
+      if (m.type() !== 'error' && m.type() !== 'warning') return;
+      const text = `${m.text()} (${m.location().url})`;
+      if (!this.options.expected?.some((e) => e.test(text))) this.offences.push(`console: ${text}`);
+    });
+    context.on('weberror', (e) => {
+      const text = String(e.error());
+      if (!this.options.expected?.some((x) => x.test(text))) this.offences.push(`error: ${text}`);
+    });
+    context.on('dialog', (d) => {
+      this.offences.push(`dialog: ${d.message()}`);
+      d.dismiss().catch(() => {});
+    });
+    context.on('page', (p) => watchBytes(p));
+  }
+
+  /** Asserts that pages kept the rules: no violated policy, no error, nothing from outside, nothing stored. */
+  async behaved() {
+    assert.deepEqual(this.offences, []);
+    await this.storedNothing();
+  }
+
+  /** Asserts that no page of ours stored anything in this browser. */
+  async storedNothing() {
+    const { cookies, origins } = await this.context.storageState({ indexedDB: true });
+    assert.deepEqual(cookies, [], 'cookies');
+    assert.deepEqual(origins, [], 'local storage and databases');
+    for (const page of this.context.pages()) {
+      if (!page.url().startsWith('http')) continue;
+      assert.equal(await page.evaluate(() => sessionStorage.length), 0, 'session storage');
+      assert.deepEqual(await page.evaluate(async () => await globalThis.caches?.keys() ?? []), [], 'caches');
+    }
+    assert.deepEqual(this.context.serviceWorkers().map((w) => w.url()), [], 'service workers');
+  }
+
+  /** Asserts that axe finds nothing serious or critical; at AA, so that contrasts count. */
+  async accessible(page = this.page) {
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'],
+    }));
+    const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+      .flatMap((v) => v.nodes.map((n) => `${v.impact} ${v.id}: ${v.help}\n  ${n.html}\n  ${n.failureSummary}`));
+    assert.deepEqual(serious, [], `axe on ${page.url()}`);
+  }
+
+  /** Asserts that nothing is wider than the window. */
+  async fits(page = this.page) {
+    const { wide, window } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, window: innerWidth }));
+    assert.ok(wide <= window, `${page.url()} is ${wide} px wide in a window of ${window} px`);
+  }
+
+  /** Keeps a picture as NAME-DEVICE[-dark][-plain].png among the artefacts. */
+  async screenshot(name, { page = this.page, whole = false } = {}) {
+    const directory = path.join(artefacts, 'screenshots');
+    await mkdir(directory, { recursive: true });
+    const marks = [name, this.device, this.options.dark && 'dark', this.options.scripts === false && 'plain'];
+    await page.screenshot({ path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: whole });
+  }
+
+  /** Lets the network of a page be that of a phone far from the mast: 400 kbit/s, 400 ms. */
+  async slow(page = this.page) {
+    const cdp = await this.context.newCDPSession(page);
+    await cdp.send('Network.enable');
+    await cdp.send('Network.emulateNetworkConditions', {
+      offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000,
+    });
+  }
+
+  /** Cuts the network, or brings it back. */
+  async offline(yes = true) {
+    await this.context.setOffline(yes);
+  }
+
+  /** Checks that pages behaved, and closes all. The test's end does it, too. */
+  async leave() {
+    if (this.#left) return;
+    this.#left = true;
+    try {
+      await this.behaved();
+    } finally {
+      await this.context.close();
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// Runs the tests of the pages in one Chromium. Arguments choose files: `node main.js landing viewer`
+// runs landing.test.js and viewer.test.js; without any, all of them run. What to test stands in
+// lodestone.env, which `lodestone up` writes: LODESTONE_URL, LODESTONE_COLLECTOR_URL, LODESTONE_API_KEY
+// and LODESTONE_SQL_URL.
+import { readdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { after, describe, it } from 'node:test';
+
+import { stop } from './browser.js';
+import { writeMeasurements } from './measure.js';
+import { tests } from './suite.js';
+
+const here = new URL('.', import.meta.url);
+const wanted = process.argv.slice(2);
+const files = (await readdir(here)).filter((f) => f.endsWith('.test.js')).sort()
+  .filter((f) => wanted.length === 0 || wanted.includes(f.slice(0, -'.test.js'.length)));
+if (files.length === 0) throw new Error(`no test file is called ${wanted.join(' or ')}`);
+for (const f of files) await import(new URL(f, here));
+
+describe('pages', { concurrency: Math.max(2, availableParallelism()) }, () => {
+  for (const { name, run } of tests) it(name, { timeout: 180_000 }, run);
+  after(async () => {
+    await writeMeasurements();
+    await stop();
+  });
+});

@@ -1,0 +1,43 @@
+// What a test file needs to declare tests and to wait.
+
+/** @type {{name: string, run: (t: import('node:test').TestContext) => Promise<void>}[]} */
+export const tests = [];
+
+/** Declares a test. All tests run in one process, some at the same time: each makes what it needs. */
+export function test(name, run) {
+  tests.push({ name, run });
+}
+
+/** How long anything may take before it counts as not happening. It is no measure of speed. */
+export const patience = 60_000;
+
+/**
+ * Returns the first truthy value of look, which is called again and again, also after it threw.
+ * @template T
+ * @param {() => Promise<T>} look
+ * @param {string} what is waited for, for the error
+ */
+export async function eventually(look, what = 'it') {
+  const end = Date.now() + patience;
+  for (let last; ;) {
+    try {
+      const value = await look();
+      if (value) return value;
+      last = undefined;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > end) throw new Error(`${what} does not happen`, { cause: last });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** What a setting of lodestone.env says. */
+export function setting(name) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: source lodestone.env`);
+  return value;
+}
+
+export const site = setting('LODESTONE_URL');
+export const collector = setting('LODESTONE_COLLECTOR_URL');

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+)
+
+// The pages in a real browser, against the real program. The tests are JavaScript, in the folder
+// browser; screenshots, weights and timings stay in .cache/browser. BROWSER_ONLY="landing viewer"
+// runs the files of these names alone.
+func TestBrowser(t *testing.T) {
+	t.Parallel()
+	root, err := enginetest.Root()
+	require.NoError(t, err)
+	if _, err := os.Stat(filepath.Join("browser", "node_modules", ".package-lock.json")); err != nil {
+		require.Fail(t, "playwright is not installed: `make browser-tools` does it", err.Error())
+	}
+	u := newUp(t)
+	u.start()
+
+	artefacts := filepath.Join(root, ".cache", "browser")
+	require.NoError(t, os.RemoveAll(artefacts))
+	cmd := exec.CommandContext(t.Context(), "node",
+		append([]string{"--test-reporter=spec", "main.js"}, strings.Fields(os.Getenv("BROWSER_ONLY"))...)...)
+	cmd.Dir = "browser"
+	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium(t), "BROWSER_ARTEFACTS="+artefacts)
+	for name, value := range u.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	out := &output{}
+	cmd.Stdout, cmd.Stderr = out, out
+	// Chromium ends when its pipe to a killed node breaks; until then it holds the output.
+	cmd.WaitDelay = 10 * time.Second
+	require.NoError(t, cmd.Run(), "%s", out)
+	t.Logf("%s\nscreenshots and measurements are in %s", out, artefacts)
+}
+
+// chromium returns the browser: $CHROMIUM, or the one that is installed.
+func chromium(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv("CHROMIUM"); path != "" {
+		return path
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	require.Fail(t, "there is no Chromium: `make setup` tells how to get it, or $CHROMIUM names one")
+	return ""
+}
