@@ -15,6 +15,7 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/link"
 	"lodestone/crud/magnet"
+	"lodestone/crud/page"
 	"lodestone/crud/pdf"
 	"lodestone/crud/submission"
 	"lodestone/pkg/api"
@@ -73,6 +74,7 @@ type Parts struct {
 type Service struct {
 	config      Config
 	log         *slog.Logger
+	pages       *page.Site
 	account     *account.Own
 	magnets     *magnet.Magnets
 	links       *link.Links
@@ -91,9 +93,14 @@ func New(c Config, p Parts) (*Service, error) {
 		return nil, err
 	}
 	site := strings.TrimRight(c.PublicURL, "/")
+	pages, err := page.New(page.Options{URL: site, Log: p.Log})
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
 		config:      c,
 		log:         p.Log,
+		pages:       pages,
 		account:     account.NewOwn(p.Postgres, c.Limits),
 		magnets:     magnet.New(p.Postgres, counter, c.MaxFileBytes),
 		links:       link.New(p.Postgres, site, c.Limits),
@@ -113,6 +120,7 @@ func (s *Service) Close() { s.query.CloseIdleConnections() }
 
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
+	s.pages.Register(a)
 	s.account.Register(a)
 	s.magnets.Register(a)
 	s.links.Register(a)

@@ -1,0 +1,76 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/postgres"
+)
+
+// timeout bounds the work for one page.
+const timeout = 15 * time.Second
+
+// maxForm is the size of the largest form that is read, in bytes.
+const maxForm = 64 << 10
+
+// Register mounts what all pages need.
+func (s *Site) Register(a *api.API) { a.Handle("GET "+AssetPath, s.assets) }
+
+// Handler serves a page: fn writes the answer, or returns an error before anything was sent, which
+// becomes a status page. A form that another site sent is refused: without cookies it could not act for
+// the visitor, but it could spend the visitor's share of requests.
+func (s *Site) Handler(fn func(w http.ResponseWriter, r *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		err := s.forms.Check(r)
+		if err != nil {
+			err = Show(Refused, Brand{}).Because(err)
+		} else {
+			err = fn(w, r)
+		}
+		if err != nil {
+			s.WriteError(w, r, err)
+		}
+	})
+}
+
+// Because returns a copy that keeps the cause, which is logged and never shown.
+func (s *Status) Because(cause error) *Status {
+	c := *s
+	c.cause = cause
+	return &c
+}
+
+// WriteError answers with the status page of an error. This is the one place that decides it, and that
+// logs the cause of what is our fault.
+func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	requestID := api.RequestID(r.Context())
+	st := s.statusOf(err)
+	if st.Kind.StatusCode() >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
+		s.log.Error("page failed", "request_id", requestID, "status", st.Kind.StatusCode(), "cause", err.Error())
+	}
+	s.WriteStatus(w, r, st, requestID)
+}
+
+func (s *Site) statusOf(err error) *Status {
+	if st, ok := errors.AsType[*Status](err); ok {
+		return st
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return Show(TooLarge, Brand{})
+	}
+	away := errors.Is(err, context.DeadlineExceeded) || postgres.IsUnavailable(err)
+	for _, is := range s.unavailable {
+		away = away || is(err)
+	}
+	if away {
+		return Show(Unavailable, Brand{})
+	}
+	return Show(Failed, Brand{})
+}

@@ -1,0 +1,167 @@
+// Package page is the visual language of everything that people see in a browser: one set of values
+// (tokens.css), one frame, the pages that say what went wrong, and the headers that keep a page from
+// being framed, scripted or told about. Pages set no cookies, and load nothing from other hosts but what
+// their policy names.
+package page
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+//go:embed web
+var web embed.FS
+
+// Options are what the pages of an installation share. All but Unavailable is required.
+type Options struct {
+	URL         string             // public address of the site, without a slash at the end
+	Log         *slog.Logger       // learns the causes of errors
+	Unavailable []func(error) bool // errors that will pass by themselves
+}
+
+// Site makes and serves pages. It is safe for concurrent use once everything is parsed and added.
+type Site struct {
+	url         string
+	log         *slog.Logger
+	unavailable []func(error) bool
+	base        *template.Template
+	baseCSS     string
+	status      *Template
+	assets      *Assets
+	forms       *http.CrossOriginProtection
+}
+
+// New returns the pages of an installation.
+func New(o Options) (*Site, error) {
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		return nil, fmt.Errorf("read the frame of pages: %w", err)
+	}
+	s := &Site{url: strings.TrimRight(o.URL, "/"), log: o.Log, unavailable: o.Unavailable, assets: newAssets(), forms: http.NewCrossOriginProtection()}
+	if origin := Origin(o.URL); origin != "" {
+		if err := s.forms.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("trust forms of %s: %w", origin, err)
+		}
+	}
+	if s.base, err = template.ParseFS(files, "base.html"); err != nil {
+		return nil, fmt.Errorf("parse the frame of pages: %w", err)
+	}
+	for _, name := range []string{"tokens.css", "base.css"} {
+		css, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		s.baseCSS += squeeze(string(css))
+	}
+	s.status, err = s.Parse(files, "status.html")
+	return s, err
+}
+
+// URL returns the public address of a path of the site.
+func (s *Site) URL(path string) string { return s.url + path }
+
+// Template is a page in the frame.
+type Template struct {
+	site *Site
+	html *template.Template
+	css  string
+}
+
+// Parse makes a page of an HTML file and style sheets. The file defines "content", and may define
+// "head", "foot", or "body", which takes the place of the whole frame. The styles are inlined behind
+// those of the frame.
+func (s *Site) Parse(files fs.FS, html string, css ...string) (*Template, error) {
+	base, err := s.base.Clone()
+	if err != nil {
+		return nil, fmt.Errorf("copy the frame of pages: %w", err)
+	}
+	t := &Template{site: s, css: s.baseCSS}
+	if t.html, err = base.ParseFS(files, html); err != nil {
+		return nil, fmt.Errorf("parse page %s: %w", html, err)
+	}
+	for _, name := range css {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("read style %s: %w", name, err)
+		}
+		t.css += squeeze(string(text))
+	}
+	return t, nil
+}
+
+var (
+	comment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	gaps    = regexp.MustCompile(`\s+`)
+	around  = regexp.MustCompile(`\s*([{};,>])\s*|(:) `)
+)
+
+// squeeze takes comments and needless space out of a style sheet. Ours have neither in strings.
+func squeeze(css string) string {
+	css = gaps.ReplaceAllString(comment.ReplaceAllString(css, ""), " ")
+	return strings.ReplaceAll(around.ReplaceAllString(strings.TrimSpace(css), "$1$2"), ";}", "}")
+}
+
+// Brand is how an account looks. The zero value is a page without a sign of anybody.
+type Brand struct {
+	Name      string
+	Logo      string // URL of an image, of this site
+	LogoWidth int    // in pixels, at 32 pixels height; 0: unknown
+	Accent    string // #rrggbb; "": ours. What does not read well on our grounds is moved until it does.
+}
+
+// Page is what one answer fills the frame with.
+type Page struct {
+	Title       string
+	Description string
+	Canonical   string // full URL
+	Index       bool   // search engines may list it
+	Class       string // of the body
+	Brand       Brand
+	Policy      Policy
+	Keep        bool // a browser may keep it, and asks whether it has changed; else it is not stored
+	Data        any  // for "content" and the other parts
+}
+
+// view is what templates see.
+type view struct {
+	Page
+	Nonce  string
+	Style  template.CSS
+	Ground Pair
+}
+
+// Write answers with the page. The templates see the fields of Page, and Nonce, which every style and
+// script element carries. An error is one of the template: nothing was sent.
+func (t *Template) Write(w http.ResponseWriter, r *http.Request, status int, p Page) error {
+	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"), Style: template.CSS(t.css + accentCSS(p.Brand.Accent))} //nolint:gosec // ours, and colours that were parsed
+	var out bytes.Buffer
+	if err := t.html.ExecuteTemplate(&out, "base.html", v); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	h := w.Header()
+	secure(h, p.Policy, v.Nonce)
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(out.Len()))
+	if p.Keep {
+		h.Set("Cache-Control", "private, no-cache")
+	} else {
+		h.Set("Cache-Control", "no-store")
+	}
+	if !p.Index {
+		h.Set("X-Robots-Tag", "noindex, nofollow")
+	}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(out.Bytes()) // a reader that left needs no answer
+	}
+	return nil
+}

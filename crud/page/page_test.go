@@ -1,0 +1,170 @@
+package page_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/page"
+)
+
+func site(t *testing.T) (*page.Site, *strings.Builder) {
+	t.Helper()
+	log := &strings.Builder{}
+	s, err := page.New(page.Options{URL: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil))})
+	require.NoError(t, err)
+	return s, log
+}
+
+type answer struct {
+	*httptest.ResponseRecorder
+}
+
+func (a answer) text() string { return a.Body.String() }
+
+func ask(h http.Handler, method, target string, header ...string) answer {
+	r := httptest.NewRequestWithContext(context.Background(), method, target, http.NoBody)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return answer{w}
+}
+
+func TestPageIsSealed(t *testing.T) {
+	t.Parallel()
+	s, _ := site(t)
+	files := fstest.MapFS{
+		"x.html": {Data: []byte(`{{define "content"}}<p>{{.Data}}</p><script nonce="{{.Nonce}}">const x = {{.Data}};</script>{{end}}`)},
+		"x.css":  {Data: []byte("p {\n  color: red; /* a note */\n}\n")},
+	}
+	tmpl, err := s.Parse(files, "x.html", "x.css")
+	require.NoError(t, err)
+	evil := `</script><img src=x onerror=alert(1)>"'`
+	h := s.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		return tmpl.Write(w, r, 200, page.Page{Title: evil, Description: evil, Data: evil, Brand: page.Brand{Name: evil, Accent: "red;}</style>"}, Policy: page.Policy{
+			Connect: []string{"http://127.0.0.1:8081/v1"}, Images: []string{"https://cdn.example.com/a.png", "https://a;script-src.example/x.png", "javascript:alert(1)"},
+			Forms: []string{"https://thanks.example.com/x?y=1"},
+		}})
+	})
+	one, two := ask(h, "GET", "/x"), ask(h, "GET", "/x")
+	require.Equal(t, 200, one.Code)
+	require.NotContains(t, one.text(), "<img")
+	require.Contains(t, one.text(), "p{color:red}</style>")
+	policy := one.Header().Get("Content-Security-Policy")
+	nonce := regexp.MustCompile(`'nonce-(\w{26})'`).FindStringSubmatch(policy)[1]
+	require.NotContains(t, two.Header().Get("Content-Security-Policy"), nonce)
+	require.Equal(t, 2, strings.Count(one.text(), `nonce="`+nonce+`"`))
+	require.Equal(t, "default-src 'none'; style-src 'nonce-"+nonce+"'; img-src 'self' data: https://cdn.example.com; form-action 'self' https://thanks.example.com; "+
+		"base-uri 'none'; frame-ancestors 'none'; script-src 'nonce-"+nonce+"'; connect-src http://127.0.0.1:8081", policy)
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
+		"Cross-Origin-Opener-Policy": "same-origin", "X-Robots-Tag": "noindex, nofollow",
+	} {
+		require.Equal(t, want, one.Header().Get(name), name)
+	}
+	require.Contains(t, one.Header().Get("Permissions-Policy"), "camera=()")
+	require.Empty(t, one.Header().Values("Set-Cookie"))
+	require.Empty(t, ask(h, "HEAD", "/x").text())
+}
+
+func TestEveryStatusPage(t *testing.T) {
+	t.Parallel()
+	s, _ := site(t)
+	for kind := page.NotFound; kind <= page.Failed; kind++ {
+		h := s.Handler(func(http.ResponseWriter, *http.Request) error {
+			st := page.Show(kind, page.Brand{Name: "Acme & Sons"})
+			st.Wait = 90 * time.Second
+			return fmt.Errorf("in a handler: %w", st)
+		})
+		a := ask(h, "GET", "/l/x")
+		require.Equal(t, kind.StatusCode(), a.Code)
+		require.GreaterOrEqual(t, a.Code, 400)
+		require.Contains(t, a.text(), "<h1>")
+		require.Contains(t, a.text(), "Acme &amp; Sons")
+		require.Contains(t, a.text(), "Try again in 2 minutes.")
+		require.Equal(t, "90", a.Header().Get("Retry-After"))
+		require.Less(t, a.Body.Len(), 10<<10)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	s, log := site(t)
+	for _, test := range []struct {
+		err    error
+		status int
+	}{
+		{errors.New("the secret cause"), 500},
+		{fmt.Errorf("x: %w", context.DeadlineExceeded), 503},
+		{&http.MaxBytesError{Limit: 1}, 413},
+	} {
+		a := ask(s.Handler(func(http.ResponseWriter, *http.Request) error { return test.err }), "GET", "/a/secret")
+		require.Equal(t, test.status, a.Code)
+		require.NotContains(t, a.text(), "secret cause")
+	}
+	require.Contains(t, log.String(), "the secret cause")
+	require.NotContains(t, log.String(), "/a/secret")
+}
+
+func TestFormsOfOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
+	s, _ := site(t)
+	h := s.Handler(func(w http.ResponseWriter, _ *http.Request) error {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	})
+	for _, test := range []struct {
+		header []string
+		status int
+	}{
+		{nil, 204}, // a program, or an old browser
+		{[]string{"Sec-Fetch-Site", "same-origin"}, 204},
+		{[]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, 403},
+		{[]string{"Sec-Fetch-Site", "same-site", "Origin", "https://other.example.com"}, 403},
+		{[]string{"Origin", "https://evil.example"}, 403},
+		{[]string{"Origin", "null"}, 403},
+		{[]string{"Origin", "https://links.example.com"}, 204}, // behind a proxy that changes Host
+	} {
+		require.Equal(t, test.status, ask(h, "POST", "/l/x", test.header...).Code, test.header)
+	}
+	require.Equal(t, 204, ask(h, "GET", "/l/x", "Sec-Fetch-Site", "cross-site").Code)
+}
+
+func TestAssets(t *testing.T) {
+	t.Parallel()
+	s, _ := site(t)
+	long := strings.Repeat("const a = 1;\n", 500)
+	files := fstest.MapFS{"dist/app.js": {Data: []byte(long)}, "dist/maps/a.bcmap": {Data: []byte{1, 2, 3}}}
+	p, err := s.Assets().Add(files, "dist/app.js")
+	require.NoError(t, err)
+	require.Regexp(t, `^/assets/app\.[0-9a-f]{12}\.js$`, p)
+	a := ask(s.Assets(), "GET", p, "Accept-Encoding", "br, gzip")
+	require.Equal(t, "gzip", a.Header().Get("Content-Encoding"))
+	require.Less(t, a.Body.Len(), 300)
+	require.Equal(t, "public, max-age=31536000, immutable", a.Header().Get("Cache-Control"))
+	a = ask(s.Assets(), "GET", p, "Accept-Encoding", "gzip;q=0")
+	require.Equal(t, long, a.text())
+	require.Equal(t, "text/javascript; charset=utf-8", a.Header().Get("Content-Type"))
+	require.Equal(t, "Accept-Encoding", a.Header().Get("Vary"))
+	tree, err := s.Assets().AddTree(files, "dist")
+	require.NoError(t, err)
+	a = ask(s.Assets(), "GET", tree+"maps/a.bcmap")
+	require.Equal(t, 200, a.Code)
+	body, err := io.ReadAll(a.Body)
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 2, 3}, body)
+	require.Equal(t, 404, ask(s.Assets(), "GET", "/assets/app.js").Code)
+}

@@ -1,0 +1,70 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Policy is what a page may do beyond showing itself. The zero value allows its own styles and
+// scripts (by nonce) and images of this site.
+type Policy struct {
+	Connect []string // URLs or origins that scripts may talk to; this site is among them where Scripts says so
+	Images  []string // URLs or origins of images elsewhere
+	Forms   []string // URLs or origins that a form may lead to, also by a redirect; this site always
+	Scripts bool     // scripts of /assets/ may be loaded, start workers, and talk to this site
+	Wasm    bool     // scripts may compile WebAssembly
+}
+
+// secure sets the headers of a page. Addresses of pages are secrets, so other hosts never learn them.
+func secure(h http.Header, p Policy, nonce string) {
+	directives := []string{
+		"default-src 'none'", "style-src 'nonce-" + nonce + "'",
+		list("img-src 'self' data:", p.Images), list("form-action 'self'", p.Forms),
+		"base-uri 'none'", "frame-ancestors 'none'",
+	}
+	script, connect := "script-src 'nonce-"+nonce+"'", "connect-src"
+	if p.Scripts {
+		script += " 'self'"
+		connect += " 'self'"
+		directives = append(directives, "worker-src 'self' blob:", "font-src 'self' data: blob:")
+	}
+	if p.Wasm {
+		script += " 'wasm-unsafe-eval'"
+	}
+	directives = append(directives, script)
+	if connect = list(connect, p.Connect); connect != "connect-src" {
+		directives = append(directives, connect)
+	}
+	h.Set("Content-Security-Policy", strings.Join(directives, "; "))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "+
+		"magnetometer=(), microphone=(), midi=(), payment=(), usb=()")
+}
+
+func list(directive string, addresses []string) string {
+	parts := []string{directive}
+	for _, a := range addresses {
+		if origin := Origin(a); origin != "" {
+			parts = append(parts, origin)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+var plainHost = regexp.MustCompile(`^[A-Za-z0-9.\-]+(:\d+)?$|^\[[0-9A-Fa-f:.]+\](:\d+)?$`)
+
+// Origin returns the origin of an http or https URL as a policy names it, or "" for any other. A host
+// that would end a directive, or that is not ASCII, has none.
+func Origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !plainHost.MatchString(u.Host) {
+		return ""
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}

@@ -1,0 +1,150 @@
+package page
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Kind is what a status page says.
+type Kind int
+
+// The kinds. Each says what happened and what to do next.
+const (
+	NotFound        Kind = iota // nothing is at this address
+	Gone                        // there was something, and it will not come back
+	Inactive                    // the link is switched off
+	Expired                     // the time of a personal link is over
+	UsedUp                      // a personal link was opened as often as it may be
+	NotReady                    // there is no document yet
+	TooManyRequests             // of one visitor
+	Refused                     // a form came from another site
+	TooLarge                    // what was sent
+	Unavailable                 // something is down and will be back
+	Offline                     // the browser has no network
+	Failed                      // our fault
+)
+
+// Action is the one thing to do next.
+type Action struct{ Words, URL string }
+
+// Status is a status page: an error that a handler returns, or a page that it writes.
+type Status struct {
+	Kind   Kind
+	Brand  Brand
+	Action Action        // instead of the kind's own; most kinds have none
+	Wait   time.Duration // after which it may work again; 0: unknown
+	cause  error
+}
+
+// Error implements error.
+func (s *Status) Error() string {
+	if s.cause != nil {
+		return words[s.Kind].heading + ": " + s.cause.Error()
+	}
+	return words[s.Kind].heading
+}
+
+// Unwrap returns the cause.
+func (s *Status) Unwrap() error { return s.cause }
+
+// Show returns the page of a kind as an error.
+func Show(kind Kind, brand Brand) *Status { return &Status{Kind: kind, Brand: brand} }
+
+type wording struct {
+	status        int
+	tone, mark    string
+	heading       string
+	text          []string
+	actionHere    string // words of a link to the same address
+	tellRequestID bool
+}
+
+// Marks, as paths in a square of 48.
+const (
+	markSearch = "M21 34a13 13 0 1 0 0-26 13 13 0 0 0 0 26zM30.5 30.5 41 41"
+	markClosed = "M24 43a19 19 0 1 0 0-38 19 19 0 0 0 0 38zM16 24h16"
+	markClock  = "M24 43a19 19 0 1 0 0-38 19 19 0 0 0 0 38zM24 13v11l7 5"
+	markPage   = "M12 5h16l9 9v29H12zM28 5v9h9M18 24h12M18 31h8"
+	markAlert  = "M24 6 44 41H4zM24 19v10M24 35v.5"
+	markCloud  = "M15 37a9 9 0 0 1-1-18 12 12 0 0 1 23 2 8 8 0 0 1-1 16zM8 8l32 34"
+)
+
+var words = map[Kind]wording{
+	NotFound: {http.StatusNotFound, "", markSearch, "There is no page here",
+		[]string{"The address may have a typing mistake, or the link was cut off on its way to you.", "Check the link, or ask whoever gave it to you for a new one."}, "", false},
+	Gone: {http.StatusGone, "", markClosed, "This page is no longer there",
+		[]string{"Whoever offered something here has taken it down.", "Ask them if they offer it elsewhere."}, "", false},
+	Inactive: {http.StatusGone, "", markClosed, "This offer is closed",
+		[]string{"The page is switched off at the moment.", "If you already have your personal link, look for it in your mail. Else ask whoever gave you this address."}, "", false},
+	Expired: {http.StatusGone, "", markClock, "This link has expired",
+		[]string{"It was made for a certain time, which is over.", "Ask whoever sent it for a new one."}, "", false},
+	UsedUp: {http.StatusGone, "", markClock, "This link is used up",
+		[]string{"It was opened as many times as it may be.", "Ask whoever sent it for a new one."}, "", false},
+	NotReady: {http.StatusNotFound, "", markPage, "The document is not here yet",
+		[]string{"The page is ready, but its document has not been uploaded.", "Come back a little later."}, "Try again", false},
+	TooManyRequests: {http.StatusTooManyRequests, "warn", markClock, "That was a bit much",
+		[]string{"We had too many requests from you in a short time."}, "", false},
+	Refused: {http.StatusForbidden, "warn", markAlert, "This form came from another page",
+		[]string{"For your safety we take what you enter only from our own page. Nothing was sent."}, "Open our page", false},
+	TooLarge: {http.StatusRequestEntityTooLarge, "warn", markAlert, "That was too long",
+		[]string{"What was sent is longer than anything this page asks for. Nothing was stored."}, "Back to the page", false},
+	Unavailable: {http.StatusServiceUnavailable, "warn", markAlert, "We will be back in a moment",
+		[]string{"A part of our service does not answer just now. Nothing of yours is lost."}, "Try again", false},
+	Offline: {http.StatusServiceUnavailable, "warn", markCloud, "You are offline",
+		[]string{"Your device has no connection. What you see here will go on as soon as there is one."}, "Try again", false},
+	Failed: {http.StatusInternalServerError, "warn", markAlert, "Something went wrong on our side",
+		[]string{"It is not your fault, and we have a note of it. Trying again may help."}, "Try again", true},
+}
+
+// StatusCode returns the HTTP status of a kind.
+func (k Kind) StatusCode() int { return words[k].status }
+
+type statusData struct {
+	Tone, Mark, Heading, RequestID string
+	Text                           []string
+	Action                         Action
+	Quiet                          bool
+}
+
+// WriteStatus answers with a status page.
+func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, requestID string) {
+	said := words[st.Kind]
+	data := statusData{Tone: said.tone, Mark: said.mark, Heading: said.heading, Text: said.text, Action: st.Action}
+	if data.Action.URL == "" && said.actionHere != "" {
+		data.Action = Action{said.actionHere, r.URL.EscapedPath()}
+	}
+	if said.tellRequestID {
+		data.RequestID = requestID
+	}
+	if st.Wait > 0 {
+		seconds := int64((st.Wait + time.Second - 1) / time.Second)
+		w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
+		data.Text = append([]string{}, data.Text...)
+		data.Text = append(data.Text, "Try again in "+span(st.Wait)+".")
+	} else if st.Kind == Unavailable {
+		w.Header().Set("Retry-After", "5")
+	}
+	if err := s.status.Write(w, r, said.status, Page{Title: said.heading, Brand: st.Brand, Data: data}); err != nil {
+		s.log.Error("cannot write a status page", "request_id", requestID, "error", err)
+		http.Error(w, said.heading, said.status)
+	}
+}
+
+// span says a time in words, rounded up.
+func span(d time.Duration) string {
+	for _, unit := range []struct {
+		size time.Duration
+		word string
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		if d <= unit.size && unit.size != time.Second {
+			continue
+		}
+		n := int64((d + unit.size - 1) / unit.size)
+		if n == 1 {
+			return "1 " + unit.word
+		}
+		return strconv.FormatInt(n, 10) + " " + unit.word + "s"
+	}
+	return "a moment"
+}
