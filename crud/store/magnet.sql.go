@@ -84,7 +84,7 @@ func (q *Queries) GetChunk(ctx context.Context, arg GetChunkParams) ([]byte, err
 }
 
 const getFile = `-- name: GetFile :one
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at FROM lead_magnet_files f
+SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
 WHERE m.id = $1
 `
@@ -102,6 +102,7 @@ func (q *Queries) GetFile(ctx context.Context, id uuid.UUID) (LeadMagnetFile, er
 		&i.PageCount,
 		&i.SHA256,
 		&i.CreatedAt,
+		&i.Pictured,
 	)
 	return i, err
 }

@@ -55,6 +55,7 @@ type GenericLink struct {
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	Revision            int64
+	ThumbnailPicture    *string
 }
 
 type LeadMagnet struct {
@@ -79,6 +80,7 @@ type LeadMagnetFile struct {
 	PageCount    int32
 	SHA256       []byte
 	CreatedAt    time.Time
+	Pictured     bool
 }
 
 type Submission struct {
