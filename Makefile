@@ -16,42 +16,83 @@ INTER_VERSION := 4.1.1
 # Static, without the paths of this machine, and the same whatever the state of the checkout.
 GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 
+# The front-ends. Each is TypeScript in PACKAGE/web, whose `npm run build` writes PACKAGE/dist, and
+# there manifest.json last; Go embeds dist.
+WEB := crud/viewer
+WEB_BUILT := $(WEB:%=%/dist/manifest.json)
+NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+
 # Packages whose tests build and run the programs.
 UNCACHED := cmd|deploy|pkg/layout
 
-.PHONY: help up build engines setup test check unit chaos contract contract-tools lint fmt generate guide compose-env clean
+.PHONY: help up build web web-check web-test warm engines setup test check unit chaos contract contract-tools browser browser-tools lint fmt generate guide compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
 
 up: ## Build, then run everything on engines of its own, until Ctrl-C
-	@# The engines download while the compiler works: the first start waits for the slower one only.
+	@# The engines and npm's packages download while the compiler works: the first start waits for the
+	@# slowest only.
 	@$(GOBUILD) -o bin/lodestone-engines ./cmd/lodestone-engines
-	@$(MAKE) -j3 engines build
+	@$(MAKE) -j4 engines web warm
+	@$(MAKE) -j2 build
 	@exec bin/lodestone up
 
 build: bin/lodestone bin/lodestone-clickhouse ## Build bin/lodestone and its ClickHouse launcher
 
 # Go knows best what has changed, so the binaries are asked for each time.
 .PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines
-bin/lodestone:
+bin/lodestone: web
 	@$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/lodestone
 bin/lodestone-clickhouse bin/lodestone-engines:
 	@$(GOBUILD) -ldflags '-s -w' -o $@ ./cmd/$(@F)
+
+warm: # compiles what embeds no front-end
+	@$(GOBUILD) -o /dev/null ./ingest/... ./query/... ./pkg/...
+
+web: $(WEB_BUILT) ## Build the pages' scripts and styles, if their sources changed
+
+# Everything below a front-end's folder but its tests and what npm installed.
+web_sources = $(shell find $(1)/web -name node_modules -prune -o -type f ! -path '*/test/*' -print)
+
+.SECONDEXPANSION:
+$(WEB_BUILT): %/dist/manifest.json: $$(call web_sources,$$*) | %/web/node_modules/.package-lock.json
+	@echo "building $*/web"
+	@npm --prefix $*/web --silent run build
+	@touch $@
+
+# npm compares each package with the lock file's hash, and runs none of their scripts.
+%/node_modules/.package-lock.json: %/package-lock.json
+	@command -v npm >/dev/null || { echo "npm was not found: install Node.js 20 or newer, which brings it"; exit 1; }
+	@echo "installing the packages of $*"
+	@$(NPM_CI) --prefix $* --omit=dev
+	@touch $@
+
+# The compiler of TypeScript checks types; esbuild only removes them.
+%/node_modules/typescript/package.json: %/package-lock.json
+	@echo "installing the packages of $*"
+	@$(NPM_CI) --prefix $*
+	@touch $@ $*/node_modules/.package-lock.json
+
+web-check: $(WEB:%=%/web/node_modules/typescript/package.json) web
+	@for part in $(WEB); do npm --prefix $$part/web --silent run check; done
+
+web-test: web
+	@for part in $(WEB); do npm --prefix $$part/web --silent test; done
 
 engines: bin/lodestone-engines ## Download ClickHouse and PostgreSQL if they are not there yet
 	@bin/lodestone-engines
 
 setup: ## Install what `make test` needs and this machine lacks (as root, by apt-get)
 	@.ci/setup
-	@$(MAKE) contract-tools
+	@$(MAKE) contract-tools browser-tools
 
 test: setup ## Install what is missing, then check and test everything
 	@$(MAKE) build
 	@$(MAKE) check
 	@$(MAKE) unit
 
-check: lint ## Check form, vet and lint
+check: lint web-check ## Check form, types, vet and lint
 	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); \
 	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt mends it):"; echo "$$unformatted"; exit 1; fi
 	@go mod verify
@@ -67,7 +108,7 @@ $(GOLANGCI):
 	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv .cache/bin/golangci-lint $@
 
-unit: ## Run the tests alone (after `make build`)
+unit: web-test ## Run the tests alone (after `make build`)
 	@# Go keeps results until the files that a test opened change. Those below run the compiler, git or
 	@# the programs built from all of them, which it cannot see.
 	@go test -race -timeout 15m $$(go list ./... | grep -vE '^lodestone/($(UNCACHED))(/|$$)')
@@ -89,6 +130,11 @@ contract-tools: .cache/contract/installed
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $(CONTRACT)
 	@touch $@
 
+browser: browser-tools ## Test the pages in Chromium; pictures and weights go to .cache/browser (BROWSER_ONLY="landing viewer")
+	@go test -count=1 -v -run '^TestBrowser$$' ./cmd/lodestone
+
+browser-tools: cmd/lodestone/browser/node_modules/.package-lock.json
+
 fmt: $(GOLANGCI) ## Format the Go code
 	@$(GOLANGCI) fmt
 
@@ -109,3 +155,5 @@ compose-env: ## Write .env with fresh secrets for docker compose, if there is no
 
 clean: ## Remove what was built; data and downloaded engines stay
 	@rm -rf bin .cache
+	@for part in $(WEB); do find $$part/dist -mindepth 1 ! -name .gitkeep -delete; done
+	@find $(WEB:%=%/web) -name node_modules -prune -exec rm -rf {} +

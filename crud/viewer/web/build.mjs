@@ -1,0 +1,94 @@
+// Builds the reading page's scripts and styles into ../dist, compressed, under names that hold a
+// hash of their content. manifest.json tells the server which is which.
+import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import zlib from "node:zlib";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const dist = join(here, "../dist");
+const pdfjs = join(here, "node_modules/pdfjs-dist");
+const gzip = promisify(zlib.gzip);
+const brotli = promisify(zlib.brotliCompress);
+
+// What shrinks; the character maps of pdf.js are packed already.
+const compressible = new Set([".js", ".mjs", ".css", ".wasm", ".ttf", ".pfb", ".icc", ""]);
+
+const files = new Map(); // by name below dist; written at the end, so that dist is whole nearly always
+
+/** Adds a file for the server to embed: as it is, or in both compressed forms only. */
+async function emit(name, body) {
+  if (!compressible.has(extname(name))) {
+    files.set(name, body);
+    return;
+  }
+  const [gz, br] = await Promise.all([
+    gzip(body, { level: 9 }),
+    brotli(body, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 11, [zlib.constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+  ]);
+  files.set(`${name}.gz`, gz);
+  files.set(`${name}.br`, br);
+}
+
+function hashed(name, body) {
+  const hash = createHash("sha256").update(body).digest("hex").slice(0, 10);
+  const extension = extname(name);
+  return `${basename(name, extension)}-${hash}${extension}`;
+}
+
+const result = await build({
+  absWorkingDir: here,
+  entryPoints: { viewer: "src/viewer.ts", style: "src/viewer.css" },
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  minify: true,
+  metafile: true,
+  write: false,
+  legalComments: "eof",
+  target: ["chrome111", "firefox115", "safari16.4"],
+  entryNames: "[name]-[hash]",
+  chunkNames: "[name]-[hash]",
+  // The build of pdf.js for browsers that are a few years old.
+  alias: { "pdfjs-dist": join(pdfjs, "legacy/build/pdf.min.mjs") },
+  outdir: dist,
+  logLevel: "warning",
+});
+const manifest = { assets: "" };
+for (const [path, output] of Object.entries(result.metafile.outputs)) {
+  const name = basename(path);
+  if (output.entryPoint?.endsWith(".ts")) manifest.script = name;
+  else if (output.entryPoint?.endsWith(".css")) manifest.style = name;
+  else if (Object.keys(output.inputs).some((input) => input.includes("pdf.min"))) manifest.library = name;
+}
+const jobs = result.outputFiles.map((file) => emit(basename(file.path), Buffer.from(file.contents)));
+
+const worker = await readFile(join(pdfjs, "legacy/build/pdf.worker.min.mjs"));
+manifest.worker = hashed("worker.mjs", worker);
+jobs.push(emit(manifest.worker, worker));
+
+// What pdf.js fetches when a document needs it: fonts that are not embedded, character maps of Asian
+// scripts, colour profiles, and decoders of images. Nothing that runs a document's scripts (quickjs).
+const { version } = JSON.parse(await readFile(join(pdfjs, "package.json"), "utf8"));
+manifest.assets = `pdfjs-${version}/`;
+for (const folder of ["cmaps", "standard_fonts", "iccs", "wasm"]) {
+  for (const name of await readdir(join(pdfjs, folder))) {
+    if (/quickjs/i.test(name)) continue;
+    jobs.push(emit(`${manifest.assets}${folder}/${name}`, await readFile(join(pdfjs, folder, name))));
+  }
+}
+files.set("LICENSE-pdfjs.txt", await readFile(join(pdfjs, "LICENSE")));
+await Promise.all(jobs);
+
+for (const name of await readdir(dist)) {
+  if (name !== ".gitkeep") await rm(join(dist, name), { recursive: true });
+}
+for (const [name, body] of files) {
+  await mkdir(dirname(join(dist, name)), { recursive: true });
+  await writeFile(join(dist, name), body);
+}
+// Last, since make takes it for the sign that all is there.
+await writeFile(join(dist, "manifest.json"), JSON.stringify(manifest, null, 2) + "\n");

@@ -1,0 +1,1 @@
+import("pdfjs-dist").then((pdf) => console.log(pdf.version), () => undefined);
