@@ -1,0 +1,109 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/riverqueue/river/rivertype"
+
+	"lodestone/pkg/postgres"
+)
+
+// metrics counts what this process works on, and asks Postgres at each scrape what there is to do.
+type metrics struct {
+	pool  *postgres.Pool
+	jobs  *prometheus.CounterVec
+	took  *prometheus.HistogramVec
+	depth *prometheus.Desc
+	age   *prometheus.Desc
+}
+
+// scrapeTimeout bounds the look at the queue: without Postgres there is nothing to show.
+const scrapeTimeout = time.Second
+
+func newMetrics(pool *postgres.Pool, r prometheus.Registerer) *metrics {
+	m := &metrics{
+		pool: pool,
+		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lodestone_queue_attempts_total",
+			Help: "Attempts at jobs, by kind and outcome: completed, retried, snoozed, interrupted (by a stop), cancelled (will never succeed), discarded (attempts used up).",
+		}, []string{"kind", "outcome"}),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lodestone_queue_attempt_seconds", Help: "Time of an attempt at a job.",
+			Buckets: prometheus.ExponentialBuckets(0.005, 4, 8),
+		}, []string{"kind"}),
+		depth: prometheus.NewDesc("lodestone_queue_jobs", "Jobs of all processes that share the database, by queue and state; cancelled and discarded ones are kept for seven days.", []string{"queue", "state"}, nil),
+		age:   prometheus.NewDesc("lodestone_queue_oldest_seconds", "How long the job that waited longest has been due.", []string{"queue"}, nil),
+	}
+	r.MustRegister(m.jobs, m.took, m)
+	return m
+}
+
+// work counts an attempt.
+func (m *metrics) work(ctx context.Context, job *rivertype.JobRow, do func(context.Context) error) error {
+	begin := time.Now()
+	err := do(ctx)
+	m.took.WithLabelValues(job.Kind).Observe(time.Since(begin).Seconds())
+	m.jobs.WithLabelValues(job.Kind, outcome(ctx, job, err)).Inc()
+	return err
+}
+
+func outcome(ctx context.Context, job *rivertype.JobRow, err error) string {
+	var cancelled *rivertype.JobCancelError
+	var snoozed *rivertype.JobSnoozeError
+	switch {
+	case err == nil:
+		return "completed"
+	case errors.As(err, &snoozed):
+		return "snoozed"
+	case errors.As(err, &cancelled):
+		return "cancelled"
+	case errors.Is(ctx.Err(), context.Canceled):
+		return "interrupted"
+	case job.Attempt >= job.MaxAttempts:
+		return "discarded"
+	default:
+		return "retried"
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(to chan<- *prometheus.Desc) {
+	to <- m.depth
+	to <- m.age
+}
+
+// Collect implements prometheus.Collector. Its query reads the index alone, and the completed jobs, which
+// are as many as a minute made, not at all.
+func (m *metrics) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	rows, err := m.pool.Unscoped().Query(ctx, `
+		SELECT queue, state::text, count(*), coalesce(extract(epoch FROM now() - min(scheduled_at)), 0)::float8
+		FROM river_job WHERE state <> 'completed' GROUP BY queue, state`)
+	if err != nil {
+		return
+	}
+	var queue, state string
+	var count int64
+	var age float64
+	oldest := map[string]float64{}
+	_, err = pgx.ForEachRow(rows, []any{&queue, &state, &count, &age}, func() error {
+		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(count), queue, state)
+		switch rivertype.JobState(state) {
+		case rivertype.JobStateAvailable, rivertype.JobStateRetryable, rivertype.JobStateScheduled, rivertype.JobStatePending:
+			oldest[queue] = max(oldest[queue], age)
+		default:
+		}
+		return nil
+	})
+	if err != nil {
+		return // what was sent is right; the rest is missing
+	}
+	for queue, age := range oldest {
+		to <- prometheus.MustNewConstMetric(m.age, prometheus.GaugeValue, age, queue)
+	}
+}

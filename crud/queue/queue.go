@@ -1,0 +1,184 @@
+// Package queue does work in the background that a transaction asked for: the job is a row of Postgres
+// that is inserted in that transaction, so there is a job if and only if there is what it tells of. Jobs
+// are tried again until they succeed or their attempts are used up, by any of the processes that share
+// the database.
+//
+// A job runs at least once: a process that is killed after the work and before the job is marked as
+// completed leaves it to be rescued and run again.
+package queue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+)
+
+const (
+	// defaultPoll is rare enough that an idle installation does next to nothing.
+	defaultPoll = 5 * time.Second
+
+	// jobTimeout bounds a job whose worker names no other bound.
+	jobTimeout = time.Minute
+
+	// rescueAfter is when a job that a killed process left running is run by another. It is longer than
+	// any job may take.
+	rescueAfter = 3 * time.Minute
+
+	// The arguments of jobs hold addresses and links that open documents, so completed ones go soon.
+	// What failed for good stays long enough to be looked at.
+	completedRetention = time.Minute
+	failedRetention    = 7 * 24 * time.Hour
+)
+
+// Options are what a process decides.
+type Options struct {
+	// Grace is the time that jobs in flight get to end when the queue is stopped; after it their
+	// contexts are cancelled, and they are run again by whoever works next, without losing an attempt.
+	Grace time.Duration
+	// Poll is how often each queue looks for jobs. Postgres tells of new ones at once; looking finds those
+	// of which no process was told, because its connection was down. Zero: 5 s; the least is 100 ms.
+	Poll time.Duration
+	// Log takes warnings and errors; what River does routinely goes there at the level DEBUG.
+	Log *slog.Logger
+	// Metrics takes the queue's metrics.
+	Metrics prometheus.Registerer
+}
+
+// Queue is the one queue of a process, a service.Service. Queues and workers are added before it is
+// started; Insert is safe for concurrent use, started or not.
+type Queue struct {
+	*service.Loop
+	client  *river.Client[pgx.Tx]
+	workers *river.Workers
+	log     *slog.Logger
+	metrics *metrics
+}
+
+// New returns a queue without workers.
+func New(pool *postgres.Pool, o Options) (*Queue, error) {
+	q := &Queue{workers: river.NewWorkers(), log: o.Log, metrics: newMetrics(pool, o.Metrics)}
+	client, err := river.NewClient(riverpgxv5.New(pool.Unscoped()), &river.Config{
+		CancelledJobRetentionPeriod: failedRetention,
+		CompletedJobRetentionPeriod: completedRetention,
+		DiscardedJobRetentionPeriod: failedRetention,
+		FetchPollInterval:           cmp.Or(o.Poll, defaultPoll),
+		JobTimeout:                  jobTimeout,
+		Logger:                      slog.New(quiet{o.Log.Handler()}),
+		Middleware:                  []rivertype.Middleware{river.WorkerMiddlewareFunc(q.metrics.work)},
+		// A client has to have one queue to count as one that works; periodic jobs go here as well.
+		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 2}},
+		RescueStuckJobsAfter: rescueAfter,
+		SoftStopTimeout:      max(o.Grace, time.Millisecond),
+		Workers:              q.workers,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make queue: %w", err)
+	}
+	if err := river.AddWorkerSafely(q.workers, river.WorkFunc(func(context.Context, *river.Job[idle]) error { return nil })); err != nil {
+		return nil, fmt.Errorf("make queue: %w", err)
+	}
+	q.client = client
+	q.Loop = service.NewLoop("queue", q.run)
+	return q, nil
+}
+
+// idle is a kind of job that nobody inserts: a queue without any worker would not start.
+type idle struct{}
+
+// Kind implements river.JobArgs.
+func (idle) Kind() string { return "idle" }
+
+// AddQueue adds a named queue, in which this process runs so many jobs at once. Jobs of one queue do
+// not wait for those of another.
+func (q *Queue) AddQueue(name string, workers int) error {
+	if err := q.client.Queues().Add(name, river.QueueConfig{MaxWorkers: workers}); err != nil {
+		return fmt.Errorf("add queue %s: %w", name, err)
+	}
+	return nil
+}
+
+// Register says who does the jobs of a kind. A worker's error is logged and stored with the job, so it
+// must hold no secret. A kind can be inserted only where it is registered.
+func Register[T river.JobArgs](q *Queue, w river.Worker[T]) error {
+	if err := river.AddWorkerSafely(q.workers, w); err != nil {
+		return fmt.Errorf("register worker: %w", err)
+	}
+	return nil
+}
+
+// AddPeriodic inserts a job at each time of a schedule, and soon after each start: times that passed
+// while no process ran are not made up for. One process of all does it, but two may do it at the same
+// time around a change, so the job has to be harmless when it runs twice. id names it in the log.
+func (q *Queue) AddPeriodic(id string, schedule river.PeriodicSchedule, args river.JobArgs) error {
+	job := river.NewPeriodicJob(schedule, func() (river.JobArgs, *river.InsertOpts) { return args, nil },
+		&river.PeriodicJobOpts{ID: id, RunOnStart: true})
+	if _, err := q.client.PeriodicJobs().AddSafely(job); err != nil {
+		return fmt.Errorf("add periodic job: %w", err)
+	}
+	return nil
+}
+
+// Insert adds a job in a transaction: it runs after the commit, or never. In a transaction of an account
+// the arguments have to name that account in their JSON field account_id; row-level security refuses
+// any other. Options may be nil.
+func (q *Queue) Insert(ctx context.Context, tx pgx.Tx, args river.JobArgs, options *river.InsertOpts) error {
+	inserted, err := q.client.InsertTx(ctx, tx, args, options)
+	if err != nil {
+		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
+	}
+	// River tells of one insert in a tenth of a second, and believes that it was heard. If the transaction
+	// of that one is rolled back, or takes longer, nobody hears of the others. The same notice twice in
+	// one transaction is sent once.
+	notice := fmt.Sprintf(`{"queue": %q}`, inserted.Job.Queue)
+	if _, err := tx.Exec(ctx, "SELECT pg_notify(current_schema() || '.river_insert', $1)", notice); err != nil {
+		return fmt.Errorf("tell of job %s: %w", args.Kind(), err)
+	}
+	return nil
+}
+
+// run works until ctx ends. A process starts also while Postgres is away.
+func (q *Queue) run(ctx context.Context, ready func()) error {
+	ready()
+	if !q.start(ctx) {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-q.client.Stopped():
+		return nil // the loop reports that nobody asked for it
+	}
+	// Bounded by the grace and by how long workers take to notice the end of their contexts; whoever
+	// stops the queue bounds the wait.
+	return q.client.Stop(context.WithoutCancel(ctx))
+}
+
+func (q *Queue) start(ctx context.Context) bool {
+	const longest = 5 * time.Second
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, longest) {
+		err := q.client.Start(context.WithoutCancel(ctx))
+		if err == nil {
+			return true
+		}
+		if pause == longest || !postgres.IsUnavailable(err) {
+			q.log.Warn("the queue of mails and webhooks cannot start, will try again", "error", err)
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+}

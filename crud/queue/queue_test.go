@@ -1,0 +1,379 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/queue"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func open(t *testing.T) *postgres.Pool {
+	t.Helper()
+	return openURL(t, enginetest.Postgres(t))
+}
+
+func openURL(t *testing.T, url string) *postgres.Pool {
+	t.Helper()
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 8})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func migrated(t *testing.T, pool *postgres.Pool) *postgres.Pool {
+	t.Helper()
+	_, err := pool.Migrate(t.Context())
+	require.NoError(t, err)
+	return pool
+}
+
+// greeting is a job of an account.
+type greeting struct {
+	AccountID uuid.UUID `json:"account_id"`
+	Text      string    `json:"text"`
+}
+
+func (greeting) Kind() string { return "greeting" }
+
+// worker passes on what it is given, and does as it is told.
+type worker struct {
+	river.WorkerDefaults[greeting]
+	got chan greeting
+	do  func(ctx context.Context, job *river.Job[greeting]) error
+}
+
+func (w *worker) NextRetry(*river.Job[greeting]) time.Time { return time.Now() }
+
+func (w *worker) Work(ctx context.Context, job *river.Job[greeting]) error {
+	if w.do != nil {
+		if err := w.do(ctx, job); err != nil {
+			return err
+		}
+	}
+	w.got <- job.Args
+	return nil
+}
+
+type fixture struct {
+	*queue.Queue
+	*worker
+	metrics *prometheus.Registry
+}
+
+// make returns a queue that is not started.
+func makeQueue(t *testing.T, pool *postgres.Pool, do func(context.Context, *river.Job[greeting]) error) *fixture {
+	t.Helper()
+	poll := time.Hour // who waits for a job waits for the notice of it
+	if do != nil {
+		poll = 100 * time.Millisecond // jobs that are tried again at once give none
+	}
+	f := &fixture{worker: &worker{got: make(chan greeting, 100), do: do}, metrics: prometheus.NewRegistry()}
+	var err error
+	f.Queue, err = queue.New(pool, queue.Options{Poll: poll, Log: slog.New(slog.DiscardHandler), Metrics: f.metrics})
+	require.NoError(t, err)
+	require.NoError(t, f.AddQueue("greetings", 4))
+	require.NoError(t, queue.Register(f.Queue, f.worker))
+	return f
+}
+
+func (f *fixture) begin(t *testing.T) {
+	t.Helper()
+	require.NoError(t, f.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, f.Stop(context.WithoutCancel(t.Context()))) })
+}
+
+func (f *fixture) insert(ctx context.Context, tx pgx.Tx, g greeting) error {
+	return f.Insert(ctx, tx, g, &river.InsertOpts{Queue: "greetings", MaxAttempts: 3})
+}
+
+// listening waits until the queue hears of new jobs.
+func (f *fixture) listening(t *testing.T, pool *postgres.Pool) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		// Until then a job may have been missed; then a second one brings both.
+		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "ready?"}) }))
+		return len(f.got) > 0
+	}, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		for len(f.got) > 0 {
+			<-f.got
+		}
+		var left int
+		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE state <> 'completed'").Scan(&left))
+		return left == 0 && len(f.got) == 0
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
+func state(t *testing.T, pool *postgres.Pool) (state string, attempt int) {
+	t.Helper()
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT state, attempt FROM river_job WHERE kind = 'greeting' ORDER BY id DESC LIMIT 1").Scan(&state, &attempt))
+	return state, attempt
+}
+
+func TestAJobRunsWhenItsTransactionCommits(t *testing.T) {
+	t.Parallel()
+	pool := migrated(t, open(t))
+	f := makeQueue(t, pool, nil)
+	f.begin(t)
+	f.listening(t, pool)
+	account := uuid.New()
+	undone := errors.New("undone")
+	require.ErrorIs(t, pool.Account(t.Context(), account, func(tx pgx.Tx) error {
+		require.NoError(t, f.insert(t.Context(), tx, greeting{account, "never"}))
+		return undone
+	}), undone)
+	require.NoError(t, pool.Account(t.Context(), account, func(tx pgx.Tx) error {
+		return f.insert(t.Context(), tx, greeting{account, "hello"})
+	}))
+	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
+		return f.insert(t.Context(), tx, greeting{Text: "of the installation"})
+	}))
+	require.ElementsMatch(t, []greeting{{account, "hello"}, {uuid.Nil, "of the installation"}}, []greeting{<-f.got, <-f.got})
+	require.Empty(t, f.got)
+}
+
+// An account inserts and sees its own jobs only, also those that a unique key names, and changes none.
+func TestAnAccountHasItsOwnJobsOnly(t *testing.T) {
+	t.Parallel()
+	pool := migrated(t, open(t))
+	f := makeQueue(t, pool, nil)
+	mine, other := uuid.New(), uuid.New()
+	unique := &river.InsertOpts{Queue: "greetings", UniqueOpts: river.UniqueOpts{ByArgs: true}}
+	for range 2 { // the second one is the same job
+		for _, account := range []uuid.UUID{mine, other} {
+			require.NoError(t, pool.Account(t.Context(), account, func(tx pgx.Tx) error {
+				return f.Insert(t.Context(), tx, greeting{account, "hello"}, unique)
+			}))
+		}
+	}
+	require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+		return f.insert(t.Context(), tx, greeting{other, "planted"})
+	}))
+	require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+		return f.insert(t.Context(), tx, greeting{Text: "of nobody"})
+	}))
+	require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+		return f.Insert(t.Context(), tx, unknown{}, nil)
+	}))
+	require.NoError(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+		rows, err := tx.Query(t.Context(), "SELECT args ->> 'account_id' FROM river_job")
+		require.NoError(t, err)
+		seen, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		require.Equal(t, []string{mine.String()}, seen)
+		return nil
+	}))
+	for _, sql := range []string{"UPDATE river_job SET args = '{}'", "UPDATE river_job SET state = 'available'", "DELETE FROM river_job",
+		"SELECT * FROM river_queue", "SELECT * FROM river_leader"} {
+		require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), sql)
+			return err
+		}), sql)
+	}
+	var jobs int
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM river_job").Scan(&jobs))
+	require.Equal(t, 2, jobs)
+}
+
+type unknown struct{}
+
+func (unknown) Kind() string { return "unknown" }
+
+func TestOutcomesAreCountedAndFailuresKept(t *testing.T) {
+	t.Parallel()
+	pool := migrated(t, open(t))
+	failing := errors.New("no luck")
+	f := makeQueue(t, pool, func(_ context.Context, job *river.Job[greeting]) error {
+		switch {
+		case job.Args.Text == "hopeless":
+			return river.JobCancel(failing)
+		case job.Args.Text == "unlucky", job.Attempt == 1:
+			return failing
+		default:
+			return nil
+		}
+	})
+	for _, text := range []string{"hopeless", "unlucky", "second time lucky"} {
+		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: text}) }))
+	}
+	f.begin(t)
+	require.Equal(t, "second time lucky", (<-f.got).Text)
+	count := func(sql string) (n int) {
+		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE "+sql).Scan(&n))
+		return n
+	}
+	require.Eventually(t, func() bool {
+		return count("state = 'discarded' AND args ->> 'text' = 'unlucky' AND cardinality(errors) = 3") == 1 &&
+			count("state = 'cancelled' AND args ->> 'text' = 'hopeless'") == 1 && count("state = 'completed'") == 1
+	}, 20*time.Second, 10*time.Millisecond)
+	for series, want := range map[string]int{"completed": 1, "cancelled": 1, "discarded": 1, "retried": 3} {
+		require.EqualValues(t, want, value(t, f.metrics, "lodestone_queue_attempts_total", "outcome", series), series)
+	}
+	require.EqualValues(t, 1, value(t, f.metrics, "lodestone_queue_jobs", "state", "discarded"))
+}
+
+// value returns one series of a metric.
+func value(t *testing.T, r prometheus.Gatherer, name, label, is string) float64 {
+	t.Helper()
+	families, err := r.Gather()
+	require.NoError(t, err)
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if family.GetName() == name && l.GetName() == label && l.GetValue() == is {
+					return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+				}
+			}
+		}
+	}
+	return 0
+}
+
+func TestDepthAndAge(t *testing.T) {
+	t.Parallel()
+	pool := migrated(t, open(t))
+	f := makeQueue(t, pool, nil) // nobody works
+	for range 3 {
+		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
+			return f.Insert(t.Context(), tx, greeting{}, &river.InsertOpts{Queue: "greetings", ScheduledAt: time.Now().Add(-time.Hour)})
+		}))
+	}
+	_, err := pool.Unscoped().Exec(t.Context(), "UPDATE river_job SET state = 'available'")
+	require.NoError(t, err)
+	require.EqualValues(t, 3, value(t, f.metrics, "lodestone_queue_jobs", "state", "available"))
+	require.InDelta(t, 3600, value(t, f.metrics, "lodestone_queue_oldest_seconds", "queue", "greetings"), 60)
+}
+
+// A job in flight is cancelled when its grace is over, and is there for the next process at once, without
+// having lost an attempt.
+func TestStoppedInTheMiddleOfAJob(t *testing.T) {
+	t.Parallel()
+	pool := migrated(t, open(t))
+	running := make(chan struct{})
+	first := makeQueue(t, pool, func(ctx context.Context, _ *river.Job[greeting]) error {
+		close(running)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	first.begin(t)
+	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return first.insert(t.Context(), tx, greeting{Text: "hello"}) }))
+	<-running
+	require.NoError(t, first.Stop(t.Context()))
+	require.EqualValues(t, 1, value(t, first.metrics, "lodestone_queue_attempts_total", "outcome", "interrupted"))
+	got, attempt := state(t, pool)
+	require.Equal(t, "available", got)
+	require.Equal(t, 0, attempt)
+
+	second := makeQueue(t, pool, func(context.Context, *river.Job[greeting]) error { return nil })
+	second.begin(t)
+	require.Equal(t, "hello", (<-second.got).Text)
+}
+
+// Several processes share the work: each job runs once.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	pool := migrated(t, open(t))
+	done := func(context.Context, *river.Job[greeting]) error { return nil }
+	a, b := makeQueue(t, pool, done), makeQueue(t, pool, done)
+	a.begin(t)
+	b.begin(t)
+	const jobs = 60
+	for range jobs {
+		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return a.insert(t.Context(), tx, greeting{Text: uuid.NewString()}) }))
+	}
+	seen := map[string]bool{}
+	for range jobs {
+		select {
+		case g := <-a.got:
+			seen[g.Text] = true
+		case g := <-b.got:
+			seen[g.Text] = true
+		}
+	}
+	require.Len(t, seen, jobs)
+	require.Empty(t, a.got)
+	require.Empty(t, b.got)
+}
+
+func TestPeriodicJobRunsSoonAfterTheStart(t *testing.T) {
+	t.Parallel()
+	f := makeQueue(t, migrated(t, open(t)), nil)
+	require.NoError(t, f.AddPeriodic("greet", river.PeriodicInterval(time.Hour), greeting{Text: "hourly"}))
+	f.begin(t)
+	require.Equal(t, "hourly", (<-f.got).Text)
+}
+
+// A process starts while Postgres is away, and works when it is there.
+func TestStartWithoutPostgres(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewPostgres(t, enginetest.Dir(t))
+	require.NoError(t, server.Start(t.Context()))
+	pool := migrated(t, openURL(t, server.URL()))
+	require.NoError(t, server.Stop(t.Context()))
+	f := makeQueue(t, pool, func(context.Context, *river.Job[greeting]) error { return nil })
+	f.begin(t)
+	require.Zero(t, value(t, f.metrics, "lodestone_queue_jobs", "state", "available"))
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.WithoutCancel(t.Context()))) })
+	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "hello"}) }))
+	require.Equal(t, "hello", (<-f.got).Text)
+	require.NoError(t, f.Stop(t.Context()))
+}
+
+func TestStopWithoutPostgres(t *testing.T) {
+	t.Parallel()
+	pool := openURL(t, "postgres://u:p@127.0.0.1:1/d")
+	f := makeQueue(t, pool, nil)
+	require.NoError(t, f.Start(t.Context()))
+	require.NoError(t, f.Stop(t.Context()))
+}
+
+// The migration makes what River's own migrations make, in the version that is linked.
+func TestSchemaIsRivers(t *testing.T) {
+	t.Parallel()
+	ours, theirs := migrated(t, open(t)), open(t)
+	migrator := func(p *postgres.Pool) *rivermigrate.Migrator[pgx.Tx] {
+		m, err := rivermigrate.New(riverpgxv5.New(p.Unscoped()), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+		require.NoError(t, err)
+		return m
+	}
+	_, err := migrator(theirs).Migrate(t.Context(), rivermigrate.DirectionUp, nil)
+	require.NoError(t, err)
+	valid, err := migrator(ours).Validate(t.Context(), nil)
+	require.NoError(t, err)
+	require.True(t, valid.OK, "River has migrations that ours lack: %v", valid.Messages)
+	require.Equal(t, describe(t, theirs), describe(t, ours))
+}
+
+// describe lists River's columns, constraints, indexes and functions.
+func describe(t *testing.T, pool *postgres.Pool) []string {
+	t.Helper()
+	rows, err := pool.Unscoped().Query(t.Context(), `
+		SELECT format('%s.%s %s null=%s default=%s', table_name, column_name, udt_name, is_nullable, column_default)
+		FROM information_schema.columns WHERE table_schema = 'public' AND table_name LIKE 'river%'
+		UNION ALL SELECT format('%s %s', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint WHERE conrelid::regclass::text LIKE 'river%'
+		UNION ALL SELECT replace(indexdef, '_pkey1', '_pkey') FROM pg_indexes WHERE tablename LIKE 'river%'
+		UNION ALL SELECT format('%s %s', relname, relpersistence) FROM pg_class WHERE relname LIKE 'river%' AND relkind = 'r'
+		UNION ALL SELECT format('%s %s', proname, pg_get_function_identity_arguments(oid)) FROM pg_proc WHERE proname LIKE 'river%'
+		UNION ALL SELECT format('%s %s', enumtypid::regtype, string_agg(enumlabel, ',' ORDER BY enumlabel)) FROM pg_enum GROUP BY enumtypid
+		ORDER BY 1`)
+	require.NoError(t, err)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return lines
+}
