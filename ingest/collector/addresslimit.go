@@ -19,16 +19,17 @@ type addressLimit struct {
 	each   time.Duration // time that a request is worth; 0: no limit
 	burst  time.Duration
 	seed   maphash.Seed
+	began  time.Time // times are counted from here, by the monotonic clock, which nobody sets
 	shards [limitShards]limitShard
 }
 
 type limitShard struct {
 	mu   sync.Mutex
-	full map[uint64]int64 // until when, in Unix nanoseconds, the bucket of an address is not empty
+	full map[uint64]int64 // until when, in nanoseconds since began, the bucket of an address is not empty
 }
 
 func newAddressLimit(perMinute int) *addressLimit {
-	l := &addressLimit{seed: maphash.MakeSeed(), burst: time.Minute}
+	l := &addressLimit{seed: maphash.MakeSeed(), burst: time.Minute, began: time.Now()}
 	if perMinute > 0 {
 		l.each = time.Minute / time.Duration(perMinute)
 	}
@@ -49,7 +50,7 @@ func (l *addressLimit) take(addr netip.Addr, now time.Time) (wait time.Duration,
 		}
 	}
 	key := maphash.Comparable(l.seed, addr)
-	at := now.UnixNano()
+	at := int64(now.Sub(l.began))
 	s := &l.shards[key%limitShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -143,8 +143,8 @@ func (c *Consumer) status() status {
 		if w.blocked.Load() {
 			s.blocked++
 		}
-		if since := w.since.Load(); since > 0 {
-			s.age = max(s.age, time.Since(time.UnixMilli(since)))
+		if since := w.since.Load(); since != nil {
+			s.age = max(s.age, time.Since(*since))
 		}
 		s.lag += max(0, c.ends[a]-w.progress.Load())
 	}

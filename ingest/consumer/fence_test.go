@@ -2,6 +2,9 @@ package consumer
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/clock"
 	"lodestone/pkg/event"
 )
 
@@ -26,16 +30,40 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 		rows.add(origin{topicID: r.topicID, offset: int64(i)})
 	}
 	s := r.store(0)
-	require.NoError(t, s.kill(t.Context())) // connects, and so compares the clocks
-	s.ahead -= time.Hour                    // as if the time given had passed an hour ago
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err := s.insert(ctx, rows, "late"+r.group)
+	deadline, _ := ctx.Deadline()
+	before, err := s.bound(ctx, deadline)
+	require.NoError(t, err)
+	err = s.insertBefore(ctx, rows, "late"+r.group, before.Add(-time.Hour)) // as if the process had been stopped for an hour
 	require.ErrorContains(t, err, "the insert came too late")
 	require.False(t, clickhouse.IsRefusal(err), "it is tried again")
 	r.requireStored(0)
-	require.NoError(t, s.insert(ctx, rows, "late"+r.group), "a new connection compares the clocks anew")
+	require.NoError(t, s.insert(ctx, rows, "late"+r.group), "the server is asked for its time anew")
 	r.requireStored(3)
+}
+
+// The end of an insert's time does not go with a clock that somebody sets back.
+func TestTheEndOfAnInsertsTimeStaysWhenTheClockIsSet(t *testing.T) {
+	t.Parallel()
+	// In a process of its own: the other tests of this one want their time.
+	if path := os.Getenv(clock.Variable); path != "" {
+		file, err := clock.Make(path)
+		require.NoError(t, err)
+		require.NoError(t, clock.Follow(path))
+		deadline := time.Now().Add(20 * time.Second)
+		require.NoError(t, file.Set(-time.Hour))
+		require.LessOrEqual(t, remaining(deadline), 20*time.Second)
+		require.Positive(t, remaining(deadline))
+		require.NoError(t, file.Set(time.Hour)) // or the machine slept
+		require.Negative(t, remaining(deadline))
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), clock.Variable+"="+filepath.Join(t.TempDir(), "clock"))
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	require.Contains(t, string(said), "--- PASS")
 }
 
 func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {

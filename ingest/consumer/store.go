@@ -25,8 +25,7 @@ type store struct {
 	partition int32
 	log       *slog.Logger
 
-	conn  *ch.Client
-	ahead time.Duration // how far the server's clock is ahead of ours, as of connecting
+	conn *ch.Client
 }
 
 // queryPrefix begins the id of every insert for the partition, so that its next owner can find
@@ -48,26 +47,35 @@ func (s *store) do(ctx context.Context, q ch.Query) error {
 	return nil
 }
 
-// connect opens the connection and compares the clocks.
 func (s *store) connect(ctx context.Context) error {
 	conn, err := ch.Dial(ctx, s.options)
 	if err != nil {
 		return err
 	}
 	s.conn = conn
+	return nil
+}
+
+// bound returns what the server's clock is going to show at the deadline, rather too early than too
+// late. The server is asked each time, so neither clock needs to be right.
+func (s *store) bound(ctx context.Context, deadline time.Time) (time.Time, error) {
 	var now proto.ColInt64
-	begin := time.Now()
-	if err := conn.Do(ctx, ch.Query{
+	if err := s.do(ctx, ch.Query{
 		Body:   "SELECT toUnixTimestamp64Milli(now64(3)) AS now",
 		Result: proto.Results{{Name: "now", Data: &now}},
 	}); err != nil {
-		s.close()
-		return err
+		return time.Time{}, fmt.Errorf("ask ClickHouse for its time: %w", err)
 	}
-	// The server's time is that of the question at the earliest, so a bound by it is rather too
-	// early than too late.
-	s.ahead = time.UnixMilli(now.Row(0)).Sub(begin) - time.Since(begin)
-	return nil
+	// It was that time when the question came at the earliest, and the answer is here now.
+	return time.UnixMilli(now.Row(0)).Add(remaining(deadline)), nil
+}
+
+// remaining returns the time until the deadline by the monotonic clock, which nobody can set, or by
+// the time of day if that is less: the monotonic clock stands still while the machine is suspended.
+// A clock that is set ahead costs one try.
+func remaining(deadline time.Time) time.Duration {
+	now := time.Now()
+	return min(deadline.Sub(now), deadline.Round(0).Sub(now.Round(0)))
 }
 
 func (s *store) close() {
@@ -87,16 +95,20 @@ func (s *store) close() {
 // be stopped after its last look at the clock and go on much later: the server refuses rows that
 // come too late by its own clock, and drops a connection that stops in the middle of an insert.
 func (s *store) insert(ctx context.Context, rows table, token string) error {
-	if s.conn == nil || s.conn.IsClosed() {
-		if err := s.connect(ctx); err != nil {
-			return fmt.Errorf("connect to ClickHouse: %w", err)
-		}
-	}
-	before, ok := ctx.Deadline()
+	deadline, ok := ctx.Deadline()
 	if !ok {
 		return errors.New("insert into ClickHouse: there is no deadline")
 	}
-	input := rows.input(before.Add(s.ahead))
+	before, err := s.bound(ctx, deadline)
+	if err != nil {
+		return err
+	}
+	return s.insertBefore(ctx, rows, token, before)
+}
+
+// insertBefore does so if the server's clock shows less than the time given.
+func (s *store) insertBefore(ctx context.Context, rows table, token string, before time.Time) error {
+	input := rows.input(before)
 	err := s.do(ctx, ch.Query{
 		QueryID: s.queryPrefix() + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString(),
 		Body:    input.Into(s.table),

@@ -37,9 +37,9 @@ type worker struct {
 	doubt   int64         // up to here an earlier assignment may have stored rows
 	dirty   bool          // next is not committed yet
 
-	progress atomic.Int64 // next, for others to read
-	since    atomic.Int64 // Unix ms when the oldest record that is not stored yet was read; 0: none
-	blocked  atomic.Bool  // ClickHouse refuses the block
+	progress atomic.Int64              // next, for others to read
+	since    atomic.Pointer[time.Time] // when the oldest record that is not stored yet was read; nil: none
+	blocked  atomic.Bool               // ClickHouse refuses the block
 	stopOnce sync.Once
 	stopping chan struct{} // closed: finish the block that is announced, and end
 	cancel   context.CancelFunc
@@ -160,7 +160,8 @@ func (w *worker) admit(r *kgo.Record) {
 	}
 	b := w.block
 	if b.empty() {
-		w.since.Store(time.Now().UnixMilli())
+		now := time.Now() // with the monotonic clock
+		w.since.Store(&now)
 	}
 	b.last = r.Offset
 	b.count++
@@ -196,10 +197,10 @@ func (w *worker) finish(ctx context.Context) bool {
 	}
 	w.next, w.dirty, w.intent = b.last+1, true, noIntent
 	w.progress.Store(w.next)
-	w.since.Store(0)
+	w.since.Store(nil)
 	w.metrics.blocks.Inc()
 	if len(b.records) > 0 {
-		w.metrics.freshness.Observe(float64(time.Now().UnixMilli()-b.oldest) / 1000)
+		w.metrics.freshness.Observe(max(0, float64(time.Now().UnixMilli()-b.oldest)/1000)) // the collector has a clock of its own
 	}
 	w.metrics.rows.Add(float64(len(b.records)))
 	w.metrics.repeats.Add(float64(b.repeats))

@@ -113,7 +113,7 @@ func refusedForGood(err error) bool {
 func (s *Spool) sent(b batch, took time.Duration) {
 	s.metrics.drained.Add(float64(b.records))
 	if took > s.config.After/2 {
-		s.circuit.slowTill.Store(time.Now().Add(slowHold).UnixNano())
+		s.circuit.slowFor(slowHold)
 		return
 	}
 	s.close("Kafka takes events again")
@@ -121,7 +121,7 @@ func (s *Spool) sent(b batch, took time.Duration) {
 
 // caughtUp closes the circuit of a Kafka that was slow, once there is nothing to drain.
 func (s *Spool) caughtUp() {
-	if time.Now().UnixNano() >= s.circuit.slowTill.Load() {
+	if !s.circuit.slows() {
 		s.close("the spool is drained")
 	}
 }

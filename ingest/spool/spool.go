@@ -49,8 +49,19 @@ type Spool struct {
 // and is closed by the drain, which tries all the time: so no request serves as the probe. It
 // matters only while there is something to drain, or shortly after a drain that was slow.
 type circuit struct {
-	open     atomic.Bool
-	slowTill atomic.Int64 // Unix nanoseconds
+	open atomic.Bool
+	slow atomic.Pointer[time.Time] // until when, by the monotonic clock, Kafka counts as slow; nil: it does not
+}
+
+// slows reports whether Kafka was slow lately.
+func (c *circuit) slows() bool {
+	till := c.slow.Load()
+	return till != nil && time.Until(*till) > 0
+}
+
+func (c *circuit) slowFor(d time.Duration) {
+	till := time.Now().Add(d)
+	c.slow.Store(&till)
 }
 
 // New returns a spool. It touches the disk when it is started.
@@ -78,7 +89,7 @@ func newSpool(c Config, d Deps, on disk) (*Spool, error) {
 		state(func(q *queue) float64 { _, records := q.state(); return float64(records) }),
 		state(func(q *queue) float64 {
 			if at := q.oldest.Load(); at > 0 {
-				return time.Since(time.UnixMilli(at)).Seconds()
+				return max(0, time.Since(time.UnixMilli(at)).Seconds()) // the clock may have been set back
 			}
 			return 0
 		}))
@@ -139,7 +150,7 @@ func (s *Spool) straight(q *queue) bool {
 	if _, records := q.state(); records > 0 {
 		return true
 	}
-	return time.Now().UnixNano() < s.circuit.slowTill.Load()
+	return s.circuit.slows()
 }
 
 // run opens the queue and drains it until it is stopped.

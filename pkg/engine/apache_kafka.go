@@ -191,7 +191,7 @@ func (k *ApacheKafka) startNode(ctx context.Context, n *kafkaNode) error {
 	// A cluster's id is the same in every node and never changes.
 	format := exec.CommandContext(ctx, k.programs.Java, k.java("kafka.tools.StorageTool", "format", "--ignore-formatted",
 		"--cluster-id", "4L6g3nShT-eMCtK--X86sw", "--config", n.configFile())...)
-	format.Env = childEnvironment()
+	format.Env = k.o.childEnvironment()
 	if said, err := format.CombinedOutput(); err != nil {
 		return fmt.Errorf("format the log of %s (%w): %s", n.name(), err, said)
 	}
@@ -201,7 +201,7 @@ func (k *ApacheKafka) startNode(ctx context.Context, n *kafkaNode) error {
 		Command: func() *exec.Cmd {
 			heap := strconv.Itoa(k.o.HeapMB)
 			cmd := exec.Command(k.programs.Java, append([]string{"-Xms64m", "-Xmx" + heap + "m"}, k.java("kafka.Kafka", n.configFile())...)...)
-			cmd.Env, cmd.Dir = childEnvironment(), k.o.Dir
+			cmd.Env, cmd.Dir = k.o.childEnvironment(), k.o.Dir
 			return cmd
 		},
 		Probe:        func(ctx context.Context) error { return k.probe(ctx, n) },

@@ -144,10 +144,10 @@ func stopSignal(server install.ClickHouse) syscall.Signal {
 
 func (c *ClickHouse) command(server install.ClickHouse) *exec.Cmd {
 	cmd := exec.Command(server.Server, "server", "--config-file="+c.path("config.xml"))
-	cmd.Env = childEnvironment()
+	cmd.Env = c.o.childEnvironment()
 	if server.Library != "" {
 		cmd = exec.Command(c.o.Launcher, "--config-file="+c.path("config.xml"), "--log-level=error")
-		cmd.Env = append(childEnvironment(), launcherLibrary+"="+server.Library, "TERM=dumb",
+		cmd.Env = append(c.o.childEnvironment(), launcherLibrary+"="+server.Library, "TERM=dumb",
 			"HOME="+c.o.Dir) // its console keeps a history, and would read a user's client settings
 	}
 	cmd.Dir = c.o.Dir

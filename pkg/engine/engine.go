@@ -27,6 +27,8 @@ type Runtime struct {
 	Log *slog.Logger
 	// Observe is told of every event of a child process, if not nil. It must not block.
 	Observe func(Event)
+	// Environment is more variables for child processes, as tests need them: "NAME=value".
+	Environment []string
 }
 
 // ErrInUse says that a directory belongs to a process that runs.
@@ -60,6 +62,9 @@ func holder(path string) string {
 	}
 	return "its number is not known"
 }
+
+// childEnvironment is what the engine's child processes are given.
+func (r Runtime) childEnvironment() []string { return append(childEnvironment(), r.Environment...) }
 
 // childEnvironment is what engines inherit: neither our own settings, some of which are secret,
 // nor variables that would change what an engine does, nor a home with settings in it.

@@ -124,9 +124,13 @@ func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
 	}
 	p.port = ports["tcp"]
 	process := child.New(child.Spec{
-		Name:        "postgres",
-		Dir:         p.o.Dir,
-		Command:     func() *exec.Cmd { return p.owner.command(p.cluster, p.program("postgres"), p.settings()...) },
+		Name: "postgres",
+		Dir:  p.o.Dir,
+		Command: func() *exec.Cmd {
+			cmd := p.owner.command(p.cluster, p.program("postgres"), p.settings()...)
+			cmd.Env = append(cmd.Env, p.o.Environment...)
+			return cmd
+		},
 		Probe:       p.probe,
 		Explain:     remedyFor,
 		Hopeless:    func(said string) bool { return strings.Contains(said, lostPassword) },

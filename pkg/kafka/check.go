@@ -183,6 +183,10 @@ func (c *checker) topic(name string, copies int, values map[string]string) {
 		c.warn(where, "unclean.leader.election.enable", "is true: a replica that lags behind may take over, and acknowledged events vanish",
 			alter(name, "unclean.leader.election.enable=false"))
 	}
+	if kind, ok := values[timestampType]; ok && kind != appendTime {
+		c.warn(where, timestampType, "is "+kind+": the brokers refuse the records of a collector whose clock is more than an hour ahead",
+			alter(name, timestampType+"="+appendTime))
+	}
 	if name == event.DeadLetterTopic {
 		c.deadLetterTopic(where, name, number)
 		return

@@ -88,6 +88,20 @@ func TestTopicsAsMadeHaveNoFindings(t *testing.T) {
 	require.Empty(t, warnings)
 }
 
+// A collector whose clock is more than an hour ahead is not refused, and dates nothing.
+func TestTheBrokersClockDatesTheRecords(t *testing.T) {
+	t.Parallel()
+	_, cl := connect(t, enginetest.ApacheKafka(t))
+	create(t, cl, 1)
+	r := &kgo.Record{Topic: event.Topic, Value: []byte("ahead"), Timestamp: time.Now().Add(90 * time.Minute)}
+	require.NoError(t, cl.ProduceSync(t.Context(), r).FirstErr())
+	late, err := kadm.NewClient(cl).ListOffsetsAfterMilli(t.Context(), time.Now().Add(30*time.Minute).UnixMilli(), event.Topic)
+	require.NoError(t, err)
+	end, err := kadm.NewClient(cl).ListEndOffsets(t.Context(), event.Topic)
+	require.NoError(t, err)
+	require.Equal(t, end[event.Topic][r.Partition].Offset, late[event.Topic][r.Partition].Offset, "nothing is dated ahead")
+}
+
 func TestEachDangerousSettingIsFound(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -100,6 +114,7 @@ func TestEachDangerousSettingIsFound(t *testing.T) {
 		"small log":              {event.Topic, "retention.bytes", "1000000", "retention.bytes", false},
 		"small messages":         {event.Topic, "max.message.bytes", "65536", "max.message.bytes", true},
 		"acks impossible":        {event.Topic, "min.insync.replicas", "2", "min.insync.replicas", true},
+		"collectors' clocks":     {event.LinkViewTopic, "message.timestamp.type", "CreateTime", "message.timestamp.type", false},
 		"dead letters that end":  {event.DeadLetterTopic, "retention.ms", "604800000", "retention.ms", false},
 		"dead letters too small": {event.DeadLetterTopic, "max.message.bytes", "1048588", "max.message.bytes", false},
 		"dead letters compacted": {event.DeadLetterTopic, "cleanup.policy", "compact", "cleanup.policy", true},

@@ -40,10 +40,17 @@ func (c TopicConfig) Validate() error {
 // Topics returns the names of all topics.
 func Topics() []string { return []string{event.Topic, event.LinkViewTopic, event.DeadLetterTopic} }
 
+// The brokers' clock dates the records: they refuse one that a collector dates more than an hour
+// ahead, and would keep one that it dates back for too short a time.
+const (
+	timestampType = "message.timestamp.type"
+	appendTime    = "LogAppendTime"
+)
+
 // topicSettings are those that a topic is made with; everything else is the brokers' default.
 func topicSettings(topic string) map[string]*string {
 	value := func(v string) *string { return &v }
-	settings := map[string]*string{"cleanup.policy": value("delete")}
+	settings := map[string]*string{"cleanup.policy": value("delete"), timestampType: value(appendTime)}
 	if topic == event.DeadLetterTopic {
 		// They wait for a person. What was done about them stands in the topic as well.
 		settings["retention.ms"], settings["retention.bytes"] = value("-1"), value("-1")
