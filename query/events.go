@@ -22,7 +22,7 @@ type listEventsInput struct {
 	EventType     string     `query:"event_type" enum:"page_viewed,download_started,download_completed" doc:"Only events of this type."`
 	From          *time.Time `query:"from" doc:"Only events created at or after this time (ISO 8601)."`
 	To            *time.Time `query:"to" doc:"Only events created before this time (ISO 8601)."`
-	ReceivedAfter *time.Time `query:"received_after" doc:"Only events received after this time (ISO 8601), whenever they happened: for pulls of what is new. An event can be listed a moment after it was received, so let pulls overlap by a minute."`
+	ReceivedAfter *time.Time `query:"received_after" doc:"Only events that came into this list after this time (ISO 8601), whenever they happened: for pulls of what is new. Give the pagination.next_received_after of the pull before, and no event is missed."`
 	Bot           *bool      `query:"bot" doc:"true: only events of bots; false: none of them."`
 }
 
@@ -37,31 +37,55 @@ type Event struct {
 	CreatedAt    api.Time   `json:"created_at" doc:"When it happened."`
 }
 
-func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answer[api.CursorPage[Event]], error) {
+// EventPage is one page of a list of events.
+type EventPage struct {
+	Data       []Event         `json:"data" nullable:"false"`
+	Pagination EventPagination `json:"pagination"`
+}
+
+// EventPagination is the Pagination of a list of events.
+type EventPagination struct {
+	api.CursorPagination
+	NextReceivedAfter api.Time `json:"next_received_after" doc:"The received_after of the next pull of what is new. It lies some seconds back, so that events which are being stored just now are not missed: a few come again, known by access_link_id and id. The pages of one walk by cursor all have that of the first; of pages by number, take that of the first."`
+}
+
+// events is what is read for a page: its events and one more, if there is one, how many the list
+// has, and up to when nothing can be missing from it.
+type events struct {
+	list    []eventlist.Event
+	total   int64
+	settled time.Time
+}
+
+func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answer[EventPage], error) {
 	filter, err := in.filter()
 	if err != nil {
 		return nil, err
 	}
 	account := auth.From(ctx).AccountID
-	events, total, err := q.read(ctx, account, filter, in.CursorPaging)
+	found, err := q.read(ctx, account, filter, in.CursorPaging)
 	if err != nil {
 		return nil, err
 	}
-	if len(events) > 0 { // the count may be a moment older than the page
-		total = max(total, in.Offset()+int64(len(events)))
+	list := found.list
+	if len(list) > 0 { // the count may be a moment older than the page
+		found.total = max(found.total, in.Offset()+int64(len(list)))
 	}
 	next := ""
-	if int64(len(events)) > in.Limit() { // one more was read, to know whether there is a next page
-		events = events[:in.Limit()]
-		if next, err = api.EncodeCursor(filter.Cursor(account, events[len(events)-1].Position)); err != nil {
+	if int64(len(list)) > in.Limit() { // one more was read, to know whether there is a next page
+		list = list[:in.Limit()]
+		if next, err = api.EncodeCursor(filter.Cursor(account, list[len(list)-1].Position, found.settled)); err != nil {
 			return nil, err
 		}
 	}
-	data := make([]Event, len(events))
-	for i := range events {
-		data[i] = present(&events[i])
+	data := make([]Event, len(list))
+	for i := range list {
+		data[i] = present(&list[i])
 	}
-	return api.ListCursor(ctx, in.CursorPaging, data, total, next), nil
+	page := api.ListCursor(ctx, in.CursorPaging, data, found.total, next)
+	return &api.Answer[EventPage]{Header: page.Header, Body: EventPage{
+		page.Body.Data, EventPagination{page.Body.Pagination, api.TimeOf(found.settled)},
+	}}, nil
 }
 
 func (in *listEventsInput) filter() (eventlist.Filter, error) {
@@ -75,49 +99,55 @@ func (in *listEventsInput) filter() (eventlist.Filter, error) {
 	}, nil
 }
 
-// read returns the events of a page and one more, if there is one, and how many the list has.
-func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter, p api.CursorPaging) ([]eventlist.Event, int64, error) {
-	limit := p.Limit() + 1
+func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter, p api.CursorPaging) (found events, err error) {
 	if p.Cursor != "" {
 		var c eventlist.Cursor
 		if err := api.DecodeCursor(p.Cursor, &c); err != nil {
-			return nil, 0, err
+			return events{}, err
 		}
 		after, err := f.Position(account, c)
 		if err != nil {
-			return nil, 0, problem.Parameter(problem.Field{Field: "cursor", Message: err.Error()})
+			return events{}, problem.Parameter(problem.Field{Field: "cursor", Message: err.Error()})
 		}
-		return q.countAnd(ctx, account, f, func(ctx context.Context) ([]eventlist.Event, error) {
-			return q.events.After(ctx, account, f, after, limit)
+		found, err = q.countAnd(ctx, account, f, func(ctx context.Context) ([]eventlist.Event, error) {
+			return q.events.After(ctx, account, f, after, p.Limit()+1)
 		})
+		found.settled = time.UnixMilli(c.Settled)
+		return found, err
+	}
+	// First: what is settled after the list was read need not be in it.
+	settled, err := q.events.Settled(ctx)
+	if err != nil {
+		return events{}, err
 	}
 	if p.Page == 1 {
-		return q.countAnd(ctx, account, f, func(ctx context.Context) ([]eventlist.Event, error) {
-			return q.events.Page(ctx, account, f, 0, limit)
+		found, err = q.countAnd(ctx, account, f, func(ctx context.Context) ([]eventlist.Event, error) {
+			return q.events.Page(ctx, account, f, 0, p.Limit()+1)
 		})
+	} else {
+		// Not at the same time: beyond the end there is nothing to skip to.
+		found.total, err = q.events.Count(ctx, account, f)
+		if err == nil && p.Offset() < found.total {
+			found.list, err = q.events.Page(ctx, account, f, p.Offset(), p.Limit()+1)
+		}
 	}
-	// Not at the same time: beyond the end there is nothing to skip to.
-	total, err := q.events.Count(ctx, account, f)
-	if err != nil || p.Offset() >= total {
-		return nil, total, err
-	}
-	events, err := q.events.Page(ctx, account, f, p.Offset(), limit)
-	return events, total, err
+	found.settled = settled
+	return found, err
 }
 
 // countAnd counts the list while it reads events of it.
-func (q *Query) countAnd(ctx context.Context, account uuid.UUID, f eventlist.Filter, read func(context.Context) ([]eventlist.Event, error)) (events []eventlist.Event, total int64, err error) {
+func (q *Query) countAnd(ctx context.Context, account uuid.UUID, f eventlist.Filter, read func(context.Context) ([]eventlist.Event, error)) (found events, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		total, err = q.events.Count(ctx, account, f)
+		found.total, err = q.events.Count(ctx, account, f)
 		return err
 	})
 	group.Go(func() (err error) {
-		events, err = read(ctx)
+		found.list, err = read(ctx)
 		return err
 	})
 	err = group.Wait()
-	return events, total, err
+	return found, err
 }
 
 func present(e *eventlist.Event) Event {

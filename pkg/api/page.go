@@ -50,7 +50,10 @@ type Pagination struct {
 
 // CursorPagination is the Pagination of a list that also takes cursors.
 type CursorPagination struct {
-	Pagination
+	Page       *int    `json:"page" minimum:"1" doc:"Number of this page, from 1. Null when it was asked for by cursor: such pages have no numbers."`
+	PerPage    int     `json:"per_page" doc:"Elements on a page."`
+	Total      int64   `json:"total" doc:"Elements on all pages."`
+	TotalPages int64   `json:"total_pages" doc:"Number of pages."`
 	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page, null at the end."`
 }
 
@@ -90,11 +93,13 @@ func List[T any](ctx context.Context, p Paging, data []T, total int64) *Answer[P
 func ListCursor[T any](ctx context.Context, p CursorPaging, data []T, total int64, next string) *Answer[CursorPage[T]] {
 	plain := List(ctx, p.Paging, data, total)
 	a := &Answer[CursorPage[T]]{Header: plain.Header}
-	a.Body = CursorPage[T]{plain.Body.Data, CursorPagination{Pagination: plain.Body.Pagination}}
+	at := plain.Body.Pagination
+	a.Body = CursorPage[T]{plain.Body.Data, CursorPagination{Page: &at.Page, PerPage: at.PerPage, Total: at.Total, TotalPages: at.TotalPages}}
 	if next != "" {
 		a.Body.Pagination.NextCursor = &next
 	}
 	if p.Cursor != "" {
+		a.Body.Pagination.Page = nil
 		links := newLinks(ctx)
 		links.page("first", 1, p.PerPage)
 		if next != "" {

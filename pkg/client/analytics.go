@@ -29,7 +29,7 @@ type EventFilter struct {
 	EventType     string
 	From          time.Time // inclusive
 	To            time.Time // exclusive
-	ReceivedAfter time.Time // exclusive
+	ReceivedAfter time.Time // exclusive; NextReceivedAfter of the pull before
 	Bot           *bool
 }
 

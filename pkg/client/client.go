@@ -65,11 +65,13 @@ type Page[T any] struct {
 
 // Pagination tells where a page lies in its list.
 type Pagination struct {
-	Page       int     `json:"page"`
+	Page       int     `json:"page"` // 0 when it was asked for by cursor
 	PerPage    int     `json:"per_page"`
 	Total      int64   `json:"total"`
 	TotalPages int64   `json:"total_pages"`
 	NextCursor *string `json:"next_cursor"` // nil at the end, and where the list takes no cursors
+	// NextReceivedAfter is the ReceivedAfter of the next pull of new events; nil in other lists.
+	NextReceivedAfter *time.Time `json:"next_received_after"`
 }
 
 // Paging asks for a page. Zero values leave the choice to the service.

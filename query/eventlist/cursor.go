@@ -26,11 +26,14 @@ type Cursor struct {
 	TopicID   uuid.UUID `json:"t"`
 	Partition int32     `json:"p"`
 	Offset    int64     `json:"o"`
+	// Settled is what the first page of the walk was told of it, in Unix milliseconds: see Lister.Settled.
+	Settled int64 `json:"s"`
 }
 
-// Cursor returns the cursor of the account's list through this filter that goes on after p.
-func (f Filter) Cursor(account uuid.UUID, p Position) Cursor {
-	return Cursor{f.digest(account), p.CreatedAt.UnixMilli(), p.TopicID, p.Partition, p.Offset}
+// Cursor returns the cursor of the account's list through this filter that goes on after p, of a
+// walk that began when everything up to settled could be seen.
+func (f Filter) Cursor(account uuid.UUID, p Position, settled time.Time) Cursor {
+	return Cursor{f.digest(account), p.CreatedAt.UnixMilli(), p.TopicID, p.Partition, p.Offset, settled.UnixMilli()}
 }
 
 // Position returns where the cursor goes on, if it can be one of the account's list through this
@@ -40,7 +43,8 @@ func (f Filter) Position(account uuid.UUID, c Cursor) (Position, error) {
 		return Position{}, errors.New("belongs to another list: send the filters that it came with, or start without a cursor")
 	}
 	p := Position{time.UnixMilli(c.CreatedAt).UTC(), c.TopicID, c.Partition, c.Offset}
-	if p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.TopicID == uuid.Nil || p.Partition < 0 || p.Offset < 0 {
+	if p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.TopicID == uuid.Nil || p.Partition < 0 || p.Offset < 0 ||
+		c.Settled <= 0 || time.UnixMilli(c.Settled).After(latest) {
 		return Position{}, errors.New("is not a cursor that this list gave out")
 	}
 	return p, nil

@@ -17,7 +17,7 @@ type Filter struct {
 	Type          event.Type // zero: every type
 	From          *time.Time // created at or after it
 	To            *time.Time // created before it
-	ReceivedAfter *time.Time // received after it
+	ReceivedAfter *time.Time // stored after it, by the clock of ClickHouse
 	Bot           *bool      // true: bots only; false: no bots
 }
 
@@ -50,7 +50,7 @@ func (f Filter) conditions() []condition {
 		add("created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')", "to", milliseconds(ceil(*f.To)))
 	}
 	if f.ReceivedAfter != nil {
-		add("received_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(*f.ReceivedAfter))
+		add("stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(*f.ReceivedAfter))
 	}
 	return list
 }

@@ -11,7 +11,7 @@ import (
 // A cursor comes from outside: whatever it holds, it is refused or a place that could be one.
 func FuzzCursor(f *testing.F) {
 	account := uuid.MustParse("0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55")
-	good, err := api.EncodeCursor(Filter{}.Cursor(account, Position{CreatedAt: earliest, TopicID: account}))
+	good, err := api.EncodeCursor(Filter{}.Cursor(account, Position{CreatedAt: earliest, TopicID: account}, latest))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -92,12 +92,14 @@ func TestCursorBelongsToItsList(t *testing.T) {
 	t.Parallel()
 	account := uuid.New()
 	p := Position{CreatedAt: time.UnixMilli(1772323200123).UTC(), TopicID: uuid.New(), Partition: 3, Offset: 99}
+	settled := time.UnixMilli(1772323300456)
 	f := full()
-	back, err := f.Position(account, f.Cursor(account, p))
+	require.EqualValues(t, 1772323300456, f.Cursor(account, p, settled).Settled)
+	back, err := f.Position(account, f.Cursor(account, p, settled))
 	require.NoError(t, err)
 	require.Equal(t, p, back)
 
-	_, err = f.Position(uuid.New(), f.Cursor(account, p))
+	_, err = f.Position(uuid.New(), f.Cursor(account, p, settled))
 	require.Error(t, err, "another account")
 	changes := map[string]func(*Filter){
 		"link":     func(f *Filter) { f.AccessLinkID = nil },
@@ -111,7 +113,7 @@ func TestCursorBelongsToItsList(t *testing.T) {
 	for name, change := range changes {
 		other := full()
 		change(&other)
-		_, err := other.Position(account, f.Cursor(account, p))
+		_, err := other.Position(account, f.Cursor(account, p, settled))
 		require.Error(t, err, name)
 	}
 	for name, spoil := range map[string]func(*Cursor){
@@ -119,9 +121,11 @@ func TestCursorBelongsToItsList(t *testing.T) {
 		"negative partition": func(c *Cursor) { c.Partition = -1 },
 		"negative offset":    func(c *Cursor) { c.Offset = -1 },
 		"time before":        func(c *Cursor) { c.CreatedAt = -1 },
+		"settled never":      func(c *Cursor) { c.Settled = 0 },
+		"settled beyond":     func(c *Cursor) { c.Settled = 1 << 62 },
 		"time beyond":        func(c *Cursor) { c.CreatedAt = 1 << 62 },
 	} {
-		c := f.Cursor(account, p)
+		c := f.Cursor(account, p, settled)
 		spoil(&c)
 		_, err := f.Position(account, c)
 		require.Error(t, err, name)

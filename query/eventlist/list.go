@@ -30,6 +30,11 @@ type Lister struct{ door *scope.ClickHouse }
 // New returns a Lister that reads through the door.
 func New(door *scope.ClickHouse) *Lister { return &Lister{door} }
 
+// Settled returns a time up to which every event that was ever stored can be seen by what is read
+// after this call: the next pull of what is new loses nothing if it goes on there. It is some seconds
+// back, or as far as the longest insert that still runs.
+func (l *Lister) Settled(ctx context.Context) (time.Time, error) { return l.door.Settled(ctx) }
+
 // Count returns how many events of the account the filter lets through.
 func (l *Lister) Count(ctx context.Context, account uuid.UUID, f Filter) (int64, error) {
 	var n uint64

@@ -85,8 +85,8 @@ func TestPlans(t *testing.T) {
 		"lead magnet has a skip index": {
 			s: pageStatement(Filter{LeadMagnetID: &uuid.UUID{1}}, 0, 21), has: []string{"Name: lead_magnet"}, most: 12,
 		},
-		"received has a skip index": {
-			s: countStatement(Filter{ReceivedAfter: at(54)}), has: []string{"Name: received"}, most: 20,
+		"what is new has a skip index": {
+			s: countStatement(Filter{ReceivedAfter: at(54)}), has: []string{"Name: stored"}, most: 20,
 		},
 		"count counts granules": {
 			s: countStatement(Filter{}), has: []string{"ReadFromPreparedSource (_exact_count_projection)"},

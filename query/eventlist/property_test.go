@@ -55,9 +55,10 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 			Event: event.Event{
 				AccountID: w.account, LeadMagnetID: w.magnets[link%len(w.magnets)], AccessLinkID: w.links[link], EventID: uuid.New(),
 				Type: event.Types()[random.IntN(3)], Bot: []string{"", "", "a rule"}[random.IntN(3)],
-				CreatedAt: created, ReceivedAt: created + random.Int64N(5)*100,
+				CreatedAt: created, ReceivedAt: created,
 			},
-			TopicID: topic, Partition: int32(random.IntN(2)), Offset: w.next[topic],
+			StoredAt: time.UnixMilli(created + random.Int64N(5)*100),
+			TopicID:  topic, Partition: int32(random.IntN(2)), Offset: w.next[topic],
 		}
 	}
 	querytest.Store(t, conn, made...)
@@ -68,13 +69,13 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 func (w *world) matching(f Filter) []querytest.Stored {
 	var list []querytest.Stored
 	for _, e := range w.events {
-		created, received := time.UnixMilli(e.CreatedAt), time.UnixMilli(e.ReceivedAt)
+		created := time.UnixMilli(e.CreatedAt)
 		if (f.AccessLinkID == nil || *f.AccessLinkID == e.AccessLinkID) &&
 			(f.LeadMagnetID == nil || *f.LeadMagnetID == e.LeadMagnetID) &&
 			(f.Type == 0 || f.Type == e.Type) &&
 			(f.From == nil || !created.Before(*f.From)) &&
 			(f.To == nil || created.Before(*f.To)) &&
-			(f.ReceivedAfter == nil || received.After(*f.ReceivedAfter)) &&
+			(f.ReceivedAfter == nil || e.StoredAt.After(*f.ReceivedAfter)) &&
 			(f.Bot == nil || *f.Bot == (e.Bot != "")) {
 			list = append(list, e)
 		}

@@ -34,12 +34,15 @@ func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) 
 		f.Magnets = append(f.Magnets, ID(t))
 	}
 	ctx := native.Context(context.Background(),
-		native.WithSettings(native.Settings{"async_insert": 0}),
+		native.WithSettings(native.Settings{"async_insert": 0, "insert_allow_materialized_columns": 1}),
 		native.WithParameters(native.Parameters{
 			"account": account.String(), "topic": uuid.NewString(), "links": clickhouse.UUIDs(f.Links), "magnets": clickhouse.UUIDs(f.Magnets),
 		}))
 	require.NoError(t, conn.Exec(ctx, fmt.Sprintf(`
-		INSERT INTO lodestone.events
+		INSERT INTO lodestone.events (
+			account_id, lead_magnet_id, generic_link_id, access_link_id, session_id, event_id, event_type, event_data,
+			magnet_version, page, duration_ms, ip_hash, user_agent, bot, created_at, received_at, stored_at,
+			kafka_topic_id, kafka_partition, kafka_offset)
 		SELECT
 			{account:UUID},
 			arrayElement({magnets:Array(UUID)}, number %% %[1]d %% %[2]d + 1),
@@ -55,6 +58,7 @@ func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) 
 			if(intDiv(number, 10) %% 20 = 0, 'a rule', ''),
 			toDateTime64(%[3]d + number, 3, 'UTC'),
 			toDateTime64(%[3]d + number, 3, 'UTC') + toIntervalMillisecond(number %% 3000),
+			toDateTime64(%[3]d + number, 3, 'UTC') + toIntervalMillisecond(number %% 5000),
 			{topic:UUID}, number %% 4, intDiv(number, 4)
 		FROM numbers(%[4]d)`, links, len(f.Magnets), Begin, events)))
 	return f

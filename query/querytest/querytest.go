@@ -79,16 +79,22 @@ type Stored struct {
 	TopicID   uuid.UUID
 	Partition int32
 	Offset    int64
+	StoredAt  time.Time // zero: now, by the clock of the server; of all that are stored as one block, or none
 }
 
 // Store inserts events as one block.
 func Store(t testing.TB, conn driver.Conn, events ...Stored) {
 	t.Helper()
-	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0}))
+	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0, "insert_allow_materialized_columns": 1}))
+	also := ""
+	given := len(events) > 0 && !events[0].StoredAt.IsZero()
+	if given {
+		also = ", stored_at"
+	}
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO lodestone.events (
 		account_id, lead_magnet_id, generic_link_id, access_link_id, session_id, event_id, event_type,
 		event_data, magnet_version, page, duration_ms, ip_hash, user_agent, bot, created_at, received_at,
-		kafka_topic_id, kafka_partition, kafka_offset)`)
+		kafka_topic_id, kafka_partition, kafka_offset`+also+`)`)
 	require.NoError(t, err)
 	for i := range events {
 		e := &events[i]
@@ -96,9 +102,13 @@ func Store(t testing.TB, conn driver.Conn, events ...Stored) {
 		if data == nil {
 			data = []byte("{}")
 		}
-		require.NoError(t, batch.Append(e.AccountID, e.LeadMagnetID, e.GenericLinkID, e.AccessLinkID, e.SessionID, e.EventID,
+		row := []any{e.AccountID, e.LeadMagnetID, e.GenericLinkID, e.AccessLinkID, e.SessionID, e.EventID,
 			e.Type.String(), data, e.MagnetVersion, e.Page, e.DurationMS, e.IPHash[:], string(e.UserAgent), e.Bot,
-			time.UnixMilli(e.CreatedAt).UTC(), time.UnixMilli(e.ReceivedAt).UTC(), e.TopicID, e.Partition, e.Offset))
+			time.UnixMilli(e.CreatedAt).UTC(), time.UnixMilli(e.ReceivedAt).UTC(), e.TopicID, e.Partition, e.Offset}
+		if given {
+			row = append(row, e.StoredAt.UTC())
+		}
+		require.NoError(t, batch.Append(row...))
 	}
 	require.NoError(t, batch.Send())
 }

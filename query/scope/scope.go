@@ -39,8 +39,9 @@ type Limits struct {
 
 // ClickHouse runs queries of accounts. It is safe for concurrent use.
 type ClickHouse struct {
-	conn   driver.Conn
-	limits Limits
+	conn    driver.Conn
+	limits  Limits
+	settled settled
 }
 
 // Open returns a door without connecting: the first use does.
@@ -49,7 +50,7 @@ func Open(c clickhouse.Config, l Limits) (*ClickHouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ClickHouse{conn, l}, nil
+	return &ClickHouse{conn: conn, limits: l}, nil
 }
 
 // Close closes the connections. Queries that still run fail.

@@ -7,7 +7,7 @@ WHERE account_id = {account:UUID}
   AND (bot = '') = {human:Bool}
   AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-  AND received_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
+  AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
 -- access_link = 0197a1b2-0000-7000-8000-000000000001
 -- event_type = download_started
 -- from = 1772323200000

@@ -9,7 +9,7 @@ WHERE account_id = {account:UUID}
   AND (bot = '') = {human:Bool}
   AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-  AND received_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
+  AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
   AND created_at <= fromUnixTimestamp64Milli({cursor_created_at:Int64}, 'UTC')
   AND (created_at, kafka_topic_id, kafka_partition, kafka_offset)
     < (fromUnixTimestamp64Milli({cursor_created_at:Int64}, 'UTC'), {cursor_topic:UUID}, {cursor_partition:Int32}, {cursor_offset:Int64})

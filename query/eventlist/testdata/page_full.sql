@@ -9,7 +9,7 @@ WHERE account_id = {account:UUID}
   AND (bot = '') = {human:Bool}
   AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-  AND received_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
+  AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
 ORDER BY created_at DESC, kafka_topic_id DESC, kafka_partition DESC, kafka_offset DESC
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}
 -- access_link = 0197a1b2-0000-7000-8000-000000000001

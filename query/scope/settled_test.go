@@ -1,0 +1,44 @@
+package scope_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/query/querytest"
+)
+
+// What is settled stays behind an insert that runs, however long it takes.
+func TestSettledStaysBehindInserts(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	conn, account := querytest.Conn(t), querytest.ID(t)
+	batch, err := conn.PrepareBatch(native.Context(ctx, native.WithSettings(native.Settings{"async_insert": 0})),
+		"INSERT INTO lodestone.events (account_id, event_type)")
+	require.NoError(t, err)
+	require.NoError(t, batch.Append(account, "page_viewed"))
+	var told []time.Time
+	require.Eventually(t, func() bool {
+		until, err := querytest.Door(t).Settled(ctx) // a door that has told nothing before
+		require.NoError(t, err)
+		told = append(told, until)
+		var oldest float64
+		require.NoError(t, conn.QueryRow(ctx, "SELECT max(elapsed) FROM system.processes WHERE query_kind = 'Insert'").Scan(&oldest))
+		return oldest > 1.5
+	}, time.Minute, 100*time.Millisecond)
+	require.NoError(t, batch.Send())
+	var stored time.Time
+	require.NoError(t, conn.QueryRow(ctx, "SELECT stored_at FROM lodestone.events WHERE account_id = toUUID(?)", account.String()).Scan(&stored))
+	for _, until := range told {
+		require.LessOrEqual(t, until.UnixMilli(), stored.Add(-10*time.Second).UnixMilli())
+	}
+	door := querytest.Door(t)
+	require.Eventually(t, func() bool {
+		until, err := door.Settled(ctx)
+		require.NoError(t, err)
+		return until.After(stored.Add(-10 * time.Second))
+	}, time.Minute, 100*time.Millisecond, "and goes on when it has ended")
+}
