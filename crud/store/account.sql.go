@@ -49,7 +49,7 @@ func (q *Queries) CountUsage(ctx context.Context) (CountUsageRow, error) {
 }
 
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -60,6 +60,9 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.Name,
 		&i.Plan,
 		&i.CreatedAt,
+		&i.BrandColor,
+		&i.Notify,
+		&i.NotifyEmail,
 	)
 	return i, err
 }
@@ -195,7 +198,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -212,6 +215,9 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.Name,
 			&i.Plan,
 			&i.CreatedAt,
+			&i.BrandColor,
+			&i.Notify,
+			&i.NotifyEmail,
 		); err != nil {
 			return nil, err
 		}
@@ -288,7 +294,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -300,6 +306,9 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.Name,
 		&i.Plan,
 		&i.CreatedAt,
+		&i.BrandColor,
+		&i.Notify,
+		&i.NotifyEmail,
 	)
 	return i, err
 }

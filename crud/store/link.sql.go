@@ -56,7 +56,7 @@ func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
 }
 
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, thumbnail_picture FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -78,6 +78,10 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.ButtonText,
+		&i.ConsentText,
+		&i.PrivacyUrl,
+		&i.RedirectUrl,
 		&i.ThumbnailPicture,
 	)
 	return i, err
@@ -87,7 +91,7 @@ const insertLink = `-- name: InsertLink :one
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, thumbnail_picture
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
 `
 
 type InsertLinkParams struct {
@@ -132,13 +136,17 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.ButtonText,
+		&i.ConsentText,
+		&i.PrivacyUrl,
+		&i.RedirectUrl,
 		&i.ThumbnailPicture,
 	)
 	return i, err
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, thumbnail_picture FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at DESC, id DESC
 LIMIT $3::bigint OFFSET $2::bigint
@@ -175,6 +183,10 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Revision,
+			&i.ButtonText,
+			&i.ConsentText,
+			&i.PrivacyUrl,
+			&i.RedirectUrl,
 			&i.ThumbnailPicture,
 		); err != nil {
 			return nil, err
@@ -210,7 +222,7 @@ UPDATE generic_links SET
     active = coalesce($10, active),
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = $11 AND ($12::bigint[] IS NULL OR revision = ANY ($12::bigint[]))
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, thumbnail_picture
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
 `
 
 type UpdateLinkParams struct {
@@ -261,6 +273,10 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.ButtonText,
+		&i.ConsentText,
+		&i.PrivacyUrl,
+		&i.RedirectUrl,
 		&i.ThumbnailPicture,
 	)
 	return i, err

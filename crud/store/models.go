@@ -33,10 +33,13 @@ type AccessLink struct {
 }
 
 type Account struct {
-	ID        uuid.UUID
-	Name      string
-	Plan      string
-	CreatedAt time.Time
+	ID          uuid.UUID
+	Name        string
+	Plan        string
+	CreatedAt   time.Time
+	BrandColor  *string
+	Notify      string
+	NotifyEmail *string
 }
 
 type GenericLink struct {
@@ -55,6 +58,10 @@ type GenericLink struct {
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	Revision            int64
+	ButtonText          *string
+	ConsentText         *string
+	PrivacyUrl          *string
+	RedirectUrl         *string
 	ThumbnailPicture    *string
 }
 
@@ -84,16 +91,72 @@ type LeadMagnetFile struct {
 }
 
 type Submission struct {
+	ID                   uuid.UUID
+	AccountID            uuid.UUID
+	GenericLinkID        uuid.UUID
+	Email                string
+	EmailKey             string
+	Name                 *string
+	Verified             bool
+	Viewed               bool
+	ViewCount            int64
+	SubmittedAt          time.Time
+	FirstViewedAt        *time.Time
+	LastViewedAt         *time.Time
+	VerificationRequired bool
+	VerifiedAt           *time.Time
+	Utm                  []byte
+	Referrer             *string
+	ConsentText          *string
+	PrivacyUrl           *string
+	ConsentedAt          *time.Time
+}
+
+type Verification struct {
+	ID           uuid.UUID
+	AccountID    uuid.UUID
+	SubmissionID uuid.UUID
+	Email        string
+	PageHash     []byte
+	LinkHash     []byte
+	CodeHash     []byte
+	Attempts     int32
+	Mails        int32
+	SentAt       time.Time
+	ExpiresAt    time.Time
+	UsedAt       *time.Time
+}
+
+type WebhookDelivery struct {
 	ID            uuid.UUID
 	AccountID     uuid.UUID
-	GenericLinkID uuid.UUID
-	Email         string
-	EmailKey      string
-	Name          *string
-	Verified      bool
-	Viewed        bool
-	ViewCount     int64
-	SubmittedAt   time.Time
-	FirstViewedAt *time.Time
-	LastViewedAt  *time.Time
+	EndpointID    uuid.UUID
+	EventID       uuid.UUID
+	Kind          string
+	Body          string
+	State         string
+	Reason        *string
+	Tries         int32
+	NextAttemptAt *time.Time
+	Claim         *uuid.UUID
+	ClaimedUntil  *time.Time
+	Attempts      []byte
+	CreatedAt     time.Time
+	SettledAt     *time.Time
+}
+
+type WebhookEndpoint struct {
+	ID             uuid.UUID
+	AccountID      uuid.UUID
+	Url            string
+	Description    *string
+	Kinds          []string
+	IsActive       bool
+	DisabledReason *string
+	DisabledAt     *time.Time
+	FailingSince   *time.Time
+	Failures       int32
+	Revision       int64
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }

@@ -196,7 +196,7 @@ func (q *Queries) PicturesOfMagnet(ctx context.Context, id uuid.UUID) ([]Picture
 const setLinkThumbnail = `-- name: SetLinkThumbnail :one
 UPDATE generic_links SET thumbnail_url = NULL, thumbnail_picture = $1,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, thumbnail_picture
+WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
 `
 
 type SetLinkThumbnailParams struct {
@@ -224,6 +224,10 @@ func (q *Queries) SetLinkThumbnail(ctx context.Context, arg SetLinkThumbnailPara
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.ButtonText,
+		&i.ConsentText,
+		&i.PrivacyUrl,
+		&i.RedirectUrl,
 		&i.ThumbnailPicture,
 	)
 	return i, err

@@ -33,7 +33,7 @@ func (q *Queries) CountSubmissions(ctx context.Context, arg CountSubmissionsPara
 }
 
 const listSubmissions = `-- name: ListSubmissions :many
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at FROM submissions
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
@@ -83,6 +83,13 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 			&i.SubmittedAt,
 			&i.FirstViewedAt,
 			&i.LastViewedAt,
+			&i.VerificationRequired,
+			&i.VerifiedAt,
+			&i.Utm,
+			&i.Referrer,
+			&i.ConsentText,
+			&i.PrivacyUrl,
+			&i.ConsentedAt,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,107 @@
+-- name: LandingPage :one
+-- What the page at a slug shows, whosever it is: the only look-up of a link without an account.
+SELECT sqlc.embed(g), m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
+    f.content_type, f.file_size, f.page_count, a.name AS account_name, a.brand_color
+FROM generic_links g
+JOIN lead_magnets m ON m.account_id = g.account_id AND m.id = g.lead_magnet_id
+JOIN accounts a ON a.id = g.account_id
+LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
+WHERE g.slug = $1;
+
+-- name: IsRetiredSlug :one
+SELECT EXISTS (SELECT FROM retired_slugs WHERE slug = $1);
+
+-- name: VerificationByPage :one
+-- The verification that a waiting page belongs to, whosever it is.
+SELECT sqlc.embed(v), s.generic_link_id, s.email AS mailbox, g.slug
+FROM verifications v
+JOIN submissions s ON s.account_id = v.account_id AND s.id = v.submission_id
+JOIN generic_links g ON g.account_id = s.account_id AND g.id = s.generic_link_id
+WHERE v.page_hash = $1;
+
+-- name: VerificationByLink :one
+-- The verification that a mail's link belongs to, whosever it is.
+SELECT sqlc.embed(v), s.generic_link_id, s.email AS mailbox, g.slug
+FROM verifications v
+JOIN submissions s ON s.account_id = v.account_id AND s.id = v.submission_id
+JOIN generic_links g ON g.account_id = s.account_id AND g.id = s.generic_link_id
+WHERE v.link_hash = $1;
+
+-- name: InsertSubmission :execrows
+-- Adds nothing if the address has submitted to the link before. A submission of the same address that
+-- is being added by another transaction is waited for.
+INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, verification_required, utm, referrer,
+    consent_text, privacy_url, consented_at, submitted_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+ON CONFLICT ON CONSTRAINT submissions_email DO NOTHING;
+
+-- name: TakeSubmission :one
+-- Takes the submission of an address, so that what follows from it happens once.
+SELECT * FROM submissions WHERE generic_link_id = $1 AND email_key = $2 FOR NO KEY UPDATE;
+
+-- name: TakeSubmissionByID :one
+SELECT * FROM submissions WHERE id = $1 FOR NO KEY UPDATE;
+
+-- name: RepeatSubmission :exec
+-- What a repeated submission adds: what was not there. It overwrites nothing, since anybody can type
+-- anybody's address.
+UPDATE submissions SET
+    name = coalesce(name, sqlc.narg(name)),
+    verification_required = CASE WHEN verified THEN verification_required ELSE sqlc.arg(verification_required)::boolean END,
+    consent_text = CASE WHEN consented_at IS NULL THEN sqlc.narg(consent_text) ELSE consent_text END,
+    privacy_url = CASE WHEN consented_at IS NULL THEN sqlc.narg(privacy_url) ELSE privacy_url END,
+    consented_at = coalesce(consented_at, sqlc.narg(consented_at))
+WHERE id = sqlc.arg(id);
+
+-- name: CountSubmission :exec
+UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1;
+
+-- name: VerifySubmission :execrows
+UPDATE submissions SET verified = true, verified_at = $2 WHERE id = $1 AND NOT verified;
+
+-- name: AccessLinkOfSubmission :one
+SELECT * FROM access_links WHERE submission_id = sqlc.arg(submission_id)::uuid ORDER BY created_at, id LIMIT 1;
+
+-- name: InsertAccessLinkOfSubmission :one
+INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+RETURNING *;
+
+-- name: InsertVerification :exec
+INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- name: TryCode :one
+-- Counts a try, unless there were enough or the verification is over.
+UPDATE verifications SET attempts = attempts + 1
+WHERE id = sqlc.arg(id) AND attempts < sqlc.arg(max_attempts)::integer AND used_at IS NULL AND expires_at > sqlc.arg(now)::timestamptz
+RETURNING code_hash, attempts;
+
+-- name: UseVerification :execrows
+UPDATE verifications SET used_at = sqlc.arg(now)::timestamptz
+WHERE id = sqlc.arg(id) AND used_at IS NULL AND expires_at > sqlc.arg(now)::timestamptz;
+
+-- name: ResendVerification :execrows
+-- Counts a mail, unless there were enough, or the last one was just now. Its secrets are those of
+-- before, unless the key that they are made with has changed.
+UPDATE verifications SET mails = mails + 1, sent_at = sqlc.arg(now)::timestamptz, link_hash = sqlc.arg(link_hash), code_hash = sqlc.arg(code_hash)
+WHERE id = sqlc.arg(id) AND used_at IS NULL AND expires_at > sqlc.arg(now)::timestamptz
+    AND mails < sqlc.arg(max_mails)::integer AND sent_at <= sqlc.arg(sent_before)::timestamptz;
+
+-- name: CountVisitor :one
+-- Adds one to the present window or begins the next. One statement, so no two requests see the same
+-- count; the time is Postgres's, so that all processes mean the same window.
+INSERT INTO visitor_counts AS c (policy, subject, started, ends, used)
+VALUES (sqlc.arg(policy), sqlc.arg(subject), clock_timestamp(), clock_timestamp() + sqlc.arg(span)::interval, 1)
+ON CONFLICT (policy, subject) DO UPDATE SET
+    used = CASE WHEN c.ends > excluded.started THEN least(c.used, sqlc.arg(quota)::integer) + 1 ELSE 1 END,
+    started = CASE WHEN c.ends > excluded.started THEN c.started ELSE excluded.started END,
+    ends = CASE WHEN c.ends > excluded.started THEN c.ends ELSE excluded.ends END
+RETURNING used, extract(epoch FROM greatest(ends - clock_timestamp(), '0'))::float8 AS seconds_left;
+
+-- name: ForgetVisitors :execrows
+DELETE FROM visitor_counts WHERE ends < clock_timestamp();
+
+-- name: ForgetVerifications :execrows
+-- A while after their end: until then their pages can say that they are over.
+DELETE FROM verifications WHERE expires_at < sqlc.arg(before)::timestamptz;
