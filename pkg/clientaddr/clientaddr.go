@@ -1,0 +1,174 @@
+// Package clientaddr finds the address of a request's client behind the proxies that are trusted.
+package clientaddr
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"lodestone/pkg/config"
+)
+
+// The headers in which proxies tell the client's address.
+const (
+	xForwardedFor = "x-forwarded-for"
+	forwarded     = "forwarded"
+)
+
+// Config is the setting of whose word about the client is believed.
+type Config struct {
+	TrustedProxies  []string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Addresses or networks of proxies whose word about the visitor's address is believed; limits count visitors by it."`
+	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`
+}
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	_, err := c.Finder()
+	return err
+}
+
+// Finder finds addresses. It does not change, and is safe for concurrent use.
+type Finder struct {
+	trusted []netip.Prefix
+	header  string
+}
+
+// Finder returns the finder of a setting. The zero Config trusts nobody.
+func (c Config) Finder() (*Finder, error) {
+	f := &Finder{header: c.ForwardedHeader}
+	if f.header == "" {
+		f.header = xForwardedFor
+	}
+	if f.header != xForwardedFor && f.header != forwarded {
+		return nil, config.Invalid("--forwarded-header", "is unknown", "give x-forwarded-for or forwarded")
+	}
+	for _, text := range c.TrustedProxies {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, err := netip.ParseAddr(text)
+			if err != nil {
+				return nil, config.Invalid("--trusted-proxies", "has "+text+", which is no network", "write networks such as 10.0.0.0/8, or single addresses, separated by commas")
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		f.trusted = append(f.trusted, prefix.Masked())
+	}
+	return f, nil
+}
+
+// Client returns the address of the client: the peer's, unless the peer is a trusted proxy; then the
+// right-most address of the header that is not a trusted proxy's itself, since everything left of it
+// was said by a stranger. If every address is trusted, the left-most is the client's.
+//
+// The zero address means that it is not known: a trusted proxy withheld it, or wrote something that is
+// no address. The address is for use in memory only.
+func (f *Finder) Client(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := plain(peer.Addr())
+	if !f.trusts(addr) {
+		return addr
+	}
+	for _, line := range slices.Backward(r.Header.Values(f.header)) { // several lines are one list
+		for more := true; more; {
+			var hop string
+			line, hop, more = f.cutHop(line)
+			if hop == "" {
+				continue
+			}
+			if addr = parseHop(hop); !addr.IsValid() || !f.trusts(addr) {
+				return addr
+			}
+		}
+	}
+	return addr
+}
+
+// Network returns what one client is taken for where clients are counted: the address, and for IPv6 the
+// network of 64 bits, within which a client takes any address that it likes.
+func Network(addr netip.Addr) netip.Addr {
+	if addr.Is6() {
+		if network, err := addr.Prefix(64); err == nil { // it never fails for 64
+			return network.Addr()
+		}
+	}
+	return addr
+}
+
+func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
+
+func (f *Finder) trusts(addr netip.Addr) bool {
+	return slices.ContainsFunc(f.trusted, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// unknown stands for a hop that says no address.
+const unknown = "unknown"
+
+// cutHop cuts the last hop off a list; it is empty for an empty element.
+func (f *Finder) cutHop(list string) (rest, hop string, more bool) {
+	comma, sound := strings.LastIndexByte(list, ','), true
+	if f.header == forwarded {
+		// An unfinished quotation is the client's: it would swallow what the proxies added.
+		comma, sound = lastOutsideQuotes(list, ',')
+	}
+	hop = strings.TrimSpace(list[comma+1:])
+	if comma >= 0 {
+		rest, more = list[:comma], true
+	}
+	switch {
+	case !sound:
+		return "", unknown, false
+	case hop != "" && f.header == forwarded:
+		hop = forwardedFor(hop)
+	}
+	return rest, hop, more
+}
+
+// lastOutsideQuotes returns where a separator occurs last outside of quotes, or -1, and whether every
+// quotation is finished.
+func lastOutsideQuotes(text string, separator byte) (at int, sound bool) {
+	at = -1
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quoted:
+			i++ // whatever follows is text
+		case c == '"':
+			quoted = !quoted
+		case c == separator && !quoted:
+			at = i
+		}
+	}
+	return at, !quoted
+}
+
+// forwardedFor returns the "for" of one element of a Forwarded header (RFC 7239), unquoted.
+func forwardedFor(element string) string {
+	for {
+		at, _ := lastOutsideQuotes(element, ';')
+		name, value, _ := strings.Cut(strings.TrimSpace(element[at+1:]), "=")
+		if strings.EqualFold(name, "for") {
+			return strings.Trim(value, `"`)
+		}
+		if at < 0 {
+			return unknown
+		}
+		element = element[:at]
+	}
+}
+
+// parseHop reads an address as proxies write it: bare, in brackets, or with a port.
+func parseHop(text string) netip.Addr {
+	addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	if err != nil {
+		withPort, err := netip.ParseAddrPort(text)
+		if err != nil {
+			return netip.Addr{}
+		}
+		addr = withPort.Addr()
+	}
+	return plain(addr)
+}
