@@ -27,8 +27,9 @@ type Ring struct {
 }
 
 type key struct {
-	id   byte
-	pool sync.Pool // of *maker: making one costs more than the MAC
+	id     byte
+	secret []byte
+	pool   sync.Pool // of *maker: making one costs more than the MAC
 }
 
 // maker makes MACs. Its buffers are what the hasher sees, so that the caller's can stay on the
@@ -52,6 +53,15 @@ func (k *key) mac(body []byte) [macBytes]byte {
 }
 
 func (r *Ring) find(id byte) *key { return r.byID[id] }
+
+// Derive returns a key for another purpose than tokens, made from the key that signs: the same in every
+// process with the same setting, and another one when the first key of the setting changes. Nothing
+// about the key that signs, or about other purposes, can be learnt from it.
+func (r *Ring) Derive(purpose string) [KeyBytes]byte {
+	var out [KeyBytes]byte
+	blake3.DeriveKey(out[:], "lodestone "+purpose, r.keys[0].secret)
+	return out
+}
 
 // urlAlphabet turns standard base64, which openssl prints, into the URL form without padding.
 var urlAlphabet = strings.NewReplacer("+", "-", "/", "_", "=", "")
@@ -79,7 +89,7 @@ func (c Config) Ring() (*Ring, error) {
 		if r.byID[id] != nil {
 			return nil, config.Invalid("--token-keys", "has key id "+idText+" twice", "give each key its own id")
 		}
-		k := &key{id: byte(id), pool: sync.Pool{New: func() any { return &maker{hasher: blake3.New(macBytes, secret)} }}}
+		k := &key{id: byte(id), secret: secret, pool: sync.Pool{New: func() any { return &maker{hasher: blake3.New(macBytes, secret)} }}}
 		r.keys, r.byID[id] = append(r.keys, k), k
 	}
 	return r, nil

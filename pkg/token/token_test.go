@@ -218,3 +218,18 @@ func BenchmarkSign(b *testing.B) {
 		r.Sign(c)
 	}
 }
+
+func TestDerivedKeys(t *testing.T) {
+	t.Parallel()
+	setting, other := token.NewKeys(1), token.NewKeys(2)
+	ring := func(keys string) *token.Ring {
+		r, err := token.Config{Keys: keys}.Ring()
+		require.NoError(t, err)
+		return r
+	}
+	a := ring(setting.Keys).Derive("a")
+	require.Equal(t, a, ring(setting.Keys+","+other.Keys).Derive("a"), "the first key counts")
+	require.NotEqual(t, a, ring(other.Keys+","+setting.Keys).Derive("a"))
+	require.NotEqual(t, a, ring(setting.Keys).Derive("b"))
+	require.NotZero(t, a)
+}
