@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 type AccessLink struct {
@@ -40,6 +41,16 @@ type Account struct {
 	BrandColor  *string
 	Notify      string
 	NotifyEmail *string
+}
+
+type Download struct {
+	ID          uuid.UUID
+	AccountID   uuid.UUID
+	SessionID   uuid.UUID
+	EventID     uuid.UUID
+	Served      pgtype.Multirange[pgtype.Range[pgtype.Int8]]
+	StartedAt   time.Time
+	CompletedAt *time.Time
 }
 
 type GenericLink struct {
@@ -88,6 +99,16 @@ type LeadMagnetFile struct {
 	SHA256       []byte
 	CreatedAt    time.Time
 	Pictured     bool
+}
+
+type Session struct {
+	ID            uuid.UUID
+	AccountID     uuid.UUID
+	AccessLinkID  uuid.UUID
+	MagnetVersion int32
+	StartedAt     time.Time
+	LastActiveAt  time.Time
+	EndedAt       *time.Time
 }
 
 type Submission struct {

@@ -1,0 +1,68 @@
+-- name: FindAccessLink :one
+-- Tells whose link a token opens. Not scoped: the token is all that a visitor has.
+SELECT id, account_id FROM access_links WHERE sha256(token::bytea) = sqlc.arg(token_hash)::bytea;
+
+-- name: GetOpening :one
+-- Reads what decides whether a link can be opened.
+SELECT sqlc.embed(a), m.title, m.description AS magnet_description, m.is_active AS magnet_is_active, m.file_version,
+    (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
+FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
+WHERE a.id = $1;
+
+-- name: CountOpening :one
+-- Counts an opening, if the link can be opened: all conditions hold at the moment of the count, also
+-- when others open it at the same time.
+UPDATE access_links a SET opened_count = opened_count + 1
+FROM lead_magnets m
+WHERE a.id = $1 AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
+    AND a.is_active AND m.is_active AND m.file_version > 0
+    AND (a.expires_at IS NULL OR a.expires_at > clock_timestamp())
+    AND (a.max_views IS NULL OR a.opened_count < a.max_views)
+RETURNING sqlc.embed(a), m.file_version;
+
+-- name: InsertSession :execrows
+INSERT INTO sessions (id, account_id, access_link_id, magnet_version) VALUES ($1, $2, $3, $4)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: ResumeSession :one
+-- Goes on with a session of a link that had activity in the time given, in milliseconds.
+UPDATE sessions s SET last_active_at = greatest(s.last_active_at, clock_timestamp())
+FROM access_links a, lead_magnets m
+WHERE s.id = sqlc.arg(id) AND s.access_link_id = sqlc.arg(access_link_id) AND s.ended_at IS NULL
+    AND s.last_active_at > clock_timestamp() - make_interval(secs => sqlc.arg(pause_seconds)::float8)
+    AND s.started_at > clock_timestamp() - make_interval(secs => sqlc.arg(longest_seconds)::float8)
+    AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
+    AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
+RETURNING sqlc.embed(s), sqlc.embed(a);
+
+-- name: GetSessionFile :one
+-- Reads the file of a session that may still be read.
+SELECT sqlc.embed(s), sqlc.embed(a), sqlc.embed(f)
+FROM sessions s
+JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
+JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
+JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = s.magnet_version
+WHERE s.id = sqlc.arg(id) AND s.access_link_id = sqlc.arg(access_link_id) AND a.is_active AND m.is_active
+    AND s.started_at > clock_timestamp() - make_interval(secs => sqlc.arg(longest_seconds)::float8);
+
+-- name: GetFileVersion :one
+SELECT * FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2;
+
+-- name: StartDownload :execrows
+INSERT INTO downloads (id, account_id, session_id, event_id)
+SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(session_id), sqlc.arg(event_id)
+WHERE (SELECT count(*) FROM downloads d WHERE d.session_id = sqlc.arg(session_id)) < sqlc.arg(most)::bigint
+ON CONFLICT (id) DO NOTHING;
+
+-- name: GetDownload :one
+SELECT * FROM downloads WHERE id = sqlc.arg(id) AND session_id = sqlc.arg(session_id);
+
+-- name: ServeDownload :one
+-- Adds the bytes from first up to, and without, last. completed is true when they were the last that
+-- were missing.
+UPDATE downloads SET
+    served = served + int8multirange(int8range(sqlc.arg(first)::bigint, sqlc.arg(last)::bigint)),
+    completed_at = CASE WHEN served + int8multirange(int8range(sqlc.arg(first)::bigint, sqlc.arg(last)::bigint))
+        @> int8range(0, sqlc.arg(size)::bigint) THEN clock_timestamp() END
+WHERE id = sqlc.arg(id) AND completed_at IS NULL
+RETURNING event_id, completed_at;
