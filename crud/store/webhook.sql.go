@@ -7,9 +7,182 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
+
+const countWebhookDeliveries = `-- name: CountWebhookDeliveries :one
+SELECT count(*) FROM webhook_deliveries
+WHERE endpoint_id = $1 AND ($2::text IS NULL OR state = $2)
+`
+
+type CountWebhookDeliveriesParams struct {
+	EndpointID uuid.UUID
+	State      *string
+}
+
+func (q *Queries) CountWebhookDeliveries(ctx context.Context, arg CountWebhookDeliveriesParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countWebhookDeliveries, arg.EndpointID, arg.State)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countWebhookSecrets = `-- name: CountWebhookSecrets :one
+SELECT count(*) FROM webhook_secrets WHERE endpoint_id = $1 AND (expires_at IS NULL OR expires_at > now())
+`
+
+// Those that still sign.
+func (q *Queries) CountWebhookSecrets(ctx context.Context, endpointID uuid.UUID) (int64, error) {
+	row := q.db.QueryRow(ctx, countWebhookSecrets, endpointID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countWebhooks = `-- name: CountWebhooks :one
+SELECT count(*) FROM webhook_endpoints
+`
+
+func (q *Queries) CountWebhooks(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countWebhooks)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deleteWebhook = `-- name: DeleteWebhook :execrows
+DELETE FROM webhook_endpoints
+WHERE id = $1 AND ($2::bigint[] IS NULL OR revision = ANY ($2::bigint[]))
+`
+
+type DeleteWebhookParams struct {
+	ID        uuid.UUID
+	Revisions []int64
+}
+
+// Its secrets and its log go with it.
+func (q *Queries) DeleteWebhook(ctx context.Context, arg DeleteWebhookParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteWebhook, arg.ID, arg.Revisions)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const expireWebhookSecrets = `-- name: ExpireWebhookSecrets :exec
+UPDATE webhook_secrets SET expires_at = least(expires_at, $1::timestamptz) WHERE endpoint_id = $2
+`
+
+type ExpireWebhookSecretsParams struct {
+	Until      time.Time
+	EndpointID uuid.UUID
+}
+
+// Lets the secrets of an endpoint sign until a moment, and none of them longer than it would have.
+func (q *Queries) ExpireWebhookSecrets(ctx context.Context, arg ExpireWebhookSecretsParams) error {
+	_, err := q.db.Exec(ctx, expireWebhookSecrets, arg.Until, arg.EndpointID)
+	return err
+}
+
+const getWebhook = `-- name: GetWebhook :one
+SELECT id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at FROM webhook_endpoints WHERE id = $1
+`
+
+func (q *Queries) GetWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint, error) {
+	row := q.db.QueryRow(ctx, getWebhook, id)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.Url,
+		&i.Description,
+		&i.Kinds,
+		&i.IsActive,
+		&i.DisabledReason,
+		&i.DisabledAt,
+		&i.FailingSince,
+		&i.Failures,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const getWebhookDelivery = `-- name: GetWebhookDelivery :one
+SELECT id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at FROM webhook_deliveries WHERE endpoint_id = $1 AND id = $2
+`
+
+type GetWebhookDeliveryParams struct {
+	EndpointID uuid.UUID
+	ID         uuid.UUID
+}
+
+func (q *Queries) GetWebhookDelivery(ctx context.Context, arg GetWebhookDeliveryParams) (WebhookDelivery, error) {
+	row := q.db.QueryRow(ctx, getWebhookDelivery, arg.EndpointID, arg.ID)
+	var i WebhookDelivery
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.EndpointID,
+		&i.EventID,
+		&i.Kind,
+		&i.Body,
+		&i.State,
+		&i.Reason,
+		&i.Tries,
+		&i.NextAttemptAt,
+		&i.Claim,
+		&i.ClaimedUntil,
+		&i.Attempts,
+		&i.CreatedAt,
+		&i.SettledAt,
+	)
+	return i, err
+}
+
+const insertWebhook = `-- name: InsertWebhook :one
+INSERT INTO webhook_endpoints (id, account_id, url, description, kinds)
+VALUES ($1, $2, $3, $4, $5)
+RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
+`
+
+type InsertWebhookParams struct {
+	ID          uuid.UUID
+	AccountID   uuid.UUID
+	Url         string
+	Description *string
+	Kinds       []string
+}
+
+func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (WebhookEndpoint, error) {
+	row := q.db.QueryRow(ctx, insertWebhook,
+		arg.ID,
+		arg.AccountID,
+		arg.Url,
+		arg.Description,
+		arg.Kinds,
+	)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.Url,
+		&i.Description,
+		&i.Kinds,
+		&i.IsActive,
+		&i.DisabledReason,
+		&i.DisabledAt,
+		&i.FailingSince,
+		&i.Failures,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
 
 const insertWebhookDeliveries = `-- name: InsertWebhookDeliveries :exec
 INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body)
@@ -37,6 +210,305 @@ func (q *Queries) InsertWebhookDeliveries(ctx context.Context, arg InsertWebhook
 		arg.Bodies,
 	)
 	return err
+}
+
+const insertWebhookSecret = `-- name: InsertWebhookSecret :exec
+INSERT INTO webhook_secrets (id, account_id, endpoint_id, secret) VALUES ($1, $2, $3, $4)
+`
+
+type InsertWebhookSecretParams struct {
+	ID         uuid.UUID
+	AccountID  uuid.UUID
+	EndpointID uuid.UUID
+	Secret     []byte
+}
+
+func (q *Queries) InsertWebhookSecret(ctx context.Context, arg InsertWebhookSecretParams) error {
+	_, err := q.db.Exec(ctx, insertWebhookSecret,
+		arg.ID,
+		arg.AccountID,
+		arg.EndpointID,
+		arg.Secret,
+	)
+	return err
+}
+
+const insertWebhookTest = `-- name: InsertWebhookTest :one
+INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body, claim, claimed_until)
+VALUES ($1, $2, $3, $4, $5, $6, $7::uuid, $8::timestamptz)
+RETURNING id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at
+`
+
+type InsertWebhookTestParams struct {
+	ID           uuid.UUID
+	AccountID    uuid.UUID
+	EndpointID   uuid.UUID
+	EventID      uuid.UUID
+	Kind         string
+	Body         string
+	Claim        uuid.UUID
+	ClaimedUntil time.Time
+}
+
+// A delivery that its maker attempts itself, at once.
+func (q *Queries) InsertWebhookTest(ctx context.Context, arg InsertWebhookTestParams) (WebhookDelivery, error) {
+	row := q.db.QueryRow(ctx, insertWebhookTest,
+		arg.ID,
+		arg.AccountID,
+		arg.EndpointID,
+		arg.EventID,
+		arg.Kind,
+		arg.Body,
+		arg.Claim,
+		arg.ClaimedUntil,
+	)
+	var i WebhookDelivery
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.EndpointID,
+		&i.EventID,
+		&i.Kind,
+		&i.Body,
+		&i.State,
+		&i.Reason,
+		&i.Tries,
+		&i.NextAttemptAt,
+		&i.Claim,
+		&i.ClaimedUntil,
+		&i.Attempts,
+		&i.CreatedAt,
+		&i.SettledAt,
+	)
+	return i, err
+}
+
+const listWebhookDeliveries = `-- name: ListWebhookDeliveries :many
+SELECT id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at FROM webhook_deliveries
+WHERE endpoint_id = $1
+    AND ($2::text IS NULL OR state = $2)
+    AND ($3::timestamptz IS NULL
+        OR (created_at, id) < ($3::timestamptz, $4::uuid))
+ORDER BY created_at DESC, id DESC
+LIMIT $6::bigint OFFSET $5::bigint
+`
+
+type ListWebhookDeliveriesParams struct {
+	EndpointID uuid.UUID
+	State      *string
+	BeforeAt   *time.Time
+	BeforeID   *uuid.UUID
+	RowOffset  int64
+	RowLimit   int64
+}
+
+func (q *Queries) ListWebhookDeliveries(ctx context.Context, arg ListWebhookDeliveriesParams) ([]WebhookDelivery, error) {
+	rows, err := q.db.Query(ctx, listWebhookDeliveries,
+		arg.EndpointID,
+		arg.State,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookDelivery
+	for rows.Next() {
+		var i WebhookDelivery
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.EndpointID,
+			&i.EventID,
+			&i.Kind,
+			&i.Body,
+			&i.State,
+			&i.Reason,
+			&i.Tries,
+			&i.NextAttemptAt,
+			&i.Claim,
+			&i.ClaimedUntil,
+			&i.Attempts,
+			&i.CreatedAt,
+			&i.SettledAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listWebhooks = `-- name: ListWebhooks :many
+SELECT id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at FROM webhook_endpoints
+ORDER BY created_at DESC, id DESC
+LIMIT $2::bigint OFFSET $1::bigint
+`
+
+type ListWebhooksParams struct {
+	RowOffset int64
+	RowLimit  int64
+}
+
+func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]WebhookEndpoint, error) {
+	rows, err := q.db.Query(ctx, listWebhooks, arg.RowOffset, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEndpoint
+	for rows.Next() {
+		var i WebhookEndpoint
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.Url,
+			&i.Description,
+			&i.Kinds,
+			&i.IsActive,
+			&i.DisabledReason,
+			&i.DisabledAt,
+			&i.FailingSince,
+			&i.Failures,
+			&i.Revision,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const replayWebhookDelivery = `-- name: ReplayWebhookDelivery :one
+UPDATE webhook_deliveries SET state = 'pending', reason = NULL, tries = 0, next_attempt_at = now(), settled_at = NULL
+WHERE endpoint_id = $1 AND id = $2
+RETURNING id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at
+`
+
+type ReplayWebhookDeliveryParams struct {
+	EndpointID uuid.UUID
+	ID         uuid.UUID
+}
+
+// Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on.
+func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDeliveryParams) (WebhookDelivery, error) {
+	row := q.db.QueryRow(ctx, replayWebhookDelivery, arg.EndpointID, arg.ID)
+	var i WebhookDelivery
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.EndpointID,
+		&i.EventID,
+		&i.Kind,
+		&i.Body,
+		&i.State,
+		&i.Reason,
+		&i.Tries,
+		&i.NextAttemptAt,
+		&i.Claim,
+		&i.ClaimedUntil,
+		&i.Attempts,
+		&i.CreatedAt,
+		&i.SettledAt,
+	)
+	return i, err
+}
+
+const touchWebhook = `-- name: TouchWebhook :one
+UPDATE webhook_endpoints SET revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1 RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
+`
+
+// Raises the revision of an endpoint, and keeps others from changing it until the transaction ends.
+func (q *Queries) TouchWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint, error) {
+	row := q.db.QueryRow(ctx, touchWebhook, id)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.Url,
+		&i.Description,
+		&i.Kinds,
+		&i.IsActive,
+		&i.DisabledReason,
+		&i.DisabledAt,
+		&i.FailingSince,
+		&i.Failures,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const updateWebhook = `-- name: UpdateWebhook :one
+UPDATE webhook_endpoints SET
+    url = coalesce($1, url),
+    description = CASE WHEN $2::boolean THEN $3 ELSE description END,
+    kinds = coalesce($4::text[], kinds),
+    is_active = coalesce($5, is_active),
+    disabled_reason = CASE $5::boolean WHEN true THEN NULL
+        WHEN false THEN coalesce(disabled_reason, $6::text) ELSE disabled_reason END,
+    disabled_at = CASE $5::boolean WHEN true THEN NULL
+        WHEN false THEN coalesce(disabled_at, now()) ELSE disabled_at END,
+    failing_since = CASE WHEN $5::boolean AND NOT is_active THEN NULL ELSE failing_since END,
+    failures = CASE WHEN $5::boolean AND NOT is_active THEN 0 ELSE failures END,
+    revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = $7 AND ($8::bigint[] IS NULL OR revision = ANY ($8::bigint[]))
+RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
+`
+
+type UpdateWebhookParams struct {
+	Url            *string
+	SetDescription bool
+	Description    *string
+	Kinds          []string
+	IsActive       *bool
+	Reason         string
+	ID             uuid.UUID
+	Revisions      []int64
+}
+
+// Changes what is given, if the endpoint is at one of the revisions, or at any for null. Activating it
+// begins a new count of failures.
+func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (WebhookEndpoint, error) {
+	row := q.db.QueryRow(ctx, updateWebhook,
+		arg.Url,
+		arg.SetDescription,
+		arg.Description,
+		arg.Kinds,
+		arg.IsActive,
+		arg.Reason,
+		arg.ID,
+		arg.Revisions,
+	)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.Url,
+		&i.Description,
+		&i.Kinds,
+		&i.IsActive,
+		&i.DisabledReason,
+		&i.DisabledAt,
+		&i.FailingSince,
+		&i.Failures,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const webhookEndpointsFor = `-- name: WebhookEndpointsFor :many

@@ -31,7 +31,7 @@ CREATE TABLE webhook_secrets (
     expires_at  timestamptz(3),                 -- null: the present one
     FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoints (account_id, id) ON DELETE CASCADE
 );
-CREATE INDEX webhook_secrets_endpoint ON webhook_secrets (account_id, endpoint_id);
+CREATE INDEX webhook_secrets_endpoint ON webhook_secrets (endpoint_id, created_at DESC);
 
 -- One message to one endpoint, written in the transaction of what it tells of. It is the outbox as
 -- long as it is pending, and the log afterwards.

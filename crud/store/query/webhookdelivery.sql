@@ -1,0 +1,98 @@
+-- What delivers works for all accounts at once, outside of any account's scope. Times are those of the
+-- process that delivers, so that its tests need not wait.
+
+-- name: LockDueWebhooks :many
+-- Locks endpoints with deliveries that are due, the longest waiting first, and leaves out those that
+-- another process has locked. It skips from endpoint to endpoint through the index of what is pending,
+-- so an endpoint with many deliveries costs no more than one with a few.
+WITH RECURSIVE waiting AS (
+    (SELECT d.endpoint_id FROM webhook_deliveries d WHERE d.state = 'pending' ORDER BY d.endpoint_id LIMIT 1)
+    UNION ALL
+    SELECT (
+        SELECT d.endpoint_id FROM webhook_deliveries d
+        WHERE d.state = 'pending' AND d.endpoint_id > w.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
+    FROM waiting w WHERE w.endpoint_id IS NOT NULL
+), due AS (
+    SELECT w.endpoint_id, (
+        SELECT min(d.next_attempt_at) FROM webhook_deliveries d
+        WHERE d.endpoint_id = w.endpoint_id AND d.state = 'pending' AND d.next_attempt_at <= sqlc.arg(at)::timestamptz
+            AND (d.claim IS NULL OR d.claimed_until <= sqlc.arg(at)::timestamptz)) AS since
+    FROM waiting w WHERE w.endpoint_id IS NOT NULL
+)
+SELECT e.id FROM webhook_endpoints e JOIN due ON due.endpoint_id = e.id
+WHERE e.is_active AND due.since IS NOT NULL
+ORDER BY due.since
+LIMIT sqlc.arg(row_limit)::bigint
+FOR NO KEY UPDATE OF e SKIP LOCKED;
+
+-- name: ClaimWebhookDeliveries :many
+-- Claims deliveries that are due of endpoints that this transaction has locked, for each no more than
+-- leave it with max_claims at once.
+WITH chosen AS (
+    SELECT d.id FROM unnest(sqlc.arg(endpoint_ids)::uuid[]) AS e (id)
+    CROSS JOIN LATERAL (
+        SELECT p.id FROM webhook_deliveries p
+        WHERE p.endpoint_id = e.id AND p.state = 'pending' AND p.next_attempt_at <= sqlc.arg(at)::timestamptz
+            AND (p.claim IS NULL OR p.claimed_until <= sqlc.arg(at)::timestamptz)
+        ORDER BY p.next_attempt_at
+        LIMIT greatest(0, sqlc.arg(max_claims)::bigint - (
+            SELECT count(*) FROM webhook_deliveries c
+            WHERE c.endpoint_id = e.id AND c.claim IS NOT NULL AND c.claimed_until > sqlc.arg(at)::timestamptz))
+    ) AS d
+    LIMIT sqlc.arg(row_limit)::bigint
+)
+UPDATE webhook_deliveries d SET claim = gen_random_uuid(), claimed_until = sqlc.arg(until)::timestamptz
+FROM chosen, webhook_endpoints e
+WHERE d.id = chosen.id AND e.id = d.endpoint_id
+RETURNING sqlc.embed(d), e.url;
+
+-- name: WebhookSecrets :many
+-- What an endpoint's deliveries are signed with, the newest first.
+SELECT secret FROM webhook_secrets
+WHERE endpoint_id = sqlc.arg(endpoint_id) AND (expires_at IS NULL OR expires_at > sqlc.arg(at)::timestamptz)
+ORDER BY created_at DESC, id DESC;
+
+-- name: WebhookSucceeded :exec
+UPDATE webhook_endpoints SET failing_since = NULL, failures = 0 WHERE id = $1 AND failures > 0;
+
+-- name: WebhookFailed :one
+UPDATE webhook_endpoints SET failures = failures + 1, failing_since = coalesce(failing_since, sqlc.arg(at)::timestamptz)
+WHERE id = sqlc.arg(id)
+RETURNING *;
+
+-- name: DisableWebhook :exec
+UPDATE webhook_endpoints SET is_active = false, disabled_reason = sqlc.arg(reason)::text, disabled_at = sqlc.arg(at)::timestamptz,
+    revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = sqlc.arg(id) AND is_active;
+
+-- name: SettleWebhookDelivery :one
+-- Writes down an attempt by whoever still has the claim. The last attempts are kept.
+UPDATE webhook_deliveries SET
+    state = sqlc.arg(state), reason = sqlc.narg(reason), tries = tries + 1, next_attempt_at = sqlc.narg(next_attempt_at),
+    settled_at = sqlc.narg(settled_at), claim = NULL, claimed_until = NULL,
+    attempts = (CASE WHEN jsonb_array_length(attempts) >= sqlc.arg(keep)::integer THEN attempts - 0 ELSE attempts END)
+        || sqlc.arg(attempt)::jsonb
+WHERE id = sqlc.arg(id) AND claim = sqlc.arg(claim)::uuid
+RETURNING *;
+
+-- name: ReleaseWebhookDelivery :exec
+-- Gives back a claim whose attempt was broken off.
+UPDATE webhook_deliveries SET claim = NULL, claimed_until = NULL WHERE id = sqlc.arg(id) AND claim = sqlc.arg(claim)::uuid;
+
+-- name: DropWebhookDeliveries :execrows
+-- Gives up what waits for endpoints that are not active any more.
+UPDATE webhook_deliveries d SET state = 'failed', reason = sqlc.arg(reason)::text, next_attempt_at = NULL,
+    settled_at = sqlc.arg(at)::timestamptz, claim = NULL, claimed_until = NULL
+WHERE d.id IN (
+    SELECT p.id FROM webhook_endpoints e JOIN webhook_deliveries p ON p.endpoint_id = e.id
+    WHERE NOT e.is_active AND p.state = 'pending' AND (p.claim IS NULL OR p.claimed_until <= sqlc.arg(at)::timestamptz)
+    LIMIT sqlc.arg(row_limit)::bigint
+    FOR NO KEY UPDATE OF p SKIP LOCKED);
+
+-- name: PruneWebhookDeliveries :execrows
+DELETE FROM webhook_deliveries WHERE id IN (
+    SELECT id FROM webhook_deliveries WHERE settled_at < sqlc.arg(before)::timestamptz
+    ORDER BY settled_at LIMIT sqlc.arg(row_limit)::bigint FOR UPDATE SKIP LOCKED);
+
+-- name: PruneWebhookSecrets :execrows
+DELETE FROM webhook_secrets WHERE expires_at < sqlc.arg(before)::timestamptz;

@@ -1,0 +1,211 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/account"
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+// byOwner is the reason of an endpoint that its owner disabled.
+const byOwner = "It was disabled by a request."
+
+type createInput struct {
+	Body newWebhook
+}
+
+type newWebhook struct {
+	URL         string  `json:"url" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to."`
+	Description *string `json:"description" required:"false" maxLength:"500" doc:"What it is for."`
+	Kinds       []Kind  `json:"kinds" nullable:"false" minItems:"1" maxItems:"6" uniqueItems:"true" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed" doc:"Kinds of events to be told of."`
+}
+
+type updateInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
+	api.Precondition
+	Body changedWebhook
+}
+
+type changedWebhook struct {
+	URL         *string            `json:"url" required:"false" nullable:"false" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to, also those that wait."`
+	Description api.Change[string] `json:"description" required:"false" maxLength:"500" doc:"What it is for; null clears it."`
+	Kinds       []Kind             `json:"kinds" required:"false" nullable:"false" minItems:"1" maxItems:"6" uniqueItems:"true" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed" doc:"Kinds of events to be told of from now on."`
+	IsActive    *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether messages are sent."`
+}
+
+// check returns what the schema cannot tell.
+func (w *Webhooks) check(address *string, kinds []Kind) error {
+	var wrong []problem.Field
+	if address != nil {
+		if message := w.checkURL(*address); message != "" {
+			wrong = append(wrong, problem.Field{Field: "url", Message: message})
+		}
+	}
+	for i, k := range kinds {
+		if first := slices.Index(kinds, k); first < i {
+			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("kinds[%d]", i), Message: fmt.Sprintf("is the same as kinds[%d]", first)})
+		}
+	}
+	if wrong != nil {
+		return problem.Invalid(wrong...)
+	}
+	return nil
+}
+
+// checkURL returns what is wrong with the URL of an endpoint, or "". What its host resolves to is
+// judged each time that it is dialled; an address in the URL is judged now as well, to spare its
+// owner the search.
+func (w *Webhooks) checkURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "" {
+		return "must be a full https URL, such as https://example.com/hooks"
+	}
+	switch {
+	case u.User != nil:
+		return "must not hold a user name or password: check the signature of messages instead"
+	case u.Fragment != "":
+		return "must not have a fragment"
+	case u.Scheme == "http" && len(w.config.AllowNetworks) == 0:
+		return "must begin with https"
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		host = "127.0.0.1"
+	}
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return ""
+	}
+	switch {
+	case w.guard.Check(a) != nil:
+		return "must be on the public internet"
+	case u.Scheme == "http" && !w.guard.Allows(a):
+		return "must begin with https"
+	}
+	return ""
+}
+
+func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[NewWebhook], error) {
+	b := in.Body
+	if err := w.check(&b.URL, b.Kinds); err != nil {
+		return nil, err
+	}
+	owner := auth.From(ctx).AccountID
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("create webhook: %w", err)
+	}
+	var row store.WebhookEndpoint
+	var made secret
+	err = w.db.Account(ctx, owner, func(tx pgx.Tx) (err error) {
+		// One at a time, so that two at once cannot pass the limit.
+		if _, err := account.LockPlan(ctx, tx); err != nil {
+			return err
+		}
+		q := store.New(tx)
+		n, err := q.CountWebhooks(ctx)
+		if err != nil {
+			return fmt.Errorf("count webhooks: %w", err)
+		}
+		if n >= int64(w.config.MaxEndpoints) {
+			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d webhooks: delete some that are not used.", w.config.MaxEndpoints))
+		}
+		row, err = q.InsertWebhook(ctx, store.InsertWebhookParams{
+			ID: id, AccountID: owner, Url: b.URL, Description: b.Description, Kinds: names(b.Kinds),
+		})
+		if err != nil {
+			return fmt.Errorf("insert webhook: %w", err)
+		}
+		made, err = addSecret(ctx, q, owner, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create webhook: %w", err)
+	}
+	return api.Created(path+"/"+id.String(), withSecret(row, made)).At(row.Revision), nil
+}
+
+func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Webhook], error) {
+	b := in.Body
+	if err := w.check(b.URL, b.Kinds); err != nil {
+		return nil, err
+	}
+	revisions, err := in.Revisions()
+	if err != nil {
+		return nil, err
+	}
+	var row store.WebhookEndpoint
+	err = w.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		if b.URL == nil && b.Kinds == nil && b.IsActive == nil && !b.Description.Given {
+			row, err = read(ctx, tx, in.ID)
+			if err == nil && !api.Matches(row.Revision, revisions) {
+				err = problem.Stale("webhook")
+			}
+			return err
+		}
+		row, err = store.New(tx).UpdateWebhook(ctx, store.UpdateWebhookParams{
+			ID: in.ID, Revisions: revisions, Url: b.URL, SetDescription: b.Description.Given, Description: b.Description.Value,
+			Kinds: names(b.Kinds), IsActive: b.IsActive, Reason: byOwner,
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return refusal(ctx, tx, in.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update webhook: %w", err)
+	}
+	return api.OK(fromRow(row)).At(row.Revision), nil
+}
+
+// refusal says why a statement that compares revisions found nothing to change.
+func refusal(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
+	if _, err := read(ctx, tx, id); err != nil {
+		return err
+	}
+	return problem.Stale("webhook")
+}
+
+// names returns kinds as they are stored, nil for nil.
+func names(kinds []Kind) []string {
+	var texts []string
+	for _, k := range kinds {
+		texts = append(texts, string(k))
+	}
+	return texts
+}
+
+type deleteInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
+	api.Precondition
+}
+
+func (w *Webhooks) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Empty], error) {
+	revisions, err := in.Revisions()
+	if err != nil {
+		return nil, err
+	}
+	err = w.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+		n, err := store.New(tx).DeleteWebhook(ctx, store.DeleteWebhookParams{ID: in.ID, Revisions: revisions})
+		if err != nil || n > 0 {
+			return err
+		}
+		return refusal(ctx, tx, in.ID)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete webhook: %w", err)
+	}
+	return &api.Answer[api.Empty]{}, nil
+}

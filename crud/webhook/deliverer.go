@@ -1,0 +1,198 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/service"
+)
+
+const (
+	pollEvery = 500 * time.Millisecond
+	cleanTick = time.Minute
+	// claimMargin is what a claim lasts beyond the timeout of its attempt. Once it has run out, whoever
+	// made the claim is taken for dead, and somebody else delivers.
+	claimMargin = 45 * time.Second
+	// grace is what deliveries in flight get when the process stops, and noteTimeout what writing down
+	// one of them may take.
+	grace       = 500 * time.Millisecond
+	noteTimeout = 5 * time.Second
+	stopTimeout = 500 * time.Millisecond
+	cleanBatch  = 1000
+)
+
+// Deliverer is the service that sends what is due. Any number of processes may run one: each delivery
+// is claimed by one of them, for a time, and no endpoint gets more at once than the settings allow.
+//
+// It looks in Postgres rather than being told: a look costs little, needs no connection of its own, and
+// finds also what nobody was there to be told of.
+type Deliverer struct {
+	*service.Loop
+	w *Webhooks
+}
+
+// Deliverer returns the service. It is made once.
+func (w *Webhooks) Deliverer() *Deliverer {
+	d := &Deliverer{w: w}
+	d.Loop = service.NewLoop("webhooks", d.run)
+	return d
+}
+
+type job struct {
+	delivery store.WebhookDelivery
+	url      string
+}
+
+func (d *Deliverer) run(ctx context.Context, ready func()) error {
+	// Attempts outlive the order to stop by a moment, which most of them need no more of.
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	cleaned := make(chan struct{})
+	go func() {
+		defer close(cleaned)
+		d.w.keepClean(ctx)
+	}()
+	defer func() { <-cleaned }()
+	ready()
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	done := make(chan struct{}, d.w.config.Concurrency)
+	flying, failing := 0, false
+	look := true
+	for ctx.Err() == nil {
+		if free := d.w.config.Concurrency - flying; look && free > 0 {
+			jobs, err := d.w.claim(ctx, free)
+			if err != nil && ctx.Err() == nil {
+				d.w.metrics.errors.Inc()
+				if !failing { // once an outage, not at every look
+					d.w.log.Warn("cannot look for messages to webhooks, will try again", "error", err)
+				}
+			}
+			failing = err != nil
+			for _, j := range jobs {
+				flying++
+				go func() {
+					defer func() { done <- struct{}{} }()
+					d.w.deliver(work, j)
+				}()
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-poll.C:
+			look = true
+		case <-done:
+			flying--
+			look = !failing // there may be more for the same endpoint
+		}
+	}
+	late := time.AfterFunc(grace, cancel)
+	defer late.Stop()
+	for ; flying > 0; flying-- {
+		<-done
+	}
+	return nil
+}
+
+// claim takes deliveries that are due, at most so many.
+func (w *Webhooks) claim(ctx context.Context, most int) (jobs []job, err error) {
+	err = w.db.Transaction(ctx, func(tx pgx.Tx) error {
+		q, now := store.New(tx), w.now()
+		// Two statements: the second one has to see what others claimed until the first one had the locks.
+		endpoints, err := q.LockDueWebhooks(ctx, store.LockDueWebhooksParams{At: now, RowLimit: int64(most)})
+		if err != nil || len(endpoints) == 0 {
+			return err
+		}
+		rows, err := q.ClaimWebhookDeliveries(ctx, store.ClaimWebhookDeliveriesParams{
+			EndpointIDs: endpoints, At: now, Until: now.Add(w.config.Timeout + claimMargin),
+			MaxClaims: int64(w.config.PerEndpoint), RowLimit: int64(most),
+		})
+		for _, row := range rows {
+			jobs = append(jobs, job{row.WebhookDelivery, row.Url})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim deliveries: %w", err)
+	}
+	return jobs, nil
+}
+
+// deliver makes the attempt of a claim, and writes down how it went.
+func (w *Webhooks) deliver(ctx context.Context, j job) {
+	_, err := w.attempt(ctx, j)
+	if err == nil || isLost(err) {
+		return
+	}
+	if ctx.Err() == nil {
+		// The claim runs out, and the message is sent again under the same id.
+		w.metrics.errors.Inc()
+		w.log.Warn("cannot write down how a message to a webhook went", "delivery", j.delivery.ID, "error", err)
+		return
+	}
+	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	err = store.New(w.db.Unscoped()).ReleaseWebhookDelivery(release, store.ReleaseWebhookDeliveryParams{ID: j.delivery.ID, Claim: claimOf(j.delivery)})
+	if err != nil {
+		w.log.Warn("cannot give back a delivery, it waits until its claim runs out", "delivery", j.delivery.ID, "error", err)
+	}
+}
+
+// attempt sends a message, and settles the delivery.
+func (w *Webhooks) attempt(ctx context.Context, j job) (store.WebhookDelivery, error) {
+	secrets, err := store.New(w.db.Unscoped()).WebhookSecrets(ctx, store.WebhookSecretsParams{EndpointID: j.delivery.EndpointID, At: w.now()})
+	if err != nil {
+		return j.delivery, fmt.Errorf("read secrets: %w", err)
+	}
+	a, err := w.send(ctx, j.url, j.delivery.EventID, j.delivery.Body, secrets)
+	if err != nil {
+		return j.delivery, err
+	}
+	// What was sent is written down even when the process is told to stop now.
+	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	defer cancel()
+	return w.settle(note, j.delivery, a)
+}
+
+// keepClean cleans up now and then until ctx ends.
+func (w *Webhooks) keepClean(ctx context.Context) {
+	ticker := time.NewTicker(cleanTick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			w.clean(ctx)
+		}
+	}
+}
+
+// clean gives up what waits for endpoints that are not active, and removes what is old.
+func (w *Webhooks) clean(ctx context.Context) {
+	q, now := store.New(w.db.Unscoped()), w.now()
+	for _, work := range []func() (int64, error){
+		func() (int64, error) {
+			return q.DropWebhookDeliveries(ctx, store.DropWebhookDeliveriesParams{At: now, Reason: dropped, RowLimit: cleanBatch})
+		},
+		func() (int64, error) {
+			return q.PruneWebhookDeliveries(ctx, store.PruneWebhookDeliveriesParams{Before: now.Add(-w.config.Keep), RowLimit: cleanBatch})
+		},
+		func() (int64, error) { return q.PruneWebhookSecrets(ctx, now) },
+	} {
+		for n := int64(cleanBatch); n >= cleanBatch && ctx.Err() == nil; {
+			var err error
+			if n, err = work(); err != nil {
+				if ctx.Err() == nil {
+					w.metrics.errors.Inc()
+					w.log.Warn("cannot clean up the log of webhooks, will try again", "error", err)
+				}
+				break
+			}
+		}
+	}
+}

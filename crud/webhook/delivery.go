@@ -1,0 +1,182 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+// Delivery is one message to one endpoint, as the API shows it.
+type Delivery struct {
+	ID            uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
+	MessageID     string    `json:"message_id" doc:"Header webhook-id: the same at every attempt, and for every webhook that is told of the event."`
+	Kind          Kind      `json:"kind" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed,webhook.test" doc:"What it tells of."`
+	State         string    `json:"state" enum:"pending,delivered,failed" doc:"Whether it arrived, or will be tried again."`
+	Reason        *string   `json:"reason" doc:"Why it failed."`
+	Body          body      `json:"body" doc:"What is sent."`
+	Attempts      []Attempt `json:"attempts" nullable:"false" doc:"Attempts so far, the oldest first: the last 20 of them."`
+	NextAttemptAt *api.Time `json:"next_attempt_at" doc:"When it will be tried next."`
+	CreatedAt     api.Time  `json:"created_at" doc:"When it was made."`
+	SettledAt     *api.Time `json:"settled_at" doc:"When it arrived, or was given up."`
+}
+
+// body is the text of a message.
+type body string
+
+// MarshalJSON implements json.Marshaler.
+func (b body) MarshalJSON() ([]byte, error) { return jsontext.Value(b), nil }
+
+// Schema implements huma.SchemaProvider.
+func (body) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+func fromDelivery(d store.WebhookDelivery) (Delivery, error) {
+	shown := Delivery{
+		ID: d.ID, MessageID: messageID(d.EventID), Kind: Kind(d.Kind), State: d.State, Reason: d.Reason, Body: body(d.Body),
+		Attempts: []Attempt{}, NextAttemptAt: api.OptionalTime(d.NextAttemptAt), CreatedAt: api.TimeOf(d.CreatedAt), SettledAt: api.OptionalTime(d.SettledAt),
+	}
+	if err := json.Unmarshal(d.Attempts, &shown.Attempts); err != nil {
+		return shown, fmt.Errorf("read attempts: %w", err)
+	}
+	return shown, nil
+}
+
+type deliveriesInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
+	api.CursorPaging
+	State *string `query:"state" enum:"pending,delivered,failed" doc:"Only messages in this state."`
+}
+
+// cursor is a place in a log: the delivery that its page ended with, and which log it was.
+type cursor struct {
+	Endpoint uuid.UUID `json:"e"`
+	State    string    `json:"s"`
+	At       int64     `json:"c"` // Unix milliseconds
+	ID       uuid.UUID `json:"i"`
+}
+
+func (in *deliveriesInput) state() string {
+	if in.State == nil {
+		return ""
+	}
+	return *in.State
+}
+
+// place returns where the request goes on, or nil at the beginning.
+func (in *deliveriesInput) place() (at *time.Time, id *uuid.UUID, err error) {
+	if in.Cursor == "" {
+		return nil, nil, nil
+	}
+	var c cursor
+	if err := api.DecodeCursor(in.Cursor, &c); err != nil {
+		return nil, nil, err
+	}
+	t := time.UnixMilli(c.At).UTC()
+	if c.Endpoint != in.ID || c.State != in.state() || t.Year() < 1 || t.Year() > 9999 {
+		return nil, nil, problem.Parameter(problem.Field{Field: "cursor", Message: "belongs to another list: send the filters that it came with, or start without a cursor"})
+	}
+	return &t, &c.ID, nil
+}
+
+func (w *Webhooks) deliveries(ctx context.Context, in *deliveriesInput) (*api.Answer[api.CursorPage[Delivery]], error) {
+	// One more than the page has tells whether another one follows.
+	query := store.ListWebhookDeliveriesParams{EndpointID: in.ID, State: in.State, RowOffset: in.Offset(), RowLimit: in.Limit() + 1}
+	var err error
+	if query.BeforeAt, query.BeforeID, err = in.place(); err != nil {
+		return nil, err
+	}
+	var total int64
+	var rows []store.WebhookDelivery
+	err = w.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		if _, err := read(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		q := store.New(tx)
+		if total, err = q.CountWebhookDeliveries(ctx, store.CountWebhookDeliveriesParams{EndpointID: in.ID, State: in.State}); err != nil {
+			return err
+		}
+		rows, err = q.ListWebhookDeliveries(ctx, query)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list deliveries: %w", err)
+	}
+	next := ""
+	if int64(len(rows)) > in.Limit() {
+		rows = rows[:in.Limit()]
+		last := rows[len(rows)-1]
+		if next, err = api.EncodeCursor(cursor{in.ID, in.state(), last.CreatedAt.UnixMilli(), last.ID}); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]Delivery, len(rows))
+	for i, row := range rows {
+		if list[i], err = fromDelivery(row); err != nil {
+			return nil, err
+		}
+	}
+	return api.ListCursor(ctx, in.CursorPaging, list, total, next), nil
+}
+
+type deliveryInput struct {
+	ID         uuid.UUID `path:"id" doc:"Id of the webhook."`
+	DeliveryID uuid.UUID `path:"delivery_id" doc:"Id of the message in the log."`
+}
+
+func (w *Webhooks) delivery(ctx context.Context, in *deliveryInput) (*api.Answer[Delivery], error) {
+	var row store.WebhookDelivery
+	err := w.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		row, err = store.New(tx).GetWebhookDelivery(ctx, store.GetWebhookDeliveryParams{EndpointID: in.ID, ID: in.DeliveryID})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.Missing("message")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get delivery: %w", err)
+	}
+	shown, err := fromDelivery(row)
+	if err != nil {
+		return nil, err
+	}
+	return api.OK(shown), nil
+}
+
+func (w *Webhooks) replay(ctx context.Context, in *deliveryInput) (*api.Answer[Delivery], error) {
+	var row store.WebhookDelivery
+	err := w.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		endpoint, err := read(ctx, tx, in.ID)
+		if err != nil {
+			return err
+		}
+		row, err = store.New(tx).ReplayWebhookDelivery(ctx, store.ReplayWebhookDeliveryParams{EndpointID: in.ID, ID: in.DeliveryID})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.Missing("message")
+		}
+		if err == nil && !endpoint.IsActive {
+			return problem.New(problem.Conflict, "The webhook is not active: activate it before sending messages again.")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("replay delivery: %w", err)
+	}
+	shown, err := fromDelivery(row)
+	if err != nil {
+		return nil, err
+	}
+	return api.OK(shown), nil
+}

@@ -1,0 +1,174 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+// Webhook is an endpoint as the API shows it: without its secrets.
+type Webhook struct {
+	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
+	URL            string    `json:"url" doc:"Where messages are sent to."`
+	Description    *string   `json:"description" doc:"What it is for."`
+	Kinds          []Kind    `json:"kinds" nullable:"false" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed" doc:"Kinds of events that it is told of."`
+	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
+	DisabledReason *string   `json:"disabled_reason" doc:"Why it is not active."`
+	DisabledAt     *api.Time `json:"disabled_at" doc:"Since when it is not active."`
+	FailingSince   *api.Time `json:"failing_since" doc:"When the first message failed since the last success; null while all is well."`
+	CreatedAt      api.Time  `json:"created_at" doc:"When it was created."`
+	UpdatedAt      api.Time  `json:"updated_at" doc:"When it was last changed."`
+}
+
+// NewWebhook is an endpoint with the secret just made for it.
+type NewWebhook struct {
+	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
+	URL            string    `json:"url" doc:"Where messages are sent to."`
+	Description    *string   `json:"description" doc:"What it is for."`
+	Kinds          []Kind    `json:"kinds" nullable:"false" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed" doc:"Kinds of events that it is told of."`
+	Secret         string    `json:"secret" doc:"What messages are signed with. It is shown this once."`
+	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
+	DisabledReason *string   `json:"disabled_reason" doc:"Why it is not active."`
+	DisabledAt     *api.Time `json:"disabled_at" doc:"Since when it is not active."`
+	FailingSince   *api.Time `json:"failing_since" doc:"When the first message failed since the last success; null while all is well."`
+	CreatedAt      api.Time  `json:"created_at" doc:"When it was created."`
+	UpdatedAt      api.Time  `json:"updated_at" doc:"When it was last changed."`
+}
+
+const (
+	path = "/api/v1/webhooks"
+	tag  = "Webhooks"
+)
+
+// Register adds the operations on webhooks.
+func (w *Webhooks) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "create-webhook", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true, Secret: true,
+		Summary:     "Create a webhook",
+		Description: "The URL has to be on the public internet, and to begin with https, unless whoever runs the installation allowed its network. The answer holds the secret that messages are signed with.",
+		Errors:      []problem.Code{problem.LimitReached},
+	}, w.create)
+	api.Register(a, api.Operation{
+		ID: "list-webhooks", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
+		Summary: "List webhooks, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+	}, w.list)
+	api.Register(a, api.Operation{
+		ID: "get-webhook", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
+		Summary: "Get a webhook",
+	}, w.get)
+	api.Register(a, api.Operation{
+		ID: "update-webhook", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
+		Summary:     "Change a webhook",
+		Description: "Fields that are left out stay as they are; null clears description. While it is not active, nothing is sent or kept for it, and messages that wait are given up; they can be replayed later.",
+	}, w.update)
+	api.Register(a, api.Operation{
+		ID: "delete-webhook", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
+		Summary: "Delete a webhook and its log",
+	}, w.delete)
+	api.Register(a, api.Operation{
+		ID: "rotate-webhook-secret", Method: "POST", Path: path + "/{id}/rotate-secret", Scope: auth.Write, Tag: tag, Tagged: true, Secret: true,
+		Summary:     "Make a new secret for a webhook",
+		Description: "Messages are signed with the new secret and with those before, for as long as keep_previous_hours says, so that receivers can change over in their own time. After a leak, say 0.",
+		Errors:      []problem.Code{problem.Conflict},
+	}, w.rotate)
+	api.Register(a, api.Operation{
+		ID: "test-webhook", Method: "POST", Path: path + "/{id}/test", Scope: auth.Write, Tag: tag, Timeout: maxTimeout + testMargin,
+		Summary:     "Send a test message to a webhook",
+		Description: "It has the type webhook.test, is sent at once, active or not, and is not tried again. The answer tells how it went.",
+	}, w.test)
+	api.Register(a, api.Operation{
+		ID: "list-webhook-deliveries", Method: "GET", Path: path + "/{id}/deliveries", Scope: auth.Read, Tag: tag,
+		Summary: "List what was sent to a webhook, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+	}, w.deliveries)
+	api.Register(a, api.Operation{
+		ID: "get-webhook-delivery", Method: "GET", Path: path + "/{id}/deliveries/{delivery_id}", Scope: auth.Read, Tag: tag,
+		Summary: "Get one message that was sent to a webhook",
+	}, w.delivery)
+	api.Register(a, api.Operation{
+		ID: "replay-webhook-delivery", Method: "POST", Path: path + "/{id}/deliveries/{delivery_id}/replay", Scope: auth.Write, Tag: tag, Status: 202,
+		Summary:     "Send a message again",
+		Description: "The same message, with the same webhook-id, whatever became of it before. It is tried again as often as a new one.",
+		Errors:      []problem.Code{problem.Conflict},
+	}, w.replay)
+}
+
+type idInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
+}
+
+func (w *Webhooks) get(ctx context.Context, in *idInput) (*api.Answer[Webhook], error) {
+	var row store.WebhookEndpoint
+	err := w.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		row, err = read(ctx, tx, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get webhook: %w", err)
+	}
+	return api.OK(fromRow(row)).At(row.Revision), nil
+}
+
+// read returns an endpoint, or the problem that there is none.
+func read(ctx context.Context, tx pgx.Tx, id uuid.UUID) (store.WebhookEndpoint, error) {
+	row, err := store.New(tx).GetWebhook(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row, problem.Missing("webhook")
+	}
+	if err != nil {
+		return row, fmt.Errorf("read webhook: %w", err)
+	}
+	return row, nil
+}
+
+type listInput struct{ api.Paging }
+
+func (w *Webhooks) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[Webhook]], error) {
+	var total int64
+	var hooks []Webhook
+	err := w.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		if total, err = q.CountWebhooks(ctx); err != nil {
+			return err
+		}
+		rows, err := q.ListWebhooks(ctx, store.ListWebhooksParams{RowOffset: in.Offset(), RowLimit: in.Limit()})
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			hooks = append(hooks, fromRow(row))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
+	}
+	return api.List(ctx, in.Paging, hooks, total), nil
+}
+
+func fromRow(row store.WebhookEndpoint) Webhook {
+	kinds := make([]Kind, len(row.Kinds))
+	for i, k := range row.Kinds {
+		kinds[i] = Kind(k)
+	}
+	return Webhook{
+		ID: row.ID, URL: row.Url, Description: row.Description, Kinds: kinds, IsActive: row.IsActive,
+		DisabledReason: row.DisabledReason, DisabledAt: api.OptionalTime(row.DisabledAt), FailingSince: api.OptionalTime(row.FailingSince),
+		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
+	}
+}
+
+func withSecret(row store.WebhookEndpoint, s secret) NewWebhook {
+	h := fromRow(row)
+	return NewWebhook{
+		ID: h.ID, URL: h.URL, Description: h.Description, Kinds: h.Kinds, Secret: s.reveal(), IsActive: h.IsActive,
+		DisabledReason: h.DisabledReason, DisabledAt: h.DisabledAt, FailingSince: h.FailingSince, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt,
+	}
+}

@@ -1,0 +1,111 @@
+package webhook
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+// secret is a key that messages are signed with. It does not show itself in a log or an error.
+type secret []byte
+
+const (
+	secretBytes = 32
+	// maxSecrets bounds those that sign at a time, and so the length of a header.
+	maxSecrets = 5
+)
+
+func newSecret() secret {
+	s := make(secret, secretBytes)
+	_, _ = rand.Read(s) // never fails
+	return s
+}
+
+// String implements fmt.Stringer.
+func (secret) String() string { return "(secret)" }
+
+// GoString implements fmt.GoStringer.
+func (secret) GoString() string { return "(secret)" }
+
+// LogValue implements slog.LogValuer.
+func (secret) LogValue() slog.Value { return slog.StringValue("(secret)") }
+
+// reveal returns the secret in the form that receivers are given.
+func (s secret) reveal() string { return "whsec_" + base64.StdEncoding.EncodeToString(s) }
+
+// sign returns the header webhook-signature: one signature for each secret.
+func sign(secrets [][]byte, id string, at time.Time, body string) string {
+	signatures := make([]string, len(secrets))
+	for i, s := range secrets {
+		h := hmac.New(sha256.New, s)
+		h.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "." + body))
+		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(h.Sum(nil))
+	}
+	return strings.Join(signatures, " ")
+}
+
+// addSecret gives an endpoint a new secret.
+func addSecret(ctx context.Context, q *store.Queries, account, endpoint uuid.UUID) (secret, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make id: %w", err)
+	}
+	s := newSecret()
+	if err := q.InsertWebhookSecret(ctx, store.InsertWebhookSecretParams{ID: id, AccountID: account, EndpointID: endpoint, Secret: s}); err != nil {
+		return nil, fmt.Errorf("insert webhook secret: %w", err)
+	}
+	return s, nil
+}
+
+type rotateInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
+	// A body would have to be sent even where nothing is to be said.
+	KeepHours int `query:"keep_previous_hours" default:"24" minimum:"0" maximum:"168" doc:"Hours for which the secrets before sign as well."`
+}
+
+func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[NewWebhook], error) {
+	account := auth.From(ctx).AccountID
+	var row store.WebhookEndpoint
+	var made secret
+	err := w.db.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		if _, err := read(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		q := store.New(tx)
+		if row, err = q.TouchWebhook(ctx, in.ID); err != nil { // one rotation at a time
+			return fmt.Errorf("take webhook: %w", err)
+		}
+		until := time.Now().Add(time.Duration(in.KeepHours) * time.Hour)
+		if err := q.ExpireWebhookSecrets(ctx, store.ExpireWebhookSecretsParams{EndpointID: in.ID, Until: until}); err != nil {
+			return fmt.Errorf("expire webhook secrets: %w", err)
+		}
+		n, err := q.CountWebhookSecrets(ctx, in.ID)
+		if err != nil {
+			return fmt.Errorf("count webhook secrets: %w", err)
+		}
+		if in.KeepHours > 0 && n >= maxSecrets {
+			return problem.New(problem.Conflict, fmt.Sprintf("%d secrets sign the messages of this webhook at present: wait until some expire, or end them all with keep_previous_hours=0.", n))
+		}
+		made, err = addSecret(ctx, q, account, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("rotate webhook secret: %w", err)
+	}
+	return api.OK(withSecret(row, made)).At(row.Revision), nil
+}

@@ -1,0 +1,144 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+)
+
+// The states of a delivery.
+const (
+	statePending   = "pending"
+	stateDelivered = "delivered"
+	stateFailed    = "failed"
+)
+
+const (
+	// jitter is the part of a delay by which it may be shorter or longer.
+	jitter = 0.1
+	// maxRetryAfter bounds the delay that an endpoint can ask for.
+	maxRetryAfter = 24 * time.Hour
+	// keepAttempts is how many attempts of a delivery the log keeps.
+	keepAttempts = 20
+	// disableFailures is how many attempts must have failed before an endpoint is disabled, so that a
+	// quiet one is not disabled for two bad moments that lie days apart.
+	disableFailures = 10
+)
+
+// schedule is the delay after each failed attempt; after the last one the message is given up.
+var schedule = [...]time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 24 * time.Hour} //nolint:gochecknoglobals // a constant that Go cannot express
+
+// settle writes down an attempt, and what follows from it for the delivery and its endpoint. It takes
+// the endpoint before the delivery, as everything does that takes both.
+func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a Attempt) (store.WebhookDelivery, error) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return d, fmt.Errorf("encode attempt: %w", err)
+	}
+	now := w.now()
+	row := store.SettleWebhookDeliveryParams{ID: d.ID, Claim: claimOf(d), Keep: keepAttempts, Attempt: text}
+	disabled := false
+	err = w.db.Transaction(ctx, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		row.State, row.Reason, row.NextAttemptAt, row.SettledAt = stateDelivered, nil, nil, &now
+		disabled = false
+		switch {
+		case Kind(d.Kind) == kindTest: // says nothing about other messages
+			if !a.delivered() {
+				row.State, row.Reason = stateFailed, because("It was a test, which is not repeated.")
+			}
+		case a.delivered():
+			err = q.WebhookSucceeded(ctx, d.EndpointID)
+		default:
+			disabled, err = w.failed(ctx, q, d, a, now, &row)
+		}
+		if err != nil {
+			return err
+		}
+		d, err = q.SettleWebhookDelivery(ctx, row)
+		return err
+	})
+	if err != nil {
+		return d, fmt.Errorf("write down attempt: %w", err)
+	}
+	result := resultDelivered
+	if !a.delivered() {
+		result = resultFailed
+	}
+	w.metrics.attempts.WithLabelValues(result).Inc()
+	if disabled {
+		w.metrics.disabled.Inc()
+		w.log.Warn("disabled a webhook that fails", "webhook", d.EndpointID, "account", d.AccountID)
+	}
+	return d, nil
+}
+
+// failed decides what follows from a failed attempt, and whether the endpoint was disabled by it.
+func (w *Webhooks) failed(ctx context.Context, q *store.Queries, d store.WebhookDelivery, a Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
+	endpoint, err := q.WebhookFailed(ctx, store.WebhookFailedParams{ID: d.EndpointID, At: now})
+	if err != nil {
+		return false, err
+	}
+	why := ""
+	switch {
+	case a.gone():
+		why = "It answered with 410: it wants no more messages."
+	case endpoint.Failures >= disableFailures && !now.Before(endpoint.FailingSince.Add(w.config.DisableAfter)):
+		why = fmt.Sprintf("It failed for %s without a success, %d times in a row.", period(w.config.DisableAfter), endpoint.Failures)
+	}
+	row.State = stateFailed
+	switch {
+	case why != "" && endpoint.IsActive:
+		disabled = true
+		if err := q.DisableWebhook(ctx, store.DisableWebhookParams{ID: d.EndpointID, Reason: why, At: now}); err != nil {
+			return false, err
+		}
+		fallthrough
+	case !endpoint.IsActive:
+		row.Reason = because(dropped)
+	case int(d.Tries) >= len(schedule):
+		row.Reason = because(fmt.Sprintf("It was given up after %d attempts.", d.Tries+1))
+	default:
+		next := now.Add(delay(int(d.Tries), a.retryAfter))
+		row.State, row.NextAttemptAt, row.SettledAt = statePending, &next, nil
+	}
+	return disabled, nil
+}
+
+// dropped is the reason of a delivery whose endpoint is not active.
+const dropped = "The webhook is not active."
+
+// delay returns how long to wait after so many failed attempts before this one.
+func delay(before int, asked time.Duration) time.Duration {
+	planned := float64(schedule[before]) * (1 - jitter + 2*jitter*rand.Float64()) //nolint:gosec // spreads load, and keeps no secret
+	return max(time.Duration(planned), min(asked, maxRetryAfter))
+}
+
+func because(s string) *string { return &s }
+
+// period writes whole days as such.
+func period(d time.Duration) string {
+	if days := d / (24 * time.Hour); days > 1 && d%(24*time.Hour) == 0 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return d.String()
+}
+
+func claimOf(d store.WebhookDelivery) uuid.UUID {
+	if d.Claim == nil {
+		return uuid.Nil
+	}
+	return *d.Claim
+}
+
+// isLost reports whether an error of settle says that the claim is not held any more: somebody else
+// makes, or made, the same delivery.
+func isLost(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

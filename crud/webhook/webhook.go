@@ -1,0 +1,87 @@
+package webhook
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/dialguard"
+	"lodestone/pkg/postgres"
+)
+
+// Parts is what webhooks work with.
+type Parts struct {
+	Postgres *postgres.Pool
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer // nil: no metrics
+	Now      func() time.Time      // nil: time.Now; deliveries are due by it
+	Resolver *net.Resolver         // of the hosts of endpoints; nil: the system's
+}
+
+// Webhooks serves the endpoints of accounts, and makes the Deliverer that sends to them. It is safe for
+// concurrent use.
+type Webhooks struct {
+	config    Config
+	db        *postgres.Pool
+	log       *slog.Logger
+	now       func() time.Time
+	guard     *dialguard.Guard
+	transport *dialguard.Transport
+	client    *http.Client
+	metrics   *metrics
+}
+
+// New returns the webhooks of a database.
+func New(c Config, p Parts) (*Webhooks, error) {
+	networks, err := dialguard.ParseNetworks(c.AllowNetworks)
+	if err != nil {
+		return nil, fmt.Errorf("make webhooks: %w", err)
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	guard := dialguard.New(networks...)
+	transport := dialguard.NewTransport(guard, p.Resolver)
+	return &Webhooks{
+		config: c, db: p.Postgres, log: p.Log, now: p.Now, guard: guard, transport: transport, metrics: newMetrics(p.Metrics),
+		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse // a redirect is an answer like any other, and no success
+		}},
+	}, nil
+}
+
+// Close closes the connections that are kept for the next message. No delivery may be in flight.
+func (w *Webhooks) Close() { w.transport.CloseIdleConnections() }
+
+// metrics are those of delivering.
+type metrics struct {
+	attempts *prometheus.CounterVec
+	took     prometheus.Histogram
+	disabled prometheus.Counter
+	errors   prometheus.Counter
+}
+
+func newMetrics(r prometheus.Registerer) *metrics {
+	m := &metrics{
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lodestone_webhook_attempts_total", Help: "Messages sent to webhooks, by how it went."}, []string{"result"}),
+		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "lodestone_webhook_attempt_seconds", Help: "Time until a webhook had answered.", Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30}}),
+		disabled: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_webhook_disabled_total", Help: "Webhooks that were disabled because they failed."}),
+		errors:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_webhook_errors_total", Help: "Looks for messages to send, and notes of how it went, that failed."}),
+	}
+	for _, result := range []string{resultDelivered, resultFailed} {
+		m.attempts.WithLabelValues(result)
+	}
+	if r != nil {
+		r.MustRegister(m.attempts, m.took, m.disabled, m.errors)
+	}
+	return m
+}
+
+const (
+	resultDelivered = "delivered"
+	resultFailed    = "failed"
+)
