@@ -1,0 +1,113 @@
+package magnet
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/postgres"
+)
+
+// Content reads one version of a stored file, one chunk in memory at a time. A version never changes,
+// so each chunk is read in a transaction of its own: a slow reader keeps no connection. It belongs to
+// one goroutine.
+type Content struct {
+	ctx    context.Context //nolint:containedctx // an io.ReadSeeker cannot be given one; it lives as long as the request
+	db     *postgres.Pool
+	file   store.LeadMagnetFile
+	offset int64
+	number int32 // of the chunk in memory
+	bytes  []byte
+	failed error
+}
+
+// NewContent returns the content of a file, of which nothing has been read yet.
+func NewContent(ctx context.Context, db *postgres.Pool, file store.LeadMagnetFile) *Content {
+	return &Content{ctx: ctx, db: db, file: file, number: -1}
+}
+
+// Check returns why the file cannot be read, before an answer begins.
+func (c *Content) Check() error { return c.load(int32(c.offset / chunkBytes)) }
+
+// Failed returns why reading stopped before the end, or nil.
+func (c *Content) Failed() error { return c.failed }
+
+func (c *Content) load(number int32) error {
+	if number == c.number {
+		return nil
+	}
+	err := c.db.AccountSnapshot(c.ctx, c.file.AccountID, func(tx pgx.Tx) (err error) {
+		c.bytes, err = store.New(tx).GetChunk(c.ctx, store.GetChunkParams{LeadMagnetID: c.file.LeadMagnetID, Version: c.file.Version, Number: number})
+		return err
+	})
+	if err != nil {
+		c.number = -1
+		return fmt.Errorf("read chunk of file: %w", err)
+	}
+	c.number = number
+	return nil
+}
+
+// Read implements io.Reader.
+func (c *Content) Read(into []byte) (int, error) {
+	if c.offset >= c.file.FileSize {
+		return 0, io.EOF
+	}
+	if err := c.load(int32(c.offset / chunkBytes)); err != nil {
+		c.failed = err
+		return 0, err
+	}
+	n := copy(into, c.bytes[c.offset%chunkBytes:])
+	c.offset += int64(n)
+	return n, nil
+}
+
+// Seek implements io.Seeker.
+func (c *Content) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += c.offset
+	case io.SeekEnd:
+		offset += c.file.FileSize
+	}
+	if offset < 0 {
+		return 0, errors.New("seek before the beginning of the file")
+	}
+	c.offset = offset
+	return offset, nil
+}
+
+// Tag returns the ETag of a file: it stands for these bytes.
+func Tag(file store.LeadMagnetFile) string { return `"` + hex.EncodeToString(file.SHA256[:16]) + `"` }
+
+// KeepOneRange removes a Range header that does not ask for one part that the file has: the whole file
+// is a proper answer to it.
+func KeepOneRange(r *http.Request, size int64) {
+	if !satisfiable(r.Header.Get("Range"), size) {
+		r.Header.Del("Range")
+	}
+}
+
+var rangeForm = regexp.MustCompile(`^bytes=(\d{0,18})-(\d{0,18})$`)
+
+// satisfiable reports whether a Range header asks for one part that the file has.
+func satisfiable(header string, size int64) bool {
+	parts := rangeForm.FindStringSubmatch(header)
+	if parts == nil || parts[1] == "" && parts[2] == "" {
+		return false
+	}
+	first, firstErr := strconv.ParseInt(parts[1], 10, 64)
+	last, lastErr := strconv.ParseInt(parts[2], 10, 64)
+	if firstErr != nil {
+		return last > 0 // the last so many bytes
+	}
+	return first < size && (lastErr != nil || first <= last)
+}
