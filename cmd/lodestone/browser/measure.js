@@ -24,19 +24,20 @@ export function watchBytes(page) {
 
 /** Notes under a name what a page, which has finished loading, weighed and how long it took to show. */
 export async function measure(name, visitor, page = visitor.page) {
-  const timing = await page.evaluate(() => new Promise((resolve) => {
+  const timing = await page.evaluate((scripts) => {
     const [navigation] = performance.getEntriesByType('navigation');
     const found = {
       response_ms: navigation.responseEnd, loaded_ms: navigation.loadEventEnd,
       fcp_ms: performance.getEntriesByName('first-contentful-paint')[0]?.startTime, lcp_ms: undefined, layout_shift: 0,
     };
+    if (!scripts) return found; // nothing would call back
     new PerformanceObserver((list) => { found.lcp_ms = list.getEntries().at(-1).startTime; })
       .observe({ type: 'largest-contentful-paint', buffered: true });
     new PerformanceObserver((list) => {
       for (const e of list.getEntries()) if (!e.hadRecentInput) found.layout_shift += e.value;
     }).observe({ type: 'layout-shift', buffered: true });
-    setTimeout(() => resolve(found), 100); // what is buffered comes in a task of its own
-  }));
+    return new Promise((resolve) => { setTimeout(() => resolve(found), 100); }); // what is buffered comes in a task of its own
+  }, visitor.options.scripts !== false);
   const count = bytes.get(page);
   const result = {
     transferred_bytes: count.total, requests: count.requests, bytes_by_type: count.byType,
