@@ -80,6 +80,7 @@ export async function newVisitor(t, device, o = {}) {
   t.after(() => v.leave());
   await v.watch();
   v.page = await context.newPage();
+  await watchBytes(v.page);
   return v;
 }
 
@@ -131,7 +132,6 @@ export class Visitor {
       this.offences.push(`dialog: ${d.message()}`);
       d.dismiss().catch(() => {});
     });
-    context.on('page', (p) => watchBytes(p));
   }
 
   /** Asserts that pages kept the rules: no violated policy, no error, nothing from outside, nothing stored. */

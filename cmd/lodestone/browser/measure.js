@@ -5,21 +5,20 @@ import path from 'node:path';
 const measured = {};
 const bytes = new WeakMap(); // of pages
 
-/** Counts what travels to a page, headers included. */
-export function watchBytes(page) {
+/** Counts what travels to a page from now on, headers included. */
+export async function watchBytes(page) {
   const count = { total: 0, requests: 0, byType: {} };
   bytes.set(page, count);
-  page.context().newCDPSession(page).then(async (cdp) => {
-    const types = new Map();
-    cdp.on('Network.responseReceived', (e) => types.set(e.requestId, e.type.toLowerCase()));
-    cdp.on('Network.loadingFinished', (e) => {
-      const type = types.get(e.requestId) ?? 'other';
-      count.total += e.encodedDataLength;
-      count.requests++;
-      count.byType[type] = (count.byType[type] ?? 0) + e.encodedDataLength;
-    });
-    await cdp.send('Network.enable');
-  }).catch(() => {}); // the page is gone already
+  const cdp = await page.context().newCDPSession(page);
+  const types = new Map();
+  cdp.on('Network.responseReceived', (e) => types.set(e.requestId, e.type.toLowerCase()));
+  cdp.on('Network.loadingFinished', (e) => {
+    const type = types.get(e.requestId) ?? 'other';
+    count.total += e.encodedDataLength;
+    count.requests++;
+    count.byType[type] = (count.byType[type] ?? 0) + e.encodedDataLength;
+  });
+  await cdp.send('Network.enable');
 }
 
 /** Notes under a name what a page, which has finished loading, weighed and how long it took to show. */
