@@ -155,6 +155,9 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx) (sender, visitor) {
 		return s, visitor{}
 	}
 	s.userAgent = userAgent(agent)
+	if withheld(h) {
+		return s, visitor{}
+	}
 	addr := c.addresses.client(ctx)
 	return s, visitor{addr: addr, keep: addr.IsValid()}
 }

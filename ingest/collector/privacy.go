@@ -12,6 +12,13 @@ func objects(h *fasthttp.RequestHeader) bool {
 	return string(h.Peek("Sec-GPC")) == "1" || string(h.Peek("DNT")) == "1"
 }
 
+// withheld reports whether the sender says that the connection is not the visitor's (RFC 7239): a
+// server that reports for somebody else, and so would give all its visitors one hash. Anybody may say
+// so, since it takes nothing from others.
+func withheld(h *fasthttp.RequestHeader) bool {
+	return string(h.Peek("Forwarded")) == "for=unknown"
+}
+
 // userAgent returns the sender's user agent as it is kept: valid UTF-8 of at most MaxAgentBytes.
 // It aliases the header if nothing had to be changed.
 func userAgent(raw []byte) []byte {

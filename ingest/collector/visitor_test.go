@@ -102,6 +102,15 @@ func TestForwardedOfTrustedProxies(t *testing.T) {
 	require.NotEqual(t, h[0], h[8])
 }
 
+// A server that reports what a visitor did says that the address is not the visitor's.
+func TestAServersAddressIsNotTheVisitors(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	h := s.hashes(t, []string{"Forwarded", "for=unknown"}, []string{"Forwarded", "for=203.0.113.1"})
+	require.Empty(t, h[0])
+	require.NotEmpty(t, h[1])
+}
+
 func TestPrivacySignals(t *testing.T) {
 	t.Parallel()
 	const agent = "Mozilla/5.0 Firefox/143.0"
