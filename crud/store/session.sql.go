@@ -175,7 +175,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, m.title
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -191,9 +191,9 @@ type GetSessionFileParams struct {
 }
 
 type GetSessionFileRow struct {
-	Session        Session
 	AccessLink     AccessLink
 	LeadMagnetFile LeadMagnetFile
+	Title          string
 }
 
 // Reads the file of a session that may still be read.
@@ -201,13 +201,6 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 	row := q.db.QueryRow(ctx, getSessionFile, arg.ID, arg.AccessLinkID, arg.LongestSeconds)
 	var i GetSessionFileRow
 	err := row.Scan(
-		&i.Session.ID,
-		&i.Session.AccountID,
-		&i.Session.AccessLinkID,
-		&i.Session.MagnetVersion,
-		&i.Session.StartedAt,
-		&i.Session.LastActiveAt,
-		&i.Session.EndedAt,
 		&i.AccessLink.ID,
 		&i.AccessLink.AccountID,
 		&i.AccessLink.LeadMagnetID,
@@ -237,8 +230,31 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.LeadMagnetFile.SHA256,
 		&i.LeadMagnetFile.CreatedAt,
 		&i.LeadMagnetFile.Pictured,
+		&i.Title,
 	)
 	return i, err
+}
+
+const hasOpenSession = `-- name: HasOpenSession :one
+SELECT EXISTS (
+    SELECT FROM sessions s
+    WHERE s.access_link_id = $1 AND s.ended_at IS NULL
+        AND s.last_active_at > clock_timestamp() - make_interval(secs => $2::float8)
+        AND s.started_at > clock_timestamp() - make_interval(secs => $3::float8))
+`
+
+type HasOpenSessionParams struct {
+	AccessLinkID   uuid.UUID
+	PauseSeconds   float64
+	LongestSeconds float64
+}
+
+// Tells whether a session of the link can be gone on with.
+func (q *Queries) HasOpenSession(ctx context.Context, arg HasOpenSessionParams) (bool, error) {
+	row := q.db.QueryRow(ctx, hasOpenSession, arg.AccessLinkID, arg.PauseSeconds, arg.LongestSeconds)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const insertSession = `-- name: InsertSession :execrows

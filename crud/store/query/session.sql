@@ -35,9 +35,17 @@ WHERE s.id = sqlc.arg(id) AND s.access_link_id = sqlc.arg(access_link_id) AND s.
     AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
 RETURNING sqlc.embed(s), sqlc.embed(a);
 
+-- name: HasOpenSession :one
+-- Tells whether a session of the link can be gone on with.
+SELECT EXISTS (
+    SELECT FROM sessions s
+    WHERE s.access_link_id = sqlc.arg(access_link_id) AND s.ended_at IS NULL
+        AND s.last_active_at > clock_timestamp() - make_interval(secs => sqlc.arg(pause_seconds)::float8)
+        AND s.started_at > clock_timestamp() - make_interval(secs => sqlc.arg(longest_seconds)::float8));
+
 -- name: GetSessionFile :one
 -- Reads the file of a session that may still be read.
-SELECT sqlc.embed(s), sqlc.embed(a), sqlc.embed(f)
+SELECT sqlc.embed(a), sqlc.embed(f), m.title
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id

@@ -1,0 +1,119 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"lodestone/crud/store"
+	"lodestone/crud/webhook"
+	"lodestone/pkg/api"
+	"lodestone/pkg/postgres"
+)
+
+// Jobs takes background work in a transaction; queue.Queue does.
+type Jobs interface {
+	Insert(ctx context.Context, tx pgx.Tx, args river.JobArgs, options *river.InsertOpts) error
+}
+
+// mostDownloads bounds what one session can have recorded.
+const mostDownloads = 100
+
+// Visitor is what is known of who downloads. The address is not: it is in no table, so an event that
+// the server reports has none.
+type Visitor struct {
+	UserAgent string
+	Objects   bool // asked not to be tracked
+}
+
+// StartDownload records a click on download under its id. It may be recorded already: a download that
+// is resumed has the same id. One of another session is a Refusal, and so is one too many.
+func (s *Sessions) StartDownload(ctx context.Context, in Session, id uuid.UUID) error {
+	event, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("make id: %w", err)
+	}
+	err = s.db.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		n, err := q.StartDownload(ctx, store.StartDownloadParams{
+			ID: id, AccountID: in.Link.AccountID, SessionID: in.ID, EventID: event, Most: mostDownloads,
+		})
+		if err != nil || n == 1 {
+			return err
+		}
+		_, err = q.GetDownload(ctx, store.GetDownloadParams{ID: id, SessionID: in.ID})
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &Refusal{Over}
+	}
+	if err != nil {
+		return fmt.Errorf("start download: %w", err)
+	}
+	return nil
+}
+
+// Begun reports the click on download of a visitor whose page runs no script, and so cannot.
+func (s *Sessions) Begun(ctx context.Context, in Session, v Visitor) error {
+	event, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("make id: %w", err)
+	}
+	err = s.db.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
+		return s.jobs.Insert(ctx, tx, newReport(in, event, "download_started", time.Now(), v), nil)
+	})
+	if err != nil {
+		return fmt.Errorf("report start of download: %w", err)
+	}
+	return nil
+}
+
+// Served records that bytes of a download went out, from first up to, and without, last. With the last
+// ones that were missing the download is complete: that is reported and told to webhooks in the same
+// transaction, and once.
+//
+// Bytes that went out cannot be served again, so a Postgres that is away for a moment is asked again
+// until ctx ends.
+func (s *Sessions) Served(ctx context.Context, in Session, id uuid.UUID, first, last int64, v Visitor) error {
+	for wait := 100 * time.Millisecond; ; wait *= 2 {
+		err := s.served(ctx, in, id, first, last, v)
+		if err == nil || !postgres.IsUnavailable(err) {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+func (s *Sessions) served(ctx context.Context, in Session, id uuid.UUID, first, last int64, v Visitor) error {
+	err := s.db.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
+		row, err := store.New(tx).ServeDownload(ctx, store.ServeDownloadParams{ID: id, First: first, Last: last, Size: in.File.FileSize})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // complete before, or deleted with its link
+		}
+		if err != nil || row.CompletedAt == nil {
+			return err
+		}
+		if err := s.jobs.Insert(ctx, tx, newReport(in, row.EventID, "download_completed", *row.CompletedAt, v), nil); err != nil {
+			return err
+		}
+		return webhook.Emit(ctx, tx, in.Link.AccountID, webhook.DownloadCompleted{
+			Link: told(in.Link), SessionID: &in.ID, MagnetVersion: in.File.Version, FileName: in.File.FileName,
+			FileSize: in.File.FileSize, CompletedAt: api.TimeOf(*row.CompletedAt),
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("record what was downloaded: %w", err)
+	}
+	return nil
+}

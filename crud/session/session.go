@@ -1,0 +1,301 @@
+// Package session is the openings of access links: whether a link may be opened, which file is read in
+// a session, and whether a download went out whole.
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/crud/webhook"
+	"lodestone/pkg/api"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+const (
+	// pause is how long after its last activity a session can be gone on with: a reload, or a phone
+	// that comes back to the page, is no further view.
+	pause = 30 * time.Minute
+	// longest is how long a session gives its file.
+	longest = 12 * time.Hour
+)
+
+// State is why a link cannot be opened.
+type State int
+
+// The states.
+const (
+	Unknown  State = iota // no link has this token
+	Inactive              // it, or its lead magnet, is switched off
+	Expired
+	UsedUp
+	NotReady // the lead magnet has no file yet
+	Over     // the session is over, or is not one of this link
+)
+
+// Refusal is the error of what may not be read.
+type Refusal struct{ State State }
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	return [...]string{"the link is unknown", "the link is inactive", "the link has expired", "the link is used up",
+		"the document has no file", "the session is over"}[r.State]
+}
+
+// Link names an access link and whose it is.
+type Link struct{ ID, Account uuid.UUID }
+
+// Sessions opens access links. It is safe for concurrent use.
+type Sessions struct {
+	db     *postgres.Pool
+	tokens *token.Ring
+	jobs   Jobs
+	key    [token.KeyBytes]byte // signs passes
+}
+
+// New returns the sessions of a database. tokens signs what a session hands out; jobs takes the reports
+// of downloads.
+func New(db *postgres.Pool, tokens *token.Ring, jobs Jobs) *Sessions {
+	return &Sessions{db: db, tokens: tokens, jobs: jobs, key: tokens.Derive("session pass")}
+}
+
+// Find returns the link that a token opens, or a Refusal.
+func (s *Sessions) Find(ctx context.Context, secret string) (Link, error) {
+	hash := sha256.Sum256([]byte(secret))
+	row, err := store.New(s.db.Unscoped()).FindAccessLink(ctx, hash[:])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Link{}, &Refusal{Unknown}
+	}
+	if err != nil {
+		return Link{}, fmt.Errorf("find access link: %w", err)
+	}
+	return Link{row.ID, row.AccountID}, nil
+}
+
+// Document is what a link leads to.
+type Document struct {
+	LeadMagnetID uuid.UUID
+	Title        string
+	Version      int32 // of its file
+}
+
+// Look returns the document of a link that can be opened, or gone on with, and a Refusal for any other.
+// strict leaves out going on. It counts nothing.
+func (s *Sessions) Look(ctx context.Context, link Link, strict bool) (Document, error) {
+	var row store.GetOpeningRow
+	open := false
+	err := s.db.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		if row, err = q.GetOpening(ctx, link.ID); err != nil || strict {
+			return err
+		}
+		open, err = q.HasOpenSession(ctx, store.HasOpenSessionParams{
+			AccessLinkID: link.ID, PauseSeconds: pause.Seconds(), LongestSeconds: longest.Seconds(),
+		})
+		return err
+	})
+	d := Document{row.AccessLink.LeadMagnetID, row.Title, row.FileVersion}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return d, &Refusal{Unknown} // deleted since it was found
+	}
+	if err != nil {
+		return d, fmt.Errorf("look at access link: %w", err)
+	}
+	refusal := refusalOf(row)
+	if refusal != nil && open && (refusal.State == Expired || refusal.State == UsedUp) {
+		refusal = nil
+	}
+	if refusal != nil {
+		return d, refusal
+	}
+	return d, nil
+}
+
+// refusalOf returns why a link cannot be opened now, or nil.
+func refusalOf(row store.GetOpeningRow) *Refusal {
+	a := row.AccessLink
+	switch {
+	case !a.IsActive || !row.MagnetIsActive:
+		return &Refusal{Inactive}
+	case row.Expired:
+		return &Refusal{Expired}
+	case row.FileVersion == 0:
+		return &Refusal{NotReady}
+	case a.MaxViews != nil && a.OpenedCount >= *a.MaxViews:
+		return &Refusal{UsedUp}
+	}
+	return nil
+}
+
+// Session is one opening, with the file that is read in it.
+type Session struct {
+	ID      uuid.UUID // uuid.Nil: a preview, which is counted and recorded nowhere
+	Link    store.AccessLink
+	Title   string // of the document
+	File    store.LeadMagnetFile
+	Resumed bool // it had been started before
+
+	tokens *token.Ring
+	key    *[token.KeyBytes]byte
+}
+
+// claims are what events of the session are recorded for.
+func (s Session) claims() token.Claims {
+	c := token.Claims{
+		AccountID: s.Link.AccountID, LeadMagnetID: s.Link.LeadMagnetID, AccessLinkID: s.Link.ID, MagnetVersion: uint32(s.File.Version),
+	}
+	if s.Link.GenericLinkID != nil {
+		c.GenericLinkID = *s.Link.GenericLinkID
+	}
+	return c
+}
+
+// TrackingToken returns the token of the session's events, or "" for a preview.
+func (s Session) TrackingToken() string {
+	if s.ID == uuid.Nil {
+		return ""
+	}
+	return s.tokens.Sign(s.claims())
+}
+
+// Start opens a link: it goes on with the session wanted if that is one of the link with activity in
+// the last half hour, else it starts one, under the id wanted if nobody has it. A link that cannot be
+// opened is a Refusal. Whether it can, and the count of its openings, is one decision: of two that want
+// the last opening, one gets it.
+//
+// A client that got no answer asks again for the same id, and so spends one opening.
+func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID) (Session, error) {
+	var out Session
+	err := s.db.Account(ctx, link.Account, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		row, err := q.ResumeSession(ctx, store.ResumeSessionParams{
+			ID: wanted, AccessLinkID: link.ID, PauseSeconds: pause.Seconds(), LongestSeconds: longest.Seconds(),
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			out, err = s.begin(ctx, tx, link, wanted)
+		} else if err == nil {
+			out = Session{ID: row.Session.ID, Link: row.AccessLink, Resumed: true}
+			out.File.Version = row.Session.MagnetVersion
+		}
+		if err != nil {
+			return err
+		}
+		return s.complete(ctx, q, &out)
+	})
+	if err != nil {
+		return Session{}, fmt.Errorf("start session: %w", err)
+	}
+	return out, nil
+}
+
+// begin counts an opening and records its session.
+func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.UUID) (Session, error) {
+	q := store.New(tx)
+	counted, err := q.CountOpening(ctx, link.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Session{}, s.why(ctx, q, link)
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("count opening: %w", err)
+	}
+	out := Session{Link: counted.AccessLink}
+	out.File.Version = counted.FileVersion
+	out.ID, err = insert(ctx, q, counted, wanted)
+	if err != nil {
+		return Session{}, err
+	}
+	return out, webhook.Emit(ctx, tx, link.Account, webhook.LinkAccessed{
+		Link: told(out.Link), SessionID: out.ID, AccessedAt: api.TimeOf(time.Now()),
+	})
+}
+
+// insert records a session under the id wanted, or under another if that one is taken or is no UUID of
+// version 7.
+func insert(ctx context.Context, q *store.Queries, of store.CountOpeningRow, wanted uuid.UUID) (uuid.UUID, error) {
+	for id := wanted; ; {
+		if id.Version() == 7 {
+			n, err := q.InsertSession(ctx, store.InsertSessionParams{
+				ID: id, AccountID: of.AccessLink.AccountID, AccessLinkID: of.AccessLink.ID, MagnetVersion: of.FileVersion,
+			})
+			if err != nil {
+				return id, fmt.Errorf("insert session: %w", err)
+			}
+			if n == 1 {
+				return id, nil
+			}
+		}
+		var err error
+		if id, err = uuid.NewV7(); err != nil {
+			return id, fmt.Errorf("make id: %w", err)
+		}
+	}
+}
+
+// why tells the reason of an opening that was not counted.
+func (s *Sessions) why(ctx context.Context, q *store.Queries, link Link) error {
+	row, err := q.GetOpening(ctx, link.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &Refusal{Unknown}
+	}
+	if err != nil {
+		return fmt.Errorf("look at access link: %w", err)
+	}
+	if refusal := refusalOf(row); refusal != nil {
+		return refusal
+	}
+	return &Refusal{UsedUp} // it changed since: whoever asks again learns more
+}
+
+// complete adds what is known by the link and the version of the file.
+func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session) (err error) {
+	out.tokens, out.key = s.tokens, &s.key
+	out.File, err = q.GetFileVersion(ctx, store.GetFileVersionParams{LeadMagnetID: out.Link.LeadMagnetID, Version: out.File.Version})
+	if err != nil {
+		return fmt.Errorf("read file of session: %w", err)
+	}
+	row, err := q.GetOpening(ctx, out.Link.ID)
+	if err != nil {
+		return fmt.Errorf("read document of session: %w", err)
+	}
+	out.Title = row.Title
+	return nil
+}
+
+// told is a link as webhooks name it.
+func told(a store.AccessLink) webhook.Link {
+	return webhook.Link{
+		AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: a.Email,
+	}
+}
+
+// Preview returns a look at the document for the owner of a link, whatever the link's state.
+func (s *Sessions) Preview(ctx context.Context, link Link) (Session, error) {
+	var out Session
+	err := s.db.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		row, err := q.GetOpening(ctx, link.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return &Refusal{Unknown}
+		}
+		if err != nil {
+			return fmt.Errorf("look at access link: %w", err)
+		}
+		if row.FileVersion == 0 {
+			return &Refusal{NotReady}
+		}
+		out = Session{Link: row.AccessLink}
+		out.File.Version = row.FileVersion
+		return s.complete(ctx, q, &out)
+	})
+	if err != nil {
+		return Session{}, fmt.Errorf("preview document: %w", err)
+	}
+	return out, nil
+}
