@@ -182,10 +182,10 @@ type InsertSubmissionParams struct {
 	EmailKey             string
 	Name                 *string
 	VerificationRequired bool
-	Utm                  []byte
+	UTM                  []byte
 	Referrer             *string
 	ConsentText          *string
-	PrivacyUrl           *string
+	PrivacyURL           *string
 	ConsentedAt          *time.Time
 	SubmittedAt          time.Time
 }
@@ -201,10 +201,10 @@ func (q *Queries) InsertSubmission(ctx context.Context, arg InsertSubmissionPara
 		arg.EmailKey,
 		arg.Name,
 		arg.VerificationRequired,
-		arg.Utm,
+		arg.UTM,
 		arg.Referrer,
 		arg.ConsentText,
-		arg.PrivacyUrl,
+		arg.PrivacyURL,
 		arg.ConsentedAt,
 		arg.SubmittedAt,
 	)
@@ -302,8 +302,8 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 		&i.GenericLink.Revision,
 		&i.GenericLink.ButtonText,
 		&i.GenericLink.ConsentText,
-		&i.GenericLink.PrivacyUrl,
-		&i.GenericLink.RedirectUrl,
+		&i.GenericLink.PrivacyURL,
+		&i.GenericLink.RedirectURL,
 		&i.GenericLink.ThumbnailPicture,
 		&i.MagnetTitle,
 		&i.MagnetDescription,
@@ -332,7 +332,7 @@ type RepeatSubmissionParams struct {
 	Name                 *string
 	VerificationRequired bool
 	ConsentText          *string
-	PrivacyUrl           *string
+	PrivacyURL           *string
 	ConsentedAt          *time.Time
 	ID                   uuid.UUID
 }
@@ -344,7 +344,7 @@ func (q *Queries) RepeatSubmission(ctx context.Context, arg RepeatSubmissionPara
 		arg.Name,
 		arg.VerificationRequired,
 		arg.ConsentText,
-		arg.PrivacyUrl,
+		arg.PrivacyURL,
 		arg.ConsentedAt,
 		arg.ID,
 	)
@@ -411,10 +411,10 @@ func (q *Queries) TakeSubmission(ctx context.Context, arg TakeSubmissionParams) 
 		&i.LastViewedAt,
 		&i.VerificationRequired,
 		&i.VerifiedAt,
-		&i.Utm,
+		&i.UTM,
 		&i.Referrer,
 		&i.ConsentText,
-		&i.PrivacyUrl,
+		&i.PrivacyURL,
 		&i.ConsentedAt,
 	)
 	return i, err
@@ -442,10 +442,10 @@ func (q *Queries) TakeSubmissionByID(ctx context.Context, id uuid.UUID) (Submiss
 		&i.LastViewedAt,
 		&i.VerificationRequired,
 		&i.VerifiedAt,
-		&i.Utm,
+		&i.UTM,
 		&i.Referrer,
 		&i.ConsentText,
-		&i.PrivacyUrl,
+		&i.PrivacyURL,
 		&i.ConsentedAt,
 	)
 	return i, err

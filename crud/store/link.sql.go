@@ -80,8 +80,8 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.Revision,
 		&i.ButtonText,
 		&i.ConsentText,
-		&i.PrivacyUrl,
-		&i.RedirectUrl,
+		&i.PrivacyURL,
+		&i.RedirectURL,
 		&i.ThumbnailPicture,
 	)
 	return i, err
@@ -138,8 +138,8 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.Revision,
 		&i.ButtonText,
 		&i.ConsentText,
-		&i.PrivacyUrl,
-		&i.RedirectUrl,
+		&i.PrivacyURL,
+		&i.RedirectURL,
 		&i.ThumbnailPicture,
 	)
 	return i, err
@@ -185,8 +185,8 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.Revision,
 			&i.ButtonText,
 			&i.ConsentText,
-			&i.PrivacyUrl,
-			&i.RedirectUrl,
+			&i.PrivacyURL,
+			&i.RedirectURL,
 			&i.ThumbnailPicture,
 		); err != nil {
 			return nil, err
@@ -275,8 +275,8 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.Revision,
 		&i.ButtonText,
 		&i.ConsentText,
-		&i.PrivacyUrl,
-		&i.RedirectUrl,
+		&i.PrivacyURL,
+		&i.RedirectURL,
 		&i.ThumbnailPicture,
 	)
 	return i, err

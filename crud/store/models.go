@@ -71,8 +71,8 @@ type GenericLink struct {
 	Revision            int64
 	ButtonText          *string
 	ConsentText         *string
-	PrivacyUrl          *string
-	RedirectUrl         *string
+	PrivacyURL          *string
+	RedirectURL         *string
 	ThumbnailPicture    *string
 }
 
@@ -126,10 +126,10 @@ type Submission struct {
 	LastViewedAt         *time.Time
 	VerificationRequired bool
 	VerifiedAt           *time.Time
-	Utm                  []byte
+	UTM                  []byte
 	Referrer             *string
 	ConsentText          *string
-	PrivacyUrl           *string
+	PrivacyURL           *string
 	ConsentedAt          *time.Time
 }
 

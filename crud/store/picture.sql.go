@@ -226,8 +226,8 @@ func (q *Queries) SetLinkThumbnail(ctx context.Context, arg SetLinkThumbnailPara
 		&i.Revision,
 		&i.ButtonText,
 		&i.ConsentText,
-		&i.PrivacyUrl,
-		&i.RedirectUrl,
+		&i.PrivacyURL,
+		&i.RedirectURL,
 		&i.ThumbnailPicture,
 	)
 	return i, err

@@ -85,10 +85,10 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 			&i.LastViewedAt,
 			&i.VerificationRequired,
 			&i.VerifiedAt,
-			&i.Utm,
+			&i.UTM,
 			&i.Referrer,
 			&i.ConsentText,
-			&i.PrivacyUrl,
+			&i.PrivacyURL,
 			&i.ConsentedAt,
 		); err != nil {
 			return nil, err

@@ -1,0 +1,163 @@
+package capture
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"lodestone/crud/capture/disposable"
+	"lodestone/crud/store"
+	"lodestone/pkg/email"
+)
+
+// Names of the form's fields.
+const (
+	FieldEmail    = "email"
+	FieldName     = "name"
+	FieldConsent  = "consent"
+	FieldSeen     = "consent_seen" // which text was shown
+	FieldTrap     = "website"      // people do not see it
+	FieldReferrer = "ref"
+)
+
+// Lengths that are kept, in characters.
+const (
+	maxName     = 100
+	maxUTM      = 200
+	maxReferrer = 500
+	maxForm     = 64 << 10 // of a form, which is never longer
+)
+
+// UTMFields are the parameters of a landing page that are kept with a submission.
+var UTMFields = []string{"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id"}
+
+// Form is what a visitor sent.
+type Form struct {
+	Email, Name string
+	Agreed      bool
+	Seen        string
+	Trap        string
+	Origin
+}
+
+// Origin is where a visitor came from.
+type Origin struct {
+	UTM      map[string]string
+	Referrer string
+}
+
+// ReadForm returns the form of a request's values.
+func ReadForm(values url.Values) Form {
+	return Form{
+		Email: strings.TrimSpace(values.Get(FieldEmail)), Name: tidy(strings.Join(strings.Fields(values.Get(FieldName)), " "), maxForm),
+		Agreed: values.Get(FieldConsent) != "", Seen: values.Get(FieldSeen), Trap: values.Get(FieldTrap),
+		Origin: ReadOrigin(values, values.Get(FieldReferrer)),
+	}
+}
+
+// ReadOrigin returns what is kept of a page's parameters and of the address of the page before it: of the
+// latter, host and path alone, since a query may hold anything.
+func ReadOrigin(values url.Values, referrer string) Origin {
+	o := Origin{UTM: map[string]string{}}
+	for _, name := range UTMFields {
+		if value := tidy(values.Get(name), maxUTM); value != "" {
+			o.UTM[name] = value
+		}
+	}
+	if u, err := url.Parse(referrer); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		o.Referrer = tidy((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), maxReferrer)
+	}
+	return o
+}
+
+// tidy returns a text without what does not print, cut to a number of characters.
+func tidy(text string, limit int) string {
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
+		const joiner, nonJoiner = '\u200d', '\u200c' // parts of words and signs in some scripts
+		if r != utf8.RuneError && unicode.IsPrint(r) || r == joiner || r == nonJoiner {
+			return r
+		}
+		return -1
+	}, text))
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit])
+	}
+	return text
+}
+
+// Invalid is the error of a form that cannot be taken: what is wrong, by field.
+type Invalid map[string]string
+
+// Error implements error.
+func (Invalid) Error() string { return "the form cannot be taken as it is" }
+
+// ConsentVersion names the text that a link asks to agree to, and its privacy notice. It is "" where
+// nothing is asked.
+func ConsentVersion(link store.GenericLink) string {
+	if link.ConsentText == nil {
+		return ""
+	}
+	text := *link.ConsentText + "\x00"
+	if link.PrivacyURL != nil {
+		text += *link.PrivacyURL
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// check returns the address, or an Invalid.
+func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
+	wrong := Invalid{}
+	address, err := email.Parse(f.Email)
+	switch {
+	case f.Email == "":
+		wrong[FieldEmail] = "Enter your email address."
+	case err != nil:
+		wrong[FieldEmail] = "Enter an email address like jo@example.com."
+	case c.config.RefuseDisposable && throwaway(address):
+		wrong[FieldEmail] = "Enter an address that you keep: this one is from a service for throwaway mailboxes."
+	}
+	if link.CollectName {
+		switch {
+		case f.Name == "":
+			wrong[FieldName] = "Enter your name."
+		case utf8.RuneCountInString(f.Name) > maxName:
+			wrong[FieldName] = "Enter a name of at most 100 characters."
+		}
+	}
+	if version := ConsentVersion(link); version != "" {
+		switch {
+		case !f.Agreed:
+			wrong[FieldConsent] = "Tick the box to go on."
+		case f.Seen != version:
+			wrong[FieldConsent] = "This text has changed while you were here. Read it, and tick the box again."
+		}
+	}
+	if f.Trap != "" && len(wrong) == 0 {
+		wrong[FieldTrap] = "Something filled in a field that people do not see. It is empty again: send the form once more."
+	}
+	if len(wrong) > 0 {
+		return email.Address{}, wrong
+	}
+	return address, nil
+}
+
+// mailbox returns what is counted as one mailbox: providers deliver jo+1@ and jo+2@ to the same.
+func mailbox(a email.Address) string {
+	at := strings.LastIndexByte(a.Key, '@')
+	local, domain := a.Key[:at], a.Key[at:]
+	if plus := strings.IndexByte(local, '+'); plus > 0 {
+		local = local[:plus]
+	}
+	if domain == "@gmail.com" || domain == "@googlemail.com" {
+		local, domain = strings.ReplaceAll(local, ".", ""), "@gmail.com"
+	}
+	return local + domain
+}
+
+func throwaway(a email.Address) bool {
+	return disposable.Is(a.Key[strings.LastIndexByte(a.Key, '@')+1:])
+}

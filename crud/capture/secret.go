@@ -1,0 +1,68 @@
+package capture
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"lukechampine.com/blake3"
+
+	"lodestone/pkg/token"
+)
+
+// secrets are what one verification consists of. The link and the code are made from the page's secret
+// with a key of the installation, so that a mail can be sent again without anything of it being stored,
+// and who has only the page's secret cannot make them.
+type secrets struct {
+	page string // in the address of the page that waits
+	link string // in the mail
+	code string // in the mail: six digits
+}
+
+const codeDigits = 6
+
+// newSecrets returns the secrets of a new verification.
+func (c *Capture) newSecrets() secrets { return c.secretsOf(strings.ToLower(rand.Text())) }
+
+func (c *Capture) secretsOf(page string) secrets {
+	link := keyed(c.key, "link", page)
+	code := keyed(c.key, "code", page)
+	return secrets{
+		page: page,
+		link: strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(link[:20])),
+		code: fmt.Sprintf("%0*d", codeDigits, binary.BigEndian.Uint64(code[:8])%1_000_000),
+	}
+}
+
+func keyed(key [token.KeyBytes]byte, purpose, text string) (out [32]byte) {
+	h := blake3.New(len(out), key[:])
+	_, _ = h.Write([]byte(purpose + "\x00" + text)) // documented never to fail
+	copy(out[:], h.Sum(nil))
+	return out
+}
+
+// hash is what is stored of a secret of 130 bits or more.
+func hash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// codeHash is what is stored of a code: with the page's secret in it, since a million codes are soon
+// tried.
+func codeHash(page, code string) []byte { return hash(page + "\x00" + code) }
+
+// digits returns the digits of a code as people type it, with spaces or a hyphen in the middle.
+func digits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		if r == ' ' || r == '-' || r == '\u00a0' || r == '\u2011' {
+			return -1
+		}
+		return 'x'
+	}, strings.TrimSpace(text))
+}

@@ -1,0 +1,248 @@
+package capture
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/mail"
+	"lodestone/crud/store"
+	"lodestone/crud/webhook"
+	"lodestone/pkg/api"
+	"lodestone/pkg/email"
+)
+
+// Limits of one verification. Each submission of the form begins another, and sends a mail, whose number
+// is limited by mailbox: so a hundred codes a day can be tried for a mailbox, of a million.
+const (
+	maxAttempts = 5
+	maxMails    = 4
+	mailPause   = 30 * time.Second
+)
+
+// newToken returns the secret part of a link's URL: 130 random bits.
+func newToken() string { return rand.Text() }
+
+// State is how far a verification is.
+type State int
+
+// The states.
+const (
+	Open    State = iota // it waits
+	Used                 // the address is verified by it
+	Over                 // its time is over
+	Guessed              // too many codes were tried; the link in the mail still works
+)
+
+// Verification is what a page shows of one.
+type Verification struct {
+	State     State
+	Email     string // as typed by who has the page
+	Slug      string // of the landing page
+	Attempts  int    // codes that can still be tried
+	MayResend bool   // a mail can be sent again, now or after a pause
+
+	row       store.Verification
+	mailbox   string
+	genericID uuid.UUID
+}
+
+func (c *Capture) seen(v store.Verification, mailbox, slug string, link uuid.UUID) Verification {
+	out := Verification{Email: v.Email, Slug: slug, Attempts: maxAttempts - int(v.Attempts), row: v, mailbox: mailbox, genericID: link}
+	switch {
+	case v.UsedAt != nil:
+		out.State = Used
+	case !c.Now().Before(v.ExpiresAt):
+		out.State = Over
+	case v.Attempts >= maxAttempts:
+		out.State = Guessed
+	}
+	out.MayResend = (out.State == Open || out.State == Guessed) && v.Mails < maxMails
+	return out
+}
+
+// ErrUnknown is the error of a secret that belongs to nothing.
+var ErrUnknown = errors.New("there is no such verification")
+
+// ByPage returns the verification of a waiting page.
+func (c *Capture) ByPage(ctx context.Context, page string) (Verification, error) {
+	row, err := store.New(c.DB.Unscoped()).VerificationByPage(ctx, hash(page))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Verification{}, ErrUnknown
+	}
+	if err != nil {
+		return Verification{}, fmt.Errorf("find verification: %w", err)
+	}
+	return c.seen(row.Verification, row.Mailbox, row.Slug, row.GenericLinkID), nil
+}
+
+// ByLink returns the verification of a mail's link.
+func (c *Capture) ByLink(ctx context.Context, link string) (Verification, error) {
+	row, err := store.New(c.DB.Unscoped()).VerificationByLink(ctx, hash(link))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Verification{}, ErrUnknown
+	}
+	if err != nil {
+		return Verification{}, fmt.Errorf("find verification: %w", err)
+	}
+	return c.seen(row.Verification, row.Mailbox, row.Slug, row.GenericLinkID), nil
+}
+
+func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, s store.Submission, typed string, now time.Time) (page string, err error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("make id: %w", err)
+	}
+	secrets := c.newSecrets()
+	ends := now.Add(c.config.VerificationTime)
+	err = store.New(tx).InsertVerification(ctx, store.InsertVerificationParams{
+		ID: id, AccountID: s.AccountID, SubmissionID: s.ID, Email: typed, PageHash: hash(secrets.page), LinkHash: hash(secrets.link),
+		CodeHash: codeHash(secrets.page, secrets.code), SentAt: now, ExpiresAt: ends,
+	})
+	if err != nil {
+		return "", fmt.Errorf("add verification: %w", err)
+	}
+	return secrets.page, c.mailSecrets(ctx, tx, s.AccountID, s.Email, secrets, ends)
+}
+
+// mailSecrets goes to the address of the first submission: a later one differs from it in case alone.
+func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string, s secrets, ends time.Time) error {
+	err := c.Mail.Send(ctx, tx, mail.Message{
+		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.Site + "/verify/" + s.link, Code: s.code, ExpiresAt: ends,
+	})
+	if err != nil {
+		return fmt.Errorf("mail the verification: %w", err)
+	}
+	return nil
+}
+
+// Confirm is the press of the button behind a mail's link. Where the verification's state is not Open or
+// Guessed, the outcome is empty and the state says why.
+func (c *Capture) Confirm(ctx context.Context, link string) (Outcome, Verification, error) {
+	v, err := c.ByLink(ctx, link)
+	if err != nil {
+		return Outcome{}, v, err
+	}
+	var out Outcome
+	err = c.DB.Account(ctx, v.row.AccountID, func(tx pgx.Tx) (err error) {
+		out, err = c.complete(ctx, tx, v)
+		return err
+	})
+	if err != nil {
+		return Outcome{}, v, fmt.Errorf("confirm address: %w", err)
+	}
+	if out.Access == "" {
+		v, err = c.ByLink(ctx, link)
+	}
+	return out, v, err
+}
+
+// Try is a code that was typed on the waiting page. An empty outcome means that it was wrong, or that the
+// state of the verification, which is returned as it is now, allows no more.
+func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verification, error) {
+	v, err := c.ByPage(ctx, page)
+	if err != nil || v.State != Open {
+		return Outcome{}, v, err
+	}
+	given := codeHash(page, digits(typed))
+	var out Outcome
+	err = c.DB.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
+		out = Outcome{}
+		// The try is counted whatever comes of it, so a wrong code commits.
+		tried, err := store.New(tx).TryCode(ctx, store.TryCodeParams{ID: v.row.ID, MaxAttempts: maxAttempts, Now: c.Now()})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("count code: %w", err)
+		}
+		if subtle.ConstantTimeCompare(tried.CodeHash, given) != 1 {
+			return nil
+		}
+		out, err = c.complete(ctx, tx, v)
+		return err
+	})
+	if err != nil {
+		return Outcome{}, v, fmt.Errorf("try code: %w", err)
+	}
+	if out.Access == "" {
+		v, err = c.ByPage(ctx, page)
+	}
+	return out, v, err
+}
+
+// complete uses a verification up, once, and gives the document.
+func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outcome, error) {
+	q, now := store.New(tx), c.Now()
+	used, err := q.UseVerification(ctx, store.UseVerificationParams{ID: v.row.ID, Now: now})
+	if err != nil || used == 0 {
+		return Outcome{}, err
+	}
+	link, err := q.GetLink(ctx, v.genericID)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("read link: %w", err)
+	}
+	s, err := q.TakeSubmissionByID(ctx, v.row.SubmissionID)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("take submission: %w", err)
+	}
+	changed, err := q.VerifySubmission(ctx, store.VerifySubmissionParams{ID: s.ID, VerifiedAt: &now})
+	if err != nil {
+		return Outcome{}, fmt.Errorf("verify submission: %w", err)
+	}
+	if changed > 0 {
+		err := webhook.Emit(ctx, tx, s.AccountID, webhook.FormVerified{
+			SubmissionID: s.ID, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: s.Email, Name: s.Name, VerifiedAt: api.TimeOf(now),
+		})
+		if err != nil {
+			return Outcome{}, fmt.Errorf("tell webhooks: %w", err)
+		}
+	}
+	// Who verifies again has the mail of the first time.
+	access, err := c.giveAccess(ctx, tx, link, s, changed > 0)
+	return Outcome{Access: access}, err
+}
+
+// Resend sends the mail of a waiting page again, with the same link and code. It reports false where no
+// more is sent; *Limited says for how long it is too early.
+func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verification, err error) {
+	v, err = c.ByPage(ctx, page)
+	if err != nil || !v.MayResend {
+		return false, v, err
+	}
+	now := c.Now()
+	if wait := v.row.SentAt.Add(mailPause).Sub(now); wait > 0 {
+		return false, v, &Limited{wait}
+	}
+	address, err := email.Parse(v.mailbox)
+	if err != nil {
+		return false, v, fmt.Errorf("read stored address: %w", err)
+	}
+	wait, err := c.takeMail(ctx, address)
+	if err != nil {
+		return false, v, fmt.Errorf("send mail again: %w", err)
+	}
+	if wait > 0 {
+		return false, v, &Limited{wait}
+	}
+	secrets := c.secretsOf(page)
+	err = c.DB.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
+		counted, err := store.New(tx).ResendVerification(ctx, store.ResendVerificationParams{
+			ID: v.row.ID, Now: now, MaxMails: maxMails, SentBefore: now.Add(-mailPause), LinkHash: hash(secrets.link), CodeHash: codeHash(page, secrets.code),
+		})
+		if sent = counted > 0; err != nil || !sent {
+			return err
+		}
+		return c.mailSecrets(ctx, tx, v.row.AccountID, v.mailbox, secrets, v.row.ExpiresAt)
+	})
+	if err != nil {
+		return false, v, fmt.Errorf("send mail again: %w", err)
+	}
+	return sent, v, nil
+}
