@@ -79,6 +79,8 @@ func TestPoisonCannotBecomeRows(t *testing.T) {
 	for kind, record := range poisons(link{account: uuid.New(), magnet: uuid.New(), id: uuid.New()}) {
 		var e event.Event
 		require.Error(t, e.Decode(record), kind)
+		var v event.LinkView
+		require.Error(t, v.Decode(record), kind)
 	}
 }
 
@@ -103,12 +105,12 @@ func TestLedgerKeepsWhatSendersWereTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.txt")
 	l, err := newLedger(path)
 	require.NoError(t, err)
-	require.NoError(t, l.write(true, 1, 0, 2))
-	require.NoError(t, l.write(false, 2, 2, 1))
+	require.NoError(t, l.write(true, false, 1, 0, 2))
+	require.NoError(t, l.write(false, true, 2, 2, 1))
 	require.NoError(t, l.close())
 	all, err := readLedger(path, 4)
 	require.NoError(t, err)
-	require.Equal(t, []promise{{step: 1, acked: true}, {step: 1, acked: true}, {step: 2, maybe: true}, {}}, all)
+	require.Equal(t, []promise{{step: 1, acked: true}, {step: 1, acked: true}, {step: 2, maybe: true, view: true}, {}}, all)
 	_, err = readLedger(path, 2)
 	require.ErrorContains(t, err, "beyond")
 }

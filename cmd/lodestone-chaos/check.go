@@ -12,26 +12,29 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/consumer"
 	"lodestone/pkg/event"
 )
 
 // findings is what the check at the end found.
 type findings struct {
-	Made        uint64 // events that the senders made
+	Made        uint64 // events and link views that the senders made
 	Acked       int64  // told so
 	Maybe       int64  // given up by their sender
 	MaybeStored int64  // of those, how many are stored
-	Rows        int64
-	Lost        int64 // acknowledged and not stored
-	Doubled     int64 // stored more than once
-	Strange     int64 // rows that no sender sent, or sent for another link
-	Places      int64 // rows that share their place in the log with another
-	Counters    int64 // access links whose counter is not the number of their sessions
-	Views       int64 // sum of the counters
-	Poison      int   // records written that cannot become rows
-	DeadLetters int   // dead letters, repeats of one counted once
-	DeadWrong   int   // poison without a dead letter, and dead letters without poison
-	Verify      error // of `lodestone verify`, which compares the engines with one another
+	Rows        int64  // of events
+	ViewRows    int64  // of link views
+	Lost        int64  // acknowledged and not stored
+	Doubled     int64  // stored more than once
+	Strange     int64  // rows that no sender sent, or sent for another link
+	Places      int64  // rows that share their place in the log with another
+	Counters    int64  // links whose counter is not the number of their sessions, or of the views of their page
+	Views       int64  // sum of the counters of access links
+	Landings    int64  // sum of those of generic links
+	Poison      int    // records written that cannot become rows
+	DeadLetters int    // dead letters, repeats of one counted once
+	DeadWrong   int    // poison without a dead letter, and dead letters without poison
+	Verify      error  // of `lodestone verify`, which compares the engines with one another
 	LostAt      map[int]int64
 	DoubledAt   map[int]int64
 	Examples    []string
@@ -61,27 +64,36 @@ func check(ctx context.Context, w *world, l *load, p *poison) (*findings, error)
 	if err != nil {
 		return nil, err
 	}
+	landings, err := f.viewRows(ctx, w, l, promises)
+	if err != nil {
+		return nil, err
+	}
 	for number, promise := range promises {
 		switch {
 		case promise.acked && promise.stored == 0:
 			f.Lost++
 			f.LostAt[int(promise.step)]++
-			f.examplef("lost: event %s (%d), acknowledged in step %d", l.ids.event(uint64(number)), number, promise.step)
+			f.examplef("lost: %s, acknowledged in step %d", l.name(number, promise), promise.step)
 		case promise.stored > 1:
 			f.Doubled += int64(promise.stored) - 1
 			f.DoubledAt[int(promise.step)] += int64(promise.stored) - 1
-			f.examplef("doubled: event %s (%d) of step %d is stored %d times", l.ids.event(uint64(number)), number, promise.step, promise.stored)
+			f.examplef("doubled: %s of step %d is stored %d times", l.name(number, promise), promise.step, promise.stored)
 		case promise.maybe && promise.stored == 1:
 			f.MaybeStored++
 		}
 	}
-	var rows, places uint64
-	err = w.store.QueryRow(ctx, "SELECT count(), count(DISTINCT kafka_topic_id, kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places)
-	if err != nil {
-		return nil, fmt.Errorf("count places in the log: %w", err)
+	for _, stream := range consumer.Streams() {
+		var rows, places uint64
+		err = w.store.QueryRow(ctx, "SELECT count(), count(DISTINCT kafka_topic_id, kafka_partition, kafka_offset) FROM lodestone."+stream.Table).Scan(&rows, &places)
+		if err != nil {
+			return nil, fmt.Errorf("count places in the log: %w", err)
+		}
+		f.Places += int64(rows - places)
 	}
-	f.Places = int64(rows - places)
-	if err := f.counters(ctx, w, l, views); err != nil {
+	if err := f.counters(ctx, w, "access_links", l.links, views, &f.Views); err != nil {
+		return nil, err
+	}
+	if err := f.counters(ctx, w, "generic_links", l.landings, landings, &f.Landings); err != nil {
 		return nil, err
 	}
 	if err := f.deadLetters(ctx, w, p); err != nil {
@@ -93,7 +105,14 @@ func check(ctx context.Context, w *world, l *load, p *poison) (*findings, error)
 	return f, nil
 }
 
-// rows reads every row, notes it with its promise, and returns the views of each link.
+func (l *load) name(number int, p promise) string {
+	if p.view {
+		return fmt.Sprintf("link view %s (%d)", l.ids.view(uint64(number)), number)
+	}
+	return fmt.Sprintf("event %s (%d)", l.ids.event(uint64(number)), number)
+}
+
+// rows reads every row of an event, notes it with its promise, and returns the views of each link.
 func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promise) (map[uuid.UUID]int64, error) {
 	rows, err := w.store.Query(ctx, "SELECT access_link_id, event_id, session_id, toString(event_type), bot FROM lodestone.events")
 	if err != nil {
@@ -110,7 +129,7 @@ func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promi
 		}
 		f.Rows++
 		number, ours := l.ids.number(id)
-		if !ours || number >= uint64(len(promises)) || l.links[l.linkOf(number)].id != link ||
+		if !ours || number >= uint64(len(promises)) || promises[number].view || l.ids.event(number) != id || l.links[l.linkOf(number)].id != link ||
 			l.ids.session(l.sessionOf(number)) != session || kindOf(number) != kind {
 			f.Strange++
 			f.examplef("strange: a row with event %s of link %s", id, link)
@@ -131,29 +150,63 @@ func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promi
 	return views, nil
 }
 
-// counters waits until every access link's counter is the number of its views, and counts those
-// that do not get there.
-func (f *findings) counters(ctx context.Context, w *world, l *load, views map[uuid.UUID]int64) error {
+// viewRows does so for link views.
+func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []promise) (map[uuid.UUID]int64, error) {
+	rows, err := w.store.Query(ctx, "SELECT generic_link_id, event_id, bot FROM lodestone.link_views")
+	if err != nil {
+		return nil, fmt.Errorf("read the stored link views: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // an error shows in rows.Err
+	views := make(map[uuid.UUID]int64, len(l.landings))
+	for rows.Next() {
+		var link, id uuid.UUID
+		var bot string
+		if err := rows.Scan(&link, &id, &bot); err != nil {
+			return nil, fmt.Errorf("read the stored link views: %w", err)
+		}
+		f.ViewRows++
+		number, ours := l.ids.number(id)
+		if !ours || number >= uint64(len(promises)) || !promises[number].view || l.ids.view(number) != id || l.landings[l.landingOf(number)].id != link {
+			f.Strange++
+			f.examplef("strange: a row with link view %s of link %s", id, link)
+			continue
+		}
+		promises[number].stored++
+		if bot == "" {
+			views[link]++
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the stored link views: %w", err)
+	}
+	return views, nil
+}
+
+// counters waits until the counter of every link is the number of its views, and counts those that
+// do not get there. It adds up the counters.
+func (f *findings) counters(ctx context.Context, w *world, table string, links []link, views map[uuid.UUID]int64, sum *int64) error {
 	deadline := time.Now().Add(time.Minute)
 	for {
-		f.Counters, f.Views = 0, 0
-		counts, err := readCounters(ctx, w.postgres.URL())
+		wrong := int64(0)
+		*sum = 0
+		counts, err := readCounters(ctx, w.postgres.URL(), table)
 		if err != nil {
 			return err
 		}
-		for _, link := range l.links {
-			f.Views += counts[link.id]
+		for _, link := range links {
+			*sum += counts[link.id]
 			if counts[link.id] != views[link.id] {
-				f.Counters++
+				wrong++
 			}
 		}
-		if f.Counters == 0 {
+		if wrong == 0 {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			for _, link := range l.links {
+			f.Counters += wrong
+			for _, link := range links {
 				if counts[link.id] != views[link.id] {
-					f.examplef("counter of link %s: %d, but it was viewed %d times", link.id, counts[link.id], views[link.id])
+					f.examplef("counter of link %s in %s: %d, but it was viewed %d times", link.id, table, counts[link.id], views[link.id])
 				}
 			}
 			return nil
@@ -166,13 +219,13 @@ func (f *findings) counters(ctx context.Context, w *world, l *load, views map[uu
 	}
 }
 
-func readCounters(ctx context.Context, url string) (map[uuid.UUID]int64, error) {
+func readCounters(ctx context.Context, url, table string) (map[uuid.UUID]int64, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return nil, fmt.Errorf("read the counters: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	rows, err := conn.Query(ctx, "SELECT id, view_count FROM access_links")
+	rows, err := conn.Query(ctx, "SELECT id, view_count FROM "+table)
 	if err != nil {
 		return nil, fmt.Errorf("read the counters: %w", err)
 	}

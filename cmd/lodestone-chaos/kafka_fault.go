@@ -90,7 +90,7 @@ func setOffsetsBack(ctx context.Context, s *scene) error {
 	s.note("set the group's offsets back by %d, without announcements, while no consumer runs", back)
 	return s.withoutConsumers(s.rand.IntN(2) == 0, func() error {
 		return retry(ctx, "set offsets back", func() error {
-			offsets, err := s.admin.FetchOffsetsForTopics(ctx, group, event.Topic)
+			offsets, err := s.admin.FetchOffsetsForTopics(ctx, group, topics...)
 			if err != nil {
 				return err
 			}
@@ -108,10 +108,14 @@ func setOffsetsBack(ctx context.Context, s *scene) error {
 	})
 }
 
-// topicAnew deletes the events' topic and makes it again. What is in the old one and not stored
-// would be lost by that, so an operator lets it run dry first, and so do we.
+// topicAnew deletes the events' topic, or that of link views, and makes it again. What is in the old
+// one and not stored would be lost by that, so an operator lets it run dry first, and so do we.
 func topicAnew(ctx context.Context, s *scene) error {
-	s.note("delete the topic and make it anew, once it has run dry")
+	topic := event.Topic
+	if s.rand.IntN(3) == 0 {
+		topic = event.LinkViewTopic
+	}
+	s.note("delete the topic %s and make it anew, once it has run dry", topic)
 	if err := s.load.quiet(ctx); err != nil {
 		return err
 	}
@@ -119,17 +123,17 @@ func topicAnew(ctx context.Context, s *scene) error {
 	if err := s.drained(ctx, startTimeout); err != nil {
 		return err
 	}
-	defer s.direct.PurgeTopicsFromClient(event.Topic) // else it holds on to the id of the old one
-	return s.recreateTopic(ctx)
+	defer s.direct.PurgeTopicsFromClient(topic) // else it holds on to the id of the old one
+	return s.recreateTopic(ctx, topic)
 }
 
-func (w *world) recreateTopic(ctx context.Context) error {
-	before, err := w.topicID(ctx)
+func (w *world) recreateTopic(ctx context.Context, topic string) error {
+	before, err := w.topicID(ctx, topic)
 	if err != nil {
 		return err
 	}
 	if err := retry(ctx, "delete the topic", func() error {
-		done, err := w.admin.DeleteTopic(ctx, event.Topic)
+		done, err := w.admin.DeleteTopic(ctx, topic)
 		if err == nil {
 			err = done.Err
 		}
@@ -141,14 +145,11 @@ func (w *world) recreateTopic(ctx context.Context) error {
 		return err
 	}
 	return retry(ctx, "make the topic", func() error {
-		done, err := w.admin.CreateTopic(ctx, partitions, -1, nil, event.Topic)
-		if err == nil {
-			err = done.Err
-		}
-		if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
+		// The product's own command; topics that exist it leaves alone.
+		if err := w.command(ctx, "migrate"); err != nil {
 			return err
 		}
-		now, err := w.topicID(ctx)
+		now, err := w.topicID(ctx, topic)
 		if err == nil && now == before {
 			err = errors.New("the old topic is still there")
 		}
@@ -156,50 +157,54 @@ func (w *world) recreateTopic(ctx context.Context) error {
 	})
 }
 
-func (w *world) topicID(ctx context.Context) (uuid.UUID, error) {
-	topics, err := w.admin.ListTopics(ctx, event.Topic)
+func (w *world) topicID(ctx context.Context, topic string) (uuid.UUID, error) {
+	listed, err := w.admin.ListTopics(ctx, topic)
 	if err == nil {
-		err = topics.Error()
+		err = listed.Error()
 	}
 	if err != nil {
 		return uuid.Nil, err
 	}
-	return uuid.UUID(topics[event.Topic].ID), nil
+	return uuid.UUID(listed[topic].ID), nil
 }
 
-// ends returns the ends of the events' log by partition.
-func (w *world) ends(ctx context.Context) ([]int64, error) {
-	listed, err := w.admin.ListEndOffsets(ctx, event.Topic)
+// topics are those that the senders' records go to.
+var topics = []string{event.Topic, event.LinkViewTopic}
+
+// ends are the ends of the log by topic and partition.
+type ends map[string][]int64
+
+func (w *world) ends(ctx context.Context) (ends, error) {
+	listed, err := w.admin.ListEndOffsets(ctx, topics...)
 	if err == nil {
 		err = listed.Error()
 	}
 	if err != nil {
 		return nil, err
 	}
-	ends := make([]int64, partitions)
-	listed.Each(func(o kadm.ListedOffset) { ends[o.Partition] = o.Offset })
-	return ends, nil
+	found := ends{event.Topic: make([]int64, partitions), event.LinkViewTopic: make([]int64, partitions)}
+	listed.Each(func(o kadm.ListedOffset) { found[o.Topic][o.Partition] = o.Offset })
+	return found, nil
 }
 
 // caughtUp reports whether the group has committed everything below the offsets given.
-func (w *world) caughtUp(ctx context.Context, ends []int64) (bool, error) {
-	if !slices.ContainsFunc(ends, func(end int64) bool { return end > 0 }) {
-		return true, nil
-	}
-	committed, err := w.admin.FetchOffsetsForTopics(ctx, group, event.Topic)
+func (w *world) caughtUp(ctx context.Context, ends ends) (bool, error) {
+	committed, err := w.admin.FetchOffsetsForTopics(ctx, group, topics...)
 	if err != nil {
 		return false, err
 	}
 	behind := false
-	for partition, end := range ends {
-		o, ok := committed.Lookup(event.Topic, int32(partition))
-		behind = behind || end > 0 && (!ok || o.At < end)
+	for topic, log := range ends {
+		for partition, end := range log {
+			o, ok := committed.Lookup(topic, int32(partition))
+			behind = behind || end > 0 && (!ok || o.At < end)
+		}
 	}
 	return !behind, nil
 }
 
 // await returns when everything in the log below the ends is stored.
-func (w *world) await(ctx context.Context, ends []int64, within time.Duration) error {
+func (w *world) await(ctx context.Context, ends ends, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
@@ -217,7 +222,7 @@ func (w *world) await(ctx context.Context, ends []int64, within time.Duration) e
 
 // drained returns when the spools are empty and the log is stored to its end of then.
 func (w *world) drained(ctx context.Context, within time.Duration) error {
-	var ends []int64
+	var all ends
 	if err := retryFor(ctx, within, "empty the spools", func() error {
 		records, err := w.spooled(ctx)
 		if err == nil && records > 0 {
@@ -228,12 +233,12 @@ func (w *world) drained(ctx context.Context, within time.Duration) error {
 		return err
 	}
 	if err := retry(ctx, "read the ends of the log", func() (err error) {
-		if ends, err = w.ends(ctx); err == nil && slices.Max(ends) == 0 {
-			err = errors.New("no event has reached the topic") // which was made anew
+		if all, err = w.ends(ctx); err == nil && slices.Max(slices.Concat(all[event.Topic], all[event.LinkViewTopic])) == 0 {
+			err = errors.New("nothing has reached the topics")
 		}
 		return err
 	}); err != nil {
 		return err
 	}
-	return w.await(ctx, ends, within)
+	return w.await(ctx, all, within)
 }

@@ -15,6 +15,9 @@ type ids struct{ run [8]byte }
 // event returns the id of an event: a UUID of version 8 with the number in its first 48 bits.
 func (i ids) event(number uint64) uuid.UUID { return i.make(number, 1) }
 
+// view returns the id of a link view.
+func (i ids) view(number uint64) uuid.UUID { return i.make(number, 3) }
+
 // session returns the id of a session.
 func (i ids) session(number uint64) uuid.UUID { return i.make(number, 2) }
 
@@ -40,8 +43,8 @@ func (i ids) number(u uuid.UUID) (uint64, bool) {
 
 // ledger is the account of what the senders were told, kept in a file. Every line is one answer:
 //
-//	acked STEP FIRST COUNT   events FIRST up to FIRST+COUNT-1 were acknowledged, during STEP
-//	maybe STEP FIRST COUNT   the sender gave them up; they may be stored once, or not at all
+//	acked events STEP FIRST COUNT   events FIRST up to FIRST+COUNT-1 were acknowledged, during STEP
+//	maybe views STEP FIRST COUNT    the sender gave these link views up; they may be stored once, or not at all
 //
 // A line is handed to the operating system before its events are counted.
 type ledger struct {
@@ -59,14 +62,17 @@ func newLedger(path string) (*ledger, error) {
 	return &ledger{file: file}, nil
 }
 
-func (l *ledger) write(acked bool, step int, first uint64, count int) error {
+func (l *ledger) write(acked, views bool, step int, first uint64, count int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	word := "maybe"
+	word, what := "maybe", "events"
 	if acked {
 		word = "acked"
 	}
-	if _, err := fmt.Fprintf(l.file, "%s %d %d %d\n", word, step, first, count); err != nil {
+	if views {
+		what = "views"
+	}
+	if _, err := fmt.Fprintf(l.file, "%s %s %d %d %d\n", word, what, step, first, count); err != nil {
 		return fmt.Errorf("write the ledger: %w", err)
 	}
 	if acked {
@@ -90,6 +96,7 @@ type promise struct {
 	step   int16
 	acked  bool
 	maybe  bool
+	view   bool  // of a landing page, else an event
 	stored uint8 // rows found
 }
 
@@ -103,17 +110,17 @@ func readLedger(path string, count uint64) ([]promise, error) {
 	all := make([]promise, count)
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
-		var word string
+		var word, what string
 		var step int16
 		var first, n uint64
-		if _, err := fmt.Sscan(lines.Text(), &word, &step, &first, &n); err != nil {
+		if _, err := fmt.Sscan(lines.Text(), &word, &what, &step, &first, &n); err != nil {
 			return nil, fmt.Errorf("read the ledger: %q: %w", lines.Text(), err)
 		}
 		for i := first; i < first+n; i++ {
 			if i >= count || all[i].acked || all[i].maybe {
 				return nil, fmt.Errorf("the ledger has event %d twice, or beyond the %d that were made", i, count)
 			}
-			all[i] = promise{step: step, acked: word == "acked", maybe: word == "maybe"}
+			all[i] = promise{step: step, acked: word == "acked", maybe: word == "maybe", view: what == "views"}
 		}
 	}
 	return all, lines.Err()

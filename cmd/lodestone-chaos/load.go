@@ -23,7 +23,7 @@ const (
 	clientTimeout = 8 * time.Second
 )
 
-// link is an access link that events are sent for.
+// link is an access link that events are sent for, or a generic link whose landing page is viewed.
 type link struct {
 	account, magnet, id uuid.UUID
 	token               string
@@ -32,7 +32,8 @@ type link struct {
 // load sends events to the collectors and writes down what it is told.
 type load struct {
 	ids        ids
-	links      []link
+	links      []link   // access links
+	landings   []link   // generic links
 	collectors []string // base addresses
 	ledger     *ledger
 	rate       int // events a second, 0 for as many as are taken
@@ -55,6 +56,11 @@ func (l *load) linkOf(number uint64) int {
 		return 0
 	}
 	return int(h >> 3 % uint64(len(l.links)))
+}
+
+func (l *load) landingOf(number uint64) int {
+	h := number * 0x9e3779b97f4a7c15
+	return int(h >> 33 % uint64(len(l.landings)))
 }
 
 func (l *load) sessionOf(number uint64) uint64 { return number / uint64(len(l.links)) / 4 }
@@ -89,7 +95,7 @@ func (l *load) start(ctx context.Context, senders int) {
 		}
 		l.wait.Go(func() {
 			s := &sender{
-				load: l, size: sizes[i%len(sizes)], thrice: i%4 == 1, skew: i%5 == 2, bot: i%7 == 3, pause: pause,
+				load: l, size: sizes[i%len(sizes)], thrice: i%4 == 1, views: i%4 == 2, skew: i%5 == 3, bot: i%7 == 3, pause: pause,
 				http: &http.Client{Transport: &http.Transport{}, Timeout: clientTimeout},
 			}
 			defer s.http.CloseIdleConnections()
@@ -120,6 +126,7 @@ type sender struct {
 	load   *load
 	size   int
 	thrice bool // sends everything three times
+	views  bool // of landing pages, else events
 	skew   bool // its clock is an hour off
 	bot    bool
 	pause  time.Duration
@@ -174,14 +181,14 @@ func (s *sender) send(ctx context.Context) error {
 			return err
 		}
 		if acked {
-			if err := l.ledger.write(true, int(l.step.Load()), first, s.size); err != nil {
+			if err := l.ledger.write(true, s.views, int(l.step.Load()), first, s.size); err != nil {
 				return err
 			}
 			break
 		}
 		l.refused.Add(1)
 		if time.Now().After(deadline) {
-			return l.ledger.write(false, int(l.step.Load()), first, s.size)
+			return l.ledger.write(false, s.views, int(l.step.Load()), first, s.size)
 		}
 		<-time.After(wait + time.Duration(rand.Int64N(int64(wait)))) // also after ctx has ended: see above
 		wait = min(2*wait, 2*time.Second)
@@ -201,7 +208,11 @@ var errAnswer = errors.New("the collector gave an answer that it never should")
 // post sends the body once to one of the collectors.
 func (s *sender) post(ctx context.Context) (acked bool, err error) {
 	address := s.load.collectors[rand.IntN(len(s.load.collectors))]
-	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, address+"/v1/events", bytes.NewReader(s.body))
+	door := "/v1/events"
+	if s.views {
+		door = "/v1/link-views"
+	}
+	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, address+door, bytes.NewReader(s.body))
 	if err != nil {
 		return false, err
 	}
@@ -251,31 +262,46 @@ func (s *sender) build(first uint64) {
 		if n > first {
 			b = append(b, ',')
 		}
-		b = append(b, `{"token":"`...)
-		b = append(b, l.links[l.linkOf(n)].token...)
-		b = append(b, `","event_type":"`...)
-		kind := kindOf(n)
-		b = append(b, kind...)
-		b = append(b, `","event_id":"`...)
-		b = append(b, l.ids.event(n).String()...)
-		b = append(b, `","session_id":"`...)
-		b = append(b, l.ids.session(l.sessionOf(n)).String()...)
-		b = append(b, `","created_at":"`...)
-		b = append(b, sent...)
-		b = append(b, `","sent_at":"`...)
-		b = append(b, sent...)
-		if kind == "page_viewed" {
-			b = append(b, `","event_data":{"page":`...)
-			b = strconv.AppendUint(b, n%40+1, 10)
-			b = append(b, `,"duration_ms":`...)
-			b = strconv.AppendUint(b, n%30000, 10)
-			b = append(b, `}}`...)
+		if s.views {
+			b = l.appendView(b, n)
 		} else {
-			b = append(b, `","event_data":{}}`...)
+			b = l.appendEvent(b, n, sent)
 		}
 	}
 	if s.size > 1 {
 		b = append(b, ']')
 	}
 	s.body = b
+}
+
+func (l *load) appendView(b []byte, n uint64) []byte {
+	b = append(b, `{"token":"`...)
+	b = append(b, l.landings[l.landingOf(n)].token...)
+	b = append(b, `","event_id":"`...)
+	b = append(b, l.ids.view(n).String()...)
+	return append(b, `","referrer":"https://example.org/","url":"https://example.com/l/guide"}`...)
+}
+
+func (l *load) appendEvent(b []byte, n uint64, sent string) []byte {
+	b = append(b, `{"token":"`...)
+	b = append(b, l.links[l.linkOf(n)].token...)
+	b = append(b, `","event_type":"`...)
+	kind := kindOf(n)
+	b = append(b, kind...)
+	b = append(b, `","event_id":"`...)
+	b = append(b, l.ids.event(n).String()...)
+	b = append(b, `","session_id":"`...)
+	b = append(b, l.ids.session(l.sessionOf(n)).String()...)
+	b = append(b, `","created_at":"`...)
+	b = append(b, sent...)
+	b = append(b, `","sent_at":"`...)
+	b = append(b, sent...)
+	if kind != "page_viewed" {
+		return append(b, `","event_data":{}}`...)
+	}
+	b = append(b, `","event_data":{"page":`...)
+	b = strconv.AppendUint(b, n%40+1, 10)
+	b = append(b, `,"duration_ms":`...)
+	b = strconv.AppendUint(b, n%30000, 10)
+	return append(b, `}}`...)
 }

@@ -100,10 +100,10 @@ func (c *command) publish(r *report) error {
 	return errors.Join(r.write(file), file.Close())
 }
 
-// buildPrograms compiles the programs as `make build` does.
+// buildPrograms compiles the programs as `make build` does, but that their clocks can be moved.
 func buildPrograms(ctx context.Context, dir, tags string) error {
 	for _, name := range []string{"lodestone", "lodestone-clickhouse"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", tags,
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", "chaos_clock,"+tags,
 			"-o", filepath.Join(dir, name), "lodestone/cmd/"+name)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -50,18 +50,21 @@ func poisons(l link) map[string][]byte {
 
 func writePoison(ctx context.Context, s *scene) error {
 	for range 1 + s.rand.IntN(3) {
-		id, err := s.topicID(ctx)
-		if err != nil {
-			return err
-		}
 		kinds := poisons(s.links[0])
-		s.note("write %d records that cannot become rows", len(kinds))
-		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-			r := &kgo.Record{Topic: event.Topic, Partition: s.rand.Int32N(partitions), Key: s.links[0].id[:], Value: kinds[kind]}
-			if err := s.direct.ProduceSync(ctx, r).FirstErr(); err != nil {
-				return fmt.Errorf("write a record that is %s: %w", kind, err)
+		// None of them is a link view, either: those of access links have no generic link.
+		for _, topic := range topics {
+			id, err := s.topicID(ctx, topic)
+			if err != nil {
+				return err
 			}
-			s.poison.add(id, r.Partition, r.Offset)
+			s.note("write %d records that cannot become rows to %s", len(kinds), topic)
+			for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+				r := &kgo.Record{Topic: topic, Partition: s.rand.Int32N(partitions), Key: s.links[0].id[:], Value: kinds[kind]}
+				if err := s.direct.ProduceSync(ctx, r).FirstErr(); err != nil {
+					return fmt.Errorf("write a record that is %s: %w", kind, err)
+				}
+				s.poison.add(id, r.Partition, r.Offset)
+			}
 		}
 		if err := s.hold(ctx, s.between(time.Second, 3*time.Second)); err != nil {
 			return err

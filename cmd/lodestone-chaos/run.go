@@ -79,7 +79,7 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, book.close()) }()
-	l := &load{links: w.links, collectors: w.doors, ledger: book, rate: o.Rate}
+	l := &load{links: w.links, landings: w.landings, collectors: w.doors, ledger: book, rate: o.Rate}
 	id := rand.New(rand.NewPCG(o.Seed, uint64(begin.UnixNano())))
 	for i := range l.ids.run {
 		l.ids.run[i] = byte(id.Uint32())

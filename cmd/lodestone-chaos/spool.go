@@ -65,7 +65,7 @@ func readMetric(ctx context.Context, admin, name string) (int64, error) {
 func fillSpool(ctx context.Context, s *scene) error {
 	for i := range collectors {
 		if !s.disks.canFill(s.spoolDir(i + 1)) {
-			return errLeftOut
+			return errNoDisk
 		}
 	}
 	d := s.between(5*time.Second, 15*time.Second)

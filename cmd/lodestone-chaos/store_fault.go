@@ -11,12 +11,17 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"lodestone/pkg/event"
+	"lodestone/ingest/consumer"
 )
 
 func (w *world) setWindow(ctx context.Context, blocks int) error {
 	return retry(ctx, "set the window of tokens", func() error {
-		return w.store.Exec(ctx, "ALTER TABLE lodestone.events MODIFY SETTING non_replicated_deduplication_window = "+strconv.Itoa(blocks))
+		for _, stream := range consumer.Streams() {
+			if err := w.store.Exec(ctx, "ALTER TABLE lodestone."+stream.Table+" MODIFY SETTING non_replicated_deduplication_window = "+strconv.Itoa(blocks)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -69,13 +74,24 @@ func (s *scene) takeAnnouncedRows(ctx context.Context) (found int, err error) {
 	}); err != nil {
 		return 0, err
 	}
+	for _, stream := range consumer.Streams() {
+		taken, err := s.takeAnnouncedRowsOf(ctx, stream)
+		if found += taken; err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+func (s *scene) takeAnnouncedRowsOf(ctx context.Context, stream consumer.Stream) (found int, err error) {
 	var committed kadm.OffsetResponses
 	if err := retry(ctx, "read commits", func() (err error) {
-		committed, err = s.admin.FetchOffsetsForTopics(ctx, group, event.Topic)
+		committed, err = s.admin.FetchOffsetsForTopics(ctx, group, stream.Topic)
 		return err
 	}); err != nil {
 		return 0, err
 	}
+	table := "lodestone." + stream.Table
 	for _, o := range committed.Sorted() {
 		parts := strings.Fields(o.Metadata) // "1 TOPIC-ID LAST"
 		if len(parts) != 3 {
@@ -88,11 +104,11 @@ func (s *scene) takeAnnouncedRows(ctx context.Context) (found int, err error) {
 		where := fmt.Sprintf("kafka_topic_id = '%s' AND kafka_partition = %d AND kafka_offset >= %d AND kafka_offset <= %d", parts[1], o.Partition, o.At, last)
 		err = retry(ctx, "take rows away", func() error {
 			var rows uint64
-			if err := s.store.QueryRow(ctx, "SELECT count() FROM lodestone.events WHERE "+where).Scan(&rows); err != nil || rows == 0 {
+			if err := s.store.QueryRow(ctx, "SELECT count() FROM "+table+" WHERE "+where).Scan(&rows); err != nil || rows == 0 {
 				return err
 			}
 			found++
-			return s.store.Exec(ctx, "ALTER TABLE lodestone.events DELETE WHERE "+where+" SETTINGS mutations_sync = 2")
+			return s.store.Exec(ctx, "ALTER TABLE "+table+" DELETE WHERE "+where+" SETTINGS mutations_sync = 2")
 		})
 		if err != nil {
 			return found, err
@@ -104,7 +120,7 @@ func (s *scene) takeAnnouncedRows(ctx context.Context) (found int, err error) {
 func fillClickHouse(ctx context.Context, s *scene) error {
 	disk := filepath.Join(s.dir, "clickhouse")
 	if !s.disks.canFill(disk) {
-		return errLeftOut
+		return errNoDisk
 	}
 	d := s.between(5*time.Second, 15*time.Second)
 	s.note("ClickHouse's disk is full for %v", d)
@@ -115,4 +131,6 @@ func fillClickHouse(ctx context.Context, s *scene) error {
 }
 
 // errLeftOut says that this machine does not allow a fault.
-var errLeftOut = errors.New("left out: it takes root and a loop device")
+var errLeftOut = errors.New("left out")
+
+var errNoDisk = fmt.Errorf("%w: it takes root and a loop device", errLeftOut)

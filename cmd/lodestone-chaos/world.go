@@ -37,7 +37,8 @@ const (
 	consumers      = 2 // from the start; a fault adds and removes a third
 	mostConsumers  = 3
 	partitions     = 6
-	linksInAll     = 300
+	linksInAll     = 300 // access links
+	landingsInAll  = 30  // generic links
 	accounts       = 3
 	group          = "lodestone"
 	sessionTimeout = 8 * time.Second // of the consumer group
@@ -70,6 +71,9 @@ type world struct {
 	store  driver.Conn // to ClickHouse, likewise
 	ring   *token.Ring
 	links  []link
+
+	landings []link
+	clocks   *clocks
 }
 
 func newWorld(o options) *world {
@@ -104,15 +108,20 @@ func (w *world) start(ctx context.Context) error {
 }
 
 func (w *world) startEngines(ctx context.Context) error {
+	var err error
+	if w.clocks, err = newClocks(ctx, w.dir, w.log); err != nil {
+		return err
+	}
 	cache := os.Getenv("LODESTONE_ENGINE_CACHE")
 	if cache == "" {
-		var err error
 		if cache, err = install.DefaultCache(); err != nil {
 			return err
 		}
 	}
 	quiet := slog.New(slog.NewTextHandler(w.logFile("engines"), nil))
-	runtime := engine.Runtime{Log: quiet}
+	runtime := func(clock string) engine.Runtime {
+		return engine.Runtime{Log: quiet, Environment: w.clocks.environment(clock)}
+	}
 	installer := &install.Installer{Cache: cache, Log: quiet, Progress: func(line string) { w.log.Info(line) }}
 	storage := filepath.Join(w.dir, "clickhouse")
 	if err := w.disks.mount("clickhouse", storage, 6<<30); err != nil {
@@ -124,17 +133,17 @@ func (w *world) startEngines(ctx context.Context) error {
 		}
 	}
 	w.clickhouse = engine.NewClickHouse(engine.ClickHouseOptions{
-		Runtime: runtime, Dir: storage, MemoryBytes: 3 << 30, Installer: installer,
+		Runtime: runtime("clickhouse"), Dir: storage, MemoryBytes: 3 << 30, Installer: installer,
 		Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
 	})
-	w.postgres = engine.NewPostgres(engine.PostgresOptions{Runtime: runtime, Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
+	w.postgres = engine.NewPostgres(engine.PostgresOptions{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
 	listener := func(name, from string) engine.KafkaListener {
 		return engine.KafkaListener{Name: name, Advertise: func(node int, listening string) (string, error) {
 			return w.network.add(from+"-kafka"+strconv.Itoa(node), listening)
 		}}
 	}
 	w.kafka = engine.NewApacheKafka(engine.ApacheKafkaOptions{
-		Runtime: runtime, Dir: filepath.Join(w.dir, "kafka"), Nodes: w.brokers, HeapMB: 512, Installer: installer,
+		Runtime: runtime(""), Dir: filepath.Join(w.dir, "kafka"), Nodes: w.brokers, HeapMB: 512, Installer: installer,
 		Listeners: []engine.KafkaListener{listener("COLLECTOR", "collector"), listener("CONSUMER", "consumer"), listener("PEER", "broker")},
 		Between:   "PEER",
 	})
@@ -206,6 +215,7 @@ func (w *world) environments() (map[string][]string, error) {
 			"LODESTONE_CLICKHOUSE_URL=" + clickhouse,
 			"LODESTONE_ADMIN_LISTEN=" + w.admins[name],
 		}, common...)
+		env[name] = append(env[name], w.clocks.environment(name)...)
 		return nil
 	}
 	for i := range collectors {
@@ -296,6 +306,15 @@ func (w *world) makeLinks(ctx context.Context) error {
 			}
 			l.token = w.ring.Sign(token.Claims{AccountID: account, LeadMagnetID: magnet, AccessLinkID: l.id})
 			w.links = append(w.links, l)
+		}
+		for range landingsInAll / accounts {
+			l := link{account: account, magnet: magnet, id: uuid.New()}
+			if _, err := conn.Exec(ctx, "INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)",
+				l.id, account, magnet, l.id.String()); err != nil {
+				return err
+			}
+			l.token = w.ring.Sign(token.Claims{AccountID: account, LeadMagnetID: magnet, GenericLinkID: l.id})
+			w.landings = append(w.landings, l)
 		}
 	}
 	return nil

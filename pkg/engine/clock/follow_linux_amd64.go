@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Supported reports whether the clock of a process can be moved.
+const Supported = true
+
 // Follow moves the clock of this process by what the file says, from now on to its end. It is called
 // once, before anything depends on the time.
 func Follow(path string) error {
