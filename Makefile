@@ -18,7 +18,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 
 # The front-ends. Each is TypeScript in PACKAGE/web, whose `npm run build` writes PACKAGE/dist, and
 # there manifest.json last; Go embeds dist.
-WEB := crud/viewer
+WEB := crud/viewer ingest/beacon
 WEB_BUILT := $(WEB:%=%/dist/manifest.json)
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 
@@ -47,7 +47,7 @@ bin/lodestone: web
 bin/lodestone-clickhouse bin/lodestone-engines:
 	@$(GOBUILD) -ldflags '-s -w' -o $@ ./cmd/$(@F)
 
-warm: # compiles what embeds no front-end
+warm: # compiles what embeds none, or little, of the front-ends
 	@$(GOBUILD) -o /dev/null ./ingest/... ./query/... ./pkg/...
 
 web: $(WEB_BUILT) ## Build the pages' scripts and styles, if their sources changed

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"lodestone/ingest/beacon"
 	"lodestone/ingest/collector"
 	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
@@ -92,8 +93,12 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 		sink = disk
 		p.stack.Add("spool", disk)
 	}
+	script, err := beacon.Load()
+	if err != nil { // everything else works without
+		p.log.Warn("the collector serves no /v1/beacon.js", "error", err)
+	}
 	server, err := collector.New(c, collector.Deps{
-		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Log: p.log, Registerer: p.metrics,
+		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Beacon: script, Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
 		return err

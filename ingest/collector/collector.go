@@ -13,16 +13,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
+	"lodestone/ingest/beacon"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 )
 
-// Deps are what a collector works with. All but Now are needed.
+// Deps are what a collector works with. All but Beacon and Now are needed.
 type Deps struct {
 	Tokens     *token.Ring
 	Sink       Sink
 	Addresses  Hasher
 	Bots       Classifier
+	Beacon     *beacon.Script   // nil: not served
 	Now        func() time.Time // nil: time.Now
 	Log        *slog.Logger
 	Registerer prometheus.Registerer

@@ -20,6 +20,7 @@ const (
 	eventsPath = "/v1/events"
 	viewsPath  = "/v1/link-views"
 	pixelPath  = "/v1/pixel.gif"
+	beaconPath = "/v1/beacon.js"
 )
 
 // serve answers one request. It is the server's handler.
@@ -30,6 +31,9 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 	path := string(ctx.Path())
 	switch path {
 	case eventsPath, viewsPath, pixelPath:
+	case beaconPath: // it waits for nothing, so no limit of the load is about it
+		c.serveBeacon(ctx)
+		return
 	default:
 		refuseWith(ctx, refusal{fasthttp.StatusNotFound, codeNotFound, "There is nothing under this path; events go to POST " + eventsPath + "."})
 		return

@@ -9,7 +9,7 @@ import (
 )
 
 // statuses are the answers that the collector gives.
-var statuses = [...]int{200, 202, 204, 400, 404, 405, 408, 413, 415, 422, 429, 431, 500, 503}
+var statuses = [...]int{200, 202, 204, 304, 400, 404, 405, 408, 413, 415, 422, 429, 431, 500, 503}
 
 type metrics struct {
 	requests [len(statuses)]prometheus.Counter

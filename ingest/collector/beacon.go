@@ -1,0 +1,44 @@
+package collector
+
+import (
+	"bytes"
+
+	"github.com/valyala/fasthttp"
+)
+
+// beaconMaxAge lets a browser use the script again without asking for an hour, so that a new release
+// is everywhere within one; and for a day while it asks.
+const beaconMaxAge = "public, max-age=3600, stale-while-revalidate=86400"
+
+// serveBeacon answers with the script that counts views of others' pages.
+func (c *Collector) serveBeacon(ctx *fasthttp.RequestCtx) {
+	const allowed = "GET, HEAD"
+	if !ctx.IsGet() && !ctx.IsHead() {
+		ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
+		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "The script is loaded with GET."})
+		return
+	}
+	script := c.deps.Beacon
+	if script == nil {
+		refuseWith(ctx, refusal{fasthttp.StatusNotFound, codeNotFound, "This program was built without the script: its operator has to run `make web` and build it again."})
+		return
+	}
+	h := &ctx.Response.Header
+	h.Set(fasthttp.HeaderCacheControl, beaconMaxAge)
+	h.Set(fasthttp.HeaderETag, script.ETag)
+	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // pages that isolate themselves load it, too
+	if bytes.Contains(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch), []byte(script.ETag)) {
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return
+	}
+	h.SetContentType("text/javascript; charset=utf-8")
+	h.Set(fasthttp.HeaderXContentTypeOptions, "nosniff")
+	ctx.SetStatusCode(fasthttp.StatusOK)
+	if ctx.Request.Header.HasAcceptEncoding("gzip") {
+		h.SetContentEncoding("gzip")
+		ctx.Response.SetBodyRaw(script.Gzipped)
+		return
+	}
+	ctx.Response.SetBodyRaw(script.Plain)
+}
