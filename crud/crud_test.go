@@ -14,11 +14,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud"
 	"lodestone/crud/account"
 	"lodestone/crud/pdf"
+	"lodestone/crud/picture"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
@@ -30,6 +32,7 @@ import (
 
 func TestMain(m *testing.M) {
 	pdf.Main()
+	picture.Main()
 	enginetest.Main(m)
 }
 
@@ -83,7 +86,7 @@ func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &lines{}}
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	f.verifier = auth.NewVerifier(db, log)
-	service, err := crud.New(config, crud.Parts{Postgres: db, Tokens: tokens, Log: log})
+	service, err := crud.New(config, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	t.Cleanup(service.Close)
 	a := api.New(api.Options{Verifier: f.verifier, Log: log})

@@ -11,16 +11,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"lodestone/crud/accesslink"
 	"lodestone/crud/account"
 	"lodestone/crud/link"
 	"lodestone/crud/magnet"
+	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/crud/pdf"
+	"lodestone/crud/picture"
+	"lodestone/crud/queue"
 	"lodestone/crud/submission"
 	"lodestone/pkg/api"
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 )
 
@@ -32,6 +38,7 @@ type Config struct {
 	CollectorInternalURL string         `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, which reports finished downloads. Default: that of --collector-url."`
 	MaxFileBytes         int64          `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes."`
 	Limits               account.Limits `embed:""`
+	Mail                 mail.Config    `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -39,7 +46,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Limits.Validate()}
+	errs := []error{c.Limits.Validate(), c.Mail.Validate()}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}
@@ -68,6 +75,8 @@ type Parts struct {
 	Postgres *postgres.Pool
 	Tokens   *token.Ring
 	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+	Grace    time.Duration // for jobs in flight when the process stops
 }
 
 // Service holds the operations on entities.
@@ -80,15 +89,22 @@ type Service struct {
 	links       *link.Links
 	submissions *submission.Submissions
 	access      *accesslink.Links
+	queue       *queue.Queue
+	mails       *mail.Queue
 	query       *http.Transport // to the query process
 }
 
-// New returns the service. The program's main function must begin with pdf.Main.
+// New returns the service. The program's main function must begin with pdf.Main
+// and picture.Main.
 func New(c Config, p Parts) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	counter, err := pdf.NewCounter()
+	reader, err := pdf.NewReader()
+	if err != nil {
+		return nil, err
+	}
+	workshop, err := picture.NewWorkshop()
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +113,22 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	jobs, err := queue.New(p.Postgres, queue.Options{Grace: p.Grace, Log: p.Log, Metrics: p.Metrics})
+	if err != nil {
+		return nil, err
+	}
+	mails, err := mail.New(c.Mail, mail.Parts{Queue: jobs, Site: site, Log: p.Log, Metrics: p.Metrics})
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
 		config:      c,
+		queue:       jobs,
+		mails:       mails,
 		log:         p.Log,
 		pages:       pages,
 		account:     account.NewOwn(p.Postgres, c.Limits),
-		magnets:     magnet.New(p.Postgres, counter, c.MaxFileBytes),
+		magnets:     magnet.New(magnet.Parts{Postgres: p.Postgres, Reader: reader, Painter: workshop, Log: p.Log}, c.MaxFileBytes),
 		links:       link.New(p.Postgres, site, c.Limits),
 		submissions: submission.New(p.Postgres),
 		access:      accesslink.New(p.Postgres, site, p.Tokens),
@@ -114,6 +140,9 @@ func New(c Config, p Parts) (*Service, error) {
 		},
 	}, nil
 }
+
+// Queue returns the work that goes on behind the requests, for the process to start and stop.
+func (s *Service) Queue() service.Service { return s.queue }
 
 // Close closes the connections that are kept for the next request. No request may be in flight.
 func (s *Service) Close() { s.query.CloseIdleConnections() }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"lodestone/crud"
 	"lodestone/pkg/api"
@@ -44,7 +45,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 	if c.Crud.QueryURL != "" {
 		query.Describe(site) // one description for clients, whichever process answers
 	}
-	if err := p.addCrud(site, c.Crud, c.Token, pool); err != nil {
+	if err := p.addCrud(site, c.Crud, c.Token, pool, crudGrace); err != nil {
 		return err
 	}
 	p.addSite(c.Site, site)
@@ -59,19 +60,26 @@ func publicURL(c crud.Config, site siteConfig) string {
 	return "http://" + visible(site.Listen)
 }
 
-// addCrud registers the endpoints of lead magnets and links.
-func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *postgres.Pool) error {
+// crudGrace is the time that mails and webhooks in flight get when the process stops.
+const crudGrace = 10 * time.Second
+
+// addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack.
+func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *postgres.Pool, grace time.Duration) error {
 	ring, err := t.Ring()
 	if err != nil {
 		return err
 	}
-	service, err := crud.New(c, crud.Parts{Postgres: pool, Tokens: ring, Log: p.log})
+	service, err := crud.New(c, crud.Parts{Postgres: pool, Tokens: ring, Log: p.log, Metrics: p.metrics, Grace: grace})
 	if err != nil {
 		return err
+	}
+	if !c.Mail.Enabled() {
+		p.log.Warn("there is no --smtp-url: mails with documents' links, and those that confirm addresses, wait in the queue and are given up after a day")
 	}
 	p.stack.Add("entities", closing(func() error {
 		service.Close()
 		return nil
 	}))
+	p.stack.Add("queue", service.Queue())
 	return service.Register(site)
 }

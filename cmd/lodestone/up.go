@@ -30,6 +30,7 @@ import (
 const (
 	upStartTimeout     = 15 * time.Minute // the first start on a machine downloads the engines
 	upStopTimeout      = 1500 * time.Millisecond
+	upGrace            = 300 * time.Millisecond // of upStopTimeout, for mails and webhooks in flight
 	upEnginesTimeout   = 3 * time.Second
 	upPartitions       = 4
 	upPostgresMaxConns = 20 // all parts share one pool
@@ -167,7 +168,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if err := p.addQuery(site, c.Query, s, pool); err != nil {
 		return nil, err
 	}
-	if err := p.addCrud(site, c.Crud, tokens, pool); err != nil {
+	if err := p.addCrud(site, c.Crud, tokens, pool, upGrace); err != nil {
 		return nil, err
 	}
 	p.addSite(c.Site, site)

@@ -24,6 +24,10 @@ const (
 	KindDocument Kind = "document"
 	// KindConfirm asks a visitor to confirm the address. It needs URL, Code and ExpiresAt.
 	KindConfirm Kind = "confirm"
+	// KindLead tells the owner of an account of a new lead. It needs Leads with one of them, and Unsubscribe.
+	KindLead Kind = "lead"
+	// KindDigest tells the owner of an account of the leads of a day. It needs Leads, and Unsubscribe.
+	KindDigest Kind = "digest"
 )
 
 // Message is a mail to be sent. Mails to visitors hold no text that anybody typed: who submits somebody
@@ -32,34 +36,58 @@ type Message struct {
 	Kind      Kind      `json:"kind"`
 	AccountID uuid.UUID `json:"account_id"`
 	To        string    `json:"to"` // address alone, without a name
-	// URL is what the mail's button opens; a secret, as it is for the receiver only.
+	// URL is what the mail's button opens; a secret if it is for the receiver only.
 	URL string `json:"url,omitempty"`
 	// Code is the six digits that confirm the address in place of the URL; a secret.
 	Code string `json:"code,omitempty"`
 	// ExpiresAt is when URL and Code become worthless; the mail is not sent after it. Zero: never.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	// Leads is what a notice tells.
+	Leads *Leads `json:"leads,omitempty"`
+	// Unsubscribe is a page of the site where the owner ends notices; a POST to it ends them at once.
+	Unsubscribe string `json:"unsubscribe,omitempty"`
+}
+
+// Leads are new addresses that an account has.
+type Leads struct {
+	Day   string `json:"day,omitempty"`   // of a digest, such as Monday, 2 November 2026
+	Total int    `json:"total,omitempty"` // of that day; more than those listed, if they are many
+	List  []Lead `json:"list"`
+}
+
+// Lead is one new address. Its texts are as they were typed: mails show them cleaned.
+type Lead struct {
+	Email       string    `json:"email"`
+	Name        string    `json:"name,omitempty"`
+	Link        string    `json:"link"` // title of the page or of its document
+	Verified    bool      `json:"verified,omitempty"`
+	SubmittedAt time.Time `json:"submitted_at"`
 }
 
 func (m Message) validate() error {
-	switch {
-	case m.AccountID == uuid.Nil:
+	if m.AccountID == uuid.Nil {
 		return errors.New("it has no account")
-	case m.To == "":
-		return errors.New("it has no receiver")
-	case m.URL == "":
-		return errors.New("it has no URL")
 	}
+	if _, err := wire(m.To); err != nil {
+		return errors.New("it has no receiver that can be written to")
+	}
+	missing := false
 	switch m.Kind {
 	case KindDocument:
-		return nil
+		missing = m.URL == ""
 	case KindConfirm:
-		if m.Code == "" || m.ExpiresAt.IsZero() {
-			return errors.New("it has no code, or no end of it")
-		}
-		return nil
+		missing = m.URL == "" || m.Code == "" || m.ExpiresAt.IsZero()
+	case KindLead:
+		missing = m.Leads == nil || len(m.Leads.List) != 1 || m.Unsubscribe == ""
+	case KindDigest:
+		missing = m.Leads == nil || len(m.Leads.List) == 0 || m.Leads.Day == "" || m.Unsubscribe == ""
 	default:
 		return fmt.Errorf("there is no kind %q", m.Kind)
 	}
+	if missing {
+		return fmt.Errorf("something is missing that a mail of the kind %q needs", m.Kind)
+	}
+	return nil
 }
 
 // queueName is the queue of mails: a slow SMTP server holds up nothing else.
@@ -77,7 +105,14 @@ type job struct {
 func (job) Kind() string { return "mail" }
 
 // Queue takes mails. It is safe for concurrent use.
-type Queue struct{ jobs *queue.Queue }
+type Queue struct {
+	jobs    *queue.Queue
+	enabled bool
+}
+
+// Enabled reports whether there is an SMTP server. Without one, Send takes mails all the same: they
+// wait for about a day for a process that has one.
+func (q *Queue) Enabled() bool { return q.enabled }
 
 // Send has a mail sent once the transaction commits, and not if it does not. The transaction may be that of
 // the message's account, or unscoped.

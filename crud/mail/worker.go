@@ -2,30 +2,177 @@ package mail
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
+	gomail "github.com/wneessen/go-mail"
 
 	"lodestone/crud/queue"
 )
 
-// maxAttempts is reached after about a day.
-const maxAttempts = 16
+const (
+	// Tries follow each other after 15 s, 30 s, 1 min, … and in the end every four hours, so that the last
+	// one is about a day after the first: greylisting takes minutes, an outage hours.
+	firstPause  = 15 * time.Second
+	longestWait = 4 * time.Hour
+	maxAttempts = 16
 
-// New returns the mails of a process, whose worker it registers in the queue.
-func New(q *queue.Queue) (*Queue, error) {
-	if err := q.AddQueue(queueName, 4); err != nil {
-		return nil, err
-	}
-	if err := queue.Register(q, &worker{}); err != nil {
-		return nil, err
-	}
-	return &Queue{jobs: q}, nil
+	// connections is how many mails one process sends at the same time.
+	connections = 4
+
+	// attemptTimeout is longer than the dialogue with the server, which has its own bound.
+	attemptTimeout = 50 * time.Second
+)
+
+// Parts is what mails work with. Roots may be nil; everything else is required.
+type Parts struct {
+	Queue   *queue.Queue
+	Site    string // public address of the installation, which mails name
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+	Roots   *x509.CertPool // certificates that may vouch for the SMTP server; nil: the system's
 }
 
-type worker struct{ river.WorkerDefaults[job] }
+// New returns the mails of a process, whose worker it registers in the queue. Without an SMTP server mails
+// stay in the queue.
+func New(c Config, p Parts) (*Queue, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	render, err := newRenderer()
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{site: strings.TrimRight(p.Site, "/"), render: render, log: p.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lodestone_mail_attempts_total",
+		Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
+	}, []string{"kind", "outcome"})}
+	p.Metrics.MustRegister(w.mails)
+	if c.Enabled() {
+		if w.sender, err = newSender(c); err != nil {
+			return nil, err
+		}
+		w.sender.roots = p.Roots
+	}
+	if err := p.Queue.AddQueue(queueName, connections); err != nil {
+		return nil, err
+	}
+	if err := queue.Register(p.Queue, w); err != nil {
+		return nil, err
+	}
+	return &Queue{jobs: p.Queue, enabled: c.Enabled()}, nil
+}
+
+type worker struct {
+	river.WorkerDefaults[job]
+	sender *sender // nil: there is no SMTP server
+	site   string
+	render *renderer
+	log    *slog.Logger
+	mails  *prometheus.CounterVec
+}
+
+var errNoServer = errors.New("there is no SMTP server: give --smtp-url")
+
+// Timeout implements river.Worker.
+func (w *worker) Timeout(*river.Job[job]) time.Duration { return attemptTimeout }
+
+// NextRetry implements river.Worker. The jitter keeps mails that failed together from coming together.
+func (w *worker) NextRetry(j *river.Job[job]) time.Time { return time.Now().Add(pause(j.Attempt)) }
+
+func pause(attempt int) time.Duration {
+	d := min(firstPause<<min(attempt-1, 20), longestWait)
+	return d - d/5 + rand.N(2*d/5)
+}
 
 // Work implements river.Worker.
-func (w *worker) Work(context.Context, *river.Job[job]) error {
-	return errors.New("there is no SMTP server")
+func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
+	m := j.Args
+	now := time.Now()
+	if !m.ExpiresAt.IsZero() && now.After(m.ExpiresAt) {
+		w.count(m, "expired")
+		return river.JobCancel(errors.New("what the mail says is no longer true"))
+	}
+	if w.sender == nil {
+		w.count(m, "failed")
+		return errNoServer
+	}
+	l, err := write(m.Message, w.site, now)
+	if err != nil {
+		w.count(m, "refused") // by ourselves: a later version wrote it
+		return river.JobCancel(err)
+	}
+	l.MessageID = m.ID.String()
+	msg, err := w.compose(m.To, j.CreatedAt, l)
+	if err != nil {
+		w.count(m, "refused")
+		return river.JobCancel(err)
+	}
+	switch err := w.sender.send(ctx, msg); {
+	case err == nil:
+		w.count(m, "sent")
+		return nil
+	case isPermanent(err):
+		w.count(m, "refused")
+		w.log.Info("a mail cannot be delivered", "kind", m.Message.Kind, "account", m.AccountID, "job", j.ID, "cause", err)
+		return river.JobCancel(err)
+	default:
+		w.count(m, "failed")
+		if j.Attempt == 3 || j.Attempt == j.MaxAttempts { // once it is no hiccup, and when it is over
+			w.log.Warn("a mail cannot be sent", "kind", m.Message.Kind, "account", m.AccountID, "job", j.ID, "attempt", j.Attempt, "of", j.MaxAttempts, "cause", err)
+		}
+		return err
+	}
+}
+
+func (w *worker) count(m job, outcome string) {
+	w.mails.WithLabelValues(string(m.Message.Kind), outcome).Inc()
+}
+
+// compose makes the mail. It is the same at every attempt.
+func (w *worker) compose(to string, at time.Time, l letter) (*gomail.Msg, error) {
+	html, text, err := w.render.render(l)
+	if err != nil {
+		return nil, err
+	}
+	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	m.FromMailAddress(w.sender.from)
+	receiver, err := wire(to)
+	if err != nil {
+		return nil, fmt.Errorf("read receiver: %w", err)
+	}
+	if err := m.To(receiver); err != nil {
+		return nil, errors.New("the receiver's address cannot be written into a mail")
+	}
+	switch {
+	case l.ReplyTo != "":
+		if reply, err := wire(l.ReplyTo); err == nil && m.ReplyTo(reply) != nil {
+			m.ReplyToMailAddress(w.sender.from)
+		}
+	case w.sender.replyTo != nil:
+		m.ReplyToMailAddress(w.sender.replyTo)
+	}
+	m.Subject(l.Subject)
+	m.SetDateWithValue(at.UTC())
+	_, domain, _ := strings.Cut(w.sender.from.Address, "@")
+	m.SetMessageIDWithValue(l.MessageID + "@" + domain)
+	// Nobody's absence notice comes back, and no list answers.
+	m.SetGenHeader("Auto-Submitted", "auto-generated")
+	m.SetGenHeader("X-Auto-Response-Suppress", "All")
+	if l.OneClick != "" {
+		m.SetListUnsubscribe(l.OneClick)
+		if strings.HasPrefix(l.OneClick, "https://") { // RFC 8058 asks for it
+			m.SetListUnsubscribePost()
+		}
+	}
+	m.SetBodyString(gomail.TypeTextPlain, text)
+	m.AddAlternativeString(gomail.TypeTextHTML, html)
+	return m, nil
 }

@@ -1,0 +1,132 @@
+package mail
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Lengths of what somebody typed, in characters, in mails to owners.
+const (
+	maxName    = 100
+	maxTitle   = 120
+	maxAddress = 254
+)
+
+// write turns a message into words. site is the public address of the installation.
+func write(m Message, site string, now time.Time) (letter, error) {
+	here := host(site)
+	switch m.Kind {
+	case KindDocument:
+		return letter{
+			Subject: "Your document",
+			Preview: "Your personal link to read or download it.",
+			Heading: "Your document is ready",
+			Before: []string{
+				"Here is the document that you asked for at " + here + ".",
+				"The link is yours alone. Keep this mail to come back to the document later.",
+			},
+			Button: "Open the document", URL: m.URL,
+			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: you get no others.",
+		}, nil
+	case KindConfirm:
+		valid := "Both are valid " + until(m.ExpiresAt.Sub(now)) + "."
+		return letter{
+			Subject: m.Code + " is your code",
+			Preview: "Confirm your address to open your document.",
+			Heading: "Confirm your address",
+			Before:  []string{"Enter this code on the page that waits for it:"},
+			Code:    m.Code,
+			Button:  "Confirm my address", URL: m.URL,
+			After:  []string{"Or open the address above in any browser. " + valid},
+			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: nothing happens without the code.",
+		}, nil
+	case KindLead:
+		return ownerLetter(m, writeLead(m)), nil
+	case KindDigest:
+		return ownerLetter(m, writeDigest(m)), nil
+	default:
+		return letter{}, fmt.Errorf("there is no mail of the kind %q", m.Kind)
+	}
+}
+
+func writeLead(m Message) letter {
+	lead := m.Leads.List[0]
+	title, address := Clean(lead.Link, maxTitle), Clean(lead.Email, maxAddress)
+	l := letter{
+		Subject: "New lead: " + address,
+		Preview: "From your page “" + title + "”.",
+		Heading: "You have a new lead",
+		Before:  []string{"Somebody asked for your document. Reply to this mail to write to them."},
+		Facts:   []fact{{"Email", address}},
+		ReplyTo: lead.Email,
+	}
+	if name := Clean(lead.Name, maxName); name != "" {
+		l.Facts = append(l.Facts, fact{"Name", name})
+	}
+	confirmed := "No"
+	if lead.Verified {
+		confirmed = "Yes"
+	}
+	l.Facts = append(l.Facts, fact{"Page", title}, fact{"Address confirmed", confirmed}, fact{"Submitted", lead.SubmittedAt.UTC().Format("2 January 2006, 15:04 UTC")})
+	if m.URL != "" {
+		l.Button, l.URL = "Open the page", m.URL
+	}
+	return l
+}
+
+func writeDigest(m Message) letter {
+	d := m.Leads
+	total := max(d.Total, len(d.List))
+	l := letter{
+		Subject: count(total, "new lead") + " on " + d.Day,
+		Preview: "The leads of your pages, day by day.",
+		Heading: count(total, "new lead"),
+		Before:  []string{"This is who asked for your documents on " + d.Day + " (UTC)."},
+	}
+	for _, lead := range d.List {
+		value := Clean(lead.Email, maxAddress)
+		if name := Clean(lead.Name, maxName); name != "" {
+			value = name + ", " + value
+		}
+		l.Facts = append(l.Facts, fact{lead.SubmittedAt.UTC().Format("15:04"), value + " — " + Clean(lead.Link, maxTitle)})
+	}
+	if more := total - len(d.List); more > 0 {
+		l.After = append(l.After, "And "+count(more, "more")+": the list of submissions has them all.")
+	}
+	return l
+}
+
+// ownerLetter adds what all notices say.
+func ownerLetter(m Message, l letter) letter {
+	l.Reason = "You get this mail because notices about new leads are switched on in your account."
+	l.UnsubscribeWords, l.Unsubscribe, l.OneClick = "Switch them off", m.Unsubscribe, m.Unsubscribe
+	return l
+}
+
+func count(n int, what string) string {
+	if n == 1 || what == "more" {
+		return fmt.Sprintf("%d %s", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// until returns how long something still lasts, in words.
+func until(d time.Duration) string {
+	switch minutes := int(d.Minutes()); {
+	case minutes >= 120:
+		return fmt.Sprintf("for %d hours", minutes/60)
+	case minutes >= 2:
+		return fmt.Sprintf("for %d minutes", minutes)
+	default:
+		return "for a moment only"
+	}
+}
+
+func host(site string) string {
+	if u, err := url.Parse(site); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(site, "https://"), "http://")
+}

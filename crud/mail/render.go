@@ -1,0 +1,87 @@
+package mail
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"strings"
+	texttemplate "text/template"
+
+	"lodestone/crud/page"
+)
+
+//go:embed template
+var files embed.FS
+
+// letter is what a mail says. Its HTML and its text are made of the same words.
+type letter struct {
+	Subject   string
+	Preview   string   // what lists of mails show after the subject
+	Heading   string   //
+	Before    []string // paragraphs
+	Code      string
+	Facts     []fact
+	Button    string   // what opening URL does
+	URL       string   //
+	After     []string // paragraphs
+	Reason    string   // why the receiver gets this
+	ReplyTo   string   // instead of the installation's address
+	OneClick  string   // URL that a mail program posts to when the reader has had enough
+	MessageID string
+
+	Unsubscribe, UnsubscribeWords string
+}
+
+// fact is a line of a table.
+type fact struct{ Name, Value string }
+
+// look is what the HTML is made with: the values of our pages. Mail programs know no custom properties.
+type look struct {
+	letter
+	Ground, Raised, Ink, Soft, Line, Accent, OnAccent page.Pair
+	Sans, Mono                                        template.CSS
+	OutlookBegin, OutlookEnd                          template.HTML // it knows no max-width
+}
+
+// renderer makes mails of letters. It is safe for concurrent use.
+type renderer struct {
+	html *template.Template
+	text *texttemplate.Template
+	look look // without a letter
+}
+
+func newRenderer() (*renderer, error) {
+	r := &renderer{}
+	var err error
+	if r.html, err = template.ParseFS(files, "template/mail.html"); err != nil {
+		return nil, fmt.Errorf("parse the HTML of mails: %w", err)
+	}
+	if r.text, err = texttemplate.ParseFS(files, "template/mail.txt"); err != nil {
+		return nil, fmt.Errorf("parse the text of mails: %w", err)
+	}
+	r.look = look{
+		Ground: page.Token("ground"), Raised: page.Token("raised"), Ink: page.Token("ink"), Soft: page.Token("soft"),
+		Line: page.Token("line"), Accent: page.Token("accent"), OnAccent: page.Token("on-accent"),
+		// Single quotes: the fonts stand in attributes.
+		Sans: template.CSS(strings.ReplaceAll(page.Token("sans").Light, `"`, "'")), //nolint:gosec // from our own style sheet
+		Mono: template.CSS(strings.ReplaceAll(page.Token("mono").Light, `"`, "'")), //nolint:gosec // as above
+
+		OutlookBegin: `<!--[if mso]><table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->`,
+		OutlookEnd:   `<!--[if mso]></td></tr></table><![endif]-->`,
+	}
+	return r, nil
+}
+
+func (r *renderer) render(l letter) (html, text string, err error) {
+	v := r.look
+	v.letter = l
+	var h, t bytes.Buffer
+	if err := r.html.Execute(&h, v); err != nil {
+		return "", "", fmt.Errorf("write the HTML of a mail: %w", err)
+	}
+	if err := r.text.Execute(&t, l); err != nil {
+		return "", "", fmt.Errorf("write the text of a mail: %w", err)
+	}
+	return h.String(), t.String(), nil
+}

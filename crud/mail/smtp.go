@@ -1,0 +1,197 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// smtpTimeout bounds the dialogue with the server: the connection, and what comes after it.
+const smtpTimeout = 20 * time.Second
+
+// sender hands mails to the SMTP server, each over a connection of its own.
+type sender struct {
+	server  server
+	tls     string
+	from    *mail.Address
+	replyTo *mail.Address  // may be nil
+	roots   *x509.CertPool // nil: the system's
+}
+
+func newSender(c Config) (*sender, error) {
+	s := &sender{tls: c.TLS}
+	var err error
+	if s.server, err = parseServer(c.URL); err != nil {
+		return nil, err
+	}
+	if s.from, err = parseSender(c.From); err != nil {
+		return nil, fmt.Errorf("read sender of mails: %w", err)
+	}
+	if c.ReplyTo != "" {
+		if s.replyTo, err = parseSender(c.ReplyTo); err != nil {
+			return nil, fmt.Errorf("read reply address of mails: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// client returns a client for one mail; the connection it makes is closed when ctx ends, in whatever it
+// waits for.
+func (s *sender) client(ctx context.Context) (*gomail.Client, func(), error) {
+	port, err := strconv.Atoi(s.server.port)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read SMTP port: %w", err)
+	}
+	config := &tls.Config{ServerName: s.server.host, MinVersion: tls.VersionTLS12, RootCAs: s.roots}
+	policy := gomail.TLSMandatory
+	if s.tls == tlsOptional || s.server.loopback() {
+		policy = gomail.TLSOpportunistic
+	}
+	// Nobody is between this process and a server of the same machine, whose certificate rarely has a
+	// name that could be checked.
+	config.InsecureSkipVerify = s.server.loopback() && s.roots == nil
+	watch := &watched{}
+	options := []gomail.Option{
+		gomail.WithPort(port), gomail.WithTimeout(smtpTimeout), gomail.WithTLSConfig(config), gomail.WithTLSPolicy(policy), gomail.WithoutNoop(),
+		gomail.WithDialContextFunc(func(dial context.Context, network, address string) (net.Conn, error) {
+			return watch.dial(dial, ctx, network, address, s.server.implicit, config)
+		}),
+	}
+	if s.server.implicit {
+		options = append(options, gomail.WithSSL())
+	}
+	if s.server.user != "" {
+		// A password is sent as it is over TLS or to this machine only; the library sees to that.
+		options = append(options, gomail.WithUsername(s.server.user), gomail.WithPassword(s.server.password),
+			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthCramMD5))
+	}
+	client, err := gomail.NewClient(s.server.host, options...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make SMTP client: %w", err)
+	}
+	return client, watch.release, nil
+}
+
+// watched is a connection that ends with a context: the library looks at deadlines alone once it is made.
+type watched struct{ stop func() bool }
+
+func (w *watched) dial(dial, life context.Context, network, address string, implicit bool, config *tls.Config) (net.Conn, error) {
+	plain := &net.Dialer{}
+	conn, err := plain.DialContext(dial, network, address)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // classified by its type
+	}
+	w.stop = context.AfterFunc(life, func() { _ = conn.Close() }) // whoever waits for it gets the error
+	if !implicit {
+		return conn, nil
+	}
+	secure := tls.Client(conn, config)
+	if err := secure.HandshakeContext(dial); err != nil {
+		_ = conn.Close() // the error that counts is the handshake's
+		return nil, err  //nolint:wrapcheck // classified by its type
+	}
+	return secure, nil
+}
+
+func (w *watched) release() {
+	if w.stop != nil {
+		w.stop()
+	}
+}
+
+// send hands over one mail. An error says nothing about what is in it, nor to whom it goes, and is a
+// *refusal if the server answered.
+func (s *sender) send(ctx context.Context, m *gomail.Msg) error {
+	client, release, err := s.client(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = client.DialAndSendWithContext(ctx, m)
+	if err == nil || m.IsDelivered() { // the server took it, and only the farewell failed
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("send mail: %w", context.Cause(ctx))
+	}
+	return classify(err)
+}
+
+// refusal is a server's answer that is no success.
+type refusal struct {
+	stage     string
+	code      int    // of SMTP
+	enhanced  string // RFC 3463, or ""
+	permanent bool   // another try of the same mail cannot succeed
+}
+
+// Error implements error. The server's own words are left out: they tend to repeat the address.
+func (r *refusal) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("the SMTP server refused %s: %d %s", r.stage, r.code, r.enhanced))
+}
+
+// isPermanent reports whether a mail can never be delivered, so that it is not tried again. That is
+// about the receiver or the mail. What is wrong between us and our own server (the connection, TLS, the
+// password, the sender) can be mended by whoever runs it.
+func isPermanent(err error) bool {
+	r, ok := errors.AsType[*refusal](err)
+	return ok && r.permanent
+}
+
+func classify(err error) error {
+	if sent, ok := errors.AsType[*gomail.SendError](err); ok && sent.ErrorCode() > 0 {
+		r := &refusal{stage: "the mail", code: sent.ErrorCode(), enhanced: sent.EnhancedStatusCode()}
+		switch sent.Reason {
+		case gomail.ErrSMTPMailFrom:
+			r.stage = "the sender"
+		case gomail.ErrSMTPRcptTo:
+			r.stage = "the receiver"
+			r.permanent = r.code >= 500
+		case gomail.ErrSMTPData, gomail.ErrSMTPDataClose, gomail.ErrWriteContent:
+			r.permanent = r.code >= 500
+		default:
+		}
+		return r
+	}
+	if answer, ok := errors.AsType[*textproto.Error](err); ok {
+		return &refusal{stage: "the login or the greeting", code: answer.Code}
+	}
+	var unknown *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Errorf("check the SMTP server's certificate: %w", unknown.Err)
+	case isNetwork(err):
+		return fmt.Errorf("talk to the SMTP server: %w", networkError(err))
+	default:
+		// What is left are the library's words about the dialogue: no STARTTLS, no way to log in.
+		if sent, ok := errors.AsType[*gomail.SendError](err); ok {
+			return fmt.Errorf("the dialogue with the SMTP server broke off: %s", sent.Reason)
+		}
+		return fmt.Errorf("talk to the SMTP server: %w", err)
+	}
+}
+
+func isNetwork(err error) bool {
+	var network net.Error
+	return errors.As(err, &network)
+}
+
+// networkError returns the innermost error of the connection.
+func networkError(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op
+	}
+	var network net.Error
+	errors.As(err, &network)
+	return network
+}
