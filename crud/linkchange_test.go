@@ -3,6 +3,7 @@ package crud_test
 import (
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestChangeGenericLink(t *testing.T) {
 	for body, field := range map[string]string{
 		`{"slug":null}`: "slug", `{"collect_name":null}`: "collect_name", `{"require_verification":null}`: "require_verification", `{"active":null}`: "active",
 		`{"lead_magnet_id":"` + m.ID + `"}`: "lead_magnet_id", `{"id":"x"}`: "id", `{"submission_count":0}`: "submission_count", `{"view_count":0}`: "view_count",
-		`{"created_at":"2026-01-01"}`: "created_at", `{"url":"https://example.com"}`: "url", `{"colour":1}`: "colour", `{"title":""}`: "title",
+		`{"created_at":"2026-01-01"}`: "created_at", `{"url":"https://example.com"}`: "url", `{"colour":1}`: "colour", `{"title":""}`: "title", `{"title":" "}`: "title",
 		`{"slug":"dashboard"}`: "slug", `{"slug":"-a-"}`: "slug", `{"thumbnail_url":"javascript:alert(1)"}`: "thumbnail_url", `{"thumbnail_url":""}`: "thumbnail_url",
 		`{"title":"fine","active":"no"}`: "active", `{"revision":5}`: "revision", `{"account_id":"` + uuid.NewString() + `"}`: "account_id",
 	} {
@@ -239,4 +240,78 @@ func TestClientChanges(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Other", renamed.Title)
 	require.NoError(t, u.DeleteLeadMagnet(t.Context(), m.ID, false, renamed.ETag))
+}
+
+// What shows in an access link changes when its generic link or submission goes, so a change that was
+// made in view of the state before is refused.
+func TestDeletingWhatALinkCameFromChangesIt(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	for name, remove := range map[string]func(link client.GenericLink, submission string){
+		"generic link": func(link client.GenericLink, _ string) { require.NoError(t, u.DeleteGenericLink(t.Context(), link.ID)) },
+		"submission": func(_ client.GenericLink, submission string) {
+			_, err := f.db.Unscoped().Exec(t.Context(), "DELETE FROM submissions WHERE id = $1", submission)
+			require.NoError(t, err)
+		},
+	} {
+		link := u.link(t, u.magnet(t).ID)
+		submission, access := u.submit(t, link, "jo@example.com", time.Now())
+		before := u.get(t, accessPath+"/"+access)
+		remove(link, submission)
+		after := u.get(t, accessPath+"/"+access)
+		require.Nil(t, after.object(t)["submission_id"], name)
+		require.Equal(t, name == "generic link", after.object(t)["generic_link_id"] == nil, name)
+		require.NotEqual(t, before.object(t)["updated_at"], after.object(t)["updated_at"], name)
+		r := u.patch(t, accessPath+"/"+access, `{"max_views":5}`, "If-Match", before.header.Get("ETag"))
+		require.Equal(t, 412, r.status, name)
+		r = u.patch(t, accessPath+"/"+access, `{"max_views":5}`, "If-Match", after.header.Get("ETag"))
+		require.Equal(t, 200, r.status, name)
+	}
+}
+
+// No link is made to a document that is not active: whoever gets it would find nothing.
+func TestNoLinksToAnInactiveLeadMagnet(t *testing.T) {
+	t.Parallel()
+	u := start(t).user(t, account.Team)
+	m := u.magnet(t)
+	_, err := u.UpdateLeadMagnet(t.Context(), m.ID, client.LeadMagnetChanges{IsActive: new(false)})
+	require.NoError(t, err)
+	for path, body := range map[string]string{
+		linksPath:  `{"lead_magnet_id":"` + m.ID + `"}`,
+		accessPath: `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`,
+		"/api/v1/lead-magnets/" + m.ID + "/bulk-links": `{"emails":["jo@example.com"]}`,
+	} {
+		p := u.post(t, path, body).problem(t)
+		require.Equal(t, problem.Conflict, p.Code, path)
+		require.Contains(t, p.Detail, "not active")
+	}
+	require.Zero(t, u.fixture.count(t, "generic_links"))
+}
+
+// What a body cannot set, the message says where it is set.
+func TestMessagesSayWhereAFieldIsSet(t *testing.T) {
+	t.Parallel()
+	u := start(t).user(t, account.Team)
+	m := u.magnet(t)
+	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
+	for _, c := range []struct{ method, path, body, field, says string }{
+		{"POST", linksPath, `{"lead_magnet_id":"` + m.ID + `","active":false}`, "active", "PATCH"},
+		{"POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com","is_active":false}`, "is_active", "PATCH"},
+		{"POST", "/api/v1/lead-magnets", `{"title":"x","is_active":false}`, "is_active", "PATCH"},
+		{"PATCH", linksPath + "/" + link.ID, `{"lead_magnet_id":"` + m.ID + `"}`, "lead_magnet_id", "when"},
+		{"PATCH", accessPath + "/" + access.ID, `{"email":"al@example.com"}`, "email", "when"},
+		{"PATCH", accessPath + "/" + access.ID, `{"lead_magnet_id":"` + m.ID + `"}`, "lead_magnet_id", "when"},
+		{"POST", linksPath, `{"lead_magnet_id":"` + m.ID + `","view_count":1}`, "view_count", "read-only"},
+	} {
+		p := u.send(t, c.method, c.path, strings.NewReader(c.body), "Content-Type", "application/json").problem(t)
+		require.Equal(t, problem.ValidationError, p.Code, c.body)
+		require.Equal(t, c.field, fields(p), c.body)
+		require.Contains(t, p.Errors[0].Message, c.says, c.body)
+	}
+	taken := u.link(t, m.ID)
+	p := u.patch(t, linksPath+"/"+link.ID, `{"slug":"`+taken.Slug+`"}`).problem(t)
+	require.Equal(t, problem.SlugTaken, p.Code)
+	require.NotContains(t, p.Detail, "leave it out", "left out it would stay as it is")
+	require.Contains(t, u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"`+taken.Slug+`"}`).problem(t).Detail, "leave it out")
 }

@@ -60,8 +60,10 @@ const (
 func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-access-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
-		Summary: "Create an access link",
-		Errors:  []problem.Code{problem.InvalidLeadMagnet, problem.Conflict},
+		Summary:     "Create an access link",
+		Description: "It is active at once. The lead magnet must be active.",
+		Errors:      []problem.Code{problem.InvalidLeadMagnet, problem.Conflict},
+		NotHere:     map[string]string{"is_active": "cannot be set here: a new link is active, and PATCH changes that"},
 	}, l.create)
 	api.Register(a, api.Operation{
 		ID: "list-access-links", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
@@ -75,6 +77,9 @@ func (l *Links) Register(a *api.API) {
 		ID: "update-access-link", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
 		Summary:     "Change an access link",
 		Description: "Fields that are left out stay as they are; null clears max_views and expires_at.",
+		NotHere: map[string]string{
+			"lead_magnet_id": "cannot be changed: it is set when the link is created", "email": "cannot be changed: it is set when the link is created",
+		},
 	}, l.update)
 	api.Register(a, api.Operation{
 		ID: "delete-access-link", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,

@@ -27,11 +27,11 @@ type updateInput struct {
 
 type changedGenericLink struct {
 	Slug                *string            `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The URL of before leads nowhere any more."`
-	Title               api.Change[string] `json:"title" required:"false" minLength:"1" maxLength:"200" doc:"Headline of the page; null clears it."`
+	Title               api.Change[string] `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page; null clears it."`
 	Description         api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page; null clears it."`
 	CollectName         *bool              `json:"collect_name" required:"false" nullable:"false" doc:"Whether a name is asked for."`
 	RequireVerification *bool              `json:"require_verification" required:"false" nullable:"false" doc:"Whether the email address has to be verified."`
-	ThumbnailURL        api.Change[string] `json:"thumbnail_url" required:"false" maxLength:"2048" doc:"http or https URL of the thumbnail image; null clears it."`
+	ThumbnailURL        api.Change[string] `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image; null clears it."`
 	Active              *bool              `json:"active" required:"false" nullable:"false" doc:"Whether the page is open."`
 }
 
@@ -61,7 +61,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 		case errors.Is(err, pgx.ErrNoRows):
 			return refusal(ctx, tx, in.ID)
 		case postgres.IsUniqueViolation(err, "generic_links_slug"):
-			return slugTaken(*b.Slug)
+			return slugTaken(*b.Slug, "choose another one")
 		}
 		return err
 	})

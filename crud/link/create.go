@@ -23,11 +23,11 @@ type createInput struct {
 type newGenericLink struct {
 	LeadMagnetID        uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that the page offers."`
 	Slug                *string   `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; made from the title when left out."`
-	Title               *string   `json:"title" required:"false" minLength:"1" maxLength:"200" doc:"Headline of the page."`
+	Title               *string   `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page."`
 	Description         *string   `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
 	CollectName         bool      `json:"collect_name" required:"false" default:"false" doc:"Whether a name is asked for."`
 	RequireVerification bool      `json:"require_verification" required:"false" default:"false" doc:"Whether the email address has to be verified."`
-	ThumbnailURL        *string   `json:"thumbnail_url" required:"false" maxLength:"2048" doc:"http or https URL of the thumbnail image."`
+	ThumbnailURL        *string   `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image."`
 }
 
 // check returns what the schema cannot tell.
@@ -72,6 +72,9 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 		}
 		if err != nil {
 			return fmt.Errorf("read lead magnet: %w", err)
+		}
+		if !offered.IsActive {
+			return problem.New(problem.Conflict, "The lead magnet is not active: activate it before making links to it.")
 		}
 		if err := l.checkLimit(ctx, tx); err != nil {
 			return err
@@ -128,13 +131,13 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, b newGenericLin
 			return store.GenericLink{}, fmt.Errorf("insert generic link: %w", err)
 		}
 		if b.Slug != nil {
-			return store.GenericLink{}, slugTaken(slug)
+			return store.GenericLink{}, slugTaken(slug, "choose another one, or leave it out")
 		}
 	}
 	return store.GenericLink{}, errors.New("found no free slug")
 }
 
-func slugTaken(slug string) error {
-	return problem.New(problem.SlugTaken, "The slug "+slug+" is already in use: choose another one, or leave it out.",
+func slugTaken(slug, remedy string) error {
+	return problem.New(problem.SlugTaken, "The slug "+slug+" is already in use: "+remedy+".",
 		problem.Field{Field: "slug", Message: "is already in use"})
 }

@@ -59,8 +59,10 @@ const (
 func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-generic-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
-		Summary: "Create a generic link",
-		Errors:  []problem.Code{problem.InvalidLeadMagnet, problem.SlugTaken, problem.LimitReached},
+		Summary:     "Create a generic link",
+		Description: "It is active at once. The lead magnet must be active.",
+		Errors:      []problem.Code{problem.InvalidLeadMagnet, problem.SlugTaken, problem.LimitReached, problem.Conflict},
+		NotHere:     map[string]string{"active": "cannot be set here: a new link is active, and PATCH changes that"},
 	}, l.create)
 	api.Register(a, api.Operation{
 		ID: "list-generic-links", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
@@ -75,6 +77,7 @@ func (l *Links) Register(a *api.API) {
 		Summary:     "Change a generic link",
 		Description: "Fields that are left out stay as they are; null clears title, description and thumbnail_url.",
 		Errors:      []problem.Code{problem.SlugTaken},
+		NotHere:     map[string]string{"lead_magnet_id": "cannot be changed: it is set when the link is created"},
 	}, l.update)
 	api.Register(a, api.Operation{
 		ID: "delete-generic-link", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,

@@ -25,7 +25,7 @@ type updateInput struct {
 }
 
 type changedLeadMagnet struct {
-	Title       *string            `json:"title" required:"false" nullable:"false" minLength:"1" maxLength:"200" pattern:"\\S" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
+	Title       *string            `json:"title" required:"false" nullable:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
 	Description api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document; null clears it."`
 	IsActive    *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether links can be made to it and opened."`
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -84,9 +85,10 @@ func (b *binder) setReadOnly(registry huma.Registry, op *Operation, out reflect.
 	}
 	for _, name := range names {
 		if b.body.properties[name] == nil {
-			b.body.readOnly[name] = true
+			b.body.readOnly[name] = "is read-only and cannot be set"
 		}
 	}
+	maps.Copy(b.body.readOnly, op.NotHere)
 }
 
 func newParam(registry huma.Registry, op *Operation, field reflect.StructField) (param, bool) {
@@ -230,7 +232,7 @@ func (p *param) parse(text string, into reflect.Value) error {
 		if err != nil || strconv.Itoa(n) != text {
 			return fmt.Errorf("%s", p.shape.wanted())
 		}
-		value, checked = n, float64(n)
+		value, checked = n, number(text)
 	case p.elem.Kind() == reflect.Bool:
 		if text != "true" && text != "false" {
 			return fmt.Errorf("%s", p.shape.wanted())

@@ -62,14 +62,14 @@ func decodeBody(body []byte, n *shape, into any) error {
 		return problem.New(problem.InvalidJSON, fmt.Sprintf("The body is nested more than %d deep.", maxDepth))
 	}
 	var value any
-	if err := json.Unmarshal(body, &value); err != nil {
+	if err := json.Unmarshal(body, &value, keepNumbers); err != nil {
 		return jsonProblem(err)
 	}
 	var wrong []problem.Field
 	if n.check("", value, &wrong); len(wrong) > 0 {
 		return problem.Invalid(wrong...)
 	}
-	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true), wholeNumbers); err != nil {
 		return jsonProblem(err)
 	}
 	return nil

@@ -42,6 +42,8 @@ type Operation struct {
 	// ReadOnly names fields that things of this kind have and a body cannot set: the message
 	// to who tries says so. Register adds the fields of its answer.
 	ReadOnly []string
+	// NotHere has the messages about such fields that another operation sets.
+	NotHere map[string]string
 	// Body describes the body of a RegisterRaw operation; content type to schema.
 	Body map[string]*huma.Schema
 	// Answers describes the answers of a RegisterRaw operation; content type to schema.

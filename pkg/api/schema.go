@@ -41,8 +41,8 @@ type shape struct {
 	names      []string // the properties, in order
 	properties map[string]*shape
 	required   []string
-	readOnly   map[string]bool
-	open       bool // other properties are allowed
+	readOnly   map[string]string // what to say about fields that others set
+	open       bool              // other properties are allowed
 }
 
 // newShape compiles a schema. It is called while operations are registered, so it may panic on a
@@ -53,7 +53,7 @@ func newShape(r huma.Registry, s *huma.Schema) *shape {
 	}
 	n := &shape{
 		kind: s.Type, nullable: s.Nullable, format: s.Format, enum: s.Enum, min: s.Minimum, max: s.Maximum,
-		maxLen: s.MaxLength, required: s.Required, patternFor: s.PatternDescription, readOnly: map[string]bool{},
+		maxLen: s.MaxLength, required: s.Required, patternFor: s.PatternDescription, readOnly: map[string]string{},
 	}
 	if s.MinLength != nil {
 		n.minLen = *s.MinLength
@@ -127,11 +127,19 @@ func (n *shape) check(path string, v any, out *[]problem.Field) {
 }
 
 func (n *shape) checkNumber(v any, wrong func(format string, args ...any)) {
-	f, ok := v.(float64)
-	switch {
-	case !ok:
+	value, ok := v.(number)
+	if !ok {
 		wrong("%s, not %s", n.wanted(), kindOf(v))
-	case n.kind == huma.TypeInteger && f != math.Trunc(f), n.min != nil && f < *n.min, n.max != nil && f > *n.max:
+		return
+	}
+	if n.kind == huma.TypeInteger {
+		whole, err := value.whole()
+		if err != nil || n.min != nil && whole < int64(*n.min) || n.max != nil && whole > int64(*n.max) {
+			wrong("%s", n.wanted())
+		}
+		return
+	}
+	if f := value.float(); math.IsInf(f, 0) || n.min != nil && f < *n.min || n.max != nil && f > *n.max {
 		wrong("%s", n.wanted())
 	}
 }
@@ -184,8 +192,8 @@ func (n *shape) checkObject(path string, object map[string]any, out *[]problem.F
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown {
-		if n.readOnly[name] {
-			add(name, "is read-only and cannot be set")
+		if message := n.readOnly[name]; message != "" {
+			add(name, message)
 			continue
 		}
 		add(printable(name), "is not a field of this request; its fields are "+strings.Join(n.names, ", "))
@@ -303,7 +311,7 @@ func kindOf(v any) string {
 		return "null"
 	case bool:
 		return "a boolean"
-	case float64:
+	case number:
 		return "a number"
 	case string:
 		return "a string"
