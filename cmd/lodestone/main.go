@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"lodestone/crud/pdf"
+	"lodestone/crud/picture"
 	"lodestone/pkg/config"
 )
 
@@ -43,7 +44,8 @@ type commands struct {
 }
 
 func main() {
-	pdf.Main() // returns unless this process is one that reads an uploaded PDF
+	pdf.Main() // these return unless this process is one that reads an upload
+	picture.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:])
 	stop()

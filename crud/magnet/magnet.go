@@ -5,11 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"log/slog"
 	"os"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/pdf"
+	"lodestone/crud/picture"
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -34,23 +38,39 @@ type LeadMagnet struct {
 	UpdatedAt        api.Time  `json:"updated_at" doc:"When it, or its file, was last changed."`
 }
 
-// PageCounter counts the pages of a PDF; pdf.Counter does.
-type PageCounter interface {
-	// Pages returns the number of pages, or an error that pdf.IsInvalid knows if the file is
-	// at fault.
-	Pages(ctx context.Context, file *os.File) (int, error)
+// Reader reads a PDF; pdf.Reader does.
+type Reader interface {
+	// Read returns what a file is, or an error that pdf.IsInvalid knows if the file is at fault.
+	Read(ctx context.Context, file *os.File) (pdf.Document, error)
+	// Prepare does what would make the first file wait.
+	Prepare(ctx context.Context) error
+}
+
+// Painter makes pictures of a page; picture.Workshop does.
+type Painter interface {
+	Thumbnails(ctx context.Context, page image.Image) (picture.Set, error)
+}
+
+// Parts is what lead magnets are made with. All of it is required.
+type Parts struct {
+	Postgres *postgres.Pool
+	Reader   Reader
+	Painter  Painter
+	Log      *slog.Logger
 }
 
 // Magnets serves the lead magnets.
 type Magnets struct {
 	db       *postgres.Pool
-	pages    PageCounter
+	reader   Reader
+	painter  Painter
+	log      *slog.Logger
 	maxBytes int64
 }
 
 // New returns the lead magnets of a database. A file may have at most maxBytes.
-func New(db *postgres.Pool, pages PageCounter, maxBytes int64) *Magnets {
-	return &Magnets{db, pages, maxBytes}
+func New(p Parts, maxBytes int64) *Magnets {
+	return &Magnets{p.Postgres, p.Reader, p.Painter, p.Log, maxBytes}
 }
 
 const (
@@ -63,6 +83,7 @@ func (m *Magnets) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-lead-magnet", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
 		Summary: "Create a lead magnet",
+		NotHere: map[string]string{"is_active": "cannot be set here: a new lead magnet is active, and PATCH changes that"},
 	}, m.create)
 	api.Register(a, api.Operation{
 		ID: "list-lead-magnets", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
@@ -92,7 +113,7 @@ type createInput struct {
 }
 
 type newLeadMagnet struct {
-	Title       string  `json:"title" minLength:"1" maxLength:"200" pattern:"\\S" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
+	Title       string  `json:"title" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
 	Description *string `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document."`
 }
 

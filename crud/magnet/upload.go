@@ -2,13 +2,9 @@ package magnet
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,35 +18,33 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/pdf"
+	"lodestone/crud/picture"
 	"lodestone/crud/store"
+	"lodestone/crud/upload"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 )
 
 const (
-	contentType   = "application/pdf"
-	multipartType = "multipart/form-data"
-	multipartPart = "file"
+	contentType = "application/pdf"
 	// transferTimeout bounds an upload or a download: 50 MB at about 1.5 Mbit/s.
 	transferTimeout = 5 * time.Minute
 	chunkBytes      = 1 << 20
 	maxNameBytes    = 255
 )
 
+func (m *Magnets) rules() upload.Rules {
+	return upload.Rules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.maxBytes, Timeout: transferTimeout}
+}
+
 func (m *Magnets) registerFile(a *api.API) {
-	binary := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 	api.RegisterRaw(a, api.Operation{
 		ID: "upload-lead-magnet-file", Method: "PUT", Path: path + "/{id}/file", Scope: auth.Write, Tag: tag,
 		Summary: "Set the file of a lead magnet",
 		Description: "The body is the PDF itself (application/pdf), its name in Content-Disposition or the parameter file_name; " +
 			"or a form (multipart/form-data) with the PDF in the part named file. Each upload is a new version of the file.",
-		Body: map[string]*huma.Schema{
-			contentType: binary,
-			multipartType: {
-				Type: huma.TypeObject, Properties: map[string]*huma.Schema{multipartPart: binary}, Required: []string{multipartPart},
-			},
-		},
+		Body:    m.rules().Describe(),
 		Answers: map[string]*huma.Schema{"application/json": api.SchemaOf[LeadMagnet](a)},
 		Timeout: transferTimeout,
 		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError},
@@ -58,7 +52,7 @@ func (m *Magnets) registerFile(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "download-lead-magnet-file", Method: "GET", Path: path + "/{id}/file", Scope: auth.Read, Tag: tag,
 		Summary: "Download the file of a lead magnet",
-		Answers: map[string]*huma.Schema{contentType: binary},
+		Answers: map[string]*huma.Schema{contentType: {Type: huma.TypeString, Format: "binary"}},
 		Timeout: transferTimeout,
 	}, m.download)
 }
@@ -70,11 +64,10 @@ type uploadInput struct {
 
 // file is an upload on its way into the database.
 type file struct {
-	temp   *os.File
-	name   string
-	size   int64
-	sha256 []byte
-	pages  int
+	*upload.File
+	name     string
+	pages    int
+	pictures picture.Set // none if its first page cannot be rendered
 }
 
 func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput) error {
@@ -89,25 +82,23 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	if err != nil {
 		return fmt.Errorf("upload file: %w", err)
 	}
-	body, name, err := m.open(w, r)
+	received, err := m.rules().Receive(w, r)
 	if err != nil {
 		return err
 	}
-	if name == "" && in.FileName != nil {
-		name = *in.FileName
+	defer received.Discard()
+	f := &file{File: received, name: received.Name}
+	if f.name == "" && in.FileName != nil {
+		f.name = *in.FileName
 	}
-	f := &file{}
-	if f.name, err = cleanName(name, title); err != nil {
+	if f.name, err = cleanName(f.name, title); err != nil {
 		return err
 	}
-	defer f.discard()
-	if err := f.receive(body, m.maxBytes); err != nil {
-		return err
+	f.pages, f.pictures, err = m.read(ctx, f.Temp)
+	if reason, invalid := pdf.IsInvalid(err); invalid {
+		return problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
 	}
-	if f.pages, err = m.pages.Pages(ctx, f.temp); err != nil {
-		if reason, invalid := pdf.IsInvalid(err); invalid {
-			return problem.Invalid(problem.Field{Field: multipartPart, Message: reason})
-		}
+	if err != nil {
 		return fmt.Errorf("upload file: %w", err)
 	}
 	var stored LeadMagnet
@@ -124,104 +115,14 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	return api.WriteJSON(w, http.StatusOK, nil, stored)
 }
 
-// open returns the bytes of the file that a request carries, and its name, if it tells one.
-func (m *Magnets) open(w http.ResponseWriter, r *http.Request) (body io.Reader, name string, err error) {
-	unsupported := problem.New(problem.UnsupportedMediaType, "Send the PDF as Content-Type: application/pdf, or as a form (multipart/form-data) with the part file.")
-	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return nil, "", problem.New(problem.UnsupportedMediaType, "Send the file without Content-Encoding.")
+// read returns the pages of a PDF, and the pictures of its first one, if that can be rendered.
+func (m *Magnets) read(ctx context.Context, temp *os.File) (int, picture.Set, error) {
+	document, err := m.reader.Read(ctx, temp)
+	if err != nil || document.Cover == nil {
+		return document.Pages, nil, err
 	}
-	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != contentType && kind != multipartType {
-		return nil, "", unsupported
-	}
-	// The form around a file takes a little more; the file itself is measured as it is read.
-	if r.ContentLength > m.maxBytes+chunkBytes {
-		return nil, "", tooLarge(m.maxBytes)
-	}
-	deadline := http.NewResponseController(w)
-	for _, set := range []func(time.Time) error{deadline.SetReadDeadline, deadline.SetWriteDeadline} {
-		if err := set(time.Now().Add(transferTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return nil, "", fmt.Errorf("upload file: %w", err)
-		}
-	}
-	limited := http.MaxBytesReader(w, r.Body, m.maxBytes+chunkBytes)
-	if kind == contentType {
-		return limited, dispositionName(r.Header.Get("Content-Disposition")), nil
-	}
-	boundary := params["boundary"]
-	if boundary == "" {
-		return nil, "", unsupported
-	}
-	parts := multipart.NewReader(limited, boundary)
-	for {
-		part, err := parts.NextPart()
-		if err != nil {
-			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-				return nil, "", tooLarge(m.maxBytes)
-			}
-			return nil, "", problem.Invalid(problem.Field{Field: multipartPart, Message: "is required: a part of the form with the PDF"}).Because(err)
-		}
-		if part.FormName() == multipartPart {
-			return part, dispositionName(part.Header.Get("Content-Disposition")), nil
-		}
-	}
-}
-
-func tooLarge(limit int64) error {
-	return problem.New(problem.PayloadTooLarge, fmt.Sprintf("The file may have at most %d bytes.", limit))
-}
-
-// receive copies the upload into a temporary file that has no name any more where the system
-// allows that, so that nothing is left behind by a crash.
-func (f *file) receive(body io.Reader, limit int64) (err error) {
-	if f.temp, err = os.CreateTemp("", "lodestone-upload-*.pdf"); err != nil {
-		return fmt.Errorf("receive file: %w", err)
-	}
-	_ = os.Remove(f.temp.Name()) // where this fails, discard does it
-	sum := sha256.New()
-	f.size, err = io.Copy(&sink{f.temp, sum}, io.LimitReader(body, limit+1))
-	var over *http.MaxBytesError
-	var sinkErr *sinkError
-	switch {
-	case errors.As(err, &sinkErr):
-		return fmt.Errorf("receive file: %w", err)
-	case f.size > limit || errors.As(err, &over):
-		return tooLarge(limit)
-	case err != nil:
-		return problem.Invalid(problem.Field{Field: multipartPart, Message: "could not be received to its end"}).Because(err)
-	case f.size == 0:
-		return problem.Invalid(problem.Field{Field: multipartPart, Message: "is empty: send a PDF"})
-	}
-	f.sha256 = sum.Sum(nil)
-	return nil
-}
-
-func (f *file) discard() {
-	if f.temp == nil {
-		return
-	}
-	_ = f.temp.Close()
-	_ = os.Remove(f.temp.Name())
-}
-
-// sink writes what arrives to a file and its hash, and marks its own errors, which are not the
-// sender's fault.
-type sink struct {
-	file *os.File
-	hash hash.Hash
-}
-
-type sinkError struct{ error }
-
-func (e *sinkError) Unwrap() error { return e.error }
-
-func (s *sink) Write(b []byte) (int, error) {
-	n, err := s.file.Write(b)
-	if err != nil {
-		return n, &sinkError{err}
-	}
-	_, _ = s.hash.Write(b) // documented never to fail
-	return n, nil
+	pictures, err := m.painter.Thumbnails(ctx, document.Cover)
+	return document.Pages, pictures, err
 }
 
 // store adds the file as the next version of a lead magnet and makes it the current one.
@@ -237,14 +138,14 @@ func (f *file) store(ctx context.Context, tx pgx.Tx, account, id uuid.UUID) erro
 	version := row.FileVersion + 1
 	err = q.InsertFile(ctx, store.InsertFileParams{
 		LeadMagnetID: id, Version: version, AccountID: account, FileName: f.name, ContentType: contentType,
-		FileSize: f.size, PageCount: int32(f.pages), SHA256: f.sha256,
+		FileSize: f.Size, PageCount: int32(f.pages), SHA256: f.SHA256,
 	})
 	if err != nil {
 		return fmt.Errorf("store file: %w", err)
 	}
 	chunk := make([]byte, chunkBytes)
-	for number := int32(0); int64(number)*chunkBytes < f.size; number++ {
-		n, err := f.temp.ReadAt(chunk, int64(number)*chunkBytes)
+	for number := int32(0); int64(number)*chunkBytes < f.Size; number++ {
+		n, err := f.Temp.ReadAt(chunk, int64(number)*chunkBytes)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read received file: %w", err)
 		}
@@ -253,19 +154,13 @@ func (f *file) store(ctx context.Context, tx pgx.Tx, account, id uuid.UUID) erro
 			return fmt.Errorf("store chunk of file: %w", err)
 		}
 	}
+	if err := f.pictures.StoreForFile(ctx, tx, account, id, version); err != nil {
+		return err
+	}
 	if err := q.SetMagnetVersion(ctx, store.SetMagnetVersionParams{ID: id, FileVersion: version}); err != nil {
 		return fmt.Errorf("set version of file: %w", err)
 	}
 	return nil
-}
-
-// dispositionName returns the file name in a Content-Disposition header, or "".
-func dispositionName(header string) string {
-	_, params, err := mime.ParseMediaType(header)
-	if err != nil {
-		return ""
-	}
-	return params["filename"]
 }
 
 // cleanName returns the last element of the name that a file was sent with, or one made from the

@@ -6,110 +6,69 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-	"runtime/metrics"
-	"time"
 
-	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
-)
+	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
 
-const (
-	exitMemory = 3
-	maxStack   = 64 << 20
-	maxNodes   = 2 * maxPages
+	"lodestone/crud/sandbox"
 )
 
 // Main does the work of the process that reads a PDF, if this is one, and then ends it. It is the
 // first thing that the program's main function does, and in tests TestMain.
 func Main() {
-	if len(os.Args) != 2 || os.Args[1] != childArgument {
-		return
-	}
-	debug.SetMaxStack(maxStack)
-	limitProcess()
-	go watchMemory()
-	v := read(os.Stdin)
-	if err := json.NewEncoder(os.Stdout).Encode(v); err != nil {
-		os.Exit(1) //nolint:forbidigo // this is main of the process that reads; whoever asked has left
-	}
-	os.Exit(0) //nolint:forbidigo // as above
+	cacheDir := os.Getenv(cacheSetting)
+	sandbox.Main(sandbox.Task{Name: taskName, CPUSeconds: countSeconds + renderSeconds, Run: func(file *os.File, out io.Writer) error {
+		sandbox.LimitCPU(countSeconds)
+		return answer(cacheDir, file, out)
+	}})
+	sandbox.Main(sandbox.Task{Name: compileName, CPUSeconds: 3 * countSeconds, Run: func(*os.File, io.Writer) error {
+		e, err := startEngine(cacheDir)
+		if err != nil {
+			return err
+		}
+		return e.close()
+	}})
 }
 
-// watchMemory ends the process when the heap grows too large, on systems that do not.
-func watchMemory() {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
-	for range time.Tick(10 * time.Millisecond) {
-		metrics.Read(sample)
-		if sample[0].Value.Uint64()+sample[1].Value.Uint64() > maxMemory {
-			os.Exit(exitMemory) //nolint:forbidigo // the work cannot be stopped otherwise
-		}
-	}
-}
-
-// read returns what a file is. Only this process calls it: it may loop or crash.
-func read(file io.ReadSeeker) (v verdict) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			v = verdict{Invalid: "is damaged: it cannot be read as a PDF"}
-		}
-	}()
-	api.DisableConfigDir()
-	conf := model.NewDefaultConfiguration()
-	conf.ValidationMode = model.ValidationRelaxed
-	ctx, err := api.ReadContext(file, conf)
-	if errors.Is(err, pdfcpu.ErrWrongPassword) {
-		return verdict{Invalid: "is locked by a password: send it without one"}
-	}
+// answer writes what a file is. Only the process that reads calls it: it may loop or crash.
+func answer(cacheDir string, file *os.File, out io.Writer) error {
+	e, err := startEngine(cacheDir)
 	if err != nil {
-		return verdict{Invalid: "is damaged: it cannot be read as a PDF"}
+		return err
 	}
-	pages, err := countPages(ctx.XRefTable)
-	if err != nil {
-		return verdict{Invalid: err.Error()}
+	v := e.count(file)
+	encoder := json.NewEncoder(out)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("tell the pages: %w", err)
 	}
-	return verdict{Pages: pages}
+	if v.Invalid != "" {
+		return nil
+	}
+	// The pages are known whatever comes now.
+	if f, ok := out.(interface{ Flush() error }); ok {
+		if err := f.Flush(); err != nil {
+			return fmt.Errorf("tell the pages: %w", err)
+		}
+	}
+	sandbox.LimitCPU(renderSeconds)
+	pixels, c, err := e.render()
+	if err != nil || c.Height == 0 {
+		return err
+	}
+	if err := encoder.Encode(c); err != nil {
+		return fmt.Errorf("tell the first page: %w", err)
+	}
+	_, err = out.Write(pixels)
+	return err
 }
 
-// countPages walks the page tree: the number that the file claims to have may be wrong.
-func countPages(table *model.XRefTable) (int, error) {
-	broken := errors.New("is damaged: its pages cannot be found")
-	root, err := table.Pages()
-	if err != nil || root == nil {
-		return 0, broken
+// explain returns what is wrong with a file that could not be opened.
+func explain(err error) string {
+	switch {
+	case errors.Is(err, pdfiumerrors.ErrPassword):
+		return "is locked by a password: send it without one"
+	case errors.Is(err, pdfiumerrors.ErrSecurity):
+		return "is locked in a way that cannot be read: send it without a lock"
+	default:
+		return "is damaged: it cannot be read as a PDF"
 	}
-	pages, seen, queue := 0, map[int]bool{}, []types.Object{*root}
-	for len(queue) > 0 {
-		object := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		if ref, ok := object.(types.IndirectRef); ok {
-			number := ref.ObjectNumber.Value()
-			if seen[number] {
-				return 0, broken
-			}
-			seen[number] = true
-		}
-		node, err := table.DereferenceDict(object)
-		if err != nil || node == nil {
-			return 0, broken
-		}
-		kids, found := node.Find("Kids")
-		if !found {
-			if pages++; pages > maxPages {
-				return 0, fmt.Errorf("has more than %d pages", maxPages)
-			}
-			continue
-		}
-		list, err := table.DereferenceArray(kids)
-		if err != nil || len(queue)+len(list) > maxNodes {
-			return 0, broken
-		}
-		queue = append(queue, list...)
-	}
-	if pages == 0 {
-		return 0, errors.New("has no pages")
-	}
-	return pages, nil
 }

@@ -34,7 +34,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON pictures TO lodestone_account;
 ALTER TABLE lead_magnet_files ADD COLUMN pictured boolean NOT NULL DEFAULT false;
 CREATE INDEX lead_magnet_files_unpictured ON lead_magnet_files (lead_magnet_id, version) WHERE NOT pictured;
 
--- The uploaded picture that stands where thumbnail_url would: at most one of the two is set.
+-- Path of the uploaded picture that stands where thumbnail_url would: at most one of the two is set.
 ALTER TABLE generic_links ADD COLUMN thumbnail_picture text,
     ADD CHECK (num_nonnulls(thumbnail_url, thumbnail_picture) <= 1);
 

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -22,7 +20,6 @@ import (
 
 func TestMain(m *testing.M) {
 	pdf.Main()
-	api.DisableConfigDir()
 	goleak.VerifyTestMain(m)
 }
 
@@ -33,9 +30,16 @@ func count(t *testing.T, content []byte) (int, error) {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	counter, err := pdf.NewCounter()
+	document, err := reader(t).Read(t.Context(), file)
+	return document.Pages, err
+}
+
+func reader(t *testing.T) *pdf.Reader {
+	t.Helper()
+	r, err := pdf.NewReader()
 	require.NoError(t, err)
-	return counter.Pages(t.Context(), file)
+	t.Cleanup(r.Close)
+	return r
 }
 
 func TestPages(t *testing.T) {
@@ -44,23 +48,6 @@ func TestPages(t *testing.T) {
 		n, err := count(t, pdftest.New(pages, 100))
 		require.NoError(t, err)
 		require.Equal(t, pages, n)
-	}
-}
-
-func TestLockedFile(t *testing.T) {
-	t.Parallel()
-	for password, want := range map[string]string{"": "", "secret": "is locked by a password: send it without one"} {
-		conf := model.NewAESConfiguration(password, "owner", 256)
-		var locked bytes.Buffer
-		require.NoError(t, api.Encrypt(bytes.NewReader(pdftest.New(2, 0)), &locked, conf))
-		n, err := count(t, locked.Bytes())
-		if want == "" { // anyone may open it: the owner's password is for changing it
-			require.NoError(t, err)
-			require.Equal(t, 2, n)
-			continue
-		}
-		reason, _ := pdf.IsInvalid(err)
-		require.Equal(t, want, reason)
 	}
 }
 
@@ -140,11 +127,11 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	counter, err := pdf.NewCounter()
-	require.NoError(t, err)
 	file, err := os.CreateTemp(t.TempDir(), "")
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	_, err = counter.Pages(ctx, file)
+	_, err = file.Write(pdftest.New(1, 0))
+	require.NoError(t, err)
+	_, err = reader(t).Read(ctx, file)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -1,0 +1,137 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sort"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/enums"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// wasmPages is how much memory PDFium may have, in pages of 64 KiB: 512 MiB, enough for a page that is
+// a scan in full colour. The process has a little more.
+const wasmPages = 512 << 4
+
+// engine is PDFium with one file. Only the process that reads has one.
+type engine struct {
+	pool     pdfium.Pool
+	pdfium   pdfium.Pdfium
+	document references.FPDF_DOCUMENT
+}
+
+// startEngine returns an engine, from the cache if it is there and else compiled and put into it.
+func startEngine(cacheDir string) (*engine, error) {
+	compiled, err := wazero.NewCompilationCacheWithDir(cacheDir)
+	if err != nil {
+		return nil, fmt.Errorf("open the cache of the reader: %w", err)
+	}
+	pool, err := webassembly.Init(webassembly.Config{
+		Context:  experimental.WithMemoryAllocator(context.Background(), memoryAllocator()),
+		MaxIdle:  1,
+		MaxTotal: 1,
+		FSConfig: wazero.NewFSConfig(), // no files
+		Stdout:   io.Discard, Stderr: io.Discard,
+		RuntimeConfig: wazero.NewRuntimeConfig().WithMemoryLimitPages(wasmPages).WithCompilationCache(compiled),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start PDFium: %w", err)
+	}
+	instance, err := pool.GetInstanceWithContext(context.Background())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), pool.Close())
+	}
+	return &engine{pool: pool, pdfium: instance}, nil
+}
+
+func (e *engine) close() error {
+	if err := errors.Join(e.pdfium.Close(), e.pool.Close()); err != nil {
+		return fmt.Errorf("stop PDFium: %w", err)
+	}
+	return nil
+}
+
+// count opens a file and returns what it is.
+func (e *engine) count(file *os.File) verdict {
+	info, err := file.Stat()
+	if err != nil {
+		return verdict{Invalid: explain(err)}
+	}
+	opened, err := e.pdfium.OpenDocument(&requests.OpenDocument{FileReader: file, FileReaderSize: info.Size()})
+	if err != nil {
+		return verdict{Invalid: explain(err)}
+	}
+	e.document = opened.Document
+	claimed, err := e.pdfium.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: e.document})
+	if err != nil {
+		return verdict{Invalid: explain(err)}
+	}
+	switch pages := e.reachable(claimed.PageCount); {
+	case claimed.PageCount <= 0:
+		return verdict{Invalid: "has no pages"}
+	case pages == 0:
+		return verdict{Invalid: "is damaged: its pages cannot be found"}
+	case pages > maxPages:
+		return verdict{Invalid: fmt.Sprintf("has more than %d pages", maxPages)}
+	default:
+		return verdict{Pages: pages}
+	}
+}
+
+// reachable returns how many pages there are of those that a file claims to have.
+func (e *engine) reachable(claimed int) int {
+	missing := func(index int) bool {
+		_, err := e.pdfium.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: e.document, Index: index})
+		return err != nil
+	}
+	if claimed <= 0 || !missing(claimed-1) {
+		return max(claimed, 0)
+	}
+	return sort.Search(claimed, missing)
+}
+
+// render returns the first page as RGBA, opaque, on white. It may have none to return.
+func (e *engine) render() ([]byte, cover, error) {
+	index := requests.Page{ByIndex: &requests.PageByIndex{Document: e.document}}
+	size, err := e.pdfium.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: e.document})
+	if err != nil {
+		return nil, cover{}, fmt.Errorf("measure the first page: %w", err)
+	}
+	whole := math.Round(size.Height / size.Width * CoverWidth)
+	if !(whole >= minCoverHeight && whole < 1<<20) { // nor is it NaN
+		return nil, cover{}, nil
+	}
+	c := cover{Width: CoverWidth, Height: min(int(whole), MaxCoverHeight)}
+	bitmap, err := e.pdfium.FPDFBitmap_CreateEx(&requests.FPDFBitmap_CreateEx{Width: c.Width, Height: c.Height, Format: enums.FPDF_BITMAP_FORMAT_BGRX})
+	if err != nil {
+		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
+	}
+	_, err = e.pdfium.FPDFBitmap_FillRect(&requests.FPDFBitmap_FillRect{Bitmap: bitmap.Bitmap, Width: c.Width, Height: c.Height, Color: 0xffffffff})
+	if err != nil {
+		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
+	}
+	_, err = e.pdfium.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
+		Bitmap: bitmap.Bitmap, Page: index, SizeX: c.Width, SizeY: int(whole),
+		Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER | enums.FPDF_RENDER_FLAG_RENDER_LIMITEDIMAGECACHE,
+	})
+	if err != nil {
+		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
+	}
+	pixels, err := e.pdfium.FPDFBitmap_GetBuffer(&requests.FPDFBitmap_GetBuffer{Bitmap: bitmap.Bitmap})
+	if err != nil {
+		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
+	}
+	if len(pixels.Buffer) != 4*c.Width*c.Height {
+		return nil, cover{}, errors.New("render the first page: unexpected form of the bitmap")
+	}
+	return pixels.Buffer, c, nil
+}

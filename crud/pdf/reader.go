@@ -1,0 +1,199 @@
+// Package pdf tells whether a file is a PDF, how many pages it has, and what the first one looks like.
+//
+// The file is read by PDFium, compiled to WebAssembly: it has no files, no network and no clock but
+// what we give it, and its memory is its own. Scripts in a file are not executed: there is nothing in
+// it that could. A PDF can still make it loop or swell, so it runs in a sandbox's process.
+package pdf
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"sync"
+
+	"lodestone/crud/sandbox"
+)
+
+// Limits of reading one file.
+const (
+	countSeconds  = 20 // processor time
+	renderSeconds = 10
+	maxPages      = 1_000_000
+	maxReaders    = 2
+)
+
+// The picture of the first page is CoverWidth wide, and as high as the page, but cut off at
+// MaxCoverHeight. A page so flat that less than minCoverHeight would be left has none.
+const (
+	CoverWidth     = 960
+	MaxCoverHeight = 1600
+	minCoverHeight = 48
+)
+
+// taskName and compileName are the arguments of the processes that read.
+const (
+	taskName     = "__read-pdf"
+	compileName  = "__compile-pdf-reader"
+	cacheSetting = "LODESTONE_PDF_CACHE" // where the reader is kept, compiled
+)
+
+// verdict is the first line of what the process that reads writes; then, if it could render the first
+// page, comes a cover as the second, and its pixels.
+type verdict struct {
+	Pages   int    `json:"pages"`
+	Invalid string `json:"invalid,omitempty"`
+}
+
+type cover struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// invalidError is about the file. Its text completes a sentence that begins with "the file".
+type invalidError struct{ reason string }
+
+func (e *invalidError) Error() string { return e.reason }
+
+// IsInvalid reports whether an error is about the file, and then what is wrong with it, to
+// complete a sentence that begins with its name.
+func IsInvalid(err error) (reason string, yes bool) {
+	if e, ok := errors.AsType[*invalidError](err); ok {
+		return e.reason, true
+	}
+	return "", false
+}
+
+// Document is what is known of a file.
+type Document struct {
+	Pages int // at least 1
+	// Cover is the first page, opaque. It is nil if the page cannot be rendered, or takes too much.
+	Cover *image.RGBA
+}
+
+// Reader reads files. It is safe for concurrent use: two files are read at a time, the others wait.
+type Reader struct {
+	run *sandbox.Runner
+
+	mu    sync.Mutex // while the reader is being compiled
+	cache *cache     // nil until Prepare succeeded
+}
+
+// NewReader returns a reader. The program's main function must begin with Main, or every file is
+// taken for invalid. Close removes what it leaves on the disk.
+func NewReader() (*Reader, error) {
+	run, err := sandbox.New(maxReaders)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{run: run}, nil
+}
+
+// Close removes the compiled reader if it is kept for this process only. No file may be read.
+func (r *Reader) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cache != nil {
+		r.cache.close()
+		r.cache = nil
+	}
+}
+
+// Prepare compiles the reader, which takes some seconds once on a machine, so that the first file does
+// not have to wait for it.
+func (r *Reader) Prepare(ctx context.Context) error {
+	_, err := r.prepare(ctx)
+	return err
+}
+
+func (r *Reader) prepare(ctx context.Context) (dir string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cache != nil {
+		return r.cache.dir, nil
+	}
+	cache, err := openCache()
+	if err != nil {
+		return "", err
+	}
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		cache.close()
+		return "", fmt.Errorf("compile the reader of PDFs: %w", err)
+	}
+	defer func() { _ = nothing.Close() }()
+	if _, err := r.run.Run(ctx, compileName, nothing, cacheSetting+"="+cache.dir); err != nil {
+		cache.close()
+		return "", fmt.Errorf("compile the reader of PDFs: %w", err)
+	}
+	r.cache = cache
+	return cache.dir, nil
+}
+
+// Read returns what a file is. IsInvalid tells of a file that is no PDF, is damaged or locked by a
+// password, or takes too much to read.
+func (r *Reader) Read(ctx context.Context, file *os.File) (Document, error) {
+	if !hasSignature(file) {
+		return Document{}, &invalidError{"is not a PDF: it does not begin as one"}
+	}
+	dir, err := r.prepare(ctx)
+	if err != nil {
+		return Document{}, err
+	}
+	out, err := r.run.Run(ctx, taskName, file, cacheSetting+"="+dir)
+	if err != nil && !sandbox.IsDead(err) {
+		return Document{}, err
+	}
+	d, told := parse(out)
+	if !told {
+		return Document{}, &invalidError{"could not be read as a PDF within the limits of time and memory"}
+	}
+	if d.Invalid != "" {
+		return Document{}, &invalidError{d.Invalid}
+	}
+	return Document{Pages: d.Pages, Cover: d.cover}, nil
+}
+
+type told struct {
+	verdict
+	cover *image.RGBA
+}
+
+// parse reads what the process wrote. It believes nothing: that process read what a stranger sent.
+func parse(out []byte) (t told, ok bool) {
+	in := bufio.NewReader(bytes.NewReader(out))
+	line, err := in.ReadSlice('\n')
+	if err != nil || json.Unmarshal(line, &t.verdict) != nil {
+		return told{}, false
+	}
+	if t.Invalid == "" && (t.Pages < 1 || t.Pages > maxPages) {
+		return told{}, false
+	}
+	var c cover
+	line, err = in.ReadSlice('\n')
+	if err != nil || json.Unmarshal(line, &c) != nil || c.Width != CoverWidth || c.Height < minCoverHeight || c.Height > MaxCoverHeight {
+		return t, true
+	}
+	page := image.NewRGBA(image.Rect(0, 0, c.Width, c.Height))
+	if _, err := io.ReadFull(in, page.Pix); err != nil {
+		return t, true
+	}
+	for i := 3; i < len(page.Pix); i += 4 {
+		page.Pix[i] = 0xff
+	}
+	t.cover = page
+	return t, true
+}
+
+// hasSignature reports whether a file begins as PDFs do, within the first 1024 bytes as readers
+// allow.
+func hasSignature(file *os.File) bool {
+	head := make([]byte, 1024)
+	n, _ := file.ReadAt(head, 0) // a file that is shorter, or cannot be read, has none
+	return bytes.Contains(head[:n], []byte("%PDF-"))
+}

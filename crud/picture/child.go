@@ -1,0 +1,168 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"strconv"
+
+	"golang.org/x/image/draw"
+	"golang.org/x/image/webp"
+
+	"lodestone/crud/sandbox"
+)
+
+// Main does the work of the process that reads a picture, if this is one, and then ends it. It is
+// among the first things that the program's main function does, and in tests TestMain.
+func Main() {
+	sandbox.Main(sandbox.Task{Name: taskName, CPUSeconds: readSeconds, Run: func(file *os.File, out io.Writer) error {
+		width, widthErr := strconv.Atoi(os.Getenv(widthSetting))
+		height, heightErr := strconv.Atoi(os.Getenv(heightSetting))
+		if err := errors.Join(widthErr, heightErr); err != nil {
+			return fmt.Errorf("read the size of the box: %w", err)
+		}
+		picture, invalid := decode(io.LimitReader(file, MaxBytes+1), Box{width, height})
+		if invalid != "" {
+			return json.NewEncoder(out).Encode(verdict{Invalid: invalid})
+		}
+		if err := json.NewEncoder(out).Encode(verdict{Width: picture.Rect.Dx(), Height: picture.Rect.Dy()}); err != nil {
+			return fmt.Errorf("tell the size: %w", err)
+		}
+		_, err := out.Write(picture.Pix)
+		return err
+	}})
+}
+
+// format is a kind of picture that we read.
+type format struct {
+	begins func(content []byte) bool
+	size   func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
+}
+
+func begins(with string) func([]byte) bool {
+	return func(content []byte) bool { return bytes.HasPrefix(content, []byte(with)) }
+}
+
+var formats = []format{
+	{begins("\x89PNG\r\n\x1a\n"), png.DecodeConfig, png.Decode},
+	{begins("\xff\xd8\xff"), jpeg.DecodeConfig, jpeg.Decode},
+	{begins("GIF8"), gif.DecodeConfig, gif.Decode},
+	{func(c []byte) bool { return len(c) > 12 && string(c[:4]) == "RIFF" && string(c[8:12]) == "WEBP" }, webp.DecodeConfig, webp.Decode},
+}
+
+const (
+	damaged = "is damaged: it cannot be read as a picture"
+	isSVG   = "is an SVG, which can carry scripts: send it as PNG, JPEG, WebP or GIF"
+)
+
+// decode returns the picture in a file, upright and at most as large as the box, or what is wrong with
+// it. Only the process that reads calls it: it may take whatever time and memory.
+func decode(file io.Reader, box Box) (_ *image.NRGBA, invalid string) {
+	content, err := io.ReadAll(file)
+	if err != nil {
+		return nil, damaged
+	}
+	for _, f := range formats {
+		if !f.begins(content) {
+			continue
+		}
+		if animatedWebP(content) {
+			return nil, "is an animated WebP: send a still picture"
+		}
+		size, err := f.size(bytes.NewReader(content))
+		if err != nil {
+			return nil, damaged
+		}
+		// From the header, before memory is taken for any pixel.
+		switch {
+		case size.Width < minSide || size.Height < minSide:
+			return nil, fmt.Sprintf("is too small: it has %d × %d pixels, and must have at least %d × %d", size.Width, size.Height, minSide, minSide)
+		case size.Width > maxSide || size.Height > maxSide || size.Width*size.Height > maxPixels:
+			return nil, fmt.Sprintf("is too large: it has %d × %d pixels, and may have %d million, and %d on a side",
+				size.Width, size.Height, maxPixels/1_000_000, maxSide)
+		}
+		picture, err := f.decode(bytes.NewReader(content))
+		if err != nil {
+			return nil, damaged
+		}
+		return turn(shrink(picture, box, orientation(content)), orientation(content)), ""
+	}
+	if looksLikeSVG(content) {
+		return nil, isSVG
+	}
+	return nil, "is not a picture that can be read: send a PNG, JPEG, WebP or GIF"
+}
+
+func animatedWebP(content []byte) bool {
+	const animation = 0x02
+	return len(content) > 20 && string(content[8:16]) == "WEBPVP8X" && content[20]&animation != 0
+}
+
+func looksLikeSVG(content []byte) bool {
+	head := bytes.ToLower(content[:min(len(content), 4096)])
+	return bytes.Contains(head, []byte("<svg"))
+}
+
+// shrink returns a picture that fits the box when it is turned.
+func shrink(picture image.Image, box Box, orientation int) *image.NRGBA {
+	if orientation >= 5 { // lies on its side
+		box.Width, box.Height = box.Height, box.Width
+	}
+	b := picture.Bounds()
+	factor := math.Min(1, math.Min(float64(box.Width)/float64(b.Dx()), float64(box.Height)/float64(b.Dy())))
+	size := func(pixels, limit int) int {
+		return min(limit, max(1, int(math.Round(float64(pixels)*factor))))
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, size(b.Dx(), box.Width), size(b.Dy(), box.Height)))
+	if factor == 1 {
+		draw.Draw(out, out.Rect, picture, b.Min, draw.Src)
+		return out
+	}
+	draw.CatmullRom.Scale(out, out.Rect, picture, b, draw.Src, nil)
+	return out
+}
+
+// turn returns a picture as its orientation, a value of EXIF, wants to be seen.
+func turn(picture *image.NRGBA, orientation int) *image.NRGBA {
+	if orientation < 2 || orientation > 8 {
+		return picture
+	}
+	w, h := picture.Rect.Dx(), picture.Rect.Dy()
+	size := image.Rect(0, 0, w, h)
+	if orientation >= 5 {
+		size = image.Rect(0, 0, h, w)
+	}
+	out := image.NewNRGBA(size)
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			fromX, fromY := x, y
+			switch orientation {
+			case 2:
+				fromX = w - 1 - x
+			case 3:
+				fromX, fromY = w-1-x, h-1-y
+			case 4:
+				fromY = h - 1 - y
+			case 5:
+				fromX, fromY = y, x
+			case 6:
+				fromX, fromY = y, h-1-x
+			case 7:
+				fromX, fromY = w-1-y, h-1-x
+			case 8:
+				fromX, fromY = w-1-y, x
+			}
+			out.SetNRGBA(x, y, picture.NRGBAAt(fromX, fromY))
+		}
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package picture
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+)
+
+// StoreForFile keeps the pictures of a version of a lead magnet's file, of which there may be none, and
+// notes that they were made. Pictures that are there already stay.
+func (s Set) StoreForFile(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID, version int32) error {
+	if _, err := s.insert(ctx, tx, store.InsertPictureParams{AccountID: account, LeadMagnetID: &magnet, Version: &version}); err != nil {
+		return err
+	}
+	if err := store.New(tx).MarkPictured(ctx, store.MarkPicturedParams{LeadMagnetID: magnet, Version: version}); err != nil {
+		return fmt.Errorf("note pictures of file: %w", err)
+	}
+	return nil
+}
+
+// StoreForLink keeps the pictures of a generic link, which has none yet, and returns the path of
+// the larger thumbnail.
+func (s Set) StoreForLink(ctx context.Context, tx pgx.Tx, account, link uuid.UUID) (path string, err error) {
+	paths, err := s.insert(ctx, tx, store.InsertPictureParams{AccountID: account, GenericLinkID: &link})
+	return paths[large], err
+}
+
+// StoreLogo keeps the logo of an account, which has none yet, and returns its path.
+func (s Set) StoreLogo(ctx context.Context, tx pgx.Tx, account uuid.UUID) (path string, err error) {
+	paths, err := s.insert(ctx, tx, store.InsertPictureParams{AccountID: account})
+	return paths[logo], err
+}
+
+// insert adds every picture to the owner that a row names.
+func (s Set) insert(ctx context.Context, tx pgx.Tx, row store.InsertPictureParams) (paths map[string]string, err error) {
+	q := store.New(tx)
+	paths = make(map[string]string, len(s))
+	for _, m := range s {
+		row.ID, row.Kind, row.ContentType = newID(), m.kind, m.contentType
+		row.Width, row.Height, row.Bytes = int32(m.width), int32(m.height), m.bytes
+		if err := q.InsertPicture(ctx, row); err != nil {
+			return nil, fmt.Errorf("store picture: %w", err)
+		}
+		paths[m.kind] = pathOf(row.ID, row.ContentType)
+	}
+	return paths, nil
+}

@@ -1,0 +1,113 @@
+// Package sandbox reads files that strangers sent in a process of its own.
+//
+// A hostile file can make a reader loop, swell or crash, or worse. So it is read by the same program
+// started again: it knows none of our secrets, is ended by the system when it takes too long or too
+// much memory, and hands back what it found through a pipe, which is all that anybody believes of it.
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// Limits of one process.
+const (
+	// wallTimeout ends a process that waits for something that does not come. What it computes is
+	// bounded by processor time, which does not depend on how busy the machine is.
+	wallTimeout = time.Minute
+	maxMemory   = 768 << 20
+	maxOutput   = 64 << 20
+)
+
+// Task is one kind of work that a process may be started for.
+type Task struct {
+	Name       string // of the process's one argument; unlike any subcommand
+	CPUSeconds uint64 // processor time that it may use
+	// Run does the work: the file is the one to read, and what it writes is what Run of the Runner
+	// returns. It may loop, swell or crash. An error is the same as a crash.
+	Run func(file *os.File, out io.Writer) error
+}
+
+// Runner starts processes for tasks. It is safe for concurrent use.
+type Runner struct {
+	program string
+	slots   chan struct{}
+}
+
+// New returns a runner that starts this program again, and has at most so many processes at once; the
+// files of others wait. The program's main function must begin with a call of Main for every task.
+func New(atOnce int) (*Runner, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the program to read files with: %w", err)
+	}
+	return &Runner{program: program, slots: make(chan struct{}, atOnce)}, nil
+}
+
+// deadError says that a process did not come to its end.
+type deadError struct{ error }
+
+func (e *deadError) Unwrap() error { return e.error }
+
+// IsDead reports whether an error is about a process that crashed or went beyond its limits.
+func IsDead(err error) bool {
+	_, yes := errors.AsType[*deadError](err)
+	return yes
+}
+
+// Run does the task named on a file, from its beginning, and returns what was written. Variables are
+// all that the process has in its environment. When IsDead holds for the error, what was written until
+// then is returned as well.
+func (r *Runner) Run(ctx context.Context, name string, file *os.File, variables ...string) ([]byte, error) {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait to read the file: %w", ctx.Err())
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("read the file: %w", err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read the file: %w", err)
+	}
+	bounded, cancel := context.WithTimeout(ctx, wallTimeout)
+	defer cancel()
+	out := &limitedBuffer{left: maxOutput}
+	cmd := exec.CommandContext(bounded, r.program, name)
+	cmd.Env = append([]string{"GOMAXPROCS=1", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}, variables...) // none of our secrets
+	cmd.Stdin, cmd.Stdout = file, out
+	cmd.WaitDelay = time.Second
+	dieWithParent(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start to read the file: %w", err)
+	}
+	err := cmd.Wait()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("read the file: %w", ctx.Err())
+	}
+	if err != nil {
+		return out.Bytes(), &deadError{fmt.Errorf("read the file: %w", err)}
+	}
+	return out.Bytes(), nil
+}
+
+// limitedBuffer refuses what goes beyond its limit, which ends the process that writes.
+type limitedBuffer struct {
+	bytes.Buffer
+	left int
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if len(p) > b.left {
+		return 0, errors.New("too much output")
+	}
+	b.left -= len(p)
+	return b.Buffer.Write(p)
+}
