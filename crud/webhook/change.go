@@ -97,7 +97,7 @@ func (w *Webhooks) checkURL(text string) string {
 	return ""
 }
 
-func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[NewWebhook], error) {
+func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[FullWebhook], error) {
 	b := in.Body
 	if err := w.check(&b.URL, b.Kinds); err != nil {
 		return nil, err

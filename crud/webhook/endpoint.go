@@ -28,8 +28,8 @@ type Webhook struct {
 	UpdatedAt      api.Time  `json:"updated_at" doc:"When it was last changed."`
 }
 
-// NewWebhook is an endpoint with the secret just made for it.
-type NewWebhook struct {
+// FullWebhook is an endpoint with the secret just made for it.
+type FullWebhook struct {
 	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	URL            string    `json:"url" doc:"Where messages are sent to."`
 	Description    *string   `json:"description" doc:"What it is for."`
@@ -165,9 +165,9 @@ func fromRow(row store.WebhookEndpoint) Webhook {
 	}
 }
 
-func withSecret(row store.WebhookEndpoint, s secret) NewWebhook {
+func withSecret(row store.WebhookEndpoint, s secret) FullWebhook {
 	h := fromRow(row)
-	return NewWebhook{
+	return FullWebhook{
 		ID: h.ID, URL: h.URL, Description: h.Description, Kinds: h.Kinds, Secret: s.reveal(), IsActive: h.IsActive,
 		DisabledReason: h.DisabledReason, DisabledAt: h.DisabledAt, FailingSince: h.FailingSince, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt,
 	}

@@ -78,7 +78,7 @@ type rotateInput struct {
 	KeepHours int `query:"keep_previous_hours" default:"24" minimum:"0" maximum:"168" doc:"Hours for which the secrets before sign as well."`
 }
 
-func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[NewWebhook], error) {
+func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[FullWebhook], error) {
 	account := auth.From(ctx).AccountID
 	var row store.WebhookEndpoint
 	var made secret

@@ -38,25 +38,25 @@ type Attempt struct {
 	retryAfter time.Duration // that the answer asked for, or 0
 }
 
-func (a Attempt) delivered() bool { return a.Error == nil }
+func (a *Attempt) delivered() bool { return a.Error == nil }
 
 // gone reports whether the endpoint wants no more messages.
-func (a Attempt) gone() bool { return a.StatusCode != nil && *a.StatusCode == http.StatusGone }
+func (a *Attempt) gone() bool { return a.StatusCode != nil && *a.StatusCode == http.StatusGone }
 
 // messageID is the header webhook-id of an event.
 func messageID(event uuid.UUID) string { return "msg_" + event.String() }
 
 // send makes one attempt. It returns within the timeout, whatever the endpoint does. Its error, which
 // only the end of ctx brings about, says that the outcome is unknown.
-func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, body string, secrets [][]byte) (Attempt, error) {
+func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, body string, secrets [][]byte) (*Attempt, error) {
 	at := w.now()
-	a := Attempt{AttemptedAt: api.TimeOf(at), URL: address}
+	a := &Attempt{AttemptedAt: api.TimeOf(at), URL: address}
 	bounded, cancel := context.WithTimeout(ctx, w.config.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(bounded, http.MethodPost, address, strings.NewReader(body))
 	if err != nil {
 		a.fail("The URL cannot be used.")
-		return a, nil //nolint:nilerr // it is in the attempt
+		return a, nil
 	}
 	id := messageID(event)
 	req.Header.Set("Content-Type", "application/json")
@@ -73,7 +73,7 @@ func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, bo
 	a.LatencyMS = time.Since(begin).Milliseconds()
 	if err != nil {
 		if ctx.Err() != nil {
-			return a, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		a.fail(explain(err))
 	}
@@ -83,7 +83,7 @@ func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, bo
 // read takes over what an answer says. Its status decides; the body is only for the log.
 func (a *Attempt) read(answer *http.Response) {
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // what came until it broke off
-	_ = answer.Body.Close() // nothing more is wanted of it
+	_ = answer.Body.Close()                                       // nothing more is wanted of it
 	a.StatusCode = &answer.StatusCode
 	// Postgres takes no null character, and neither does it take half of a character.
 	excerpt := strings.ReplaceAll(strings.ToValidUTF8(string(text[:min(len(text), maxExcerpt)]), "\ufffd"), "\x00", "\ufffd")
@@ -122,13 +122,13 @@ func explain(err error) string {
 	switch {
 	case dialguard.IsRefused(err):
 		return "It has no address on the public internet, or none that may be reached by this URL."
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &address) && address.Timeout():
-		return "It did not answer in time."
 	case errors.As(err, &dns):
 		return "Its name could not be resolved."
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &address) && address.Timeout():
+		return "It did not answer in time."
 	case errors.As(err, &certificate), errors.As(err, &unknown):
 		return "Its certificate is not valid: " + limited(certificateProblem(err))
-	case errors.As(err, &record):
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return "It does not speak TLS."
 	case errors.As(err, &network) && network.Op == "dial":
 		return "It could not be connected to."

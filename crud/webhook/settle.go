@@ -38,7 +38,7 @@ var schedule = [...]time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute
 
 // settle writes down an attempt, and what follows from it for the delivery and its endpoint. It takes
 // the endpoint before the delivery, as everything does that takes both.
-func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a Attempt) (store.WebhookDelivery, error) {
+func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attempt) (store.WebhookDelivery, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
 		return d, fmt.Errorf("encode attempt: %w", err)
@@ -53,7 +53,7 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a Attemp
 		switch {
 		case Kind(d.Kind) == kindTest: // says nothing about other messages
 			if !a.delivered() {
-				row.State, row.Reason = stateFailed, because("It was a test, which is not repeated.")
+				row.State, row.Reason = stateFailed, new("It was a test, which is not repeated.")
 			}
 		case a.delivered():
 			err = q.WebhookSucceeded(ctx, d.EndpointID)
@@ -82,7 +82,7 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a Attemp
 }
 
 // failed decides what follows from a failed attempt, and whether the endpoint was disabled by it.
-func (w *Webhooks) failed(ctx context.Context, q *store.Queries, d store.WebhookDelivery, a Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
+func (w *Webhooks) failed(ctx context.Context, q *store.Queries, d store.WebhookDelivery, a *Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
 	endpoint, err := q.WebhookFailed(ctx, store.WebhookFailedParams{ID: d.EndpointID, At: now})
 	if err != nil {
 		return false, err
@@ -103,9 +103,9 @@ func (w *Webhooks) failed(ctx context.Context, q *store.Queries, d store.Webhook
 		}
 		fallthrough
 	case !endpoint.IsActive:
-		row.Reason = because(dropped)
+		row.Reason = new(dropped)
 	case int(d.Tries) >= len(schedule):
-		row.Reason = because(fmt.Sprintf("It was given up after %d attempts.", d.Tries+1))
+		row.Reason = new(fmt.Sprintf("It was given up after %d attempts.", d.Tries+1))
 	default:
 		next := now.Add(delay(int(d.Tries), a.retryAfter))
 		row.State, row.NextAttemptAt, row.SettledAt = statePending, &next, nil
@@ -118,11 +118,9 @@ const dropped = "The webhook is not active."
 
 // delay returns how long to wait after so many failed attempts before this one.
 func delay(before int, asked time.Duration) time.Duration {
-	planned := float64(schedule[before]) * (1 - jitter + 2*jitter*rand.Float64()) //nolint:gosec // spreads load, and keeps no secret
+	planned := float64(schedule[before]) * (1 - jitter + 2*jitter*rand.Float64())
 	return max(time.Duration(planned), min(asked, maxRetryAfter))
 }
-
-func because(s string) *string { return &s }
 
 // period writes whole days as such.
 func period(d time.Duration) string {
