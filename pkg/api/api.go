@@ -133,6 +133,10 @@ func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 func (p *probe) WriteHeader(status int)      { p.status = status }
 
 func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
+	if err := a.limitKnown(w, r); err != nil {
+		a.WriteProblem(w, r, err)
+		return
+	}
 	code := problem.Code(r.PathValue("code"))
 	for _, known := range problem.Codes() {
 		if known != code {

@@ -62,6 +62,10 @@ func (a *API) servePage(w http.ResponseWriter, r *http.Request, contentType stri
 		a.WriteProblem(w, r, d.err)
 		return
 	}
+	if err := a.limitKnown(w, r); err != nil {
+		a.WriteProblem(w, r, err)
+		return
+	}
 	a.writeUntouched(w, ratelimit.Requests)
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Cache-Control", "public, max-age=300")

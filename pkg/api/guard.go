@@ -79,9 +79,22 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, name ratelimit.Name,
 	return problem.New(problem.RateLimited, "This has been asked too often within a minute. Wait for the time that Retry-After gives, in seconds.").RetryAfter(state.Reset)
 }
 
+// limitKnown counts a request that is for no operation, but for a page or for nothing, for the key that it
+// comes with, if that is good: such a request is one of everything else.
+func (a *API) limitKnown(w http.ResponseWriter, r *http.Request) error {
+	if a.limits == nil || r.Header.Get("Authorization") == "" {
+		return nil
+	}
+	identity, err := a.authenticate(r.Context(), r)
+	if err != nil {
+		return nil //nolint:nilerr // it counts for nobody
+	}
+	return a.limit(w, r, ratelimit.Requests, identity)
+}
+
 // writeUntouched tells the limit in an answer that counts for nobody.
 func (a *API) writeUntouched(w http.ResponseWriter, name ratelimit.Name) {
-	if a.limits != nil {
+	if a.limits != nil && w.Header().Get("RateLimit") == "" {
 		a.limits.Untouched(name).WriteHeader(w.Header(), time.Now())
 	}
 }

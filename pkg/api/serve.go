@@ -70,6 +70,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	pattern, p := a.route(r)
+	if p != nil {
+		if err := a.limitKnown(out, r); err != nil {
+			a.WriteProblem(out, r, err)
+			return
+		}
+	}
 	if p != nil && r.Method == http.MethodOptions && p.Code == problem.MethodNotAllowed {
 		a.writeUntouched(out, ratelimit.Requests)
 		out.Header().Set("Allow", p.Header().Get("Allow"))
@@ -124,9 +130,7 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 		a.log.Error("cannot write a problem", "request_id", RequestID(r.Context()), "error", marshalErr)
 	}
 	h := w.Header()
-	if h.Get("RateLimit") == "" {
-		a.writeUntouched(w, ratelimit.Requests)
-	}
+	a.writeUntouched(w, ratelimit.Requests)
 	maps.Copy(h, p.Header())
 	h.Del("ETag")
 	h.Del("Last-Modified")

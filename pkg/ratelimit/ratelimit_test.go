@@ -89,9 +89,16 @@ type reply struct {
 
 func get(t *testing.T, s *httptest.Server, path, key string) reply {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, http.NoBody)
+	return send(t, s, http.MethodGet, path, "Bearer "+key)
+}
+
+func send(t *testing.T, s *httptest.Server, method, path, authorization string) reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, http.NoBody)
 	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+key)
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
 	res, err := s.Client().Do(req)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
@@ -99,6 +106,41 @@ func get(t *testing.T, s *httptest.Server, path, key string) reply {
 }
 
 func key(account uuid.UUID) string { return account.String() + "." + uuid.NewString() }
+
+// Whoever has a good key is told where it stands by every answer, and what is no operation counts as
+// well: everything else, for the key. An answer to nobody shows the limit untouched.
+func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
+	t.Parallel()
+	url, _ := database(t)
+	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 10, Analytics: 60, AnalyticsEmail: 7}, open(t, url), quiet(), nil).Patient())
+	mine := key(uuid.New())
+	left := 10
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/things", 200}, {"GET", "/nothing", 404}, {"POST", "/things", 405}, {"OPTIONS", "/things", 204}, {"GET", "/things?wrong=x", 400},
+		{"GET", "/api/v1/openapi.json", 200}, {"GET", "/api/v1/docs", 200}, {"GET", "/api/v1/problems/not_found", 200}, {"GET", "/api/v1/problems/x", 404},
+	} {
+		left--
+		res := send(t, s, c.method, c.path, "Bearer "+mine)
+		require.Equal(t, c.status, res.StatusCode, "%v", c)
+		require.Equal(t, strconv.Itoa(left), res.Header.Get("X-RateLimit-Remaining"), "%v", c)
+		require.Contains(t, res.Header.Get("RateLimit"), "r="+strconv.Itoa(left)+";", "%v", c)
+		for _, nobody := range []string{"", "Bearer x", "Basic x"} {
+			res := send(t, s, c.method, c.path, nobody)
+			require.Equal(t, "10", res.Header.Get("X-RateLimit-Remaining"), "%v", c)
+			require.Equal(t, `"requests";q=10;w=60`, res.Header.Get("RateLimit-Policy"), "%v", c)
+		}
+	}
+	require.Equal(t, 200, get(t, s, "/things", mine).StatusCode)
+	for _, path := range []string{"/things", "/nothing", "/api/v1/openapi.json", "/api/v1/docs", "/api/v1/problems/not_found"} {
+		res := get(t, s, path, mine)
+		require.Equal(t, 429, res.StatusCode, path)
+		require.NotEmpty(t, res.Header.Get("Retry-After"), path)
+		require.Equal(t, "0", res.Header.Get("X-RateLimit-Remaining"), path)
+	}
+}
 
 var settings = ratelimit.Config{Requests: 100, Analytics: 60, AnalyticsEmail: 7}
 
