@@ -94,8 +94,14 @@ func (a *API) DescriptionOnly() *API {
 // recovery and the problems for what is not found.
 func (a *API) Handle(pattern string, handler http.Handler) { a.mux.Handle(pattern, handler) }
 
+// everyMethod is what the answer to OPTIONS * allows.
+const everyMethod = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+
 // route finds the handler of a request, or the problem that there is none.
 func (a *API) route(r *http.Request) (pattern string, p *problem.Problem) {
+	if r.URL.Path == "*" && r.Method == http.MethodOptions { // of the server, not of a path
+		return "", problem.New(problem.MethodNotAllowed, "").WithHeader("Allow", everyMethod)
+	}
 	if !strings.HasPrefix(r.URL.Path, "/") || !clean(r.URL.Path) {
 		return "", problem.New(problem.NotFound, "There is nothing at this path.")
 	}

@@ -61,6 +61,13 @@ func TestOptions(t *testing.T) {
 	}
 	res, _ := raw(t, s, http.MethodOptions, "/api/v1/nothing", nil)
 	require.Equal(t, 404, res.StatusCode)
+	// Of the server as a whole, which a client asks for by an asterisk alone.
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodOptions, "/", http.NoBody)
+	r.URL.Path, r.RequestURI = "*", "*"
+	s.Config.Handler.ServeHTTP(w, r)
+	require.Equal(t, 204, w.Code)
+	require.Equal(t, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", w.Header().Get("Allow"))
 }
 
 func TestHead(t *testing.T) {

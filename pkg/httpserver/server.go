@@ -84,12 +84,14 @@ func (s *Server) Start(ctx context.Context) error {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
+		// OPTIONS * is the handler's, as every other request.
+		DisableGeneralOptionsHandler: true,
 		// What net/http has to say is about connections of strangers: broken handshakes and
 		// the like. It tells nothing that the access log does not.
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	go func() {
-		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.server.Serve(listener{s.listener}); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("serve %s: %w", s.name, err)
 		}
 	}()
