@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"strings"
 	"time"
@@ -40,8 +39,7 @@ type Parts struct {
 	Limiter *limit.Limiter
 	Mail    Mailer
 	Tokens  *token.Ring
-	Site    string // public URL without a slash at the end
-	Log     *slog.Logger
+	Site    string           // public URL without a slash at the end
 	Now     func() time.Time // the clock; nil: time.Now
 }
 

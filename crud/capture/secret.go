@@ -54,6 +54,12 @@ func hash(secret string) []byte {
 // tried.
 func codeHash(page, code string) []byte { return hash(page + "\x00" + code) }
 
+// IsCode reports whether a text can be a code, as people type it.
+func IsCode(typed string) bool {
+	text := digits(typed)
+	return len(text) == codeDigits && !strings.Contains(text, "x")
+}
+
 // digits returns the digits of a code as people type it, with spaces or a hyphen in the middle.
 func digits(text string) string {
 	return strings.Map(func(r rune) rune {

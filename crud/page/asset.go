@@ -19,14 +19,17 @@ const AssetPath = "/assets/"
 
 // Assets are files that pages load. The path of each holds a hash of its content, so browsers keep it
 // for good; a body that shrinks is compressed once, when it is added.
-type Assets struct{ files map[string]*asset }
+type Assets struct {
+	prefix string // of the site
+	files  map[string]*asset
+}
 
 type asset struct {
 	contentType string
 	plain, gzip []byte // gzip is nil where it saves nothing
 }
 
-func newAssets() *Assets { return &Assets{files: map[string]*asset{}} }
+func newAssets(prefix string) *Assets { return &Assets{prefix, map[string]*asset{}} }
 
 // Assets returns the assets of the site. Add to them before the first request.
 func (s *Site) Assets() *Assets { return s.assets }
@@ -78,7 +81,7 @@ func (a *Assets) AddTree(files fs.FS, root string) (string, error) {
 			return "", err
 		}
 	}
-	return AssetPath + prefix, nil
+	return a.prefix + AssetPath + prefix, nil
 }
 
 func (a *Assets) add(name string, body []byte) (string, error) {
@@ -105,7 +108,7 @@ func (a *Assets) add(name string, body []byte) (string, error) {
 		f.gzip = packed.Bytes()
 	}
 	a.files[name] = f
-	return AssetPath + name, nil
+	return a.prefix + AssetPath + name, nil
 }
 
 // ServeHTTP implements http.Handler for paths below AssetPath.

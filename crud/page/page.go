@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ type Options struct {
 
 // Site makes and serves pages. It is safe for concurrent use once everything is parsed and added.
 type Site struct {
-	url         string
+	url, prefix string
 	log         *slog.Logger
 	unavailable []func(error) bool
 	base        *template.Template
@@ -46,7 +47,14 @@ func New(o Options) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the frame of pages: %w", err)
 	}
-	s := &Site{url: strings.TrimRight(o.URL, "/"), log: o.Log, unavailable: o.Unavailable, assets: newAssets(), forms: http.NewCrossOriginProtection()}
+	public, err := url.Parse(strings.TrimRight(o.URL, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("parse address of the site: %w", err)
+	}
+	s := &Site{
+		url: public.String(), prefix: public.EscapedPath(), log: o.Log, unavailable: o.Unavailable,
+		assets: newAssets(public.EscapedPath()), forms: http.NewCrossOriginProtection(),
+	}
 	if origin := Origin(o.URL); origin != "" {
 		if err := s.forms.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("trust forms of %s: %w", origin, err)
@@ -68,6 +76,10 @@ func New(o Options) (*Site, error) {
 
 // URL returns the public address of a path of the site.
 func (s *Site) URL(path string) string { return s.url + path }
+
+// Path returns a path of the site as a browser asks for it: a proxy in front may have the site below a
+// path of its own.
+func (s *Site) Path(path string) string { return s.prefix + path }
 
 // Template is a page in the frame.
 type Template struct {
@@ -114,9 +126,15 @@ func squeeze(css string) string {
 type Brand struct {
 	Name      string
 	Logo      string // URL of an image, of this site
-	LogoWidth int    // in pixels, at 32 pixels height; 0: unknown
+	LogoWidth int    // in pixels, at LogoHeight; 0: unknown
 	Accent    string // #rrggbb; "": ours. What does not read well on our grounds is moved until it does.
 }
+
+// LogoHeight is how high a logo is shown, in pixels.
+const LogoHeight = 32
+
+// Worded reports whether the logo says the name itself, which broad ones do.
+func (b Brand) Worded() bool { return b.Logo != "" && b.LogoWidth >= 2*LogoHeight }
 
 // Page is what one answer fills the frame with.
 type Page struct {

@@ -112,7 +112,7 @@ func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, r
 	said := words[st.Kind]
 	data := statusData{Tone: said.tone, Mark: said.mark, Heading: said.heading, Text: said.text, Action: st.Action}
 	if data.Action.URL == "" && said.actionHere != "" {
-		data.Action = Action{said.actionHere, r.URL.EscapedPath()}
+		data.Action = Action{said.actionHere, s.Path(r.URL.EscapedPath())}
 	}
 	if said.tellRequestID {
 		data.RequestID = requestID

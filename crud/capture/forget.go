@@ -1,0 +1,64 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"lodestone/crud/limit"
+	"lodestone/crud/queue"
+	"lodestone/crud/store"
+	"lodestone/pkg/postgres"
+)
+
+const (
+	forgetQueue   = "capture"
+	forgetEvery   = time.Hour
+	keepExpired   = 7 * 24 * time.Hour // a verification, so that its pages can say that it is over
+	forgetTimeout = time.Minute
+)
+
+// forgetting is the job that deletes what is of no use any more.
+type forgetting struct{}
+
+// Kind implements river.JobArgs.
+func (forgetting) Kind() string { return "forget-visitors" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (forgetting) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: forgetQueue, MaxAttempts: 3}
+}
+
+type forgetter struct {
+	river.WorkerDefaults[forgetting]
+	db      *postgres.Pool
+	limiter *limit.Limiter
+	now     func() time.Time
+}
+
+// Forget has old counts of visitors and old verifications deleted, every hour.
+func Forget(q *queue.Queue, db *postgres.Pool, limiter *limit.Limiter) error {
+	if err := q.AddQueue(forgetQueue, 1); err != nil {
+		return err
+	}
+	if err := queue.Register(q, &forgetter{db: db, limiter: limiter, now: time.Now}); err != nil {
+		return err
+	}
+	return q.AddPeriodic("forget-visitors", river.PeriodicInterval(forgetEvery), forgetting{})
+}
+
+// Timeout implements river.Worker.
+func (*forgetter) Timeout(*river.Job[forgetting]) time.Duration { return forgetTimeout }
+
+// Work implements river.Worker.
+func (f *forgetter) Work(ctx context.Context, _ *river.Job[forgetting]) error {
+	if err := f.limiter.Forget(ctx); err != nil {
+		return err
+	}
+	if _, err := store.New(f.db.Unscoped()).ForgetVerifications(ctx, f.now().Add(-keepExpired)); err != nil {
+		return fmt.Errorf("forget verifications: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+// Package landing is the public pages of generic links: the offer with its form, and the pages on which
+// an address is verified. They work without scripts, set no cookies, and load nothing from elsewhere but
+// a thumbnail that the owner keeps elsewhere.
+package landing
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/capture"
+	"lodestone/crud/page"
+	"lodestone/crud/picture"
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+//go:embed web
+var web embed.FS
+
+// Parts is what the pages work with. Now may be nil, and Collector empty: then views are not counted. All
+// else is required.
+type Parts struct {
+	DB        *postgres.Pool
+	Pages     *page.Site
+	Capture   *capture.Capture
+	Tokens    *token.Ring
+	Addresses *clientaddr.Finder
+	Site      string           // public URL without a slash at the end
+	Collector string           // URL of the collector as browsers reach it, without a slash at the end
+	Now       func() time.Time // the clock; nil: time.Now
+}
+
+// Landing serves the pages. It is safe for concurrent use.
+type Landing struct {
+	Parts
+	key                  [token.KeyBytes]byte
+	offer, sent, confirm *page.Template
+}
+
+// New returns the landing pages of an installation.
+func New(p Parts) (*Landing, error) {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		return nil, fmt.Errorf("read landing pages: %w", err)
+	}
+	l := &Landing{Parts: p, key: p.Tokens.Derive("landing preview")}
+	for name, t := range map[string]**page.Template{"offer": &l.offer, "sent": &l.sent, "confirm": &l.confirm} {
+		css := name + ".css"
+		if name != "offer" {
+			css = "sent.css"
+		}
+		if *t, err = p.Pages.Parse(files, name+".html", css); err != nil {
+			return nil, fmt.Errorf("parse landing pages: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// Register mounts the pages, and adds the operation that makes a preview.
+func (l *Landing) Register(a *api.API) {
+	mount := func(pattern string, fn func(w http.ResponseWriter, r *http.Request) error) {
+		a.Handle(pattern, l.Pages.Handler(fn))
+	}
+	mount("GET /l/{slug}", l.show)
+	mount("POST /l/{slug}", l.submit)
+	mount("GET /l/{slug}/{$}", l.strip)
+	mount("GET /l/{rest...}", nothing)
+	mount("GET /verify/{link}", l.askToConfirm)
+	mount("POST /verify/{link}", l.confirmed)
+	mount("GET /verify/sent/{page}", l.waiting)
+	mount("POST /verify/sent/{page}", l.tryCode)
+	mount("POST /verify/sent/{page}/again", l.again)
+	mount("GET /verify/{rest...}", nothing)
+	l.registerPreview(a)
+}
+
+func nothing(http.ResponseWriter, *http.Request) error {
+	return page.Show(page.NotFound, page.Brand{})
+}
+
+// strip leads from an address that somebody ended with a slash to the page.
+func (l *Landing) strip(w http.ResponseWriter, r *http.Request) error {
+	slug := r.PathValue("slug")
+	if !slugForm.MatchString(slug) {
+		return page.Show(page.NotFound, page.Brand{})
+	}
+	http.Redirect(w, r, l.Pages.Path(pathOf(slug))+query(r), http.StatusMovedPermanently)
+	return nil
+}
+
+func query(r *http.Request) string {
+	if r.URL.RawQuery == "" {
+		return ""
+	}
+	return "?" + r.URL.RawQuery
+}
+
+var (
+	slugForm   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	secretForm = regexp.MustCompile(`^[a-z2-7]{26,32}$`)
+)
+
+const maxSlug = 64
+
+func pathOf(slug string) string { return "/l/" + slug }
+
+// offered is a link with all that its page shows.
+type offered struct {
+	store.LandingPageRow
+	path     string // of the page
+	pictures picture.Page
+	preview  bool // the owner looks at it: nothing counts
+}
+
+func (o offered) link() store.GenericLink { return o.GenericLink }
+
+// Title returns the headline of the page.
+func (o offered) Title() string {
+	if o.GenericLink.Title != nil {
+		return *o.GenericLink.Title
+	}
+	return o.MagnetTitle
+}
+
+// Description returns the text of the page.
+func (o offered) Description() string {
+	if o.GenericLink.Description != nil {
+		return *o.GenericLink.Description
+	}
+	if o.GenericLink.Title == nil && o.MagnetDescription != nil {
+		return *o.MagnetDescription
+	}
+	return ""
+}
+
+func (o offered) brand() page.Brand {
+	b := page.Brand{Name: o.AccountName}
+	if o.BrandColor != nil {
+		b.Accent = *o.BrandColor
+	}
+	if p := o.pictures.Logo; p != nil && p.Height > 0 {
+		b.Logo, b.LogoWidth = p.Path, p.Width*page.LogoHeight/p.Height
+	}
+	return b
+}
+
+// find returns the link at a slug. A slug without one is a status page: an unknown one, or one that was
+// there once.
+func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) {
+	if len(slug) > maxSlug || !slugForm.MatchString(slug) {
+		return o, page.Show(page.NotFound, page.Brand{})
+	}
+	err = l.DB.Transaction(ctx, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		o = offered{}
+		if o.LandingPageRow, err = q.LandingPage(ctx, slug); errors.Is(err, pgx.ErrNoRows) {
+			retired, err := q.IsRetiredSlug(ctx, slug)
+			if err != nil {
+				return fmt.Errorf("look for retired slug: %w", err)
+			}
+			if retired {
+				return page.Show(page.Gone, page.Brand{})
+			}
+			return page.Show(page.NotFound, page.Brand{})
+		}
+		if err != nil {
+			return err
+		}
+		o.path = l.Pages.Path(pathOf(slug))
+		o.pictures, err = picture.ForLink(ctx, tx, l.Site, o.GenericLink.ID, o.GenericLink.ThumbnailURL)
+		return err
+	})
+	if err != nil {
+		return o, fmt.Errorf("find landing page: %w", err)
+	}
+	return o, nil
+}
+
+// open returns the link of a request if its page is open, or the owner looks at it.
+func (l *Landing) open(r *http.Request) (offered, error) {
+	o, err := l.find(r.Context(), r.PathValue("slug"))
+	if err != nil {
+		return o, err
+	}
+	o.preview = l.isPreview(r.URL.Query().Get("preview"), o.GenericLink.ID)
+	switch {
+	case o.preview:
+	case !o.GenericLink.Active || !o.MagnetActive:
+		return o, page.Show(page.Inactive, o.brand())
+	case o.FileVersion == 0:
+		return o, page.Show(page.NotReady, o.brand())
+	}
+	return o, nil
+}
+
+// lower leads from a slug with capitals, as phones begin words, to the page.
+func (l *Landing) lower(w http.ResponseWriter, r *http.Request) bool {
+	slug := r.PathValue("slug")
+	small := strings.ToLower(slug)
+	if small == slug || !slugForm.MatchString(small) {
+		return false
+	}
+	http.Redirect(w, r, l.Pages.Path(pathOf(small))+query(r), http.StatusMovedPermanently)
+	return true
+}

@@ -1,0 +1,273 @@
+package landing
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"lodestone/crud/capture"
+	"lodestone/crud/page"
+	"lodestone/crud/picture"
+	"lodestone/pkg/token"
+)
+
+// offerData is what the template of the page shows.
+type offerData struct {
+	Title, Action string
+	Lead          string   // the description, if it is short
+	About         []string // the paragraphs of a longer one
+	Facts         []string // such as "PDF", "12 pages"
+	Account       string
+	Cover         *cover
+	Share         *picture.Picture
+	Names         bool
+	Verify        bool // a mail comes first
+	Away          bool // the form leads to a page of the owner's
+	Button        string
+	Consent       string
+	ConsentSeen   string
+	Privacy       string
+	Preview       bool
+	Form          capture.Form
+	UTM           map[string]string
+	Wrong         capture.Invalid
+	First         string // the first field that is wrong
+	Count         *count // nil: nothing is counted
+}
+
+type cover struct {
+	URL, SrcSet, Alt string
+	Width, Height    int // 0: unknown
+	Wide             bool
+}
+
+// count is how a view of the page is counted.
+type count struct{ Views, Pixel, Token string }
+
+// maxLead is the length of a description that stands above the form, in bytes: three lines of a phone.
+const maxLead = 160
+
+func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
+	if l.lower(w, r) {
+		return nil
+	}
+	o, err := l.open(r)
+	if err != nil {
+		return err
+	}
+	referrer := r.Referer()
+	if page.Origin(referrer) == page.Origin(l.Site) {
+		referrer = "" // from a page of ours
+	}
+	form := capture.Form{Origin: capture.ReadOrigin(r.URL.Query(), referrer)}
+	return l.writeOffer(w, r, http.StatusOK, o, form, nil)
+}
+
+func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
+	o, err := l.open(r)
+	if err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
+		return badForm(err)
+	}
+	form := capture.ReadForm(r.PostForm)
+	if o.preview {
+		return l.writeOffer(w, r, http.StatusOK, o, form, nil)
+	}
+	out, err := l.Capture.Submit(r.Context(), o.link(), form, l.Addresses.Client(r))
+	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
+		form.Trap = ""
+		return l.writeOffer(w, r, http.StatusUnprocessableEntity, o, form, wrong)
+	}
+	if err != nil {
+		return o.refusal(err)
+	}
+	if out.Page != "" {
+		return l.lead(w, r, l.Pages.Path("/verify/sent/"+out.Page))
+	}
+	return l.leadToDocument(w, r, o, out)
+}
+
+// badForm is the answer to a body that is no form.
+func badForm(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return err
+	}
+	return page.Show(page.TooLarge, page.Brand{}).Because(err)
+}
+
+// refusal returns the page of an error that the visitor cannot mend in the form.
+func (o offered) refusal(err error) error {
+	if limited, ok := errors.AsType[*capture.Limited](err); ok {
+		st := page.Show(page.TooManyRequests, o.brand())
+		st.Wait, st.Action = limited.Wait, page.Action{Words: "Back to the page", URL: o.path}
+		return st
+	}
+	if capture.IsGone(err) {
+		return page.Show(page.Gone, o.brand())
+	}
+	return err
+}
+
+// leadToDocument leads to the personal link, or to where the owner wants visitors to go instead: then
+// the link comes by mail.
+func (l *Landing) leadToDocument(w http.ResponseWriter, r *http.Request, o offered, out capture.Outcome) error {
+	if to := o.redirect(); to != "" {
+		return l.lead(w, r, to)
+	}
+	return l.lead(w, r, l.Pages.Path("/a/"+out.Access))
+}
+
+// redirect returns the owner's page after the form, or "". Nothing that a visitor sends is in it.
+func (o offered) redirect() string {
+	if to := o.GenericLink.RedirectURL; to != nil && page.Origin(*to) != "" {
+		return *to
+	}
+	return ""
+}
+
+// lead answers a form: the browser asks for another page, so that going back or reloading sends nothing
+// again.
+func (l *Landing) lead(w http.ResponseWriter, _ *http.Request, to string) error {
+	w.Header().Set("Location", to)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "same-origin")
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int, o offered, form capture.Form, wrong capture.Invalid) error {
+	g := o.GenericLink
+	d := offerData{
+		Title: o.Title(), Action: o.path, Account: o.AccountName, Names: g.CollectName, Verify: g.RequireVerification,
+		Away: o.redirect() != "", ConsentSeen: capture.ConsentVersion(g), Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong,
+		Facts: facts(o), Button: button(o), Share: o.pictures.Preview,
+	}
+	if o.preview {
+		d.Action += "?" + url.Values{"preview": {r.URL.Query().Get("preview")}}.Encode()
+	}
+	if g.ConsentText != nil {
+		d.Consent = *g.ConsentText
+	}
+	if g.PrivacyURL != nil {
+		d.Privacy = *g.PrivacyURL
+	}
+	if text := strings.TrimSpace(o.Description()); len(text) <= maxLead && !strings.Contains(text, "\n") {
+		d.Lead = text
+	} else {
+		d.About = paragraphs(text)
+	}
+	for _, field := range []string{capture.FieldTrap, capture.FieldEmail, capture.FieldName, capture.FieldConsent} {
+		if wrong[field] != "" && d.First == "" {
+			d.First = field
+		}
+	}
+	p := page.Page{
+		Title: d.Title, Description: summary(o.Description()), Canonical: l.Pages.URL(pathOf(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
+		Brand: o.brand(), Keep: !o.preview && status == http.StatusOK, Policy: page.Policy{Forms: []string{o.redirect()}},
+	}
+	if len(wrong) > 0 {
+		p.Title = "Please check: " + p.Title
+	}
+	d.Cover = o.cover()
+	if d.Cover != nil && g.ThumbnailURL != nil {
+		p.Policy.Images = append(p.Policy.Images, *g.ThumbnailURL)
+		if page.Origin(*g.ThumbnailURL) == "" {
+			d.Cover = nil // no policy can name it
+		}
+	}
+	// A page that is shown again with a message is the same load, as a visitor sees it.
+	if l.Collector != "" && !o.preview && status == http.StatusOK && r.Method != http.MethodPost {
+		t := l.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)})
+		d.Count = &count{Views: l.Collector + "/v1/link-views", Pixel: l.Collector + "/v1/pixel.gif?" + url.Values{"t": {t}}.Encode(), Token: t}
+		p.Policy.Connect = []string{l.Collector}
+		p.Policy.Images = append(p.Policy.Images, l.Collector)
+	}
+	p.Data = d
+	if err := l.offer.Write(w, r, status, p); err != nil {
+		return fmt.Errorf("write landing page: %w", err)
+	}
+	return nil
+}
+
+func (o offered) cover() *cover {
+	t := o.pictures.Thumbnail
+	if t == nil {
+		return nil
+	}
+	c := &cover{URL: t.URL, SrcSet: t.SrcSet(), Alt: t.Alt(o.Title()), Width: t.Width, Height: t.Height, Wide: t.Width > t.Height}
+	if t.Path != "" {
+		c.URL = t.Path
+	}
+	return c
+}
+
+// button returns words that say what the press does.
+func button(o offered) string {
+	switch {
+	case o.GenericLink.ButtonText != nil:
+		return *o.GenericLink.ButtonText
+	case o.GenericLink.RequireVerification || o.redirect() != "":
+		return "Send me the document"
+	default:
+		return "Read the document"
+	}
+}
+
+// facts says what one gets.
+func facts(o offered) (list []string) {
+	if o.ContentType != nil && *o.ContentType == "application/pdf" {
+		list = append(list, "PDF")
+	}
+	if o.PageCount != nil {
+		if *o.PageCount == 1 {
+			list = append(list, "1 page")
+		} else {
+			list = append(list, strconv.Itoa(int(*o.PageCount))+" pages")
+		}
+	}
+	if o.FileSize != nil {
+		list = append(list, size(*o.FileSize))
+	}
+	return list
+}
+
+// size says a number of bytes as file managers do.
+func size(bytes int64) string {
+	switch {
+	case bytes < 1000:
+		return strconv.FormatInt(bytes, 10) + " bytes"
+	case bytes < 1000*1000-500:
+		return strconv.FormatInt((bytes+500)/1000, 10) + " kB"
+	default:
+		return strconv.FormatFloat(float64(bytes)/1e6, 'f', 1, 64) + " MB"
+	}
+}
+
+func paragraphs(text string) (list []string) {
+	for part := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// maxSummary is what search engines and previews show of a description, in characters.
+const maxSummary = 200
+
+func summary(text string) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= maxSummary {
+		return string(runes)
+	}
+	cut := string(runes[:maxSummary-1])
+	if i := strings.LastIndexByte(cut, ' '); i > maxSummary/2 {
+		cut = cut[:i]
+	}
+	return cut + "…"
+}

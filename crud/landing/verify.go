@@ -1,0 +1,188 @@
+package landing
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"lodestone/crud/capture"
+	"lodestone/crud/page"
+)
+
+// sentData is what the page shows that waits for the verification.
+type sentData struct {
+	capture.Verification
+	Back  string // the landing page
+	Here  string
+	Title string
+	Again bool // the mail was sent again just now
+	Wrong string
+	Typed string
+	Away  bool
+}
+
+// waiting is the page after the form. Its address is the browser's alone, and opens nothing: a mail's link
+// or code does.
+func (l *Landing) waiting(w http.ResponseWriter, r *http.Request) error {
+	v, o, err := l.byPage(r)
+	if err != nil {
+		return err
+	}
+	d := sentData{Again: r.URL.Query().Has("again")}
+	return l.writeSent(w, r, http.StatusOK, v, o, d)
+}
+
+func (l *Landing) byPage(r *http.Request) (v capture.Verification, o offered, err error) {
+	secret := r.PathValue("page")
+	if !secretForm.MatchString(secret) {
+		return v, o, page.Show(page.NotFound, page.Brand{})
+	}
+	v, err = l.Capture.ByPage(r.Context(), secret)
+	if errors.Is(err, capture.ErrUnknown) {
+		return v, o, page.Show(page.NotFound, page.Brand{}).Because(err)
+	}
+	if err != nil {
+		return v, o, fmt.Errorf("find verification: %w", err)
+	}
+	o, err = l.find(r.Context(), v.Slug)
+	return v, o, err
+}
+
+func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
+	_, o, err := l.byPage(r)
+	if err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
+		return badForm(err)
+	}
+	typed := strings.TrimSpace(r.PostForm.Get("code"))
+	if !capture.IsCode(typed) { // costs none of the tries
+		v, err := l.Capture.ByPage(r.Context(), r.PathValue("page"))
+		if err != nil {
+			return fmt.Errorf("find verification: %w", err)
+		}
+		return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, sentData{Wrong: "Enter the six digits from the mail.", Typed: typed})
+	}
+	out, v, err := l.Capture.Try(r.Context(), r.PathValue("page"), typed)
+	if err != nil {
+		return o.refusal(err)
+	}
+	if out.Access != "" {
+		return l.leadToDocument(w, r, o, out)
+	}
+	d := sentData{Typed: typed}
+	if v.State == capture.Open {
+		d.Wrong = "That is not the code in the mail. " + tries(v.Attempts)
+	}
+	return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, d)
+}
+
+func tries(left int) string {
+	if left == 1 {
+		return "You have one more try."
+	}
+	return fmt.Sprintf("You have %d more tries.", left)
+}
+
+func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
+	v, o, err := l.byPage(r)
+	if err != nil {
+		return err
+	}
+	here := l.Pages.Path("/verify/sent/" + r.PathValue("page"))
+	sent, _, err := l.Capture.Resend(r.Context(), r.PathValue("page"))
+	if err != nil {
+		err = o.refusal(err)
+		if st, ok := errors.AsType[*page.Status](err); ok {
+			st.Action = page.Action{Words: "Back", URL: here}
+		}
+		return err
+	}
+	if !sent && v.MayResend {
+		return o.refusal(&capture.Limited{Wait: time.Minute}) // another press was faster
+	}
+	if sent {
+		here += "?again"
+	}
+	return l.lead(w, r, here)
+}
+
+func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offered, d sentData) error {
+	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.Pages.Path("/verify/sent/"+r.PathValue("page")), o.Title()
+	d.Away = o.redirect() != ""
+	p := page.Page{Title: "Check your mail", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirect()}}}
+	switch {
+	case v.State == capture.Used:
+		p.Title = "Your address is confirmed"
+	case v.State == capture.Over:
+		p.Title = "The time to confirm is over"
+	case d.Wrong != "":
+		p.Title = "Please check: " + p.Title
+	}
+	p.Data = d
+	if err := l.sent.Write(w, r, status, p); err != nil {
+		return fmt.Errorf("write waiting page: %w", err)
+	}
+	return nil
+}
+
+// askToConfirm is where a mail's link leads. Programs that look at mails follow links, so nothing happens
+// until a person presses the button.
+func (l *Landing) askToConfirm(w http.ResponseWriter, r *http.Request) error {
+	v, o, err := l.byLink(r)
+	if err != nil {
+		return err
+	}
+	return l.writeConfirm(w, r, v, o)
+}
+
+func (l *Landing) byLink(r *http.Request) (v capture.Verification, o offered, err error) {
+	secret := r.PathValue("link")
+	if !secretForm.MatchString(secret) {
+		return v, o, page.Show(page.NotFound, page.Brand{})
+	}
+	v, err = l.Capture.ByLink(r.Context(), secret)
+	if errors.Is(err, capture.ErrUnknown) {
+		return v, o, page.Show(page.NotFound, page.Brand{}).Because(err)
+	}
+	if err != nil {
+		return v, o, fmt.Errorf("find verification: %w", err)
+	}
+	o, err = l.find(r.Context(), v.Slug)
+	return v, o, err
+}
+
+func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
+	_, o, err := l.byLink(r)
+	if err != nil {
+		return err
+	}
+	out, v, err := l.Capture.Confirm(r.Context(), r.PathValue("link"))
+	if err != nil {
+		return o.refusal(err)
+	}
+	if out.Access == "" {
+		return l.writeConfirm(w, r, v, o)
+	}
+	return l.leadToDocument(w, r, o, out)
+}
+
+func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered) error {
+	d := sentData{Verification: v, Back: o.path, Here: l.Pages.Path("/verify/" + r.PathValue("link")), Title: o.Title(), Away: o.redirect() != ""}
+	p := page.Page{Title: "Confirm your address", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirect()}}, Data: d}
+	status := http.StatusOK
+	switch v.State {
+	case capture.Used:
+		p.Title, status = "This link was used already", http.StatusGone
+	case capture.Over:
+		p.Title, status = "The time to confirm is over", http.StatusGone
+	case capture.Open, capture.Guessed:
+	}
+	if err := l.confirm.Write(w, r, status, p); err != nil {
+		return fmt.Errorf("write confirmation page: %w", err)
+	}
+	return nil
+}
