@@ -87,6 +87,7 @@ type Service struct {
 	account     *account.Own
 	magnets     *magnet.Magnets
 	links       *link.Links
+	trackers    *link.Trackers
 	submissions *submission.Submissions
 	access      *accesslink.Links
 	queue       *queue.Queue
@@ -130,6 +131,7 @@ func New(c Config, p Parts) (*Service, error) {
 		account:     account.NewOwn(p.Postgres, c.Limits),
 		magnets:     magnet.New(magnet.Parts{Postgres: p.Postgres, Reader: reader, Painter: workshop, Log: p.Log}, c.MaxFileBytes),
 		links:       link.New(p.Postgres, site, c.Limits),
+		trackers:    link.NewTrackers(p.Postgres, p.Tokens, c.CollectorURL),
 		submissions: submission.New(p.Postgres),
 		access:      accesslink.New(p.Postgres, site, p.Tokens),
 		query: &http.Transport{
@@ -153,6 +155,7 @@ func (s *Service) Register(a *api.API) error {
 	s.account.Register(a)
 	s.magnets.Register(a)
 	s.links.Register(a)
+	s.trackers.Register(a)
 	s.submissions.Register(a)
 	s.access.Register(a)
 	if s.config.QueryURL == "" {
