@@ -26,10 +26,11 @@ type sender struct {
 	from    *mail.Address
 	replyTo *mail.Address  // may be nil
 	roots   *x509.CertPool // nil: the system's
+	dial    dialer
 }
 
 func newSender(c Config) (*sender, error) {
-	s := &sender{tls: c.TLS}
+	s := &sender{tls: c.TLS, dial: (&net.Dialer{}).DialContext}
 	var err error
 	if s.server, err = parseServer(c.URL); err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (s *sender) client(ctx context.Context) (*gomail.Client, func(), error) {
 	options := []gomail.Option{
 		gomail.WithPort(port), gomail.WithTimeout(smtpTimeout), gomail.WithTLSConfig(config), gomail.WithTLSPolicy(policy), gomail.WithoutNoop(),
 		gomail.WithDialContextFunc(func(dial context.Context, network, address string) (net.Conn, error) {
-			return watch.dial(dial, ctx, network, address, s.server.implicit, config)
+			return watch.dial(dial, ctx, s.dial, network, address, s.server.implicit, config)
 		}),
 	}
 	if s.server.implicit {
@@ -85,9 +86,10 @@ func (s *sender) client(ctx context.Context) (*gomail.Client, func(), error) {
 // watched is a connection that ends with a context: the library looks at deadlines alone once it is made.
 type watched struct{ stop func() bool }
 
-func (w *watched) dial(dial, life context.Context, network, address string, implicit bool, config *tls.Config) (net.Conn, error) {
-	plain := &net.Dialer{}
-	conn, err := plain.DialContext(dial, network, address)
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (w *watched) dial(dial, life context.Context, plain dialer, network, address string, implicit bool, config *tls.Config) (net.Conn, error) {
+	conn, err := plain(dial, network, address)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // classified by its type
 	}

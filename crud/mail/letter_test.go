@@ -1,0 +1,164 @@
+package mail
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+const unsubscribe = "https://links.example.com/notices/T"
+
+var submitted = time.Date(2026, 11, 2, 9, 5, 0, 0, time.UTC)
+
+// messages is one of each kind.
+func messages() map[string]Message {
+	account := uuid.MustParse("0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162")
+	lead := Lead{Email: "jo@example.com", Name: "Jo Müller", Link: "The Complete Guide", Verified: true, SubmittedAt: submitted}
+	second := Lead{Email: "an.unusually.long.address.of.somebody@department.of.a.large.organisation.example.org", Link: "The Complete Guide", SubmittedAt: submitted.Add(time.Hour)}
+	return map[string]Message{
+		"document": {Kind: KindDocument, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/a/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR"},
+		"confirm": {Kind: KindConfirm, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/verify/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
+			Code: "042917", ExpiresAt: submitted.Add(time.Hour)},
+		"lead": {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide", Leads: &Leads{List: []Lead{lead}}, Unsubscribe: unsubscribe},
+		"digest": {Kind: KindDigest, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
+			Leads: &Leads{Day: "Monday, 2 November 2026", Total: 12, List: []Lead{lead, second}}},
+	}
+}
+
+func writer(t require.TestingT) *worker {
+	out, err := newSender(Config{URL: "smtp://mail.example", From: "Käse & Söhne <hello@käse.example>", ReplyTo: "help@example.com"})
+	require.NoError(t, err)
+	render, err := newRenderer()
+	require.NoError(t, err)
+	return &worker{sender: out, render: render, site: "https://links.example.com", mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
+}
+
+// posted returns a message as it arrives.
+func posted(t require.TestingT, w *worker, m Message) (raw string, o opened) {
+	l, err := write(m, w.site, submitted.Add(time.Minute))
+	require.NoError(t, err)
+	l.MessageID = "id"
+	msg, err := w.compose(m.To, submitted, l)
+	require.NoError(t, err)
+	var b strings.Builder
+	_, err = msg.WriteTo(&b)
+	require.NoError(t, err)
+	return b.String(), open(t, []byte(b.String()))
+}
+
+var (
+	tags   = regexp.MustCompile(`(?s)<style>.*?</style>|<title>.*?</title>|<div style="display:none.*?</div>|<!--.*?-->|<[^>]+>`)
+	spaces = regexp.MustCompile(`\s+`)
+)
+
+// words returns a text's words, those of an HTML without its tags.
+func words(text string) []string {
+	return strings.Fields(spaces.ReplaceAllString(html.UnescapeString(tags.ReplaceAllString(text, " ")), " "))
+}
+
+func TestMailsSayTheSameInTextAndHTML(t *testing.T) {
+	t.Parallel()
+	w := writer(t)
+	for name, m := range messages() {
+		_, o := posted(t, w, m)
+		text, page := words(o.text), words(o.html)
+		for _, word := range text {
+			bare := strings.TrimSuffix(word, ":")
+			require.True(t, word == "--" || slices.Contains(page, word) || slices.Contains(page, bare) || strings.Contains(o.html, html.EscapeString(word)),
+				"%s: the HTML lacks %q", name, word)
+		}
+		for _, word := range page {
+			known := slices.Contains(text, word) || slices.Contains(text, word+":") || strings.Contains("If the button does not work, use this address:", word)
+			require.True(t, known, "%s: the text lacks %q", name, word)
+		}
+		if m.URL != "" {
+			require.Contains(t, o.text, "\n"+m.URL+"\n")
+			require.Equal(t, 3, strings.Count(o.html, m.URL), "button, bare link and its words")
+		}
+		for _, forbidden := range []string{"<img", "<script", "src=", "http://", "@import", "url("} {
+			require.NotContains(t, o.html, forbidden, name)
+		}
+		require.Less(t, len(o.html), 12<<10, "%s is cut off by some programs when it is long", name)
+		require.NotContains(t, o.text, "<no value>")
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	w := writer(t)
+	for name, m := range messages() {
+		raw, o := posted(t, w, m)
+		require.Equal(t, "auto-generated", o.header.Get("Auto-Submitted"), name)
+		require.Equal(t, "Käse & Söhne <hello@xn--kse-qla.example>", o.decoded(t, "From"))
+		require.Equal(t, "<id@xn--kse-qla.example>", o.header.Get("Message-Id"))
+		require.Equal(t, "Mon, 02 Nov 2026 09:05:00 +0000", o.header.Get("Date"))
+		require.Empty(t, o.header.Get("User-Agent")+o.header.Get("X-Mailer"))
+		switch m.Kind {
+		case KindLead, KindDigest:
+			require.Equal(t, "<"+unsubscribe+">", o.header.Get("List-Unsubscribe"))
+			require.Equal(t, "List-Unsubscribe=One-Click", o.header.Get("List-Unsubscribe-Post"))
+			require.Contains(t, o.text, unsubscribe)
+		default:
+			require.Empty(t, o.header.Get("List-Unsubscribe"))
+			require.NotEmpty(t, o.header.Get("Reply-To"))
+		}
+		for line := range strings.SplitSeq(raw, "\r\n") {
+			require.NotContains(t, line, "\n", "a bare line break")
+			require.LessOrEqual(t, len(line), 998)
+		}
+	}
+	_, o := posted(t, w, messages()["lead"])
+	require.Equal(t, "<jo@example.com>", o.header.Get("Reply-To"))
+	require.Equal(t, "New lead: jo@example.com", o.decoded(t, "Subject"))
+	require.Contains(t, o.text, "Name: Jo Müller")
+}
+
+// Nothing that a visitor types gets into a mail to a visitor, so such messages have no place for it; and
+// whatever is typed stays where it belongs in mails to owners.
+func TestTypedTextsBeginNoHeaderAndNoTag(t *testing.T) {
+	t.Parallel()
+	w := writer(t)
+	lead := messages()["lead"]
+	_, plain := posted(t, w, lead)
+	hostile := rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"Jo\r\nBcc: all@example.com", "Jo\n\n<h1>x</h1>", "\r\n.\r\nMAIL FROM:<x>", "</td><script>alert(1)</script>", `" onload="x`, "=?utf-8?q?Bcc=3A?=",
+			"{{.Unsubscribe}}", "\u202egpj.exe", "a\u2028b", "\x00\x1b[31m", strings.Repeat("long ", 400), "https://evil.example/", "\xff\xfe", "Ωμέγα 日本 👩‍👩‍👧",
+			"\r\n\r\n--boundary", "%0d%0aBcc:x", "Jo\vBcc: x", "\u0085Bcc: x",
+		}),
+		rapid.String(),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		m := lead
+		m.Leads = &Leads{List: []Lead{{Email: hostile.Draw(t, "email"), Name: hostile.Draw(t, "name"), Link: hostile.Draw(t, "link"), SubmittedAt: submitted}}}
+		raw, o := posted(t, w, m)
+		names := slices.DeleteFunc(slices.Clone(plain.names), func(n string) bool { return n == "Reply-To" && o.header.Get("Reply-To") == "" })
+		require.ElementsMatch(t, names, o.names)
+		require.Equal(t, "<owner@example.com>", o.header.Get("To"))
+		require.NotContains(t, raw, "\r\n.\r\n")
+		require.NotContains(t, o.html, "<script")
+		require.NotContains(t, o.html, "<h1>x")
+		require.NotContains(t, o.html, "\u202e")
+		require.LessOrEqual(t, len([]rune(o.decoded(t, "Subject"))), len("New lead: ")+maxAddress)
+		for _, fact := range []string{"Email: ", "Page: ", "Submitted: ", "Address confirmed: No"} {
+			require.Equal(t, 1, strings.Count(o.text, "\n"+fact), o.text)
+		}
+	})
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "Jo Bcc: x", Clean(" Jo\r\nBcc: x\t", 50))
+	require.Equal(t, "gpj.exe", Clean("\u202egpj.exe", 50))
+	require.Equal(t, "abcd…", Clean("abcdefgh", 5))
+	require.Equal(t, "می‌خواهم", Clean("می‌خواهم", 50))
+	require.Equal(t, "a\ufffdb", Clean("a\xffb", 50))
+}
