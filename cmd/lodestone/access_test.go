@@ -1,0 +1,251 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/auth"
+)
+
+// described is what a test needs of the OpenAPI document.
+type described struct {
+	Paths map[string]map[string]struct {
+		OperationID string           `json:"operationId"`
+		Scope       string           `json:"x-scope"`
+		Security    []map[string]any `json:"security"`
+		Parameters  []struct {
+			Name, In string
+			Required bool
+			Schema   struct{ Format string }
+		}
+		RequestBody struct {
+			Content map[string]struct{ Example any }
+		} `json:"requestBody"`
+	}
+}
+
+// asker sends requests with one key.
+type asker struct {
+	base, key string
+}
+
+func (a asker) send(t *testing.T, method, path, body string) (status int, header http.Header, answer string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, a.base+path, strings.NewReader(body))
+	require.NoError(t, err)
+	if a.key != "" {
+		req.Header.Set("Authorization", "Bearer "+a.key)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, res.Body.Close()) }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, res.Header, string(text)
+}
+
+// must sends what has to succeed, and returns the object of the answer.
+func (a asker) must(t *testing.T, method, path, body string) (object map[string]any) {
+	t.Helper()
+	status, _, answer := a.send(t, method, path, body)
+	require.Less(t, status, 300, "%s %s %s: %s", method, path, body, answer)
+	if answer != "" {
+		require.NoError(t, json.Unmarshal([]byte(answer), &object))
+	}
+	return object
+}
+
+var parameter = regexp.MustCompile(`\{\w+\}`)
+
+// The matrix of all operations and all callers, made from the API's own description, so that no operation
+// can be left out: no key, bad ones, a revoked one, one without the scope, and another account with ids of
+// the owner's things in every place that takes an id. Package crud tries more of it on its own operations.
+func TestEveryOperationIsGuarded(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+	base := u.env["LODESTONE_URL"]
+	owner := asker{base, u.env["LODESTONE_API_KEY"]}
+	status, body := get(t, base+"/api/v1/openapi.json", "")
+	require.Equal(t, 200, status)
+	var spec described
+	require.NoError(t, json.Unmarshal([]byte(body), &spec))
+
+	key := func(of asker, scopes ...string) (asker, string) {
+		text, err := json.Marshal(map[string]any{"name": "matrix", "scopes": scopes})
+		require.NoError(t, err)
+		made := of.must(t, "POST", "/api/v1/keys", string(text))
+		return asker{base, made["key"].(string)}, made["id"].(string)
+	}
+	reader, _ := key(owner, "read")
+	writer, _ := key(owner, "write")
+	revoked, id := key(owner, "read", "write")
+	owner.must(t, "DELETE", "/api/v1/keys/"+id, "")
+
+	// Another account, made by the command that operators have.
+	postgres := []string{"LODESTONE_POSTGRES_URL=" + u.env["LODESTONE_POSTGRES_URL"]}
+	account := launch(t, u.dir, postgres, "account", "create", "--name", "stranger", "--plan", "team")
+	require.Zero(t, account.wait(), "%s", account.out)
+	made := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()), "--scope", "read", "--scope", "write")
+	require.Zero(t, made.wait(), "%s", made.out)
+	stranger := asker{base, regexp.MustCompile(`lsk_\w{38}`).FindString(made.out.String())}
+	stranger.must(t, "GET", "/api/v1/account", "")
+
+	// One thing of the owner's of each kind, made of the example that the description gives.
+	magnet := owner.must(t, "POST", "/api/v1/lead-magnets", `{"title":"Secret plans"}`)["id"].(string)
+	things, ids := map[string]string{}, []string{magnet}
+	for path, methods := range spec.Paths {
+		example, isCollection := methods["post"].RequestBody.Content["application/json"]
+		if _, hasThing := spec.Paths[path+"/{id}"]; !isCollection || !hasThing || strings.Contains(path, "{") {
+			continue
+		}
+		object, ok := example.Example.(map[string]any)
+		require.True(t, ok, path)
+		delete(object, "slug")
+		if _, refers := object["lead_magnet_id"]; refers {
+			object["lead_magnet_id"] = magnet
+		}
+		text, err := json.Marshal(object)
+		require.NoError(t, err)
+		things[path] = owner.must(t, "POST", path, string(text))["id"].(string)
+		ids = append(ids, things[path])
+	}
+	require.GreaterOrEqual(t, len(things), 4, "lead magnets, both kinds of links, keys")
+
+	// Where an id stands, the owner's is put.
+	concrete := func(path string) string {
+		collection := path
+		if i := strings.Index(path, "/{"); i >= 0 {
+			collection = path[:i]
+		}
+		first := true
+		return parameter.ReplaceAllStringFunc(path, func(string) string {
+			if thing := things[collection]; first && thing != "" {
+				first = false
+				return thing
+			}
+			require.False(t, first, "make a thing for %s", path)
+			return uuid.NewString()
+		})
+	}
+	tried := 0
+	for path, methods := range spec.Paths {
+		for method, op := range methods {
+			method = strings.ToUpper(method)
+			name := method + " " + path
+			target := concrete(path)
+			query := url.Values{}
+			for _, p := range op.Parameters {
+				if p.In == "query" && p.Required {
+					query.Set(p.Name, "ada@example.com")
+				}
+			}
+			var text string
+			if m, ok := op.RequestBody.Content["application/json"]; ok {
+				object := m.Example.(map[string]any)
+				if _, refers := object["lead_magnet_id"]; refers {
+					object["lead_magnet_id"] = magnet
+				}
+				encoded, err := json.Marshal(object)
+				require.NoError(t, err)
+				text = string(encoded)
+			}
+			with := func(q url.Values) string {
+				if len(q) == 0 {
+					return target
+				}
+				return target + "?" + q.Encode()
+			}
+			require.NotEmpty(t, op.Security, name)
+			typo := owner.key[:len(owner.key)-1] + string(owner.key[len(owner.key)-1]^1)
+			for who, key := range map[string]string{
+				"nobody": "", "mistyped": typo, "unknown": auth.NewKey().Text, "nonsense": "x", "revoked": revoked.key,
+			} {
+				status, header, answer := asker{base, key}.send(t, method, with(query), text)
+				require.Equal(t, 401, status, "%s %s: %s", name, who, answer)
+				require.Contains(t, answer, `"unauthorized"`)
+				require.Equal(t, "Bearer", header.Get("WWW-Authenticate"))
+			}
+			unfit := map[string]asker{"read": writer, "write": reader}[op.Scope]
+			require.NotEmpty(t, unfit.key, "%s has the scope %q", name, op.Scope)
+			status, _, answer := unfit.send(t, method, with(query), text)
+			require.Equal(t, 403, status, "%s: %s", name, answer)
+			require.Contains(t, answer, `"forbidden"`)
+
+			status, _, answer = stranger.send(t, method, with(query), text)
+			switch {
+			case strings.Contains(path, "{"):
+				require.Equal(t, 404, status, "%s: %s", name, answer)
+			case strings.Contains(text, magnet):
+				require.Equal(t, 400, status, "%s: %s", name, answer)
+				require.Contains(t, answer, `"invalid_lead_magnet"`)
+			default:
+				require.NotEqual(t, 404, status, name)
+			}
+			sent := target + text
+			showsNothing := func(answer string) {
+				for _, id := range ids {
+					if !strings.Contains(sent, id) {
+						require.NotContains(t, answer, id, name)
+					}
+				}
+			}
+			showsNothing(answer)
+			for _, p := range op.Parameters {
+				if p.In != "query" || p.Schema.Format != "uuid" || strings.Contains(path, "{") {
+					continue
+				}
+				empty, _, _ := stranger.send(t, method, with(query), text)
+				require.Equal(t, 200, empty, name)
+				for _, id := range ids {
+					query.Set(p.Name, id)
+					status, _, answer := stranger.send(t, method, with(query), text)
+					require.Equal(t, 200, status, "%s %s: %s", name, p.Name, answer)
+					require.Regexp(t, `"data":\[\]|"total_links":0`, answer, "%s %s", name, p.Name)
+					showsNothing(strings.ReplaceAll(answer, id, ""))
+				}
+				query.Del(p.Name)
+			}
+			tried++
+		}
+	}
+	require.Greater(t, tried, 20)
+
+	// Nothing of the owner's was touched by all that, and the owner's own key opens everything.
+	for _, thing := range slices.Sorted(func(yield func(string) bool) {
+		for path, id := range things {
+			if !yield(path + "/" + id) {
+				return
+			}
+		}
+	}) {
+		path := thing[:strings.LastIndexByte(thing, '/')]
+		if _, readable := spec.Paths[path+"/{id}"]["get"]; readable {
+			owner.must(t, "GET", thing, "")
+		}
+	}
+	for path, methods := range spec.Paths {
+		if _, reads := methods["get"]; reads && !strings.Contains(path, "{") {
+			q := ""
+			for _, p := range methods["get"].Parameters {
+				if p.Required {
+					q = fmt.Sprintf("?%s=ada@example.com", p.Name)
+				}
+			}
+			reader.must(t, "GET", path+q, "")
+		}
+	}
+}
