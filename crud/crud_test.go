@@ -21,6 +21,7 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
+	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
@@ -70,7 +71,7 @@ func (l *lines) String() string {
 
 func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
-	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Limits: account.Limits{Free: 3, Pro: 50}}
+	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: 3, Pro: 50}}
 	for _, c := range change {
 		c(&config)
 	}
@@ -95,6 +96,14 @@ func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Cleanup(server.Close)
 	f.url, f.http, f.api = server.URL, server.Client(), a
 	return f
+}
+
+// webhooks are settings of webhooks that may reach the tests' own servers.
+func webhooks() webhook.Config {
+	return webhook.Config{
+		AllowNetworks: []string{"127.0.0.0/8"}, MaxEndpoints: 20, Concurrency: 8, PerEndpoint: 4,
+		Timeout: 10 * time.Second, DisableAfter: 120 * time.Hour, Keep: 720 * time.Hour,
+	}
 }
 
 // user is an account with a key.

@@ -23,6 +23,7 @@ import (
 	"lodestone/crud/picture"
 	"lodestone/crud/queue"
 	"lodestone/crud/submission"
+	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
@@ -39,6 +40,7 @@ type Config struct {
 	MaxFileBytes         int64          `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes."`
 	Limits               account.Limits `embed:""`
 	Mail                 mail.Config    `embed:""`
+	Webhooks             webhook.Config `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -46,7 +48,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Limits.Validate(), c.Mail.Validate()}
+	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate()}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}
@@ -92,6 +94,7 @@ type Service struct {
 	access      *accesslink.Links
 	queue       *queue.Queue
 	mails       *mail.Queue
+	webhooks    *webhook.Webhooks
 	query       *http.Transport // to the query process
 }
 
@@ -122,8 +125,13 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	webhooks, err := webhook.New(c.Webhooks, webhook.Parts{Postgres: p.Postgres, Log: p.Log, Metrics: p.Metrics, Grace: p.Grace})
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
 		config:      c,
+		webhooks:    webhooks,
 		queue:       jobs,
 		mails:       mails,
 		log:         p.Log,
@@ -146,8 +154,14 @@ func New(c Config, p Parts) (*Service, error) {
 // Queue returns the work that goes on behind the requests, for the process to start and stop.
 func (s *Service) Queue() service.Service { return s.queue }
 
+// Webhooks returns what sends the messages of webhooks, likewise.
+func (s *Service) Webhooks() service.Service { return s.webhooks.Deliverer() }
+
 // Close closes the connections that are kept for the next request. No request may be in flight.
-func (s *Service) Close() { s.query.CloseIdleConnections() }
+func (s *Service) Close() {
+	s.query.CloseIdleConnections()
+	s.webhooks.Close()
+}
 
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
@@ -158,6 +172,7 @@ func (s *Service) Register(a *api.API) error {
 	s.trackers.Register(a)
 	s.submissions.Register(a)
 	s.access.Register(a)
+	s.webhooks.Register(a)
 	if s.config.QueryURL == "" {
 		return nil
 	}

@@ -25,7 +25,7 @@ import (
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1}
+	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Webhooks: webhooks()}
 	require.NoError(t, good.Validate())
 	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Limits: account.Limits{Pro: -1}}
 	err := bad.Validate()
@@ -101,7 +101,7 @@ func TestPostgresGone(t *testing.T) {
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20}, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
+	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Webhooks: webhooks()}, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))

@@ -81,5 +81,7 @@ func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *po
 		return nil
 	}))
 	p.stack.Add("queue", service.Queue())
+	p.stack.Add("pictures", service.Pictures())
+	p.stack.Add("webhooks", service.Webhooks())
 	return service.Register(site)
 }

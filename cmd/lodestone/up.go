@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -69,6 +70,9 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	if c.Crud.CollectorURL == "" {
 		c.Crud.CollectorURL = "http://" + visible(c.Collector.Listen)
 	}
+	if len(c.Crud.Webhooks.AllowNetworks) == 0 && c.local() {
+		c.Crud.Webhooks.AllowNetworks = []string{"127.0.0.0/8", "::1/128"}
+	}
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -131,6 +135,20 @@ func visible(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
+// local reports whether only this machine can reach the site, also through a proxy before it. Then
+// whoever has a key of it may let webhooks go to this machine.
+func (c *upCommand) local() bool {
+	u, err := url.Parse(c.Crud.PublicURL)
+	return err == nil && loopback(c.Site.Listen) && loopback(net.JoinHostPort(u.Hostname(), "0"))
+}
+
+// loopback reports whether an address with a port belongs to the loopback network.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
 // wire migrates what the engines hold and puts every part onto the stack.
 func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (*wired, error) {
 	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
@@ -191,8 +209,7 @@ func (c *upCommand) warnAboutExposure(log *slog.Logger) {
 		return
 	}
 	for _, address := range []string{c.Site.Listen, c.Collector.Listen} {
-		host, _, err := net.SplitHostPort(address)
-		if ip := net.ParseIP(host); err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if _, _, err := net.SplitHostPort(address); err == nil && !loopback(address) {
 			log.Warn("listening beyond this machine on an embedded Kafka, which keeps one copy of what it acknowledged; for more, give --kafka-brokers",
 				"address", address)
 		}

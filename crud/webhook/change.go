@@ -77,7 +77,7 @@ func (w *Webhooks) checkURL(text string) string {
 		return "must not hold a user name or password: check the signature of messages instead"
 	case u.Fragment != "":
 		return "must not have a fragment"
-	case u.Scheme == "http" && len(w.config.AllowNetworks) == 0:
+	case u.Scheme == "http" && !w.plain:
 		return "must begin with https"
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))

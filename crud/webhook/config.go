@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"errors"
+	"net/netip"
 	"time"
 
 	"lodestone/pkg/config"
@@ -10,7 +11,7 @@ import (
 
 // Config is the setting of webhooks.
 type Config struct {
-	AllowNetworks []string      `name:"webhook-allow-networks" placeholder:"NETWORK,..." help:"Networks that are not public and that webhooks may reach all the same, also by http, such as 10.1.0.0/16 or 127.0.0.1: for development and for receivers of your own. Empty: none."`
+	AllowNetworks []string      `name:"webhook-allow-networks" placeholder:"NETWORK,..." help:"Networks that are not public and that webhooks may reach all the same, also by http, such as 10.1.0.0/16 or 127.0.0.1: for development and for receivers of your own. Default: none; in up, as long as its own addresses are on the loopback network, that one."`
 	MaxEndpoints  int           `name:"webhook-max-endpoints" default:"20" help:"Webhooks that an account can have."`
 	Concurrency   int           `name:"webhook-concurrency" default:"128" help:"Messages that one process sends at once."`
 	PerEndpoint   int           `name:"webhook-endpoint-concurrency" default:"4" help:"Messages that are sent to one webhook at once, by all processes together."`
@@ -22,8 +23,8 @@ type Config struct {
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
 	var errs []error
-	if _, err := dialguard.ParseNetworks(c.AllowNetworks); err != nil {
-		errs = append(errs, config.Invalid("--webhook-allow-networks", "cannot be read: "+err.Error(), "give networks such as 10.1.0.0/16, or addresses"))
+	if _, err := c.networks(); err != nil {
+		errs = append(errs, config.Invalid("--webhook-allow-networks", "cannot be read: "+err.Error(), "give networks such as 10.1.0.0/16, or addresses, or none"))
 	}
 	number := func(setting string, value, lowest, highest int, remedy string) {
 		if value < lowest || value > highest {
@@ -42,6 +43,14 @@ func (c Config) Validate() error {
 	period("--webhook-disable-after", c.DisableAfter, time.Minute, 8760*time.Hour, "give a time from 1m to 8760h")
 	period("--webhook-keep", c.Keep, time.Hour, 8760*time.Hour, "give a time from 1h to 8760h")
 	return errors.Join(errs...)
+}
+
+// networks returns what AllowNetworks means: the word none, alone, is how to have none in up.
+func (c Config) networks() ([]netip.Prefix, error) {
+	if len(c.AllowNetworks) == 1 && c.AllowNetworks[0] == "none" {
+		return nil, nil
+	}
+	return dialguard.ParseNetworks(c.AllowNetworks)
 }
 
 // maxTimeout is shorter than an operation of the API may take, since a test is sent by one.

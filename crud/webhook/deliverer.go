@@ -17,9 +17,7 @@ const (
 	// claimMargin is what a claim lasts beyond the timeout of its attempt. Once it has run out, whoever
 	// made the claim is taken for dead, and somebody else delivers.
 	claimMargin = 45 * time.Second
-	// grace is what deliveries in flight get when the process stops, and noteTimeout what writing down
-	// one of them may take.
-	grace       = 500 * time.Millisecond
+	// noteTimeout is what writing down an attempt may take, and stopTimeout giving back a claim.
 	noteTimeout = 5 * time.Second
 	stopTimeout = 500 * time.Millisecond
 	cleanBatch  = 1000
@@ -90,7 +88,7 @@ func (d *Deliverer) run(ctx context.Context, ready func()) error {
 			look = !failing // there may be more for the same endpoint
 		}
 	}
-	late := time.AfterFunc(grace, cancel)
+	late := time.AfterFunc(d.w.grace, cancel)
 	defer late.Stop()
 	for ; flying > 0; flying-- {
 		<-done

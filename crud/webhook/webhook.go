@@ -18,6 +18,7 @@ type Parts struct {
 	Postgres *postgres.Pool
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer // nil: no metrics
+	Grace    time.Duration         // for messages in flight when the process stops
 	Now      func() time.Time      // nil: time.Now; deliveries are due by it
 	Resolver *net.Resolver         // of the hosts of endpoints; nil: the system's
 }
@@ -26,6 +27,8 @@ type Parts struct {
 // concurrent use.
 type Webhooks struct {
 	config    Config
+	grace     time.Duration
+	plain     bool // http is of use at all
 	db        *postgres.Pool
 	log       *slog.Logger
 	now       func() time.Time
@@ -37,7 +40,7 @@ type Webhooks struct {
 
 // New returns the webhooks of a database.
 func New(c Config, p Parts) (*Webhooks, error) {
-	networks, err := dialguard.ParseNetworks(c.AllowNetworks)
+	networks, err := c.networks()
 	if err != nil {
 		return nil, fmt.Errorf("make webhooks: %w", err)
 	}
@@ -47,7 +50,7 @@ func New(c Config, p Parts) (*Webhooks, error) {
 	guard := dialguard.New(networks...)
 	transport := dialguard.NewTransport(guard, p.Resolver)
 	return &Webhooks{
-		config: c, db: p.Postgres, log: p.Log, now: p.Now, guard: guard, transport: transport, metrics: newMetrics(p.Metrics),
+		config: c, grace: p.Grace, plain: len(networks) > 0, db: p.Postgres, log: p.Log, now: p.Now, guard: guard, transport: transport, metrics: newMetrics(p.Metrics),
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is an answer like any other, and no success
 		}},
