@@ -93,6 +93,8 @@ type Service struct {
 	submissions *submission.Submissions
 	access      *accesslink.Links
 	queue       *queue.Queue
+	reader      *pdf.Reader
+	gallery     *picture.Gallery
 	mails       *mail.Queue
 	webhooks    *webhook.Webhooks
 	query       *http.Transport // to the query process
@@ -133,12 +135,14 @@ func New(c Config, p Parts) (*Service, error) {
 		config:      c,
 		webhooks:    webhooks,
 		queue:       jobs,
+		reader:      reader,
+		gallery:     picture.NewGallery(p.Postgres, workshop, site),
 		mails:       mails,
 		log:         p.Log,
 		pages:       pages,
 		account:     account.NewOwn(p.Postgres, c.Limits),
 		magnets:     magnet.New(magnet.Parts{Postgres: p.Postgres, Reader: reader, Painter: workshop, Log: p.Log}, c.MaxFileBytes),
-		links:       link.New(p.Postgres, site, c.Limits),
+		links:       link.New(p.Postgres, site, c.Limits, workshop),
 		trackers:    link.NewTrackers(p.Postgres, p.Tokens, c.CollectorURL),
 		submissions: submission.New(p.Postgres),
 		access:      accesslink.New(p.Postgres, site, p.Tokens),
@@ -154,11 +158,15 @@ func New(c Config, p Parts) (*Service, error) {
 // Queue returns the work that goes on behind the requests, for the process to start and stop.
 func (s *Service) Queue() service.Service { return s.queue }
 
+// Pictures returns the making of pictures that older files have not, for the process to start and stop.
+func (s *Service) Pictures() service.Service { return s.magnets.Backfill() }
+
 // Webhooks returns what sends the messages of webhooks, likewise.
 func (s *Service) Webhooks() service.Service { return s.webhooks.Deliverer() }
 
 // Close closes the connections that are kept for the next request. No request may be in flight.
 func (s *Service) Close() {
+	s.reader.Close()
 	s.query.CloseIdleConnections()
 	s.webhooks.Close()
 }
@@ -166,6 +174,7 @@ func (s *Service) Close() {
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
 	s.pages.Register(a)
+	s.gallery.Register(a)
 	s.account.Register(a)
 	s.magnets.Register(a)
 	s.links.Register(a)

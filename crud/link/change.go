@@ -50,11 +50,20 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 			row, err = unchanged(ctx, tx, in.ID, revisions)
 			return err
 		}
+		keeps, err := l.keepsThumbnail(ctx, tx, in)
+		if err != nil {
+			return err
+		}
+		setThumbnail := b.ThumbnailURL.Given && !keeps
+		thumbnail := b.ThumbnailURL.Value
+		if keeps {
+			thumbnail = nil
+		}
 		row, err = store.New(tx).UpdateLink(ctx, store.UpdateLinkParams{
 			ID: in.ID, Revisions: revisions, Slug: b.Slug,
 			SetTitle: b.Title.Given, Title: b.Title.Value,
 			SetDescription: b.Description.Given, Description: b.Description.Value,
-			SetThumbnailURL: b.ThumbnailURL.Given, ThumbnailURL: b.ThumbnailURL.Value,
+			SetThumbnailURL: setThumbnail, ThumbnailURL: thumbnail,
 			CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
 		})
 		switch {
@@ -62,6 +71,9 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 			return refusal(ctx, tx, in.ID)
 		case postgres.IsUniqueViolation(err, "generic_links_slug"):
 			return slugTaken(*b.Slug, "choose another one")
+		}
+		if err == nil && setThumbnail {
+			err = store.New(tx).DeletePicturesOfLink(ctx, in.ID)
 		}
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/magnet"
+	"lodestone/crud/picture"
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -39,15 +40,16 @@ type GenericLink struct {
 
 // Links serves the generic links.
 type Links struct {
-	db     *postgres.Pool
-	site   string
-	limits account.Limits
+	db       *postgres.Pool
+	site     string
+	limits   account.Limits
+	pictures *picture.Workshop
 }
 
 // New returns the generic links of a database. site is the public URL of the landing pages, without
 // a slash at the end.
-func New(db *postgres.Pool, site string, limits account.Limits) *Links {
-	return &Links{db, site, limits}
+func New(db *postgres.Pool, site string, limits account.Limits, pictures *picture.Workshop) *Links {
+	return &Links{db, site, limits, pictures}
 }
 
 const (
@@ -84,6 +86,7 @@ func (l *Links) Register(a *api.API) {
 		Timeout: deleteTimeout,
 		Summary: "Delete a generic link and its submissions", Description: "Access links that came from it stay.",
 	}, l.delete)
+	l.registerThumbnail(a)
 }
 
 type idInput struct {
@@ -146,7 +149,7 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[G
 func (l *Links) fromRow(row store.GenericLink) GenericLink {
 	return GenericLink{
 		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.site + "/l/" + row.Slug,
-		Title: row.Title, Description: row.Description, ThumbnailURL: row.ThumbnailURL,
+		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
 		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
 		SubmissionCount: row.SubmissionCount, ViewCount: row.ViewCount, Active: row.Active,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),

@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"mime"
 	"os"
 	"strconv"
 
@@ -105,6 +106,12 @@ func decode(file io.Reader, box Box) (_ *image.NRGBA, invalid string) {
 func animatedWebP(content []byte) bool {
 	const animation = 0x02
 	return len(content) > 20 && string(content[8:16]) == "WEBPVP8X" && content[20]&animation != 0
+}
+
+// isSVGType reports whether a content type is that of SVG.
+func isSVGType(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "image/svg+xml"
 }
 
 func looksLikeSVG(content []byte) bool {

@@ -217,6 +217,7 @@ UPDATE generic_links SET
     title = CASE WHEN $2::boolean THEN $3 ELSE title END,
     description = CASE WHEN $4::boolean THEN $5 ELSE description END,
     thumbnail_url = CASE WHEN $6::boolean THEN $7 ELSE thumbnail_url END,
+    thumbnail_picture = CASE WHEN $6::boolean THEN NULL ELSE thumbnail_picture END,
     collect_name = coalesce($8, collect_name),
     require_verification = coalesce($9, require_verification),
     active = coalesce($10, active),

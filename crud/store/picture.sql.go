@@ -83,18 +83,25 @@ func (q *Queries) MarkPictured(ctx context.Context, arg MarkPicturedParams) erro
 }
 
 const ownLogo = `-- name: OwnLogo :one
-SELECT id, content_type FROM pictures WHERE kind = 'logo'
+SELECT id, content_type, width, height FROM pictures WHERE kind = 'logo'
 `
 
 type OwnLogoRow struct {
 	ID          string
 	ContentType string
+	Width       int32
+	Height      int32
 }
 
 func (q *Queries) OwnLogo(ctx context.Context) (OwnLogoRow, error) {
 	row := q.db.QueryRow(ctx, ownLogo)
 	var i OwnLogoRow
-	err := row.Scan(&i.ID, &i.ContentType)
+	err := row.Scan(
+		&i.ID,
+		&i.ContentType,
+		&i.Width,
+		&i.Height,
+	)
 	return i, err
 }
 
@@ -200,13 +207,13 @@ WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description
 `
 
 type SetLinkThumbnailParams struct {
-	Picture *string
-	ID      uuid.UUID
+	ThumbnailPicture *string
+	ID               uuid.UUID
 }
 
 // Puts an uploaded picture, or none, in the place of the one that a link had.
 func (q *Queries) SetLinkThumbnail(ctx context.Context, arg SetLinkThumbnailParams) (GenericLink, error) {
-	row := q.db.QueryRow(ctx, setLinkThumbnail, arg.Picture, arg.ID)
+	row := q.db.QueryRow(ctx, setLinkThumbnail, arg.ThumbnailPicture, arg.ID)
 	var i GenericLink
 	err := row.Scan(
 		&i.ID,

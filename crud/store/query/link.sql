@@ -28,6 +28,7 @@ UPDATE generic_links SET
     title = CASE WHEN sqlc.arg(set_title)::boolean THEN sqlc.narg(title) ELSE title END,
     description = CASE WHEN sqlc.arg(set_description)::boolean THEN sqlc.narg(description) ELSE description END,
     thumbnail_url = CASE WHEN sqlc.arg(set_thumbnail_url)::boolean THEN sqlc.narg(thumbnail_url) ELSE thumbnail_url END,
+    thumbnail_picture = CASE WHEN sqlc.arg(set_thumbnail_url)::boolean THEN NULL ELSE thumbnail_picture END,
     collect_name = coalesce(sqlc.narg(collect_name), collect_name),
     require_verification = coalesce(sqlc.narg(require_verification), require_verification),
     active = coalesce(sqlc.narg(active), active),

@@ -28,7 +28,7 @@ SELECT p.id, p.kind, p.content_type, p.width, p.height FROM pictures p
 WHERE p.kind = 'logo' AND p.account_id = (SELECT m.account_id FROM lead_magnets m WHERE m.id = sqlc.arg(id));
 
 -- name: OwnLogo :one
-SELECT id, content_type FROM pictures WHERE kind = 'logo';
+SELECT id, content_type, width, height FROM pictures WHERE kind = 'logo';
 
 -- name: DeleteLogo :execrows
 DELETE FROM pictures WHERE kind = 'logo';
@@ -38,7 +38,7 @@ DELETE FROM pictures WHERE generic_link_id = sqlc.arg(id)::uuid;
 
 -- name: SetLinkThumbnail :one
 -- Puts an uploaded picture, or none, in the place of the one that a link had.
-UPDATE generic_links SET thumbnail_url = NULL, thumbnail_picture = sqlc.narg(picture),
+UPDATE generic_links SET thumbnail_url = NULL, thumbnail_picture = sqlc.narg(thumbnail_picture),
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) RETURNING *;
 

@@ -1,0 +1,127 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/picture"
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+func (l *Links) registerThumbnail(a *api.API) {
+	api.RegisterRaw(a, api.Operation{
+		ID: "upload-generic-link-thumbnail", Method: "PUT", Path: path + "/{id}/thumbnail", Scope: auth.Write, Tag: tag,
+		Summary: "Set the thumbnail of a generic link to an uploaded picture",
+		Description: "The page shows it instead of the document's first page, and thumbnail_url is its address. The body is the " +
+			"picture itself (PNG, JPEG, WebP, or the first image of a GIF; at most 5 MiB), or a form (multipart/form-data) with " +
+			"the picture in the part named file. It is made anew, at most 960 × 1600 pixels, without what else is in the file.",
+		Body:    picture.Rules().Describe(),
+		Answers: map[string]*huma.Schema{"application/json": api.SchemaOf[GenericLink](a)},
+		Timeout: picture.ReceiveTimeout,
+		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError},
+	}, l.putThumbnail)
+	api.Register(a, api.Operation{
+		ID: "delete-generic-link-thumbnail", Method: "DELETE", Path: path + "/{id}/thumbnail", Scope: auth.Write, Tag: tag, Status: http.StatusNoContent,
+		Summary: "Remove the thumbnail of a generic link", Description: "The page shows the document's first page again. It is harmless if there is none.",
+	}, l.deleteThumbnail)
+}
+
+func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput) error {
+	ctx, account := r.Context(), auth.From(r.Context()).AccountID
+	// Look first, so that nobody sends a picture to learn that there is nothing to send it to.
+	err := l.db.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
+		_, err := store.New(tx).GetLink(ctx, in.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.Missing("generic link")
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set thumbnail: %w", err)
+	}
+	made, err := l.pictures.ReceiveThumbnail(w, r)
+	if err != nil {
+		return err
+	}
+	var row store.GenericLink
+	err = l.db.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		if err := clearThumbnail(ctx, tx, in); err != nil {
+			return err
+		}
+		shown, err := made.StoreForLink(ctx, tx, account, in.ID)
+		if err != nil {
+			return err
+		}
+		row, err = store.New(tx).SetLinkThumbnail(ctx, store.SetLinkThumbnailParams{ID: in.ID, ThumbnailPicture: &shown})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set thumbnail: %w", err)
+	}
+	return api.WriteJSON(w, http.StatusOK, nil, l.fromRow(row))
+}
+
+func (l *Links) deleteThumbnail(ctx context.Context, in *idInput) (*api.Answer[api.Empty], error) {
+	err := l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+		if err := clearThumbnail(ctx, tx, in); err != nil {
+			return err
+		}
+		_, err := store.New(tx).SetLinkThumbnail(ctx, store.SetLinkThumbnailParams{ID: in.ID})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("remove thumbnail: %w", err)
+	}
+	return &api.Answer[api.Empty]{}, nil
+}
+
+// clearThumbnail takes a link, so that of two uploads at once one replaces the other, and removes the
+// pictures that were uploaded for it.
+func clearThumbnail(ctx context.Context, tx pgx.Tx, in *idInput) error {
+	q := store.New(tx)
+	_, err := q.TakeLink(ctx, in.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return problem.Missing("generic link")
+	}
+	if err != nil {
+		return fmt.Errorf("take generic link: %w", err)
+	}
+	if err := q.DeletePicturesOfLink(ctx, in.ID); err != nil {
+		return fmt.Errorf("remove pictures: %w", err)
+	}
+	return nil
+}
+
+// thumbnailURL returns what a link shows as its thumbnail_url.
+func (l *Links) thumbnailURL(row store.GenericLink) *string {
+	if row.ThumbnailPicture == nil {
+		return row.ThumbnailURL
+	}
+	url := l.site + *row.ThumbnailPicture
+	return &url
+}
+
+// keepsThumbnail reports whether a change asks for the picture that the link shows already: then the
+// client sent back what it had read.
+func (l *Links) keepsThumbnail(ctx context.Context, tx pgx.Tx, in *updateInput) (bool, error) {
+	asked := in.Body.ThumbnailURL.Value
+	if asked == nil {
+		return false, nil
+	}
+	row, err := store.New(tx).GetLink(ctx, in.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, problem.Missing("generic link")
+	}
+	if err != nil {
+		return false, fmt.Errorf("read generic link: %w", err)
+	}
+	return row.ThumbnailPicture != nil && *l.thumbnailURL(row) == *asked, nil
+}

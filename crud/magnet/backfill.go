@@ -1,0 +1,119 @@
+package magnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/pdf"
+	"lodestone/crud/picture"
+	"lodestone/crud/store"
+	"lodestone/pkg/service"
+)
+
+const (
+	backfillBatch = 50
+	backfillPause = time.Hour
+	backfillRetry = time.Minute
+)
+
+// Backfill makes the pictures of files that have none yet, because they are older than pictures are, one
+// file after the other; and it readies the reader, so that the first upload need not wait. Several
+// processes may do it at once: what they make is the same, and is kept once.
+func (m *Magnets) Backfill() service.Service {
+	return service.NewLoop("pictures of older files", func(ctx context.Context, ready func()) error {
+		ready()
+		for {
+			pause := backfillPause
+			if err := m.backfill(ctx); err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
+				m.log.Warn("cannot make pictures of older files yet", "error", err)
+				pause = backfillRetry
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(pause):
+			}
+		}
+	})
+}
+
+func (m *Magnets) backfill(ctx context.Context) error {
+	if err := m.reader.Prepare(ctx); err != nil {
+		return err
+	}
+	for after := uuid.Nil; ; {
+		files, err := store.New(m.db.Unscoped()).UnpicturedFiles(ctx, store.UnpicturedFilesParams{After: after, RowLimit: backfillBatch})
+		if err != nil {
+			return fmt.Errorf("look for files without pictures: %w", err)
+		}
+		if len(files) == 0 {
+			return nil
+		}
+		for _, f := range files {
+			after = f.LeadMagnetID
+			if err := m.picture(ctx, f); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// picture makes and keeps the pictures of a stored file. A file that has none to give is noted, and not
+// tried again.
+func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error {
+	made, err := m.paint(ctx, f)
+	if _, invalid := pdf.IsInvalid(err); invalid {
+		made, err = nil, nil // an older reader took it
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return fmt.Errorf("make pictures of lead magnet %s: %w", f.LeadMagnetID, err)
+	}
+	err = m.db.Account(ctx, f.AccountID, func(tx pgx.Tx) error {
+		row, err := store.New(tx).LockMagnet(ctx, f.LeadMagnetID)
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && row.FileVersion != f.Version {
+			return nil // deleted or replaced meanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("lock lead magnet: %w", err)
+		}
+		return made.StoreForFile(ctx, tx, f.AccountID, f.LeadMagnetID, f.Version)
+	})
+	if err != nil {
+		return fmt.Errorf("keep pictures of lead magnet %s: %w", f.LeadMagnetID, err)
+	}
+	m.log.Info("made pictures of an older file", "lead_magnet_id", f.LeadMagnetID, "pictures", len(made))
+	return nil
+}
+
+// paint reads a stored file, from a temporary copy.
+func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (picture.Set, error) {
+	temp, err := os.CreateTemp("", "lodestone-picture-*")
+	if err != nil {
+		return nil, fmt.Errorf("copy file: %w", err)
+	}
+	defer func() {
+		_ = temp.Close()
+		_ = os.Remove(temp.Name())
+	}()
+	content := NewContent(ctx, m.db, store.LeadMagnetFile{
+		AccountID: f.AccountID, LeadMagnetID: f.LeadMagnetID, Version: f.Version, FileSize: f.FileSize,
+	})
+	if _, err := io.Copy(temp, content); err != nil {
+		return nil, fmt.Errorf("copy file: %w", err)
+	}
+	_, made, err := m.read(ctx, temp)
+	return made, err
+}

@@ -1,0 +1,53 @@
+package picture
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"net/http"
+	"time"
+
+	"lodestone/crud/upload"
+	"lodestone/pkg/problem"
+)
+
+// ReceiveTimeout bounds a request that uploads a picture.
+const ReceiveTimeout = time.Minute
+
+// Rules is what a request that uploads a picture may carry.
+func Rules() upload.Rules {
+	return upload.Rules{
+		What: "the picture", Types: []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
+		MaxBytes: MaxBytes, Timeout: ReceiveTimeout,
+	}
+}
+
+// ReceiveThumbnail returns the pictures made of the one that a request carries. Errors are problems where
+// the request is at fault.
+func (w *Workshop) ReceiveThumbnail(out http.ResponseWriter, r *http.Request) (Set, error) {
+	return w.receive(out, r, ThumbnailBox, w.Thumbnails)
+}
+
+// ReceiveLogo is ReceiveThumbnail for a logo.
+func (w *Workshop) ReceiveLogo(out http.ResponseWriter, r *http.Request) (Set, error) {
+	return w.receive(out, r, LogoBox, w.Logo)
+}
+
+func (w *Workshop) receive(out http.ResponseWriter, r *http.Request, box Box, make func(context.Context, image.Image) (Set, error)) (Set, error) {
+	if isSVGType(r.Header.Get("Content-Type")) {
+		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: isSVG})
+	}
+	file, err := Rules().Receive(out, r)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Discard()
+	pixels, err := w.Read(r.Context(), file.Temp, box)
+	if reason, invalid := IsInvalid(err); invalid {
+		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("receive picture: %w", err)
+	}
+	return make(r.Context(), pixels)
+}
