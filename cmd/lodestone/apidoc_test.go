@@ -26,6 +26,7 @@ var varying = []struct {
 	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`), "TIME"},
 	{regexp.MustCompile(`lsk_\w+`), "KEY"},
 	{regexp.MustCompile(`"tracking_token": "[^"]+"`), "TOKEN"},
+	{regexp.MustCompile(`(data-token=\\"|\?t=)[\w-]+`), "TOKEN"},
 	{regexp.MustCompile(`"(ip_hash|user_agent)": "[^"]+"`), "VISITOR"},
 	{regexp.MustCompile(`http://[0-9.]+:\d+/(a/\w+)?`), "ADDRESS"},
 }

@@ -52,9 +52,12 @@ export function eventsOf(filter, count) {
   }, `${count} events`);
 }
 
-/** Asks ClickHouse as the analyst does, and returns the rows. */
+/** Asks ClickHouse, and returns the rows. */
 export async function sql(query) {
-  const answer = await fetch(setting('LODESTONE_SQL_URL'), { method: 'POST', body: `${query} FORMAT JSON` });
+  const url = new URL(setting('LODESTONE_CLICKHOUSE_HTTP_URL'));
+  const who = Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64');
+  url.username = url.password = '';
+  const answer = await fetch(url, { method: 'POST', headers: { authorization: `Basic ${who}` }, body: `${query} FORMAT JSON` });
   const text = await answer.text();
   if (!answer.ok) throw new Error(text);
   return JSON.parse(text).data;
