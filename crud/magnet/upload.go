@@ -53,7 +53,7 @@ func (m *Magnets) registerFile(a *api.API) {
 		ID: "download-lead-magnet-file", Method: "GET", Path: path + "/{id}/file", Scope: auth.Read, Tag: tag,
 		Summary: "Download the file of a lead magnet",
 		Answers: map[string]*huma.Schema{contentType: {Type: huma.TypeString, Format: "binary"}},
-		Timeout: transferTimeout,
+		Timeout: transferTimeout, Ranges: true,
 	}, m.download)
 }
 

@@ -67,6 +67,8 @@ func headers() map[string]*huma.Header {
 		"WWW-Authenticate":      text("How to authenticate.", "Bearer"),
 		ReplayedHeader:          text("true where the answer to an earlier request with the same Idempotency-Key is given again.", "true"),
 		"Allow":                 text("The methods that the path takes.", "GET, HEAD, OPTIONS"),
+		"Content-Range":         text("The part that is answered, and how long the whole is.", "bytes 0-1023/482133"),
+		"Accept-Ranges":         text("That parts can be asked for.", "bytes"),
 		"ETag":                  text("The state of what is answered, for If-Match and If-None-Match.", `"3-9f86d081884c7d65"`),
 	}
 }
@@ -151,6 +153,26 @@ func (a *API) describe(op *Operation, b *binder) *huma.Operation {
 		doc.Responses[strconv.Itoa(changed.Status)] = a.problemResponse(changed)
 	}
 	return doc
+}
+
+// describeRanges adds to the description what parts of an answer bring. A range that is not there is
+// answered with the whole, so there is no 416.
+func (a *API) describeRanges(doc *huma.Operation, success *huma.Response) {
+	text := &huma.Schema{Type: huma.TypeString}
+	doc.Parameters = append(doc.Parameters,
+		&huma.Param{Name: "Range", In: "header", Schema: text, Description: "One part to answer instead of the whole, such as bytes=0-1023. If there is no such part, the answer is the whole."},
+		&huma.Param{Name: "If-None-Match", In: "header", Schema: text, Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body."},
+	)
+	for _, name := range []string{"ETag", "Accept-Ranges"} {
+		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + name}
+	}
+	doc.Responses[strconv.Itoa(http.StatusPartialContent)] = &huma.Response{
+		Description: http.StatusText(http.StatusPartialContent), Content: success.Content,
+		Headers: a.answerHeaders("ETag", "Accept-Ranges", "Content-Range"),
+	}
+	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
+		Description: http.StatusText(http.StatusNotModified), Headers: a.answerHeaders("ETag"),
+	}
 }
 
 func (a *API) describeProblems(doc *huma.Operation, codes []problem.Code) {

@@ -76,6 +76,7 @@ type (
 		ID, Method, Class, Path, Summary, Description, Scope, Limit string
 		Fields                                                      []docsFields
 		Answers                                                     []docsAnswer
+		Answer                                                      []docsField // of a success
 		Examples                                                    []docsCode
 	}
 	docsFields struct {
@@ -183,7 +184,7 @@ func (a *API) docsOperation(op *huma.Operation) (docsOperation, error) {
 	}
 	if op.RequestBody != nil {
 		if m := op.RequestBody.Content["application/json"]; m != nil {
-			d.Fields = append(d.Fields, docsFields{"Body", a.docsBody(m.Schema)})
+			d.Fields = append(d.Fields, docsFields{"Body", a.docsBody(m.Schema, "", true)})
 		}
 	}
 	call, err := a.docsCall(op)
@@ -209,6 +210,9 @@ func (a *API) docsOperation(op *huma.Operation) (docsOperation, error) {
 			entry.Codes = strings.Split(answer.Description, ", ")
 		}
 		d.Answers = append(d.Answers, entry)
+		if m := answer.Content["application/json"]; m != nil && m.Schema != nil {
+			d.Answer = a.docsBody(m.Schema, "", false)
+		}
 		if m := answer.Content["application/json"]; m != nil && m.Example != nil {
 			example, err := marshal(m.Example)
 			if err != nil {
@@ -253,28 +257,42 @@ func (a *API) docsCall(op *huma.Operation) (string, error) {
 	return strings.Join(lines, " \\\n  "), nil
 }
 
-// docsBody lists the fields of a body.
-func (a *API) docsBody(s *huma.Schema) (rows []docsField) {
+// docsBody lists the fields of a schema and, behind each, those within it: bulk.emails[], data[].id. Of a
+// body, those that are required come first, and are marked; an answer's are in the order of its example.
+func (a *API) docsBody(s *huma.Schema, prefix string, body bool) (rows []docsField) {
 	s = a.resolve(s)
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(x, y string) int {
-		first := func(name string) int {
-			if slices.Contains(s.Required, name) {
-				return 0
-			}
-			return 1
+	var names []string
+	for _, name := range s.Required {
+		if s.Properties[name] != nil {
+			names = append(names, name)
 		}
-		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(x, y))
-	})
-	for _, name := range names {
+	}
+	var rest []string
+	for name := range s.Properties {
+		if !slices.Contains(names, name) {
+			rest = append(rest, name)
+		}
+	}
+	if body {
+		slices.Sort(names)
+	}
+	slices.Sort(rest)
+	for _, name := range append(names, rest...) {
 		p := a.resolve(s.Properties[name])
-		rows = append(rows, docsField{name, a.docsType(p), p.Description, slices.Contains(s.Required, name)})
+		rows = append(rows, docsField{prefix + name, a.docsType(p), cmp.Or(s.Properties[name].Description, p.Description), body && slices.Contains(s.Required, name)})
+		within := prefix + name + "."
+		if p.Type == huma.TypeArray {
+			within, p = prefix+name+"[].", a.resolve(p.Items)
+		}
+		if p.Type == huma.TypeObject && strings.Count(within, ".") < docsDepth {
+			rows = append(rows, a.docsBody(p, within, body)...)
+		}
 	}
 	return rows
 }
+
+// docsDepth bounds how deep the page goes into a schema, which might hold itself.
+const docsDepth = 5
 
 func (a *API) resolve(s *huma.Schema) *huma.Schema {
 	for s.Ref != "" {

@@ -44,6 +44,9 @@ type Operation struct {
 	ReadOnly []string
 	// NotHere has the messages about such fields that another operation sets.
 	NotHere map[string]string
+	// Ranges says that a RegisterRaw operation answers like http.ServeContent: parts of its answer can be
+	// asked for, and nothing is sent again that the client has.
+	Ranges bool
 	// Body describes the body of a RegisterRaw operation; content type to schema.
 	Body map[string]*huma.Schema
 	// Answers describes the answers of a RegisterRaw operation; content type to schema.
@@ -143,7 +146,11 @@ func RegisterRaw[In any](a *API, op Operation, fn func(w http.ResponseWriter, r 
 	if op.Body != nil {
 		doc.RequestBody = &huma.RequestBody{Required: true, Content: content(op.Body)}
 	}
-	doc.Responses[strconv.Itoa(op.Status)] = a.success(&op, content(op.Answers))
+	success := a.success(&op, content(op.Answers))
+	doc.Responses[strconv.Itoa(op.Status)] = success
+	if op.Ranges {
+		a.describeRanges(doc, success)
+	}
 	a.openapi.AddOperation(doc)
 	a.serve(op, func(w http.ResponseWriter, r *http.Request) error {
 		in := new(In)
