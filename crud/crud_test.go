@@ -19,6 +19,7 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/account"
+	"lodestone/crud/capture"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/crud/webhook"
@@ -38,6 +39,9 @@ func TestMain(m *testing.M) {
 }
 
 const site = "https://links.example.com"
+
+// capturing lets tests submit as much as they like.
+var capturing = capture.Config{Forms: 1000, Mails: 1000, VerificationTime: 24 * time.Hour}
 
 // fixture is the service over HTTP on a database of its own.
 type fixture struct {
@@ -71,7 +75,7 @@ func (l *lines) String() string {
 
 func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
-	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: 3, Pro: 50}}
+	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: 3, Pro: 50}, Capture: capturing}
 	for _, c := range change {
 		c(&config)
 	}

@@ -15,6 +15,8 @@ import (
 
 	"lodestone/crud/accesslink"
 	"lodestone/crud/account"
+	"lodestone/crud/capture"
+	"lodestone/crud/landing"
 	"lodestone/crud/link"
 	"lodestone/crud/magnet"
 	"lodestone/crud/mail"
@@ -25,6 +27,7 @@ import (
 	"lodestone/crud/submission"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
@@ -33,14 +36,16 @@ import (
 
 // Config is the setting of the entities.
 type Config struct {
-	PublicURL            string         `name:"public-url" placeholder:"URL" help:"Address under which visitors reach this process; the URLs of links begin with it. Default: http:// and the address of --listen."`
-	QueryURL             string         `name:"query-url" placeholder:"URL" help:"Address of the query process: requests for analytics are passed on to it. Empty: they are not served here."`
-	CollectorURL         string         `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it: the pages send their events there. In up, default: http:// and the address of --collector-listen."`
-	CollectorInternalURL string         `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, which reports finished downloads. Default: that of --collector-url."`
-	MaxFileBytes         int64          `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes."`
-	Limits               account.Limits `embed:""`
-	Mail                 mail.Config    `embed:""`
-	Webhooks             webhook.Config `embed:""`
+	PublicURL            string            `name:"public-url" placeholder:"URL" help:"Address under which visitors reach this process; the URLs of links begin with it. Default: http:// and the address of --listen."`
+	QueryURL             string            `name:"query-url" placeholder:"URL" help:"Address of the query process: requests for analytics are passed on to it. Empty: they are not served here."`
+	CollectorURL         string            `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it: the pages send their events there. In up, default: http:// and the address of --collector-listen."`
+	CollectorInternalURL string            `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, which reports finished downloads. Default: that of --collector-url."`
+	MaxFileBytes         int64             `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes."`
+	Limits               account.Limits    `embed:""`
+	Mail                 mail.Config       `embed:""`
+	Webhooks             webhook.Config    `embed:""`
+	Capture              capture.Config    `embed:""`
+	Addresses            clientaddr.Config `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -48,7 +53,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate()}
+	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Addresses.Validate()}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}
@@ -92,6 +97,7 @@ type Service struct {
 	trackers    *link.Trackers
 	submissions *submission.Submissions
 	access      *accesslink.Links
+	landing     *landing.Landing
 	queue       *queue.Queue
 	reader      *pdf.Reader
 	gallery     *picture.Gallery
@@ -127,6 +133,10 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	visitors, err := newLanding(c, p, pages, jobs, mails)
+	if err != nil {
+		return nil, err
+	}
 	webhooks, err := webhook.New(c.Webhooks, webhook.Parts{Postgres: p.Postgres, Log: p.Log, Metrics: p.Metrics, Grace: p.Grace})
 	if err != nil {
 		return nil, err
@@ -134,6 +144,7 @@ func New(c Config, p Parts) (*Service, error) {
 	return &Service{
 		config:      c,
 		webhooks:    webhooks,
+		landing:     visitors,
 		queue:       jobs,
 		reader:      reader,
 		gallery:     picture.NewGallery(p.Postgres, workshop, site),
@@ -180,6 +191,7 @@ func (s *Service) Register(a *api.API) error {
 	s.links.Register(a)
 	s.trackers.Register(a)
 	s.submissions.Register(a)
+	s.landing.Register(a)
 	s.access.Register(a)
 	s.webhooks.Register(a)
 	if s.config.QueryURL == "" {

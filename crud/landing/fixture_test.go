@@ -1,0 +1,261 @@
+package landing_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/account"
+	"lodestone/crud/capture"
+	"lodestone/crud/landing"
+	"lodestone/crud/limit"
+	"lodestone/crud/mail"
+	"lodestone/crud/page"
+	"lodestone/crud/queue"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+const (
+	site      = "https://links.example.com"
+	collector = "https://events.example.com"
+)
+
+// fixture is the pages over HTTP on a database of its own, with one account. Mails wait in the queue.
+type fixture struct {
+	url     string
+	db      *postgres.Pool
+	tokens  *token.Ring
+	http    *http.Client
+	account uuid.UUID
+	key     string
+	log     *lines
+
+	mu    sync.Mutex
+	clock time.Time
+}
+
+// lines collects the log.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (f *fixture) now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.clock
+}
+
+// pass lets time pass.
+func (f *fixture) pass(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clock = f.clock.Add(d)
+}
+
+func start(t *testing.T, change ...func(*capture.Config)) *fixture {
+	t.Helper()
+	config := capture.Config{Forms: 1000, Mails: 1000, VerificationTime: 24 * time.Hour}
+	for _, c := range change {
+		c(&config)
+	}
+	require.NoError(t, config.Validate())
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	require.NoError(t, db.WithMigrationLock(t.Context(), func(ctx context.Context) error {
+		_, err := db.Migrate(ctx)
+		return err
+	}))
+	f := &fixture{db: db, log: &lines{}, clock: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)}
+	f.tokens, err = token.NewKeys(1).Ring()
+	require.NoError(t, err)
+	log := slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	jobs, err := queue.New(db, queue.Options{Log: log, Metrics: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	mails, err := mail.New(mail.Config{}, mail.Parts{Queue: jobs, Site: site, Log: log, Metrics: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	pages, err := page.New(page.Options{URL: site, Log: log})
+	require.NoError(t, err)
+	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1", "::1"}}.Finder()
+	require.NoError(t, err)
+	taking := capture.New(config, capture.Parts{DB: db, Limiter: limit.New(db, f.tokens), Mail: mails, Tokens: f.tokens, Site: site, Now: f.now})
+	visitors, err := landing.New(landing.Parts{
+		DB: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Site: site, Collector: collector, Now: f.now,
+	})
+	require.NoError(t, err)
+	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})
+	visitors.Register(a)
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	client := server.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	f.url, f.http = server.URL, client
+	accounts := account.New(db)
+	f.account, err = accounts.Create(t.Context(), "Acme Ltd", account.Team)
+	require.NoError(t, err)
+	key, err := accounts.CreateKey(t.Context(), f.account, "test", auth.Scopes()...)
+	require.NoError(t, err)
+	f.key = key.Text
+	return f
+}
+
+func (f *fixture) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	_, err := f.db.Unscoped().Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
+}
+
+func one[T any](t *testing.T, f *fixture, sql string, args ...any) (out T) {
+	t.Helper()
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), sql, args...).Scan(&out))
+	return out
+}
+
+// link is a generic link with a document of 12 pages. set holds assignments of its columns.
+func (f *fixture) link(t *testing.T, set ...string) (slug string) {
+	t.Helper()
+	id, magnet := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+	slug = "guide-" + strings.ToLower(id.String()[24:])
+	f.exec(t, `INSERT INTO lead_magnets (id, account_id, title, description, file_version) VALUES ($1, $2, 'The Complete Guide', 'What we learnt in ten years.', 1)`, magnet, f.account)
+	f.exec(t, `INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256)
+		VALUES ($1, 1, $2, 'guide.pdf', 'application/pdf', 2412345, 12, '')`, magnet, f.account)
+	f.exec(t, `INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)`, id, f.account, magnet, slug)
+	if len(set) > 0 {
+		f.exec(t, `UPDATE generic_links SET `+strings.Join(set, ", ")+` WHERE id = $1`, id)
+	}
+	return slug
+}
+
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (f *fixture) do(t *testing.T, method, path string, form url.Values, header ...string) reply {
+	t.Helper()
+	r, err := f.send(t.Context(), method, path, form, header...)
+	require.NoError(t, err)
+	return r
+}
+
+func (f *fixture) send(ctx context.Context, method, path string, form url.Values, header ...string) (reply, error) {
+	req, err := http.NewRequestWithContext(ctx, method, f.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return reply{}, err
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := f.http.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	return reply{res.StatusCode, res.Header, string(text)}, err
+}
+
+func (f *fixture) get(t *testing.T, path string, header ...string) reply {
+	t.Helper()
+	r := f.do(t, "GET", path, nil, header...)
+	if r.status >= 300 && r.status < 400 {
+		return r
+	}
+	require.Contains(t, r.header.Get("Content-Type"), "text/html", path)
+	require.Contains(t, r.header.Get("Content-Security-Policy"), "frame-ancestors 'none'")
+	require.Equal(t, "same-origin", r.header.Get("Referrer-Policy"))
+	require.Empty(t, r.header.Values("Set-Cookie"))
+	return r
+}
+
+// post sends a form as a page of ours does. fields are name, value, …
+func (f *fixture) post(t *testing.T, path string, fields ...string) reply {
+	t.Helper()
+	return f.do(t, "POST", path, values(fields...), "Sec-Fetch-Site", "same-origin")
+}
+
+func values(fields ...string) url.Values {
+	form := url.Values{}
+	for i := 0; i < len(fields); i += 2 {
+		form.Add(fields[i], fields[i+1])
+	}
+	return form
+}
+
+// sent is a mail that waits in the queue.
+type sent struct {
+	Kind, To, URL, Code string
+}
+
+func (f *fixture) mails(t *testing.T) []sent {
+	t.Helper()
+	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT args::text FROM river_job WHERE kind = 'mail' ORDER BY id`)
+	require.NoError(t, err)
+	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	out := make([]sent, len(texts))
+	for i, text := range texts {
+		require.NoError(t, json.Unmarshal([]byte(text), &out[i], json.MatchCaseInsensitiveNames(true)), text)
+	}
+	return out
+}
+
+// last returns the newest mail.
+func (f *fixture) last(t *testing.T) sent {
+	t.Helper()
+	all := f.mails(t)
+	require.NotEmpty(t, all)
+	return all[len(all)-1]
+}
+
+// path returns the path of a URL in a mail.
+func (m sent) path(t *testing.T) string {
+	t.Helper()
+	path, found := strings.CutPrefix(m.URL, site)
+	require.True(t, found, m.URL)
+	return path
+}
+
+func (r reply) location(t *testing.T) string {
+	t.Helper()
+	require.Equal(t, http.StatusSeeOther, r.status, r.body)
+	require.Equal(t, "no-store", r.header.Get("Cache-Control"))
+	return r.header.Get("Location")
+}
