@@ -111,7 +111,7 @@ func (e *engine) render() ([]byte, cover, error) {
 		return nil, cover{}, nil
 	}
 	c := cover{Width: CoverWidth, Height: min(int(whole), MaxCoverHeight)}
-	bitmap, err := e.pdfium.FPDFBitmap_CreateEx(&requests.FPDFBitmap_CreateEx{Width: c.Width, Height: c.Height, Format: enums.FPDF_BITMAP_FORMAT_BGRX})
+	bitmap, err := e.pdfium.FPDFBitmap_Create(&requests.FPDFBitmap_Create{Width: c.Width, Height: c.Height})
 	if err != nil {
 		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
 	}
