@@ -27,12 +27,14 @@ type kind struct {
 	touched string   // ClickHouse: the account and id of links with rows in a span, by the projection by_offset
 	views   string   // ClickHouse: id, views, first and last of links
 	set     []string // Postgres: sets the counters; $1 ids, $2 views, $3 first, $4 last
+	// also is done for the links besides, or nil.
+	also func(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) error
 }
 
 func kinds() []kind {
 	return []kind{
-		{event.Topic, touchedLinks, accessLinkViews, []string{setAccessLinks, setSubmissions}},
-		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews, []string{setGenericLinks}},
+		{event.Topic, touchedLinks, accessLinkViews, []string{setAccessLinks, setSubmissions}, followSessions},
+		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews, []string{setGenericLinks}, nil},
 	}
 }
 
@@ -138,6 +140,11 @@ func countSpan(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, s span)
 	for chunk := range slices.Chunk(touched, chunkLinks) {
 		if err := setCounters(ctx, conn, tx, k, chunk); err != nil {
 			return 0, err
+		}
+		if k.also != nil {
+			if err := k.also(ctx, conn, tx, chunk); err != nil {
+				return 0, err
+			}
 		}
 	}
 	return len(touched), nil

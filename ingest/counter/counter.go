@@ -49,6 +49,9 @@ type Counter struct {
 	pool  *postgres.Pool
 	log   *slog.Logger
 
+	mark   *mark     // to be reached; nil: none
+	marked time.Time // of the one before
+
 	links  prometheus.Counter
 	errors prometheus.Counter
 	behind prometheus.Gauge
@@ -116,7 +119,7 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 		behind += n
 	}
 	c.behind.Set(float64(behind))
-	return nil
+	return c.markProgress(ctx, client)
 }
 
 // catchUpKind does so for one topic, and returns how many records were behind at the start.

@@ -30,7 +30,9 @@ type rig struct {
 	client *kgo.Client
 	pool   *postgres.Pool
 	stack  func() service.Service // a new counter
-	n      int64
+	// stopConsumer lets what comes from now on wait in Kafka.
+	stopConsumer func()
+	n            int64
 
 	account, magnet uuid.UUID
 }
@@ -64,7 +66,8 @@ func newRig(t *testing.T) *rig {
 	require.NoError(t, c.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
 
-	r := &rig{t: t, client: client, pool: pool, account: uuid.New(), magnet: uuid.New()}
+	stopConsumer := func() { require.NoError(t, c.Stop(context.Background())) } // twice is harmless
+	r := &rig{stopConsumer: stopConsumer, t: t, client: client, pool: pool, account: uuid.New(), magnet: uuid.New()}
 	r.stack = func() service.Service {
 		return counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", k, s, pool, log, prometheus.NewRegistry())
 	}

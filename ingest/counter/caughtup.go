@@ -1,0 +1,78 @@
+package counter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+)
+
+// markEvery is the time between two marks at the least.
+const markEvery = 5 * time.Second
+
+const setCaughtUp = `
+INSERT INTO counter_state (caught_up_at) VALUES ($1)
+ON CONFLICT (single) DO UPDATE SET caught_up_at = greatest(counter_state.caught_up_at, excluded.caught_up_at)`
+
+// mark is a moment, and what Kafka had by then: once all of that is counted, the counters have caught
+// up with the moment.
+type mark struct {
+	at      time.Time
+	topicID uuid.UUID
+	ends    map[int32]int64
+}
+
+// markProgress writes down the moment that the counters have caught up with, if they have reached the
+// mark, and then sets the next one.
+func (c *Counter) markProgress(ctx context.Context, client *kgo.Client) error {
+	if c.mark != nil {
+		reached, err := c.reached(ctx, *c.mark)
+		if err != nil || !reached {
+			return err
+		}
+		if _, err := c.pool.Unscoped().Exec(ctx, setCaughtUp, c.mark.at); err != nil {
+			return fmt.Errorf("write down how far the counters are: %w", err)
+		}
+		c.mark, c.marked = nil, c.mark.at
+	}
+	if time.Since(c.marked) < min(markEvery, 10*c.cfg.Interval) {
+		return nil
+	}
+	next := mark{at: time.Now(), ends: map[int32]int64{}}
+	var err error
+	if next.topicID, _, err = kafka.Topic(ctx, client, event.Topic); err != nil {
+		return err
+	}
+	ends, err := kadm.NewClient(client).ListEndOffsets(ctx, event.Topic)
+	if err != nil {
+		return fmt.Errorf("read the ends of %s: %w", event.Topic, err)
+	}
+	for partition, o := range ends[event.Topic] {
+		if o.Err != nil {
+			return fmt.Errorf("read the end of partition %d: %w", partition, o.Err)
+		}
+		next.ends[partition] = o.Offset
+	}
+	c.mark = &next
+	return nil
+}
+
+// reached reports whether everything up to a mark is counted.
+func (c *Counter) reached(ctx context.Context, m mark) (bool, error) {
+	progress, err := c.progress(ctx, m.topicID)
+	if err != nil {
+		return false, err
+	}
+	for partition, end := range m.ends {
+		if progress[partition] < end {
+			return false, nil
+		}
+	}
+	return true, nil
+}

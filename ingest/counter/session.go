@@ -1,0 +1,125 @@
+package counter
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// openSessions finds the sessions of links ($1) that are not over yet. Those of before are left as
+// they were told.
+const openSessions = `
+SELECT account_id, access_link_id, id, started_at FROM sessions
+WHERE ended_at IS NULL AND (account_id, access_link_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`
+
+// readSessions tells what people read in sessions. The time they began at spares reading what was
+// before them; a sender's clock is corrected, and the hour is for what is left.
+const readSessions = `
+SELECT session_id, max(created_at),
+    arraySort(groupUniqArrayIf(10000)(page, event_type = 'page_viewed' AND page > 0)),
+    sumIf(duration_ms, event_type = 'page_viewed')
+FROM lodestone.events
+WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)} AND session_id IN {sessions:Array(UUID)}
+  AND created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 1 HOUR AND bot = ''
+GROUP BY session_id`
+
+const setSessions = `
+UPDATE sessions s
+SET last_active_at = greatest(s.last_active_at, n.last), pages = n.pages::integer[], duration_ms = n.duration
+FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::bigint[]) AS n (id, last, pages, duration)
+WHERE s.id = n.id AND s.ended_at IS NULL
+  AND (s.last_active_at < n.last OR (s.pages, s.duration_ms) IS DISTINCT FROM (n.pages::integer[], n.duration))`
+
+// followSessions writes down what was read in the open sessions of links, and when last.
+func followSessions(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) error {
+	accounts, ids := make([]uuid.UUID, len(links)), make([]uuid.UUID, len(links))
+	for i, l := range links {
+		accounts[i], ids[i] = l.account, l.id
+	}
+	type open struct {
+		Account, Link, ID uuid.UUID
+		StartedAt         time.Time
+	}
+	rows, err := tx.Query(ctx, openSessions, accounts, ids)
+	if err != nil {
+		return fmt.Errorf("find open sessions: %w", err)
+	}
+	sessions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[open])
+	if err != nil {
+		return fmt.Errorf("find open sessions: %w", err)
+	}
+	if len(sessions) == 0 {
+		return nil
+	}
+	since := sessions[0].StartedAt
+	accounts, ids = accounts[:0], ids[:0]
+	wanted := make([]uuid.UUID, len(sessions))
+	for i, s := range sessions {
+		accounts, ids, wanted[i] = append(accounts, s.Account), append(ids, s.Link), s.ID
+		if s.StartedAt.Before(since) {
+			since = s.StartedAt
+		}
+	}
+	return setActivity(ctx, tx, conn, native.Parameters{
+		"accounts": clickhouse.UUIDs(distinct(accounts)),
+		"links":    clickhouse.UUIDs(distinct(ids)),
+		"sessions": clickhouse.UUIDs(wanted),
+		"since":    strconv.FormatInt(since.UnixMilli(), 10),
+	})
+}
+
+func setActivity(ctx context.Context, tx pgx.Tx, conn driver.Conn, p native.Parameters) error {
+	found, err := conn.Query(native.Context(ctx, native.WithParameters(p)), readSessions)
+	if err != nil {
+		return fmt.Errorf("read sessions: %w", err)
+	}
+	defer func() { _ = found.Close() }() // an error shows in Err
+	var ids []uuid.UUID
+	var last []time.Time
+	var pages []string
+	var durations []int64
+	for found.Next() {
+		var id uuid.UUID
+		var at time.Time
+		var seen []uint32
+		var duration uint64
+		if err := found.Scan(&id, &at, &seen, &duration); err != nil {
+			return fmt.Errorf("read sessions: %w", err)
+		}
+		ids, last, durations = append(ids, id), append(last, at), append(durations, int64(duration)) //nolint:gosec // a sum of milliseconds
+		pages = append(pages, integers(seen))
+	}
+	if err := found.Err(); err != nil {
+		return fmt.Errorf("read sessions: %w", err)
+	}
+	if _, err := tx.Exec(ctx, setSessions, ids, last, pages, durations); err != nil {
+		return fmt.Errorf("set activity of sessions: %w", err)
+	}
+	return nil
+}
+
+// integers writes numbers as a Postgres array of integers, without those that are too large for one.
+func integers(numbers []uint32) string {
+	texts := make([]string, 0, len(numbers))
+	for _, n := range numbers {
+		if n <= 1<<31-1 {
+			texts = append(texts, strconv.FormatUint(uint64(n), 10))
+		}
+	}
+	return "{" + strings.Join(texts, ",") + "}"
+}
+
+func distinct(ids []uuid.UUID) []uuid.UUID {
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(ids)
+}

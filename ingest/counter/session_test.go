@@ -1,0 +1,87 @@
+package counter_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/event"
+)
+
+type activity struct {
+	Last     time.Time
+	Pages    []int32
+	Duration int64
+}
+
+func (r *rig) session(link uuid.UUID, started time.Time) uuid.UUID {
+	r.t.Helper()
+	id := uuid.New()
+	r.exec("INSERT INTO sessions (id, account_id, access_link_id, magnet_version, started_at, last_active_at) VALUES ($1, $2, $3, 1, $4, $4)",
+		id, r.account, link, started)
+	return id
+}
+
+func (r *rig) activity(session uuid.UUID) activity {
+	r.t.Helper()
+	var a activity
+	require.NoError(r.t, r.pool.Unscoped().QueryRow(context.Background(),
+		"SELECT last_active_at, pages, duration_ms FROM sessions WHERE id = $1", session).Scan(&a.Last, &a.Pages, &a.Duration))
+	a.Last = a.Last.UTC()
+	return a
+}
+
+// A session tells which pages were seen, how long they were visible, and when something last happened;
+// once it is over, it stays as it was told.
+func TestSessionsFollowTheEvents(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	link := r.link(nil)
+	session, other := r.session(link, noon), r.session(link, noon)
+	page := func(session uuid.UUID, page, duration uint32) {
+		r.send(link, func(e *event.Event) { e.SessionID, e.Page, e.DurationMS = session, page, duration })
+	}
+	r.start()
+	page(session, 3, 1000)                                                                                          // 1
+	page(session, 1, 500)                                                                                           // 2
+	page(session, 3, 250)                                                                                           // 3
+	page(other, 9, 9)                                                                                               // 4
+	r.send(link, func(e *event.Event) { e.SessionID, e.Type = session, event.DownloadStarted })                     // 5
+	r.send(link, func(e *event.Event) { e.SessionID, e.Page, e.DurationMS, e.Bot = session, 7, 5000, "crawler:x" }) // 6
+	want := activity{noon.Add(5 * time.Second), []int32{1, 3}, 1750}
+	require.Eventually(t, func() bool { return r.activity(session).Last.Equal(want.Last) }, patience, 20*time.Millisecond)
+	require.Equal(t, want, r.activity(session))
+	require.Eventually(t, func() bool { return r.activity(other).Duration == 9 }, patience, 20*time.Millisecond)
+
+	r.exec("UPDATE sessions SET ended_at = last_active_at WHERE id = $1", session)
+	page(session, 4, 1000)
+	page(other, 10, 1)
+	require.Eventually(t, func() bool { return r.activity(other).Duration == 10 }, patience, 20*time.Millisecond)
+	require.Equal(t, want, r.activity(session))
+}
+
+// The counters tell until when everything is counted, and do not get ahead of what is stored.
+func TestCaughtUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	link := r.link(nil)
+	caughtUp := func() (at time.Time) {
+		if r.pool.Unscoped().QueryRow(context.Background(), "SELECT caught_up_at FROM counter_state").Scan(&at) != nil {
+			return time.Time{}
+		}
+		return at
+	}
+	r.start()
+	r.send(link, func(*event.Event) {})
+	begin := time.Now()
+	require.Eventually(t, func() bool { return caughtUp().After(begin) }, patience, 20*time.Millisecond)
+	r.await("access_links", link, 1, 1, 1)
+	r.stopConsumer()
+	r.send(link, func(*event.Event) {})
+	sent := time.Now()
+	// Marks from before may still be reached; none from after the event is.
+	require.Never(t, func() bool { return caughtUp().After(sent.Add(time.Millisecond)) }, time.Second, 50*time.Millisecond)
+}
