@@ -50,6 +50,38 @@ func (p *Producer) Write(ctx context.Context, records []Record) error {
 	}
 }
 
+// Send hands the records over in order, and calls settled once for each, with its place in the slice,
+// as soon as Kafka has acknowledged it or it has failed for good: it is tried until ctx ends. So records
+// behind one whose partition has no leader do not wait for it, and those of one key keep their order. An
+// error that wraps ErrFull means that nothing was sent, and that settled is not called. settled must not block.
+func (p *Producer) Send(ctx context.Context, records []Record, settled func(i int, err error)) error {
+	if !p.reserve(records) {
+		p.metrics.full.Add(float64(len(records)))
+		return ErrFull
+	}
+	for i, r := range records {
+		var done func(own *kgo.Record, err error)
+		done = func(own *kgo.Record, err error) {
+			if expired(err) && ctx.Err() == nil { // as in settled below
+				p.client.TryProduce(ctx, &kgo.Record{Topic: own.Topic, Key: own.Key, Value: own.Value}, done)
+				return
+			}
+			p.records.Add(-1)
+			p.bytes.Add(-recordSize(own.Key, own.Value))
+			if err != nil {
+				p.metrics.unacknowledged.Inc()
+				if errors.Is(err, kerr.UnknownTopicID) {
+					p.forget(own.Topic)
+				}
+				err = fmt.Errorf("%w: %w", ErrUnacknowledged, err)
+			}
+			settled(i, err)
+		}
+		p.client.TryProduce(ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}, done)
+	}
+	return nil
+}
+
 // reserve takes room for all records or for none, so that a call is refused as a whole.
 func (p *Producer) reserve(records []Record) bool {
 	size := int64(0)

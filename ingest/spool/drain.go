@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -19,67 +20,241 @@ const (
 	maxBatchRecords = 20_000
 	minBatchRecords = 1 // one entry is always taken whole
 
+	// After so long without an end to a batch the next one is sent as well: what keeps this one may be
+	// a partition without a leader, and the others need not wait for it.
+	aheadAfter = time.Second
+	// Records that may be under way by then, at the most. Kafka's client holds them all.
+	maxAhead      = 20_000
+	maxAheadBytes = 24 << 20
+
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = 15 * time.Second
 	tidyAfter  = time.Second
 	slowHold   = 10 * time.Second
 )
 
-// drain sends what is in the queue, oldest first, until ctx ends. One batch is under way at a time,
-// and its write has no deadline: the client tries for as long as Kafka is away, so nothing is sent
-// twice for the waiting alone.
-func (s *Spool) drain(ctx context.Context, q *queue) {
-	retry, limit := firstRetry, int64(maxBatchRecords)
+// drain is the sending of what is in the queue, oldest first. It belongs to one goroutine.
+//
+// Usually one batch is under way at a time. Its records have no deadline: the client tries for as long
+// as Kafka is away, so nothing is sent twice for the waiting alone. The client also keeps the order of
+// each key, so that batches may overtake each other. The queue is acknowledged in order, so what
+// waits for a leader keeps its room on the disk, and all behind it, until there is one.
+type drain struct {
+	*Spool
+	queue   *queue
+	next    position  // of the reading; behind all flights
+	flights []*flight // under way, oldest first
+	settled chan struct{}
+	due     time.Time // of the next batch: the drain keeps to its share
+	retry   time.Duration
+	limit   int64 // records of the next batch
+}
+
+// flight is a batch under way, or several in a row that are over and wait for one before them.
+type flight struct {
+	began     time.Time
+	spooledAt int64 // Unix milliseconds
+	end       position
+	count     int64             // records
+	bytes     int64             // of the payloads
+	records   []producer.Record // nil once they are not needed any more
+	errors    []error           // by record, nil: acknowledged; read when left is 0
+	left      atomic.Int64
+	failed    atomic.Bool
+	took      atomic.Int64 // nanoseconds until the last record was settled
+}
+
+func (f *flight) over() bool { return f.left.Load() == 0 }
+
+// run sends until ctx ends.
+func (d *drain) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		size := int64(liveBatchBytes)
-		if s.circuit.open.Load() {
-			size = openBatchBytes
-		}
-		b, err := q.read(size, limit)
-		if err == nil && len(b.payloads) == 0 {
-			s.caughtUp()
-			s.idle(ctx, q)
+		if err := d.land(ctx); err != nil {
+			d.trouble(ctx, err)
 			continue
 		}
-		begin := time.Now()
-		if err == nil {
-			err = s.send(ctx, q, b)
+		if !d.mayLaunch() {
+			d.await(ctx)
+			continue
 		}
+		launched, err := d.launch(ctx)
 		switch {
-		case err == nil:
-			retry, limit = firstRetry, maxBatchRecords
-			s.sent(b, time.Since(begin))
-			s.pace(ctx, b, time.Since(begin))
-		case ctx.Err() != nil:
-		default:
-			if errors.Is(err, producer.ErrFull) {
-				limit = max(minBatchRecords, min(limit, b.records)/2)
-			}
-			s.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "in", retry, "records", b.records)
-			wait(ctx, retry/2+rand.N(retry))
-			retry = min(2*retry, lastRetry)
+		case err != nil:
+			d.trouble(ctx, err)
+		case !launched && len(d.flights) == 0:
+			d.caughtUp()
+			d.idle(ctx, d.queue)
+		case !launched:
+			d.await(ctx)
 		}
 	}
 }
 
-// send takes a batch to Kafka and acknowledges it to the queue.
-func (s *Spool) send(ctx context.Context, q *queue, b batch) error {
-	var records []producer.Record
-	for _, p := range b.payloads {
-		var err error
-		if records, err = readPayload(records, p); err != nil {
-			// Its checksum is right, so it is no damage: another release wrote it.
-			return err
-		}
+// mayLaunch reports whether the next batch may be sent now.
+func (d *drain) mayLaunch() bool {
+	if !d.circuit.open.Load() && time.Until(d.due) > 0 {
+		return false
 	}
-	err := s.deps.Kafka.Write(ctx, records)
-	if refusedForGood(err) {
-		err = s.oneByOne(ctx, q, records)
+	if len(d.flights) == 0 {
+		return true
+	}
+	records, bytes := d.underWay()
+	last := d.flights[len(d.flights)-1]
+	return records < maxAhead && bytes < maxAheadBytes && (last.over() || time.Since(last.began) >= aheadAfter)
+}
+
+// underWay returns the records that are not settled, and roughly their bytes.
+func (d *drain) underWay() (records, bytes int64) {
+	for _, f := range d.flights {
+		left := f.left.Load()
+		records += left
+		bytes += f.bytes * left / f.count
+	}
+	return records, bytes
+}
+
+// launch reads the next batch and sends it. It reports whether there was one.
+func (d *drain) launch(ctx context.Context) (bool, error) {
+	size := int64(liveBatchBytes)
+	if d.circuit.open.Load() {
+		size = openBatchBytes
+	}
+	records, _ := d.underWay()
+	b, err := d.queue.readAt(d.next, size, max(minBatchRecords, min(d.limit, maxAhead-records)))
+	if err != nil {
+		return false, err
+	}
+	if len(b.payloads) == 0 {
+		if b.end != d.next && len(d.flights) == 0 {
+			err = d.queue.ack(b.end, 0) // damage
+		}
+		d.next = b.end
+		return false, err
+	}
+	f := &flight{began: time.Now(), spooledAt: payloadTime(b.payloads[0]), end: b.end}
+	for _, p := range b.payloads {
+		if f.records, err = readPayload(f.records, p); err != nil {
+			// Its checksum is right, so it is no damage: another release wrote it.
+			return false, err
+		}
+		f.bytes += int64(len(p))
+	}
+	f.count = int64(len(f.records))
+	f.errors = make([]error, f.count)
+	f.left.Store(f.count)
+	if len(d.flights) == 0 {
+		d.queue.oldest.Store(f.spooledAt)
+	}
+	err = d.deps.Kafka.Send(ctx, f.records, func(i int, err error) {
+		if err != nil {
+			f.errors[i] = err
+			f.failed.Store(true)
+		}
+		f.took.Store(int64(time.Since(f.began)))
+		if f.left.Add(-1) == 0 {
+			notify(d.settled)
+		}
+	})
+	if errors.Is(err, producer.ErrFull) {
+		d.limit = max(minBatchRecords, min(d.limit, b.records)/2)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return q.ack(b.end, b.records)
+	d.due = f.began.Add(time.Duration(float64(f.bytes) / float64(d.config.DrainBytes) * float64(time.Second)))
+	d.next = b.end
+	d.flights = append(d.flights, f)
+	return true, nil
+}
+
+// land acknowledges to the queue the flights that are over, as far as none before them is under way.
+func (d *drain) land(ctx context.Context) error {
+	for len(d.flights) > 0 && d.flights[0].over() {
+		f := d.flights[0]
+		if f.failed.Load() {
+			if err := d.again(ctx, f); err != nil {
+				return err
+			}
+		}
+		if err := d.queue.ack(f.end, f.count); err != nil {
+			return err
+		}
+		d.flights = d.flights[1:]
+		if len(d.flights) > 0 {
+			d.queue.oldest.Store(d.flights[0].spooledAt)
+		}
+		d.retry, d.limit = firstRetry, maxBatchRecords
+		d.sent(f.count, time.Duration(f.took.Load()))
+	}
+	d.merge()
+	return nil
+}
+
+// merge makes one of flights in a row that are over, and gives their memory free.
+func (d *drain) merge() {
+	kept := d.flights[:0]
+	for _, f := range d.flights {
+		if f.over() && !f.failed.Load() {
+			f.records, f.errors = nil, nil
+			if n := len(kept); n > 0 && kept[n-1].over() && !kept[n-1].failed.Load() {
+				before := kept[n-1]
+				before.end, before.count, before.bytes = f.end, before.count+f.count, before.bytes+f.bytes
+				before.began = f.began
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	d.flights = kept
+}
+
+// again sends what Kafka did not take of a flight.
+func (d *drain) again(ctx context.Context, f *flight) error {
+	var rest []producer.Record
+	var why error
+	for i, err := range f.errors {
+		if err != nil {
+			rest, why = append(rest, f.records[i]), err
+		}
+	}
+	if ctx.Err() != nil {
+		return why
+	}
+	if !refusedForGood(why) {
+		d.deps.Log.Warn("Kafka did not take a part of the spool, sending it again", "error", why, "records", len(rest))
+		if why = d.deps.Kafka.Write(ctx, rest); why == nil {
+			return nil
+		}
+	}
+	if refusedForGood(why) {
+		return d.oneByOne(ctx, d.queue, rest)
+	}
+	return why
+}
+
+// trouble logs an error and waits before the next try.
+func (d *drain) trouble(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	d.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "in", d.retry)
+	wait(ctx, d.retry/2+rand.N(d.retry))
+	d.retry = min(2*d.retry, lastRetry)
+}
+
+// await returns when a flight is over, or when the next batch may be due.
+func (d *drain) await(ctx context.Context) {
+	limit := aheadAfter
+	if due := time.Until(d.due); due > 0 {
+		limit = min(limit, due)
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-d.settled:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // oneByOne finds the records that Kafka refuses, and puts them back at the end of the spool, so
@@ -110,8 +285,8 @@ func refusedForGood(err error) bool {
 }
 
 // sent judges Kafka by the batch that it has just acknowledged.
-func (s *Spool) sent(b batch, took time.Duration) {
-	s.metrics.drained.Add(float64(b.records))
+func (s *Spool) sent(records int64, took time.Duration) {
+	s.metrics.drained.Add(float64(records))
 	if took > s.config.After/2 {
 		s.circuit.slowFor(slowHold)
 		return
@@ -132,19 +307,6 @@ func (s *Spool) close(why string) {
 		_, records := s.queue.Load().state()
 		s.deps.Log.Info(why, "records_left_in_spool", records)
 	}
-}
-
-// pace keeps the drain to its share while live events go to Kafka.
-func (s *Spool) pace(ctx context.Context, b batch, took time.Duration) {
-	if s.circuit.open.Load() {
-		return
-	}
-	size := 0
-	for _, p := range b.payloads {
-		size += len(p)
-	}
-	share := time.Duration(float64(size) / float64(s.config.DrainBytes) * float64(time.Second))
-	wait(ctx, max(share, took)-took)
 }
 
 // idle waits for something to drain, and gives room free when nothing comes.

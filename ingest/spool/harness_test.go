@@ -115,6 +115,17 @@ func newTestMetrics(t fataler) *metrics {
 	return m
 }
 
+// value returns that of a counter or gauge.
+func value(t fataler, c prometheus.Collector) float64 {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	require.NoError(t, r.Register(c))
+	families, err := r.Gather()
+	require.NoError(t, err)
+	m := families[0].GetMetric()[0]
+	return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+}
+
 func open(t fataler, dir string, d disk, maxBytes, segmentBytes int64) *queue {
 	t.Helper()
 	q, err := openQueue(dir, maxBytes, segmentBytes, d, slog.New(slog.DiscardHandler), newTestMetrics(t))
@@ -140,6 +151,13 @@ func rest(t fataler, q *queue) []string {
 		}
 		require.NoError(t, q.ack(b.end, b.records))
 	}
+}
+
+func tempDir(t fataler) (dir string, remove func()) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "spool")
+	require.NoError(t, err)
+	return dir, func() { _ = os.RemoveAll(dir) }
 }
 
 func settings(dir string) Config {

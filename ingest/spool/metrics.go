@@ -17,6 +17,7 @@ type metrics struct {
 	damage   prometheus.Counter
 	damaged  prometheus.Gauge
 	open     prometheus.Gauge
+	drops    prometheus.Counter // records that were acknowledged and are gone
 }
 
 func newMetrics(r prometheus.Registerer, used, records, oldest func() float64) (*metrics, error) {
@@ -42,10 +43,10 @@ func newMetrics(r prometheus.Registerer, used, records, oldest func() float64) (
 		damage:   counter("lodestone_spool_damage_total", "Damaged places found in the spool. Above zero: look into its folder damaged."),
 		damaged:  gauge("lodestone_spool_damaged_segments", "Segments that were moved aside because of damage."),
 		open:     gauge("lodestone_spool_circuit_open", "1 while events go to the spool without trying Kafka first."),
+		drops:    counter("lodestone_spool_drops_total", "Records that were acknowledged and that the disk lost, at the least: a place that cannot be read counts as one. Anything but 0 is an alarm: look into the spool's folder damaged."),
 	}
-	drops := counter("lodestone_spool_drops_total", "Records that were acknowledged and given up. Always zero: there is no code that does so.")
 	err := errors.Join(r.Register(m.fsync), r.Register(m.failures), r.Register(m.full), r.Register(m.spooled), r.Register(m.drained),
-		r.Register(m.refused), r.Register(m.damage), r.Register(m.damaged), r.Register(m.open), r.Register(drops),
+		r.Register(m.refused), r.Register(m.damage), r.Register(m.damaged), r.Register(m.open), r.Register(m.drops),
 		r.Register(fn("lodestone_spool_bytes", "Bytes of the spool on the disk.", used)),
 		r.Register(fn("lodestone_spool_records", "Records in the spool that Kafka has not acknowledged.", records)),
 		r.Register(fn("lodestone_spool_oldest_seconds", "Age of the oldest record in the spool; 0 if there is none.", oldest)))

@@ -1,7 +1,9 @@
 package spool
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -190,11 +192,43 @@ func TestDamageInTheMiddleCostsWhatItHit(t *testing.T) {
 	got := rest(t, q)
 	require.Len(t, got, 29)
 	require.NotContains(t, got, "payload 02")
+	require.EqualValues(t, 1, value(t, q.metrics.drops))
 	require.True(t, slices.IsSorted(got))
 	require.NoError(t, q.close())
 	kept, err := os.ReadFile(filepath.Join(dir, damagedDir, filepath.Base(files[0])))
 	require.NoError(t, err)
 	require.Equal(t, data, kept)
+}
+
+// A segment that cannot be read at all, or holds nothing but rubbish, is set aside, and counted.
+func TestASegmentThatCannotBeReadIsCounted(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(path string) error{
+		"rubbish": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("x"), 200), 0o600) },
+		// A directory in its place fails to be read, whoever asks.
+		"unreadable": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			q := open(t, dir, realDisk{}, 1<<30, 200)
+			for i := range 30 {
+				require.NoError(t, q.append(background, fmt.Appendf(nil, "payload %02d", i), 1))
+			}
+			require.NoError(t, q.close())
+			files, err := filepath.Glob(filepath.Join(dir, "*.segment"))
+			require.NoError(t, err)
+			require.NoError(t, spoil(files[1]))
+			q = open(t, dir, realDisk{}, 1<<30, 200)
+			got := rest(t, q)
+			require.Less(t, len(got), 30)
+			require.Contains(t, got, "payload 00")
+			require.Contains(t, got, "payload 29")
+			require.EqualValues(t, 1, value(t, q.metrics.drops))
+			require.EqualValues(t, 1, value(t, q.metrics.damaged))
+			require.NoError(t, q.close())
+		})
+	}
 }
 
 // Damage that happens while the process runs is found when it is read.
@@ -214,6 +248,7 @@ func TestDamageWhileRunning(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.Equal(t, []string{"payload 0", "payload 1", "payload 2", "payload 4"}, rest(t, q))
+	require.EqualValues(t, 1, value(t, q.metrics.drops))
 	_, records := q.state()
 	require.Zero(t, records)
 	require.NoError(t, q.close())

@@ -16,20 +16,23 @@ type batch struct {
 // read returns the oldest entries that are not acknowledged: at least one, if there is any, and no
 // more than the limits beyond that. An empty batch means that there is none.
 func (q *queue) read(maxBytes, maxRecords int64) (batch, error) {
+	return q.readAt(position{}, maxBytes, maxRecords)
+}
+
+// readAt does so from a place on, which is the end of an earlier batch, or the beginning. The end of
+// an empty batch is how far there is nothing but damage.
+func (q *queue) readAt(from position, maxBytes, maxRecords int64) (batch, error) {
 	for {
-		seg, size, at, skip, ok := q.place()
+		seg, size, at, skip, ok := q.place(&from)
 		if !ok {
-			return batch{}, nil
+			return batch{end: from}, nil
 		}
 		if skip > at {
-			if err := q.ack(position{seg.number, skip}, 0); err != nil {
-				return batch{}, err
-			}
+			from = position{seg.number, skip}
 			continue
 		}
 		b, err := q.readFrom(seg.number, at, size, maxBytes, maxRecords)
 		if err == nil && len(b.payloads) > 0 {
-			q.oldest.Store(payloadTime(b.payloads[0]))
 			return b, nil
 		}
 		if err := q.inspect(seg, at, size); err != nil {
@@ -38,24 +41,36 @@ func (q *queue) read(maxBytes, maxRecords int64) (batch, error) {
 	}
 }
 
-// place returns where to read on, and where damage that begins there ends.
-func (q *queue) place() (seg *segment, size, at, skip int64, ok bool) {
+// place returns where to read on, and where damage that begins there ends. It moves from to there.
+func (q *queue) place(from *position) (seg *segment, size, at, skip int64, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.normalise()
-	if len(q.segments) == 0 {
-		return nil, 0, 0, 0, false
+	if from.segment < q.head.segment || from.segment == q.head.segment && from.offset < q.head.offset {
+		*from = q.head
 	}
-	seg = q.segments[0]
-	if q.head.offset >= seg.size {
+	for _, s := range q.segments {
+		if s.number < from.segment {
+			continue
+		}
+		if s.number > from.segment {
+			*from = position{s.number, segmentHeader}
+		}
+		from.offset = max(from.offset, segmentHeader)
+		if from.offset < s.size {
+			seg = s
+			break
+		}
+	}
+	if seg == nil {
 		return nil, 0, 0, 0, false
 	}
 	for _, d := range seg.damage {
-		if d.from <= q.head.offset && q.head.offset < d.to {
+		if d.from <= from.offset && from.offset < d.to {
 			skip = d.to
 		}
 	}
-	return seg, seg.size, q.head.offset, skip, true
+	return seg, seg.size, from.offset, skip, true
 }
 
 // normalise moves head to the next segment if there is one and this one is read. Segments before
@@ -149,7 +164,8 @@ func (q *queue) ack(end position, records int64) error {
 	q.records -= records
 	q.normalise()
 	if len(q.segments) <= 1 && len(q.segments) > 0 && q.head.offset >= q.segments[0].size || len(q.segments) == 0 {
-		q.records = 0 // damage may have cost some that were counted
+		q.metrics.drops.Add(float64(max(0, q.records))) // damage that was found since may have cost some
+		q.records = 0
 		q.oldest.Store(0)
 	}
 	head, done := q.head, q.done

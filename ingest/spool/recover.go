@@ -51,6 +51,7 @@ func (q *queue) adopt(path string, number uint64, newest bool) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		q.metrics.damage.Inc()
+		q.metrics.drops.Inc()
 		q.log.Error("a segment of the spool cannot be read and is moved aside: what it held is not sent", "file", filepath.Base(path), "error", err)
 		return q.moveAside(path)
 	}
@@ -78,6 +79,11 @@ func (q *queue) adopt(path string, number uint64, newest bool) error {
 		}
 	}
 	seg := &segment{number: number, size: int64(len(data)), damage: damage, aside: len(damage) > 0}
+	for _, d := range damage {
+		if number >= q.head.segment && d.to > max(from, segmentHeader) {
+			q.metrics.drops.Inc()
+		}
+	}
 	if unread == 0 && (number <= q.head.segment || len(entries) == 0) {
 		return q.discard(path, seg)
 	}

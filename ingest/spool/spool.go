@@ -24,6 +24,7 @@ import (
 // Writer takes records to Kafka, as *producer.Producer does.
 type Writer interface {
 	Write(ctx context.Context, records []producer.Record) error
+	Send(ctx context.Context, records []producer.Record, settled func(i int, err error)) error
 }
 
 // Deps are what a spool works with.
@@ -166,7 +167,7 @@ func (s *Spool) run(ctx context.Context, ready func()) error {
 	}
 	s.queue.Store(q)
 	ready()
-	s.drain(ctx, q)
+	(&drain{Spool: s, queue: q, settled: make(chan struct{}, 1), retry: firstRetry, limit: maxBatchRecords}).run(ctx)
 	if err := q.close(); err != nil {
 		return fmt.Errorf("close spool: %w", err)
 	}
