@@ -26,7 +26,7 @@ import (
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Webhooks: webhooks()}
+	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Capture: capturing, Webhooks: webhooks()}
 	require.NoError(t, good.Validate())
 	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Limits: account.Limits{Pro: -1}, Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
 	err := bad.Validate()
