@@ -186,11 +186,15 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if err := p.addQuery(site, c.Query, s, pool); err != nil {
 		return nil, err
 	}
+	mails, err := c.addMailbox(ctx, p, site, engines.DataDir())
+	if err != nil {
+		return nil, err
+	}
 	if err := p.addCrud(site, c.Crud, tokens, pool, upGrace); err != nil {
 		return nil, err
 	}
 	p.addSite(c.Site, site)
-	return &wired{command: c, engines: engines, key: key}, nil
+	return &wired{command: c, engines: engines, key: key, mailbox: mails}, nil
 }
 
 // tokens returns the keys of tracking tokens: those given, else those of the data directory.

@@ -16,6 +16,7 @@ type wired struct {
 	command *upCommand
 	engines *engine.Set
 	key     string // API key of the demo account; secret
+	mailbox string // page of the built-in mailbox; "" if mails go to an SMTP server
 }
 
 func (w *wired) collectorURL() string { return w.command.Crud.CollectorURL }
@@ -49,7 +50,7 @@ Lodestone %s is ready after %.1f s.
   API        %s/api/v1
   API docs   %s/api/v1/docs
   Collector  %s/v1/events
-  Metrics    http://%s/metrics
+%s  Metrics    http://%s/metrics
   API key    %s
   Settings   %s
 
@@ -57,13 +58,20 @@ Try next, in a second terminal:
 
   %s demo
   source %s; curl -s -H "Authorization: Bearer $LODESTONE_API_KEY" "$LODESTONE_URL/api/v1/analytics?per_page=3"
-`, version, took.Seconds(), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(), visible(w.command.Admin.Listen),
+`, version, took.Seconds(), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(), w.mailboxLine(), visible(w.command.Admin.Listen),
 		w.key, env, program, env)
 	if w.engines.SQLURL() != "" {
 		fmt.Fprintf(out, `  source %s; curl -s "$LODESTONE_SQL_URL" -d 'SELECT event_type, count() FROM events GROUP BY 1 FORMAT PrettyCompact'
 `, env)
 	}
 	fmt.Fprint(out, "\nCtrl-C stops everything; the data stay.\n")
+}
+
+func (w *wired) mailboxLine() string {
+	if w.mailbox == "" {
+		return ""
+	}
+	return "  Mailbox    " + w.mailbox + "\n"
 }
 
 // relative returns the shorter way to say a path.

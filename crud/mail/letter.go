@@ -112,15 +112,17 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// until returns how long something still lasts, in words.
+// until returns about how long something still lasts, in words.
 func until(d time.Duration) string {
-	switch minutes := int(d.Minutes()); {
-	case minutes >= 120:
-		return fmt.Sprintf("for %d hours", minutes/60)
-	case minutes >= 2:
-		return fmt.Sprintf("for %d minutes", minutes)
+	switch minutes := int(d.Round(time.Minute).Minutes()); {
+	case minutes >= 90:
+		return fmt.Sprintf("for about %d hours", (minutes+30)/60)
+	case minutes >= 50:
+		return "for about an hour"
+	case minutes >= 10:
+		return fmt.Sprintf("for about %d minutes", minutes/5*5)
 	default:
-		return "for a moment only"
+		return "for a few minutes"
 	}
 }
 

@@ -15,6 +15,7 @@ type Policy struct {
 	Forms   []string // URLs or origins that a form may lead to, also by a redirect; this site always
 	Scripts bool     // scripts of /assets/ may be loaded, start workers, and talk to this site
 	Wasm    bool     // scripts may compile WebAssembly
+	Frames  bool     // pages of this site that allow it may be shown within this one
 }
 
 // secure sets the headers of a page. Addresses of pages are secrets, so other hosts never learn them.
@@ -32,6 +33,9 @@ func secure(h http.Header, p Policy, nonce string) {
 	}
 	if p.Wasm {
 		script += " 'wasm-unsafe-eval'"
+	}
+	if p.Frames {
+		directives = append(directives, "frame-src 'self'")
 	}
 	directives = append(directives, script)
 	if connect = list(connect, p.Connect); connect != "connect-src" {

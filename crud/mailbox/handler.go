@@ -1,0 +1,191 @@
+package mailbox
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"lodestone/crud/page"
+	"lodestone/pkg/api"
+)
+
+//go:embed web
+var web embed.FS
+
+// Path is where the mailbox is shown.
+const Path = "/dev/mailbox"
+
+// pages shows a mailbox.
+type pages struct {
+	store     *store
+	list, one *page.Template
+}
+
+// Register mounts the mailbox, which is open to whoever sits at this machine, and to nobody else.
+func (m *Mailbox) Register(a *api.API, site string, log *slog.Logger) error {
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		return fmt.Errorf("read the pages of the mailbox: %w", err)
+	}
+	frame, err := page.New(page.Options{URL: site, Log: log})
+	if err != nil {
+		return err
+	}
+	p := &pages{store: m.store}
+	if p.list, err = frame.Parse(files, "list.html", "mailbox.css"); err != nil {
+		return err
+	}
+	if p.one, err = frame.Parse(files, "mail.html", "mailbox.css"); err != nil {
+		return err
+	}
+	for pattern, show := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET " + Path:                p.showList,
+		"GET " + Path + ".json":      p.showJSON,
+		"GET " + Path + "/{id}":      p.showMail,
+		"GET " + Path + "/{id}/html": p.showHTML,
+		"GET " + Path + "/{id}/raw":  p.showRaw,
+	} {
+		a.Handle(pattern, here(frame, frame.Handler(show)))
+	}
+	return nil
+}
+
+// here passes on the requests of browsers on this machine that mean this machine. The rest finds nothing: mails
+// hold links that open documents. A page elsewhere whose host's name was made to lead here (DNS rebinding)
+// asks for that name; what comes through a proxy or a tunnel says so, or asks for a public name.
+func here(frame *page.Site, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if local == nil || !isLoopback(local.String()) || !isLoopback(r.RemoteAddr) || !isLoopback(r.Host) || forwarded(r.Header) {
+			frame.WriteError(w, r, page.Show(page.NotFound, page.Brand{}))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isLoopback reports whether a host, with or without a port, is this machine by its address or as localhost.
+func isLoopback(hostPort string) bool {
+	host := hostPort
+	if h, _, err := net.SplitHostPort(hostPort); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+func forwarded(h http.Header) bool {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if h.Get(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *pages) showList(w http.ResponseWriter, r *http.Request) error {
+	mails, err := p.store.list()
+	if err != nil {
+		return err
+	}
+	return p.list.Write(w, r, http.StatusOK, page.Page{Title: title(len(mails)), Class: "mailbox", Policy: page.Policy{Scripts: true}, Data: mails})
+}
+
+func title(mails int) string {
+	if mails == 0 {
+		return "Mailbox"
+	}
+	return fmt.Sprintf("Mailbox (%d)", mails)
+}
+
+func (p *pages) showMail(w http.ResponseWriter, r *http.Request) error {
+	m, err := p.find(r)
+	if err != nil {
+		return err
+	}
+	return p.one.Write(w, r, http.StatusOK, page.Page{Title: m.Subject, Class: "mailbox", Policy: page.Policy{Frames: true}, Data: m})
+}
+
+func (p *pages) find(r *http.Request) (Mail, error) {
+	m, err := p.store.get(r.PathValue("id"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Mail{}, &page.Status{Kind: page.NotFound, Action: page.Action{Words: "Open the mailbox", URL: Path}}
+	}
+	return m, err
+}
+
+// showHTML serves a mail's HTML for a frame, in which nothing runs, nothing is loaded, and links open in a
+// window of their own.
+func (p *pages) showHTML(w http.ResponseWriter, r *http.Request) error {
+	m, err := p.find(r)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	_, err = w.Write([]byte(newWindows(m.HTML)))
+	return ignored(err)
+}
+
+// newWindows makes the links of a document open windows. A frame's own window would show the page in it.
+func newWindows(html string) string {
+	return strings.ReplaceAll(html, "<a ", `<a target="_blank" rel="noopener noreferrer" `)
+}
+
+func (p *pages) showRaw(w http.ResponseWriter, r *http.Request) error {
+	raw, err := p.store.raw(r.PathValue("id"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return page.Show(page.NotFound, page.Brand{})
+	}
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	_, err = w.Write(raw)
+	return ignored(err)
+}
+
+// showJSON answers with every mail, the newest first, or with those to one address (?to=).
+func (p *pages) showJSON(w http.ResponseWriter, r *http.Request) error {
+	mails, err := p.store.list()
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Mails []Mail `json:"mails"`
+	}{[]Mail{}}
+	to := r.URL.Query().Get("to")
+	for _, m := range mails {
+		if to == "" || strings.EqualFold(m.To, to) {
+			answer.Mails = append(answer.Mails, m)
+		}
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	return ignored(json.NewEncoder(w).Encode(answer))
+}
+
+// ignored drops the error of a reader that left: there is nobody to answer.
+func ignored(error) error { return nil }

@@ -1,0 +1,218 @@
+package mailbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/smtp"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"lodestone/pkg/api"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func begin(t *testing.T, dir string) *Mailbox {
+	t.Helper()
+	m, err := New(t.Context(), dir, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.NoError(t, m.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, m.Stop(context.WithoutCancel(t.Context()))) })
+	return m
+}
+
+func (m *Mailbox) send(t *testing.T, to, mail string) {
+	t.Helper()
+	require.NoError(t, smtp.SendMail(strings.TrimPrefix(m.URL(), "smtp://"), nil, "hello@example.com", []string{to}, []byte(strings.ReplaceAll(mail, "\n", "\r\n"))))
+}
+
+// site serves a mailbox; the client's requests go to it whatever host they name.
+func (m *Mailbox) site(t *testing.T) *httptest.Server {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	a := api.New(api.Options{Log: log})
+	require.NoError(t, m.Register(a, "http://127.0.0.1:8080", log))
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func get(t *testing.T, server *httptest.Server, path string, change ...func(*http.Request)) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
+	require.NoError(t, err)
+	for _, c := range change {
+		c(r)
+	}
+	res, err := server.Client().Do(r)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res, string(body)
+}
+
+func listed(t *testing.T, server *httptest.Server, query string) []Mail {
+	t.Helper()
+	res, body := get(t, server, Path+".json"+query)
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	require.Equal(t, "application/json", res.Header.Get("Content-Type"))
+	var answer struct{ Mails []Mail }
+	require.NoError(t, json.Unmarshal([]byte(body), &answer))
+	require.NotNil(t, answer.Mails)
+	return answer.Mails
+}
+
+const two = `From: =?utf-8?q?K=C3=A4se?= <hello@example.com>
+To: <jo@example.com>
+Subject: =?utf-8?q?Your_=22code=22?=
+Message-ID: <1@example.com>
+Content-Type: multipart/alternative; boundary=b
+
+--b
+Content-Type: text/plain; charset=UTF-8
+Content-Transfer-Encoding: quoted-printable
+
+Open https://x.example/a/T=3D1. Or https://x.example/a/T=3D1
+--b
+Content-Type: text/html; charset=UTF-8
+Content-Transfer-Encoding: quoted-printable
+
+<p>Hi</p><script>alert(1)</script><a href=3D"https://x.example/a/T">Open</a>
+--b--
+`
+
+func TestMailsAreShown(t *testing.T) {
+	t.Parallel()
+	m := begin(t, t.TempDir())
+	server := m.site(t)
+	require.Empty(t, listed(t, server, ""))
+	_, body := get(t, server, Path)
+	require.Contains(t, body, "No mails yet")
+	m.send(t, "jo@example.com", two)
+	m.send(t, "an@example.com", "Subject: <b>plain</b>\n\nhello\n")
+	all := listed(t, server, "")
+	require.Len(t, all, 2)
+	require.Equal(t, "an@example.com", all[0].To)
+	require.Equal(t, "hello\n", all[0].Text)
+	got := listed(t, server, "?to=JO@example.com")
+	require.Len(t, got, 1)
+	mail := got[0]
+	require.Equal(t, "Käse <hello@example.com>", mail.From)
+	require.Equal(t, `Your "code"`, mail.Subject)
+	require.Equal(t, "<1@example.com>", mail.MessageID)
+	require.Equal(t, []string{"https://x.example/a/T=1"}, mail.Links)
+	require.Contains(t, mail.HTML, "<p>Hi</p>")
+	require.Contains(t, mail.Headers, Header{"Delivered-To", "jo@example.com"})
+	require.WithinDuration(t, time.Now(), mail.ReceivedAt, time.Minute)
+
+	_, body = get(t, server, Path)
+	require.Contains(t, body, "&lt;b&gt;plain&lt;/b&gt;")
+	require.Contains(t, body, "Mailbox (2)")
+	res, body := get(t, server, Path+"/"+mail.ID)
+	require.Contains(t, body, `href="https://x.example/a/T=1"`)
+	require.NotContains(t, body, "<script>")
+	require.Contains(t, res.Header.Get("Content-Security-Policy"), "frame-src 'self'")
+	res, body = get(t, server, Path+"/"+mail.ID+"/html")
+	require.Contains(t, res.Header.Get("Content-Security-Policy"), "default-src 'none'")
+	require.Contains(t, res.Header.Get("Content-Security-Policy"), "sandbox")
+	require.Contains(t, body, `target="_blank"`)
+	res, body = get(t, server, Path+"/"+mail.ID+"/raw")
+	require.Equal(t, "text/plain; charset=utf-8", res.Header.Get("Content-Type"))
+	require.Contains(t, body, "Content-Type: multipart/alternative")
+	for _, path := range []string{"/x", "/x/html", "/x/raw", "/..%2f..%2fetc%2fpasswd/raw"} {
+		res, _ = get(t, server, Path+path)
+		require.Equal(t, http.StatusNotFound, res.StatusCode, path)
+	}
+}
+
+// Only who sits at this machine, and means it, sees mails.
+func TestNobodyElseSeesMails(t *testing.T) {
+	t.Parallel()
+	m := begin(t, t.TempDir())
+	m.send(t, "jo@example.com", two)
+	server := m.site(t)
+	for name, change := range map[string]func(*http.Request){
+		"another name that leads here": func(r *http.Request) { r.Host = "evil.example:8080" },
+		"a name that begins like ours": func(r *http.Request) { r.Host = "localhost.evil.example" },
+		"an address of the network":    func(r *http.Request) { r.Host = "192.168.1.5:8080" },
+		"a proxy":                      func(r *http.Request) { r.Header.Set("X-Forwarded-For", "203.0.113.7") },
+		"a tunnel":                     func(r *http.Request) { r.Header.Set("Forwarded", "for=203.0.113.7") },
+	} {
+		for _, path := range []string{"", ".json", "/" + m.store.ids[0], "/" + m.store.ids[0] + "/html", "/" + m.store.ids[0] + "/raw"} {
+			res, body := get(t, server, Path+path, change)
+			require.Equal(t, http.StatusNotFound, res.StatusCode, "%s %s", name, path)
+			require.NotContains(t, body, "example.com")
+		}
+	}
+	for _, host := range []string{"localhost:8080", "127.0.0.1", "[::1]:8080", "LOCALHOST"} {
+		res, _ := get(t, server, Path, func(r *http.Request) { r.Host = host })
+		require.Equal(t, http.StatusOK, res.StatusCode, host)
+	}
+	// A client of the network, on a listener of every interface.
+	log := slog.New(slog.DiscardHandler)
+	a := api.New(api.Options{Log: log})
+	require.NoError(t, m.Register(a, "http://127.0.0.1:8080", log))
+	for _, c := range []struct{ local, remote string }{{"192.168.1.5:8080", "192.168.1.9:5555"}, {"127.0.0.1:8080", "192.168.1.9:5555"}, {"192.168.1.5:8080", "127.0.0.1:5555"}} {
+		local, err := net.ResolveTCPAddr("tcp", c.local)
+		require.NoError(t, err)
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(local)), http.MethodGet, "http://localhost"+Path, http.NoBody)
+		r.RemoteAddr = c.remote
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, r)
+		require.Equal(t, http.StatusNotFound, w.Code, "%v", c)
+	}
+}
+
+func TestMailsStayAndOldOnesGo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := begin(t, dir)
+	first.send(t, "jo@example.com", two)
+	require.NoError(t, first.Stop(t.Context()))
+	second := begin(t, dir)
+	require.Len(t, listed(t, second.site(t), ""), 1)
+	for i := range Keep {
+		require.NoError(t, second.store.add("a@example.com", []string{fmt.Sprintf("%d@example.com", i)}, []byte("Subject: x\r\n\r\n"), time.Now()))
+	}
+	all, err := second.store.list()
+	require.NoError(t, err)
+	require.Len(t, all, Keep)
+	require.Equal(t, "0@example.com", all[Keep-1].To)
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, Keep)
+	info, err := files[0].Info()
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+}
+
+func TestStopWithoutStart(t *testing.T) {
+	t.Parallel()
+	m, err := New(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.NoError(t, m.Stop(t.Context()))
+	require.NoError(t, m.Stop(t.Context()))
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(strings.ReplaceAll(two, "\n", "\r\n")))
+	f.Add([]byte("no header"))
+	f.Add([]byte("Content-Type: multipart/mixed\n\n--\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m := parse("20260102T030405.000000006-ABCDEFGH", raw)
+		require.NotNil(t, m.Links)
+		require.NotNil(t, m.Headers)
+	})
+}
