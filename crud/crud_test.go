@@ -106,7 +106,7 @@ func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 func webhooks() webhook.Config {
 	return webhook.Config{
 		AllowNetworks: []string{"127.0.0.0/8"}, MaxEndpoints: 20, Concurrency: 8, PerEndpoint: 4,
-		Timeout: 10 * time.Second, DisableAfter: 120 * time.Hour, Keep: 720 * time.Hour,
+		Timeout: 10 * time.Second, DisableAfter: 120 * time.Hour, SessionIdle: 30 * time.Minute, Keep: 720 * time.Hour,
 	}
 }
 

@@ -175,6 +175,9 @@ func (s *Service) Pictures() service.Service { return s.magnets.Backfill() }
 // Webhooks returns what sends the messages of webhooks, likewise.
 func (s *Service) Webhooks() service.Service { return s.webhooks.Deliverer() }
 
+// SessionEnds returns what finds out that sessions are over, likewise.
+func (s *Service) SessionEnds() service.Service { return s.webhooks.Ender() }
+
 // Close closes the connections that are kept for the next request. No request may be in flight.
 func (s *Service) Close() {
 	s.reader.Close()

@@ -83,5 +83,6 @@ func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *po
 	p.stack.Add("queue", service.Queue())
 	p.stack.Add("pictures", service.Pictures())
 	p.stack.Add("webhooks", service.Webhooks())
+	p.stack.Add("ends of sessions", service.SessionEnds())
 	return service.Register(site)
 }

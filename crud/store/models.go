@@ -109,6 +109,8 @@ type Session struct {
 	StartedAt     time.Time
 	LastActiveAt  time.Time
 	EndedAt       *time.Time
+	Pages         []int32
+	DurationMs    int64
 }
 
 type Submission struct {

@@ -17,6 +17,7 @@ type Config struct {
 	PerEndpoint   int           `name:"webhook-endpoint-concurrency" default:"4" help:"Messages that are sent to one webhook at once, by all processes together."`
 	Timeout       time.Duration `name:"webhook-timeout" default:"15s" help:"Time that a webhook has to answer."`
 	DisableAfter  time.Duration `name:"webhook-disable-after" default:"120h" help:"Time without a success after which a failing webhook is disabled."`
+	SessionIdle   time.Duration `name:"session-idle" default:"30m" help:"Time without activity after which a session is over, and webhooks are told."`
 	Keep          time.Duration `name:"webhook-keep" default:"720h" help:"How long the log of messages is kept."`
 }
 
@@ -41,6 +42,7 @@ func (c Config) Validate() error {
 	}
 	period("--webhook-timeout", c.Timeout, 100*time.Millisecond, maxTimeout, "give a time from 100ms to 25s")
 	period("--webhook-disable-after", c.DisableAfter, time.Minute, 8760*time.Hour, "give a time from 1m to 8760h")
+	period("--session-idle", c.SessionIdle, time.Second, 24*time.Hour, "give a time from 1s to 24h")
 	period("--webhook-keep", c.Keep, time.Hour, 8760*time.Hour, "give a time from 1h to 8760h")
 	return errors.Join(errs...)
 }

@@ -62,17 +62,16 @@ func followSessions(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []li
 		return nil
 	}
 	since := sessions[0].StartedAt
-	accounts, ids = accounts[:0], ids[:0]
-	wanted := make([]uuid.UUID, len(sessions))
-	for i, s := range sessions {
-		accounts, ids, wanted[i] = append(accounts, s.Account), append(ids, s.Link), s.ID
+	var owners, opened, wanted []uuid.UUID
+	for _, s := range sessions {
+		owners, opened, wanted = append(owners, s.Account), append(opened, s.Link), append(wanted, s.ID)
 		if s.StartedAt.Before(since) {
 			since = s.StartedAt
 		}
 	}
 	return setActivity(ctx, tx, conn, native.Parameters{
-		"accounts": clickhouse.UUIDs(distinct(accounts)),
-		"links":    clickhouse.UUIDs(distinct(ids)),
+		"accounts": clickhouse.UUIDs(distinct(owners)),
+		"links":    clickhouse.UUIDs(distinct(opened)),
 		"sessions": clickhouse.UUIDs(wanted),
 		"since":    strconv.FormatInt(since.UnixMilli(), 10),
 	})
@@ -96,7 +95,7 @@ func setActivity(ctx context.Context, tx pgx.Tx, conn driver.Conn, p native.Para
 		if err := found.Scan(&id, &at, &seen, &duration); err != nil {
 			return fmt.Errorf("read sessions: %w", err)
 		}
-		ids, last, durations = append(ids, id), append(last, at), append(durations, int64(duration)) //nolint:gosec // a sum of milliseconds
+		ids, last, durations = append(ids, id), append(last, at), append(durations, int64(duration))
 		pages = append(pages, integers(seen))
 	}
 	if err := found.Err(); err != nil {
