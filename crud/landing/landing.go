@@ -99,7 +99,7 @@ func (l *Landing) strip(w http.ResponseWriter, r *http.Request) error {
 	if !slugForm.MatchString(slug) {
 		return page.Show(page.NotFound, page.Brand{})
 	}
-	http.Redirect(w, r, l.Pages.Path(pathOf(slug))+query(r), http.StatusMovedPermanently)
+	http.Redirect(w, r, l.Pages.Path(pathOf(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return nil
 }
 
@@ -215,6 +215,6 @@ func (l *Landing) lower(w http.ResponseWriter, r *http.Request) bool {
 	if small == slug || !slugForm.MatchString(small) {
 		return false
 	}
-	http.Redirect(w, r, l.Pages.Path(pathOf(small))+query(r), http.StatusMovedPermanently)
+	http.Redirect(w, r, l.Pages.Path(pathOf(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return true
 }

@@ -131,20 +131,17 @@ func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, r
 	}
 }
 
-// span says a time in words, rounded up.
+// span says a time in words, rounded up to a whole number of the largest unit that it fills.
 func span(d time.Duration) string {
-	for _, unit := range []struct {
-		size time.Duration
-		word string
-	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
-		if d <= unit.size && unit.size != time.Second {
-			continue
+	n, word := int64((d+time.Second-1)/time.Second), "second"
+	for _, larger := range []string{"minute", "hour"} {
+		if n < 60 {
+			break
 		}
-		n := int64((d + unit.size - 1) / unit.size)
-		if n == 1 {
-			return "1 " + unit.word
-		}
-		return strconv.FormatInt(n, 10) + " " + unit.word + "s"
+		n, word = (n+59)/60, larger
 	}
-	return "a moment"
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.FormatInt(n, 10) + " " + word + "s"
 }
