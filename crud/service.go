@@ -24,7 +24,9 @@ import (
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/crud/queue"
+	"lodestone/crud/session"
 	"lodestone/crud/submission"
+	"lodestone/crud/viewer"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/clientaddr"
@@ -98,6 +100,8 @@ type Service struct {
 	submissions *submission.Submissions
 	access      *accesslink.Links
 	landing     *landing.Landing
+	viewer      *viewer.Viewer
+	reporter    *session.Reporter
 	queue       *queue.Queue
 	reader      *pdf.Reader
 	gallery     *picture.Gallery
@@ -137,6 +141,10 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	readers, reporter, err := newReading(c, p, pages, jobs)
+	if err != nil {
+		return nil, err
+	}
 	webhooks, err := webhook.New(c.Webhooks, webhook.Parts{Postgres: p.Postgres, Log: p.Log, Metrics: p.Metrics, Grace: p.Grace})
 	if err != nil {
 		return nil, err
@@ -145,6 +153,8 @@ func New(c Config, p Parts) (*Service, error) {
 		config:      c,
 		webhooks:    webhooks,
 		landing:     visitors,
+		viewer:      readers,
+		reporter:    reporter,
 		queue:       jobs,
 		reader:      reader,
 		gallery:     picture.NewGallery(p.Postgres, workshop, site),
@@ -183,6 +193,7 @@ func (s *Service) Close() {
 	s.reader.Close()
 	s.query.CloseIdleConnections()
 	s.webhooks.Close()
+	s.reporter.Close()
 }
 
 // Register adds the operations to an API, and the way to the query process if there is one.
@@ -195,6 +206,7 @@ func (s *Service) Register(a *api.API) error {
 	s.trackers.Register(a)
 	s.submissions.Register(a)
 	s.landing.Register(a)
+	s.viewer.Register(a)
 	s.access.Register(a)
 	s.webhooks.Register(a)
 	if s.config.QueryURL == "" {

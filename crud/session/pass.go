@@ -76,3 +76,19 @@ func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, 
 	}
 	return out, nil
 }
+
+// previewTime is how long an owner's preview can be opened.
+const previewTime = 12 * time.Hour
+
+// PreviewToken returns what lets the owner of a link look at its document without being counted.
+func (s *Sessions) PreviewToken(link uuid.UUID) string {
+	body := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(previewTime).Unix()))
+	return base64.RawURLEncoding.EncodeToString(append(body, passMAC(&s.key, link, body)...))
+}
+
+// IsPreview reports whether a text is a preview token of the link that has not ended.
+func (s *Sessions) IsPreview(link Link, text string) bool {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && len(raw) == 8+16 && hmac.Equal(raw[8:], passMAC(&s.key, link.ID, raw[:8])) &&
+		time.Now().Unix() < int64(binary.BigEndian.Uint64(raw[:8]))
+}

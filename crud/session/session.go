@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/picture"
 	"lodestone/crud/store"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
@@ -57,13 +58,14 @@ type Sessions struct {
 	db     *postgres.Pool
 	tokens *token.Ring
 	jobs   Jobs
+	site   string
 	key    [token.KeyBytes]byte // signs passes
 }
 
-// New returns the sessions of a database. tokens signs what a session hands out; jobs takes the reports
-// of downloads.
-func New(db *postgres.Pool, tokens *token.Ring, jobs Jobs) *Sessions {
-	return &Sessions{db: db, tokens: tokens, jobs: jobs, key: tokens.Derive("session pass")}
+// New returns the sessions of a database. site is the public URL without a slash at the end; tokens
+// signs what a session hands out; jobs takes the reports of downloads.
+func New(db *postgres.Pool, site string, tokens *token.Ring, jobs Jobs) *Sessions {
+	return &Sessions{db: db, site: site, tokens: tokens, jobs: jobs, key: tokens.Derive("session pass")}
 }
 
 // Find returns the link that a token opens, or a Refusal.
@@ -79,21 +81,30 @@ func (s *Sessions) Find(ctx context.Context, secret string) (Link, error) {
 	return Link{row.ID, row.AccountID}, nil
 }
 
-// Document is what a link leads to.
+// Document is what a link leads to, and whose it is.
 type Document struct {
 	LeadMagnetID uuid.UUID
 	Title        string
-	Version      int32 // of its file
+	Pages        int32
+	Owner        string  // name of the account
+	Colour       *string // of the account
+	Pictures     picture.Page
 }
 
-// Look returns the document of a link that can be opened, or gone on with, and a Refusal for any other.
-// strict leaves out going on. It counts nothing.
+// Look returns the document of a link, with a Refusal if the link can neither be opened nor gone on
+// with. strict leaves out going on. It counts nothing.
 func (s *Sessions) Look(ctx context.Context, link Link, strict bool) (Document, error) {
-	var row store.GetOpeningRow
-	open := false
+	var (
+		row      store.GetOpeningRow
+		pictures picture.Page
+		open     bool
+	)
 	err := s.db.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
-		if row, err = q.GetOpening(ctx, link.ID); err != nil || strict {
+		if row, err = q.GetOpening(ctx, link.ID); err != nil {
+			return err
+		}
+		if pictures, err = picture.ForMagnet(ctx, tx, s.site, row.AccessLink.LeadMagnetID); err != nil || strict {
 			return err
 		}
 		open, err = q.HasOpenSession(ctx, store.HasOpenSessionParams{
@@ -101,7 +112,10 @@ func (s *Sessions) Look(ctx context.Context, link Link, strict bool) (Document, 
 		})
 		return err
 	})
-	d := Document{row.AccessLink.LeadMagnetID, row.Title, row.FileVersion}
+	d := Document{LeadMagnetID: row.AccessLink.LeadMagnetID, Title: row.Title, Owner: row.AccountName, Colour: row.BrandColor, Pictures: pictures}
+	if row.PageCount != nil {
+		d.Pages = *row.PageCount
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, &Refusal{Unknown} // deleted since it was found
 	}

@@ -126,19 +126,24 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 }
 
 const getOpening = `-- name: GetOpening :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.title, m.description AS magnet_description, m.is_active AS magnet_is_active, m.file_version,
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color,
     (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
-FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
+FROM access_links a
+JOIN accounts o ON o.id = a.account_id
+JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
+LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
 WHERE a.id = $1
 `
 
 type GetOpeningRow struct {
-	AccessLink        AccessLink
-	Title             string
-	MagnetDescription *string
-	MagnetIsActive    bool
-	FileVersion       int32
-	Expired           bool
+	AccessLink     AccessLink
+	Title          string
+	MagnetIsActive bool
+	FileVersion    int32
+	PageCount      *int32
+	AccountName    string
+	BrandColor     *string
+	Expired        bool
 }
 
 // Reads what decides whether a link can be opened.
@@ -166,9 +171,11 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 		&i.AccessLink.UpdatedAt,
 		&i.AccessLink.Revision,
 		&i.Title,
-		&i.MagnetDescription,
 		&i.MagnetIsActive,
 		&i.FileVersion,
+		&i.PageCount,
+		&i.AccountName,
+		&i.BrandColor,
 		&i.Expired,
 	)
 	return i, err
@@ -290,7 +297,7 @@ WHERE s.id = $1 AND s.access_link_id = $2 AND s.ended_at IS NULL
     AND s.started_at > clock_timestamp() - make_interval(secs => $4::float8)
     AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
     AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision
 `
 
 type ResumeSessionParams struct {
@@ -322,6 +329,8 @@ func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (R
 		&i.Session.StartedAt,
 		&i.Session.LastActiveAt,
 		&i.Session.EndedAt,
+		&i.Session.Pages,
+		&i.Session.DurationMs,
 		&i.AccessLink.ID,
 		&i.AccessLink.AccountID,
 		&i.AccessLink.LeadMagnetID,

@@ -41,7 +41,7 @@ function hashed(name, body) {
 
 const result = await build({
   absWorkingDir: here,
-  entryPoints: { viewer: "src/viewer.ts", style: "src/viewer.css" },
+  entryPoints: { viewer: "src/viewer.ts" },
   bundle: true,
   splitting: true,
   format: "esm",
@@ -61,7 +61,6 @@ const manifest = { assets: "" };
 for (const [path, output] of Object.entries(result.metafile.outputs)) {
   const name = basename(path);
   if (output.entryPoint?.endsWith(".ts")) manifest.script = name;
-  else if (output.entryPoint?.endsWith(".css")) manifest.style = name;
   else if (Object.keys(output.inputs).some((input) => input.includes("pdf.min"))) manifest.library = name;
 }
 const jobs = result.outputFiles.map((file) => emit(basename(file.path), Buffer.from(file.contents)));

@@ -1,1 +1,298 @@
-import("pdfjs-dist").then((pdf) => console.log(pdf.version), () => undefined);
+// The page on which a recipient reads a document: it opens a session, shows the pages, and tells the
+// collector how long each was seen.
+import type { PDFDocumentLoadingTask, PDFDocumentProxy } from "pdfjs-dist";
+import { scaleOf, type Zoom } from "./layout.ts";
+import { Notice } from "./notice.ts";
+import { print } from "./print.ts";
+import { Queue } from "./queue.ts";
+import { Rail } from "./rail.ts";
+import { Reader } from "./reader.ts";
+import { keep, kept, open, retryAfter, seen, type Session } from "./session.ts";
+import { Source } from "./source.ts";
+import { uuidv7 } from "./uuid.ts";
+import { Visits } from "./visits.ts";
+
+/** Files up to this size come in one piece. */
+const WHOLE_BYTES = 384 * 1024;
+const CHUNK_BYTES = 128 * 1024;
+
+const find = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const root = find("pages");
+const bar = find("bar");
+const notice = new Notice(find("notice"));
+const { path = "", preview = "", worker = "", assets = "" } = root.dataset;
+
+let session: Session;
+
+function newQueue(collector: string, token: string): Queue {
+  const url = `${collector}/v1/events`;
+  const type = "text/plain;charset=UTF-8"; // needs no question beforehand, so it can go at the last moment
+  return new Queue(token, () => session.session_id, {
+    async post(body) {
+      const response = await fetch(url, { method: "POST", body, keepalive: true, credentials: "omit", headers: { "Content-Type": type } });
+      const wait = retryAfter(response);
+      return wait === undefined ? { status: response.status } : { status: response.status, retryAfter: wait };
+    },
+    beacon: (body) => navigator.sendBeacon?.(url, new Blob([body], { type })) ?? false,
+    later: (run, ms) => void setTimeout(run, ms),
+    now: () => Date.now(),
+  });
+}
+
+async function begin(): Promise<void> {
+  history.scrollRestoration = "manual";
+  await seen();
+  const library = import("pdfjs-dist");
+  session = await open(path, preview, (why) => notice.trouble(why));
+  const queue = newQueue(session.collector, session.tracking_token);
+  offerDownload(queue);
+
+  const pdfjs = await library;
+  pdfjs.GlobalWorkerOptions.workerSrc = worker;
+  const source = new Source(session.file, renew, (why) => notice.trouble(why));
+  const whole = session.size <= WHOLE_BYTES;
+  const at = (folder: string) => new URL(`${assets}${folder}/`, location.origin).href;
+  const options = {
+    cMapUrl: at("cmaps"), standardFontDataUrl: at("standard_fonts"), wasmUrl: at("wasm"), iccUrl: at("iccs"),
+    enableXfa: false, verbosity: pdfjs.VerbosityLevel.ERRORS, maxImageSize: 64e6,
+  };
+  let task: PDFDocumentLoadingTask;
+  if (whole) {
+    task = pdfjs.getDocument({ ...options, data: await source.read() });
+  } else {
+    class Parts extends pdfjs.PDFDataRangeTransport {
+      override requestDataRange(first: number, last: number): void {
+        void source.read(first, last).then((bytes) => this.onDataRange(first, bytes));
+      }
+      override abort(): void {
+        source.close();
+      }
+    }
+    task = pdfjs.getDocument({ ...options, range: new Parts(session.size, null), rangeChunkSize: CHUNK_BYTES, disableAutoFetch: true, disableStream: true });
+  }
+  task.onPassword = () => failed("This document asks for a password, so it opens only after a download.");
+  let pdf: PDFDocumentProxy;
+  try {
+    pdf = await task.promise;
+  } catch {
+    failed("This document cannot be shown here. It may open after a download.");
+    return;
+  }
+  await show(pdfjs, pdf, whole, queue);
+}
+
+/** Asks for another pass when the one for the file is over, and starts anew with another document. */
+async function renew(): Promise<string> {
+  const before = session;
+  session = await open(path, preview, (why) => notice.trouble(why));
+  if (session.size !== before.size) location.reload();
+  return session.file;
+}
+
+function failed(words: string): void {
+  notice.say(null);
+  notice.say(words);
+  find("first").classList.remove("waiting");
+}
+
+function offerDownload(queue: Queue): void {
+  const link = find<HTMLAnchorElement>("download");
+  const prepare = () => (link.href = `${session.download}&d=${uuidv7()}`);
+  prepare();
+  link.removeAttribute("role");
+  link.removeAttribute("tabindex");
+  link.setAttribute("aria-label", `Download, PDF, ${bytes(session.size)}`);
+  link.title = `Download (PDF, ${bytes(session.size)})`;
+  const clicked = (event: MouseEvent) => {
+    if (event.type === "auxclick" && event.button !== 1) return;
+    queue.add({ event_type: "download_started" }, Date.now());
+    queue.flush();
+    setTimeout(prepare); // the next click is another download
+  };
+  link.addEventListener("click", clicked);
+  link.addEventListener("auxclick", clicked);
+}
+
+function bytes(size: number): string {
+  return size < 1e6 ? `${Math.max(1, Math.round(size / 1e3))} KB` : `${(size / 1e6).toFixed(1)} MB`;
+}
+
+async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, whole: boolean, queue: Queue): Promise<void> {
+  const number = find<HTMLInputElement>("number");
+  const announce = find("announce");
+  let told = 0;
+  let timer = 0;
+  let rail: Rail | null = null;
+  const visits = new Visits({ now: () => performance.now(), wall: () => Date.now() }, (visit) => {
+    queue.add({ event_type: "page_viewed", event_data: { page: visit.page, duration_ms: visit.durationMs } }, visit.startedAt);
+  });
+  const changed = (page: number | null) => {
+    visits.see(page);
+    if (page === null) return;
+    if (document.activeElement !== number) number.value = String(page);
+    find<HTMLButtonElement>("previous").disabled = page === 1;
+    find<HTMLButtonElement>("next").disabled = page === pdf.numPages;
+    find("zoom-level").textContent = `${Math.round(reader.level * 100)}%`;
+    find("zoom-level").setAttribute("aria-label", `Zoom ${Math.round(reader.level * 100)} %, fit`);
+    rail?.mark(page);
+    if (page !== told) {
+      told = page;
+      clearTimeout(timer);
+      timer = window.setTimeout(() => (announce.textContent = `Page ${page} of ${pdf.numPages}`), 600);
+    }
+    clearTimeout(saving);
+    saving = window.setTimeout(() => keep({ ...reader.place(), zoom: String(reader.zoom) }), 400);
+  };
+  let saving = 0;
+  const reader = new Reader(pdfjs, pdf, root, bar, whole, changed);
+  find("count").textContent = String(pdf.numPages);
+  const before = kept();
+  if (before.zoom) reader.zoom = before.zoom === "width" || before.zoom === "page" ? before.zoom : Number(before.zoom) || "width";
+  await reader.begin(find("first"));
+
+  rail = new Rail(find("rail"), find("thumbnails"), find("rail-toggle"), reader, (page) => reader.go(page));
+  if (matchMedia("(min-width: 1100px)").matches && pdf.numPages > 1) rail.show(true);
+  const asked = Number(/page=(\d+)/.exec(location.hash)?.[1] ?? 0);
+  if (before.page && (before.page > 1 || (before.offset ?? 0) > 0.01)) reader.go(before.page, before.offset ?? 0);
+  else if (asked) reader.go(asked);
+  else reader.look();
+  reader.writeAll();
+
+  watch(visits, queue);
+  steer(reader, rail);
+  document.documentElement.dataset.ready = "";
+}
+
+/** Tells the visits who is there, and the queue when to leave. */
+function watch(visits: Visits, queue: Queue): void {
+  const visible = () => {
+    const shown = document.visibilityState === "visible";
+    visits.show(shown);
+    if (!shown) queue.hide();
+    else queue.flush();
+  };
+  document.addEventListener("visibilitychange", visible);
+  addEventListener("pagehide", () => {
+    visits.show(false);
+    queue.hide();
+  });
+  addEventListener("pageshow", visible);
+  addEventListener("online", () => queue.online());
+  for (const kind of ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchstart"]) {
+    addEventListener(kind, () => visits.input(), { passive: true, capture: true });
+  }
+  visible();
+}
+
+function steer(reader: Reader, rail: Rail): void {
+  const on = (id: string, run: () => void) => find(id).addEventListener("click", run);
+  const turn = (by: number) => reader.go(reader.current + by);
+  const other = (): Zoom => (reader.zoom === "width" ? "page" : "width");
+  const paper = () => void print(reader.pages, find("paper"), notice);
+  const full = () => void (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.())?.catch(() => undefined);
+  const keys = find<HTMLDialogElement>("keys");
+  const menu = find<HTMLDialogElement>("menu");
+  on("previous", () => turn(-1));
+  on("next", () => turn(1));
+  on("zoom-in", () => reader.bigger(1));
+  on("zoom-out", () => reader.bigger(-1));
+  on("zoom-level", () => reader.resize(other()));
+  on("print", paper);
+  on("full", full);
+  on("help", () => keys.showModal());
+  on("more", () => menu.showModal());
+  find("full").hidden = !document.fullscreenEnabled;
+  for (const dialog of [keys, menu]) {
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close()); // beside it
+  }
+  menu.addEventListener("close", () => {
+    const chosen: Record<string, () => void> = {
+      smaller: () => reader.bigger(-1), larger: () => reader.bigger(1), fit: () => reader.resize("width"), print: paper,
+    };
+    chosen[menu.returnValue]?.();
+    menu.returnValue = "";
+  });
+  const number = find<HTMLInputElement>("number");
+  number.addEventListener("change", () => {
+    const page = Number.parseInt(number.value, 10);
+    if (page > 0) reader.go(page);
+    number.value = String(reader.current);
+  });
+  number.addEventListener("keydown", (event) => event.key === "Enter" && number.blur());
+  number.addEventListener("focus", () => number.select());
+
+  addEventListener("keydown", (event) => {
+    const control = event.ctrlKey || event.metaKey;
+    const typing = event.target instanceof HTMLInputElement || document.querySelector("dialog[open]");
+    if (control && event.key.toLowerCase() === "p") {
+      event.preventDefault();
+      paper();
+      return;
+    }
+    if (control && (event.key === "+" || event.key === "=" || event.key === "-")) return; // the browser's own zoom
+    if (typing || control || event.altKey) return;
+    const below = reader.pages[reader.current - 1]!.element.getBoundingClientRect();
+    const run: Record<string, (() => void) | undefined> = {
+      ArrowLeft: sideways() ? undefined : () => turn(-1),
+      ArrowRight: sideways() ? undefined : () => turn(1),
+      PageUp: below.top < bar.offsetHeight - 8 ? undefined : () => turn(-1),
+      PageDown: below.bottom > innerHeight + 8 ? undefined : () => turn(1),
+      Home: () => reader.go(1),
+      End: () => reader.go(reader.pages.length),
+      "+": () => reader.bigger(1),
+      "=": () => reader.bigger(1),
+      "-": () => reader.bigger(-1),
+      "0": () => reader.resize(other()),
+      f: full,
+      t: () => rail.show(!rail.shown),
+      "?": () => keys.showModal(),
+    };
+    const action = run[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+  // Ctrl and the wheel, which is also what a touchpad sends for a pinch. A pinch of fingers is the
+  // browser's own; the pages are drawn again for it.
+  let turned = 0;
+  addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    turned += event.deltaY;
+    const page = reader.pages[reader.current - 1]!;
+    const now = page.scale / scaleOf(1, page.size, reader.room);
+    if (Math.abs(turned) < 4) return;
+    const by = Math.exp(-Math.max(-60, Math.min(60, turned)) / 200);
+    turned = 0;
+    reader.resize(Math.min(5, Math.max(0.25, now * by)), event.clientX, event.clientY);
+  }, { passive: false });
+  hideBar(reader);
+}
+
+/** Whether the page is wider than the window, so that arrows should move it. */
+function sideways(): boolean {
+  return document.documentElement.scrollWidth > document.documentElement.clientWidth + 4;
+}
+
+/** On phones the bar goes while somebody reads on, and comes back with a move up, or a tap. */
+function hideBar(reader: Reader): void {
+  const small = matchMedia("(max-width: 767px)");
+  let last = scrollY;
+  let turned = scrollY;
+  addEventListener("scroll", () => {
+    const y = Math.max(0, scrollY);
+    if (Math.sign(y - last) !== Math.sign(last - turned)) turned = last;
+    const away = y - turned;
+    if (!small.matches || y < 80 || away < -24) bar.classList.remove("away");
+    else if (away > 32 && !bar.contains(document.activeElement)) bar.classList.add("away");
+    last = y;
+  }, { passive: true });
+  bar.addEventListener("focusin", () => bar.classList.remove("away"));
+  root.addEventListener("click", (event) => {
+    if (!small.matches || (event.target as HTMLElement).closest("a, button") || !(getSelection()?.isCollapsed ?? true)) return;
+    bar.classList.toggle("away", !bar.classList.contains("away") && scrollY > 80);
+  });
+  bar.addEventListener("transitionend", () => reader.look());
+}
+
+void begin();

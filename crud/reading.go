@@ -1,0 +1,30 @@
+package crud
+
+import (
+	"cmp"
+	"strings"
+
+	"lodestone/crud/page"
+	"lodestone/crud/queue"
+	"lodestone/crud/session"
+	"lodestone/crud/viewer"
+)
+
+// newReading returns the pages on which documents are read, and what reports their downloads.
+func newReading(c Config, p Parts, pages *page.Site, jobs *queue.Queue) (*viewer.Viewer, *session.Reporter, error) {
+	finder, err := c.Addresses.Finder()
+	if err != nil {
+		return nil, nil, err
+	}
+	collector := strings.TrimRight(c.CollectorURL, "/")
+	internal := strings.TrimRight(cmp.Or(c.CollectorInternalURL, c.CollectorURL), "/")
+	reporter, err := session.Report(jobs, internal, p.Tokens)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := viewer.New(viewer.Parts{
+		Pages: pages, Sessions: session.New(p.Postgres, strings.TrimRight(c.PublicURL, "/"), p.Tokens, jobs), Postgres: p.Postgres,
+		Addresses: finder, Collector: collector, Log: p.Log,
+	})
+	return v, reporter, err
+}

@@ -1,0 +1,110 @@
+package viewer
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// assetPath begins the paths of what the page loads.
+const assetPath = "/assets/viewer/"
+
+// build is what `make web` built: files whose names change with their content, compressed already.
+// Without a build all of it is empty.
+type build struct {
+	Script  string `json:"script"`
+	Library string `json:"library"` // pdf.js, which the script loads
+	Worker  string `json:"worker"`  // of pdf.js
+	Assets  string `json:"assets"`  // folder of what pdf.js loads, with a slash at the end
+
+	files fs.FS
+}
+
+func readBuild(files fs.FS) (*build, error) {
+	dist, err := fs.Sub(files, "dist")
+	if err != nil {
+		return nil, fmt.Errorf("read the reading page's files: %w", err)
+	}
+	b := &build{files: dist}
+	manifest, err := fs.ReadFile(dist, "manifest.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the reading page's files: %w", err)
+	}
+	if err := json.Unmarshal(manifest, b); err != nil {
+		return nil, fmt.Errorf("read the reading page's manifest: %w", err)
+	}
+	return b, nil
+}
+
+var contentTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".wasm": "application/wasm",
+	".ttf": "font/ttf", ".txt": "text/plain; charset=utf-8",
+}
+
+// workerPolicy is what the code that reads documents may do: load its own parts. A worker has the
+// policy of its script.
+const workerPolicy = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'"
+
+// ServeHTTP implements http.Handler for paths below assetPath.
+func (b *build) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, assetPath)
+	body, coding, err := b.read(name, r.Header.Get("Accept-Encoding"))
+	h := w.Header()
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if err != nil || strings.HasPrefix(name, ".") {
+		h.Set("Cache-Control", "no-store")
+		http.Error(w, "There is no such file.", http.StatusNotFound)
+		return
+	}
+	kind := contentTypes[path.Ext(name)]
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if coding != "" {
+		h.Set("Content-Encoding", coding)
+	}
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Content-Security-Policy", workerPolicy)
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // a reader that left needs no answer
+	}
+}
+
+// read returns a file in the best form that the client takes.
+func (b *build) read(name, accepted string) (body []byte, coding string, err error) {
+	if strings.Contains(accepted, "br") {
+		if body, err = fs.ReadFile(b.files, name+".br"); err == nil {
+			return body, "br", nil
+		}
+	}
+	packed, err := fs.ReadFile(b.files, name+".gz")
+	if err != nil {
+		body, err = fs.ReadFile(b.files, name)
+		return body, "", err //nolint:wrapcheck // it only says that there is none
+	}
+	if strings.Contains(accepted, "gzip") {
+		return packed, "gzip", nil
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err == nil {
+		body, err = io.ReadAll(reader)
+	}
+	return body, "", err //nolint:wrapcheck // as above
+}

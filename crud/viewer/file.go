@@ -1,0 +1,166 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/crud/magnet"
+	"lodestone/crud/page"
+	"lodestone/crud/session"
+	"lodestone/crud/store"
+)
+
+const (
+	// enterTimeout bounds the look-ups before a file is sent.
+	enterTimeout = 15 * time.Second
+	// stall is how long one write of a file may take: whoever takes 32 KiB in that time goes on.
+	stall = time.Minute
+	// recordTimeout bounds the wait for Postgres after bytes went out.
+	recordTimeout = 20 * time.Second
+)
+
+// file serves the document of a session, whole or in parts, for reading.
+func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
+	in, err := v.enter(r)
+	if err != nil {
+		v.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		return
+	}
+	v.send(w, r, in.File, "inline")
+}
+
+func (v *Viewer) enter(r *http.Request) (session.Session, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), enterTimeout)
+	defer cancel()
+	r = r.WithContext(ctx)
+	link, err := v.find(r)
+	if err != nil {
+		return session.Session{}, err
+	}
+	return v.Sessions.Enter(ctx, link, r.URL.Query().Get("s"))
+}
+
+// download serves the document of a session for keeping, and records which bytes went out. Its URL
+// names the download, so that a browser that goes on with it after a break adds to the same one.
+func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
+	in, err := v.enter(r)
+	if err != nil {
+		v.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		return
+	}
+	id, err := uuid.Parse(r.URL.Query().Get("d"))
+	if in.ID == uuid.Nil || err != nil || r.Method != http.MethodGet {
+		v.send(w, r, in.File, "attachment") // a preview, or nothing goes out: there is nothing to record
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), enterTimeout)
+	err = v.Sessions.StartDownload(ctx, in, id)
+	cancel()
+	if err != nil {
+		v.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		return
+	}
+	first, last := v.send(w, r, in.File, "attachment")
+	if first == last {
+		return
+	}
+	// The visitor may be gone by now, and what went out did go out.
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(r.Context()), recordTimeout)
+	defer cancel()
+	if err := v.Sessions.Served(ctx, in, id, first, last, visitor(r)); err != nil {
+		v.Log.Error("cannot record a download", "session_id", in.ID, "error", err)
+	}
+}
+
+// send writes a file, or the part of it that is asked for. It returns what went out: the bytes from
+// first up to, and without, last.
+func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnetFile, kind string) (first, last int64) {
+	content := magnet.NewContent(r.Context(), v.Postgres, f)
+	magnet.KeepOneRange(r, f.FileSize)
+	if err := content.Check(); err != nil { // what cannot be read fails before the answer begins
+		v.Pages.WriteError(w, r, err)
+		return 0, 0
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.ContentType)
+	h.Set("Content-Disposition", disposition(kind, f.FileName))
+	h.Set("Content-Security-Policy", "frame-ancestors 'none'") // more would keep the browser's own viewer out
+	h.Set("Cache-Control", "private, max-age=43200, immutable") // the URL names session and version
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("ETag", magnet.Tag(f))
+	if kind == "attachment" {
+		h.Set("Cache-Control", "private, no-store") // what comes from a cache would not count
+	}
+	out := &counted{ResponseWriter: w, connection: http.NewResponseController(w)}
+	http.ServeContent(out, r, "", f.CreatedAt, content)
+	if err := out.connection.Flush(); err != nil && out.failed == nil && !errors.Is(err, http.ErrNotSupported) {
+		out.failed = err
+	}
+	// What is short of what it announced is seen to be cut off: net/http breaks the connection.
+	if content.Failed() != nil && r.Context().Err() == nil {
+		v.Log.Error("a file was cut off", "lead_magnet_id", f.LeadMagnetID, "error", content.Failed())
+	}
+	if r.Method == http.MethodHead || out.bytes == 0 {
+		return 0, 0
+	}
+	switch out.status {
+	case http.StatusOK:
+	case http.StatusPartialContent:
+		from, _, _ := strings.Cut(strings.TrimPrefix(h.Get("Content-Range"), "bytes "), "-")
+		var err error
+		if first, err = strconv.ParseInt(from, 10, 64); err != nil {
+			return 0, 0
+		}
+	default:
+		return 0, 0
+	}
+	last = first + out.bytes
+	if out.failed != nil && last > first {
+		last-- // the end of what was written did not leave
+	}
+	return first, last
+}
+
+// counted counts what is written, and gives each write its own time, so that a slow visitor gets a
+// large file and a dead one is noticed.
+type counted struct {
+	http.ResponseWriter
+	connection *http.ResponseController
+	status     int
+	bytes      int64
+	failed     error
+}
+
+func (c *counted) WriteHeader(status int) {
+	c.status = status
+	c.ResponseWriter.WriteHeader(status)
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	if c.status == 0 {
+		c.WriteHeader(http.StatusOK)
+	}
+	if err := c.connection.SetWriteDeadline(time.Now().Add(stall)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		c.failed = err
+		return 0, err //nolint:wrapcheck // net/http's own
+	}
+	n, err := c.ResponseWriter.Write(b)
+	c.bytes += int64(n)
+	if err != nil {
+		c.failed = err
+	}
+	return n, err //nolint:wrapcheck // a writer's error is passed on as it is
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func seconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }

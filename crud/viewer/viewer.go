@@ -1,0 +1,321 @@
+// Package viewer is the page on which a recipient reads the document of an access link, and what that
+// page loads: the document, in parts, and pdf.js. The page itself counts nothing: its script asks for a
+// session by a POST, so programs that follow links and show previews open none.
+package viewer
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+
+	"lodestone/crud/page"
+	"lodestone/crud/session"
+	"lodestone/pkg/api"
+	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/postgres"
+)
+
+//go:embed viewer.html viewer.css all:dist
+var files embed.FS
+
+// Parts is what the viewer works with. All of it is required.
+type Parts struct {
+	Pages     *page.Site
+	Sessions  *session.Sessions
+	Postgres  *postgres.Pool
+	Addresses *clientaddr.Finder
+	Collector string // URL of the collector as browsers reach it, without a slash at the end
+	Log       *slog.Logger
+}
+
+// Viewer serves the pages. It is safe for concurrent use.
+type Viewer struct {
+	Parts
+	template *page.Template
+	build    *build
+	guesses  *guesses
+}
+
+// New returns the viewer.
+func New(p Parts) (*Viewer, error) {
+	template, err := p.Pages.Parse(files, "viewer.html", "viewer.css")
+	if err != nil {
+		return nil, err
+	}
+	b, err := readBuild(files)
+	if err != nil {
+		return nil, err
+	}
+	if b.Script == "" {
+		p.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
+	}
+	return &Viewer{Parts: p, template: template, build: b, guesses: newGuesses()}, nil
+}
+
+// Path returns the path of the page of a token.
+func Path(token string) string { return "/a/" + token }
+
+// Register mounts the pages.
+func (v *Viewer) Register(a *api.API) {
+	a.Handle("GET /a/{token}", v.Pages.Handler(v.show))
+	a.Handle("POST /a/{token}/sessions", v.Pages.Handler(v.start))
+	a.Handle("POST /a/{token}/open", v.Pages.Handler(v.open))
+	a.Handle("GET /a/{token}/file", http.HandlerFunc(v.file))
+	a.Handle("GET /a/{token}/download", http.HandlerFunc(v.download))
+	a.Handle("GET "+assetPath, v.build)
+}
+
+// find returns the link of a request. Who asks for many that do not exist has to wait.
+func (v *Viewer) find(r *http.Request) (session.Link, error) {
+	who := v.Addresses.Client(r)
+	if wait := v.guesses.wait(who, time.Now()); wait > 0 {
+		return session.Link{}, &tooMany{wait}
+	}
+	link, err := v.Sessions.Find(r.Context(), r.PathValue("token"))
+	if refusal, ok := errors.AsType[*session.Refusal](err); ok && refusal.State == session.Unknown {
+		v.guesses.failed(who, time.Now())
+	}
+	return link, err
+}
+
+// tooMany is the error of somebody who guesses.
+type tooMany struct{ wait time.Duration }
+
+// Error implements error.
+func (*tooMany) Error() string { return "too many unknown links" }
+
+// asPage turns an error into the page that a visitor sees.
+func asPage(err error, brand page.Brand) error {
+	if many, ok := errors.AsType[*tooMany](err); ok {
+		st := page.Show(page.TooManyRequests, page.Brand{})
+		st.Wait = many.wait
+		return st
+	}
+	refusal, ok := errors.AsType[*session.Refusal](err)
+	if !ok {
+		return err
+	}
+	switch refusal.State {
+	case session.Inactive:
+		return page.Show(page.Gone, brand)
+	case session.Expired, session.Over:
+		return page.Show(page.Expired, brand)
+	case session.UsedUp:
+		return page.Show(page.UsedUp, brand)
+	case session.NotReady:
+		return page.Show(page.NotReady, brand)
+	default:
+		return page.Show(page.NotFound, page.Brand{}) // the same for whatever is unknown
+	}
+}
+
+func brandOf(d session.Document) page.Brand {
+	b := page.Brand{Name: d.Owner}
+	if d.Colour != nil {
+		b.Accent = *d.Colour
+	}
+	if l := d.Pictures.Logo; l != nil {
+		b.Logo = l.Path
+		if l.Height > 0 {
+			b.LogoWidth = 32 * l.Width / l.Height
+		}
+	}
+	return b
+}
+
+// shell is what the page is filled with.
+type shell struct {
+	Title     string
+	Path      string // of the link
+	Preview   string
+	Pages     int32
+	Build     *build
+	AssetPath string
+	First     *first
+	Ratio     string // width by height of the first page, for its place before it is there
+}
+
+// first is a picture of the first page, which stands in for it until it is drawn.
+type first struct {
+	Src, SrcSet   string
+	Width, Height int
+}
+
+// show answers with the page. It counts nothing.
+func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
+	link, err := v.find(r)
+	if err != nil {
+		return asPage(err, page.Brand{})
+	}
+	preview := r.URL.Query().Get("preview")
+	owner := preview != "" && v.Sessions.IsPreview(link, preview)
+	// A page that was refused a session comes here to say so: then only what is true now counts.
+	closed := r.URL.Query().Has("closed")
+	d, err := v.Sessions.Look(r.Context(), link, closed)
+	if err != nil && !owner {
+		return asPage(err, brandOf(d))
+	}
+	path := Path(r.PathValue("token"))
+	if closed {
+		http.Redirect(w, r, path, http.StatusSeeOther) // it was refused, but is open again
+		return nil
+	}
+	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: assetPath, Ratio: "1 / 1.4142"}
+	if owner {
+		s.Preview = preview
+	}
+	if t := d.Pictures.Thumbnail; t != nil && !t.Uploaded && t.Width > 0 {
+		s.First = &first{t.Path, t.SrcSet(), t.Width, t.Height}
+		s.Ratio = fmt.Sprintf("%d / %d", t.Width, t.Height)
+	}
+	return v.template.Write(w, r, http.StatusOK, page.Page{
+		Title: d.Title, Class: "viewer", Brand: brandOf(d), Data: s,
+		Policy: page.Policy{Scripts: true, Wasm: true, Connect: []string{v.Collector}},
+	})
+}
+
+// started is the answer to the page's script.
+type started struct {
+	SessionID     uuid.UUID `json:"session_id"`
+	TrackingToken string    `json:"tracking_token"` // empty: nothing is recorded
+	Collector     string    `json:"collector"`
+	File          string    `json:"file"`
+	Download      string    `json:"download"`
+	FileName      string    `json:"file_name"`
+	Size          int64     `json:"size"`
+	Pages         int32     `json:"pages"`
+	Resumed       bool      `json:"resumed"`
+}
+
+// refused tells the page's script why there is no session.
+type refused struct {
+	State string `json:"state"`
+}
+
+// start answers the page's script with a session.
+func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
+	in, err := v.opening(r)
+	if err != nil {
+		v.refuse(w, r, err)
+		return nil
+	}
+	path := Path(r.PathValue("token"))
+	pass := "?s=" + in.Pass()
+	v.answer(w, r, http.StatusCreated, started{
+		SessionID: in.ID, TrackingToken: in.TrackingToken(), Collector: v.Collector,
+		File: path + "/file" + pass, Download: path + "/download" + pass, FileName: in.File.FileName,
+		Size: in.File.FileSize, Pages: in.File.PageCount, Resumed: in.Resumed,
+	})
+	return nil
+}
+
+func (v *Viewer) opening(r *http.Request) (session.Session, error) {
+	link, err := v.find(r)
+	if err != nil {
+		return session.Session{}, err
+	}
+	var asked struct {
+		SessionID uuid.UUID `json:"session_id"`
+		Preview   string    `json:"preview"`
+	}
+	if err := json.UnmarshalRead(r.Body, &asked); err != nil {
+		asked.SessionID = uuid.Nil // it gets a session under an id of ours
+	}
+	if asked.Preview != "" && v.Sessions.IsPreview(link, asked.Preview) {
+		return v.Sessions.Preview(r.Context(), link)
+	}
+	return v.Sessions.Start(r.Context(), link, asked.SessionID)
+}
+
+// refuse tells a script why it gets nothing.
+func (v *Viewer) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	states := map[session.State]string{
+		session.Unknown: "unknown", session.Inactive: "inactive", session.Expired: "expired", session.UsedUp: "used_up",
+		session.NotReady: "not_ready", session.Over: "over",
+	}
+	many, isMany := errors.AsType[*tooMany](err)
+	refusal, isRefusal := errors.AsType[*session.Refusal](err)
+	switch {
+	case isMany:
+		w.Header().Set("Retry-After", seconds(many.wait))
+		v.answer(w, r, http.StatusTooManyRequests, refused{"wait"})
+	case isRefusal && (refusal.State == session.Unknown || refusal.State == session.NotReady):
+		v.answer(w, r, http.StatusNotFound, refused{states[refusal.State]})
+	case isRefusal:
+		v.answer(w, r, http.StatusGone, refused{states[refusal.State]})
+	default:
+		if r.Context().Err() == nil {
+			v.Log.Error("cannot start a session", "request_id", api.RequestID(r.Context()), "error", err)
+		}
+		w.Header().Set("Retry-After", "3")
+		v.answer(w, r, http.StatusServiceUnavailable, refused{"unavailable"})
+	}
+}
+
+func (v *Viewer) answer(w http.ResponseWriter, r *http.Request, status int, body any) {
+	out, err := json.Marshal(body)
+	if err != nil { // its fields are strings and numbers
+		v.Log.Error("cannot write an answer", "request_id", api.RequestID(r.Context()), "error", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	w.WriteHeader(status)
+	_, _ = w.Write(out) // a reader that left needs no answer
+}
+
+// open starts a session for a visitor whose browser runs no script, and leads to the document itself.
+func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
+	link, err := v.find(r)
+	if err != nil {
+		return asPage(err, page.Brand{})
+	}
+	if err := r.ParseForm(); err != nil {
+		return page.Show(page.TooLarge, page.Brand{}).Because(err)
+	}
+	in, err := v.Sessions.Start(r.Context(), link, uuid.Nil)
+	if err != nil {
+		d, _ := v.Sessions.Look(r.Context(), link, true) // for its brand alone
+		return asPage(err, brandOf(d))
+	}
+	to := Path(r.PathValue("token")) + "/file?s=" + in.Pass()
+	if r.PostForm.Get("as") == "download" {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return fmt.Errorf("make id: %w", err)
+		}
+		if err := v.Sessions.Begun(r.Context(), in, visitor(r)); err != nil {
+			return err
+		}
+		to = Path(r.PathValue("token")) + "/download?s=" + in.Pass() + "&d=" + id.String()
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+func visitor(r *http.Request) session.Visitor {
+	agent := strings.ToValidUTF8(r.UserAgent(), "�")
+	agent = strings.ReplaceAll(agent, "\x00", "")
+	return session.Visitor{
+		UserAgent: agent[:min(len(agent), maxAgent)],
+		Objects:   r.Header.Get("Sec-GPC") == "1" || r.Header.Get("DNT") == "1",
+	}
+}
+
+// maxAgent is what the collector keeps of a user agent, in bytes.
+const maxAgent = 512
+
+func disposition(kind, name string) string {
+	return mime.FormatMediaType(kind, map[string]string{"filename": name})
+}

@@ -1,0 +1,213 @@
+import type { PDFDocumentProxy, PDFPageProxy, RenderTask } from "pdfjs-dist";
+import { density, safeLink } from "./layout.ts";
+import { structure } from "./structure.ts";
+
+type Library = typeof import("pdfjs-dist");
+
+/** Pixels of one canvas: what phones bear, and what a desktop does. */
+const MOST_PIXELS = matchMedia("(pointer: coarse)").matches ? 6e6 : 16e6;
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** One page in the document: its place, its picture, its text and its links. */
+export class Page {
+  readonly element: HTMLElement;
+  size: Size;
+  known = false; // the size is the page's own
+  scale = 1;
+
+  private proxy: PDFPageProxy | null = null;
+  private canvas: HTMLCanvasElement | null = null;
+  private drawnWidth = 0; // device pixels
+  private task: RenderTask | null = null;
+  private text: HTMLElement | null = null;
+
+  constructor(
+    readonly number: number,
+    total: number,
+    private readonly library: Library,
+    private readonly pdf: PDFDocumentProxy,
+    size: Size,
+    private readonly go: (dest: unknown) => void,
+    existing: HTMLElement | null,
+  ) {
+    this.size = size;
+    this.element = existing ?? document.createElement("div");
+    this.element.id = "";
+    this.element.classList.add("page");
+    this.element.dataset.page = String(number);
+    this.element.setAttribute("role", "group");
+    this.element.setAttribute("aria-label", `Page ${number} of ${total}`);
+  }
+
+  /** Fetches the page and returns whether its size was not the one assumed. */
+  async learn(): Promise<boolean> {
+    if (this.proxy) return false;
+    this.proxy = await this.pdf.getPage(this.number);
+    const { width, height } = this.proxy.getViewport({ scale: 1 });
+    const changed = width !== this.size.width || height !== this.size.height;
+    this.size = { width, height };
+    this.known = true;
+    return changed;
+  }
+
+  /** Gives the page its place at a scale, in CSS pixels a point. */
+  place(scale: number): void {
+    this.scale = scale;
+    const { style } = this.element;
+    style.setProperty("--width", `${Math.floor(this.size.width * scale)}px`);
+    style.setProperty("--height", `${Math.floor(this.size.height * scale)}px`);
+    style.setProperty("--total-scale-factor", String(scale));
+    style.setProperty("--scale-round-x", "1px");
+    style.setProperty("--scale-round-y", "1px");
+  }
+
+  private wantedWidth(): number {
+    const width = Math.floor(this.size.width * this.scale);
+    const height = Math.floor(this.size.height * this.scale);
+    const wanted = devicePixelRatio * Math.max(1, visualViewport?.scale ?? 1);
+    return Math.round(width * density(width, height, wanted, MOST_PIXELS));
+  }
+
+  /** Whether the picture there is serves. */
+  get drawn(): boolean {
+    return this.canvas !== null && this.known && Math.abs(this.drawnWidth - this.wantedWidth()) <= 1;
+  }
+
+  /** Draws the page; the one drawn before stays until then. Resolves to false if it was given up. */
+  async draw(): Promise<boolean> {
+    await this.learn();
+    const page = this.proxy!;
+    const width = this.wantedWidth();
+    const viewport = page.getViewport({ scale: width / this.size.width });
+    const canvas = document.createElement("canvas");
+    canvas.width = width;
+    canvas.height = Math.max(1, Math.round(viewport.height));
+    canvas.setAttribute("aria-hidden", "true");
+    if (!this.canvas) this.element.classList.add("waiting");
+    this.task = page.render({ canvas, viewport });
+    try {
+      await this.task.promise;
+    } catch (error) {
+      if (error instanceof this.library.RenderingCancelledException) return false;
+      throw error;
+    } finally {
+      this.task = null;
+    }
+    this.canvas?.remove();
+    this.canvas = canvas;
+    this.drawnWidth = width;
+    this.element.prepend(canvas);
+    this.element.classList.remove("waiting");
+    this.element.classList.add("drawn");
+    this.element.querySelector(".wrong-page")?.remove();
+    return true;
+  }
+
+  /** Says that the page cannot be shown, and offers to try again. */
+  fail(again: () => void): void {
+    this.element.classList.remove("waiting");
+    if (this.element.querySelector(".wrong-page")) return;
+    const box = document.createElement("div");
+    box.className = "wrong-page";
+    const words = document.createElement("span");
+    words.textContent = `Page ${this.number} cannot be shown.`;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Try again";
+    button.addEventListener("click", () => {
+      box.remove();
+      again();
+    });
+    box.append(words, button);
+    this.element.append(box);
+  }
+
+  cancel(): void {
+    this.task?.cancel();
+  }
+
+  /** Adds the text, for selecting and for being read out, and the links. */
+  async write(): Promise<void> {
+    if (this.text) return;
+    await this.learn();
+    const page = this.proxy!;
+    const text = document.createElement("div");
+    text.className = "textLayer";
+    this.text = text;
+    try {
+      const viewport = page.getViewport({ scale: 1 });
+      const layer = new this.library.TextLayer({ textContentSource: page.streamTextContent({ includeMarkedContent: true }), container: text, viewport });
+      await layer.render();
+      text.style.width = text.style.height = ""; // as large as the page, at any scale
+      this.element.append(text);
+      const tree = await structure(page, text, this.number);
+      if (tree) this.element.append(tree);
+      await this.link(page);
+    } catch (error) {
+      this.text = null;
+      text.remove();
+      throw error;
+    }
+  }
+
+  private async link(page: PDFPageProxy): Promise<void> {
+    const viewport = page.getViewport({ scale: 1 });
+    for (const annotation of await page.getAnnotations({ intent: "display" })) {
+      if (annotation.subtype !== "Link") continue;
+      const url = safeLink(annotation.url);
+      if (!url && !annotation.dest) continue; // scripts and other actions lead nowhere
+      const [left, bottom, right, top] = annotation.rect as [number, number, number, number];
+      const [x1, y1] = viewport.convertToViewportPoint(left, bottom) as [number, number];
+      const [x2, y2] = viewport.convertToViewportPoint(right, top) as [number, number];
+      const spot = document.createElement("a");
+      spot.className = "link-spot";
+      const share = (value: number, of: number) => `${(100 * value) / of}%`;
+      spot.style.left = share(Math.min(x1, x2), this.size.width);
+      spot.style.top = share(Math.min(y1, y2), this.size.height);
+      spot.style.width = share(Math.abs(x2 - x1), this.size.width);
+      spot.style.height = share(Math.abs(y2 - y1), this.size.height);
+      if (url) {
+        spot.href = url;
+        spot.target = "_blank";
+        spot.rel = "noopener noreferrer nofollow";
+        spot.setAttribute("aria-label", (annotation.overlaidText as string | undefined)?.trim() || new URL(url).host || url);
+        spot.title = url;
+      } else {
+        spot.href = "#";
+        spot.setAttribute("aria-label", (annotation.overlaidText as string | undefined)?.trim() || "Go to another page");
+        spot.addEventListener("click", (event) => {
+          event.preventDefault();
+          this.go(annotation.dest);
+        });
+      }
+      this.element.append(spot);
+    }
+  }
+
+  /** Gives back the memory of the picture. */
+  forget(): void {
+    this.cancel();
+    if (!this.canvas) return;
+    this.canvas.width = this.canvas.height = 0; // some browsers keep the pixels of a canvas that is gone
+    this.canvas.remove();
+    this.canvas = null;
+    this.drawnWidth = 0;
+    this.element.classList.remove("drawn");
+    this.proxy?.cleanup();
+  }
+
+  /** Draws a picture of the page apart from the document, so many pixels wide. */
+  async picture(width: number): Promise<HTMLCanvasElement> {
+    await this.learn();
+    const viewport = this.proxy!.getViewport({ scale: width / this.size.width });
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.max(1, Math.round(viewport.width));
+    canvas.height = Math.max(1, Math.round(viewport.height));
+    await this.proxy!.render({ canvas, viewport, intent: width > 1000 ? "print" : "display" }).promise;
+    return canvas;
+  }
+}

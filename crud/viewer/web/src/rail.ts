@@ -1,0 +1,87 @@
+import type { Reader } from "./reader.ts";
+
+const WIDTH = 128;
+
+/** The pages in small, beside the document. Each is drawn when it comes into sight. */
+export class Rail {
+  private readonly buttons: HTMLButtonElement[] = [];
+  private made = false;
+
+  constructor(
+    private readonly rail: HTMLElement,
+    private readonly list: HTMLElement,
+    private readonly toggle: HTMLElement,
+    private readonly reader: Reader,
+    private readonly chosen: (page: number) => void,
+  ) {
+    toggle.addEventListener("click", () => this.show(!this.shown));
+  }
+
+  get shown(): boolean {
+    return !this.rail.hidden;
+  }
+
+  show(shown: boolean): void {
+    if (shown && !this.made) this.make();
+    this.rail.hidden = !shown;
+    this.toggle.setAttribute("aria-expanded", String(shown));
+    // On narrow windows it lies over the document, and goes when a page is chosen.
+    const beside = shown && matchMedia("(min-width: 1100px)").matches;
+    document.documentElement.style.setProperty("--rail", beside ? "176px" : "0px");
+    this.reader.relayout();
+    if (shown) this.mark(this.reader.current, true);
+  }
+
+  /** Marks the page that is read. */
+  mark(page: number, always = false): void {
+    if (!this.made) return;
+    for (const button of this.buttons) button.removeAttribute("aria-current");
+    const button = this.buttons[page - 1];
+    button?.setAttribute("aria-current", "page");
+    if (button && (always || this.shown)) {
+      const box = button.getBoundingClientRect();
+      const room = this.rail.getBoundingClientRect();
+      if (box.top < room.top || box.bottom > room.bottom) this.rail.scrollTop += box.top - room.top - room.height / 2 + box.height / 2;
+    }
+  }
+
+  private make(): void {
+    this.made = true;
+    const watch = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        watch.unobserve(target);
+        this.reader.whenIdle(() => this.draw(target as HTMLElement));
+      }
+    }, { root: this.rail, rootMargin: "200px" });
+    for (const page of this.reader.pages) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.setAttribute("aria-label", `Page ${page.number}`);
+      const leaf = document.createElement("span");
+      leaf.className = "leaf";
+      leaf.dataset.page = String(page.number);
+      leaf.style.aspectRatio = `${page.size.width} / ${page.size.height}`;
+      const number = document.createElement("span");
+      number.textContent = String(page.number);
+      button.append(leaf, number);
+      button.addEventListener("click", () => {
+        this.chosen(page.number);
+        if (!matchMedia("(min-width: 1100px)").matches) this.show(false);
+      });
+      const item = document.createElement("li");
+      item.append(button);
+      this.list.append(item);
+      this.buttons.push(button);
+      watch.observe(leaf);
+    }
+  }
+
+  private async draw(leaf: HTMLElement): Promise<void> {
+    const page = this.reader.pages[Number(leaf.dataset.page) - 1]!;
+    const canvas = await page.picture(Math.round(WIDTH * Math.min(2, devicePixelRatio)));
+    canvas.setAttribute("aria-hidden", "true");
+    leaf.style.aspectRatio = `${page.size.width} / ${page.size.height}`;
+    leaf.append(canvas);
+  }
+}

@@ -1,0 +1,96 @@
+import { uuidv7 } from "./uuid.ts";
+
+/** What the server gives who opens a link. */
+export interface Session {
+  session_id: string;
+  tracking_token: string;
+  collector: string;
+  file: string;
+  download: string;
+  file_name: string;
+  size: number;
+  pages: number;
+  resumed: boolean;
+}
+
+/** What a history entry keeps: a reload, unlike a cookie, tells it to nobody else. */
+export interface Kept {
+  session?: string;
+  page?: number;
+  /** Share of the page that is above the window. */
+  offset?: number;
+  zoom?: string;
+}
+
+export function kept(): Kept {
+  return (history.state as Kept | null) ?? {};
+}
+
+export function keep(change: Kept): void {
+  history.replaceState({ ...kept(), ...change }, "");
+}
+
+/** Resolves when somebody can see the page: one that loads ahead, or behind, opens nothing. */
+export async function seen(): Promise<void> {
+  while ((document as Document & { prerendering?: boolean }).prerendering || document.visibilityState !== "visible") {
+    await new Promise<void>((resolve) => {
+      document.addEventListener("visibilitychange", () => resolve(), { once: true });
+      document.addEventListener("prerenderingchange", () => resolve(), { once: true });
+    });
+  }
+}
+
+/** Resolves after a time, or when the network comes back. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener("online", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener("online", done);
+  });
+}
+
+/** Reads Retry-After, in seconds. */
+export function retryAfter(response: Response): number | undefined {
+  const seconds = Number(response.headers.get("Retry-After"));
+  return seconds > 0 ? seconds : undefined;
+}
+
+/**
+ * Opens the link, or goes on with the session of this history entry. The id is chosen here, so that a
+ * request whose answer got lost is repeated without spending another opening. It gives up only when
+ * the link cannot be opened: then the page goes where it says so.
+ */
+export async function open(path: string, preview: string, trouble: (why: "offline" | "busy" | null) => void): Promise<Session> {
+  const id = kept().session ?? uuidv7();
+  keep({ session: id });
+  for (let failures = 0; ; failures++) {
+    let wait = Math.min(30_000, 500 * 2 ** failures);
+    try {
+      const response = await fetch(`${path}/sessions`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ session_id: id, preview }),
+        credentials: "omit",
+      });
+      if (response.status === 201) {
+        const session = (await response.json()) as Session;
+        keep({ session: session.session_id });
+        trouble(null);
+        return session;
+      }
+      if (response.status === 404 || response.status === 410 || response.status === 403) {
+        location.replace(`${path}?closed`);
+        return await new Promise<never>(() => undefined);
+      }
+      wait = Math.max(wait, (retryAfter(response) ?? 0) * 1_000);
+      trouble("busy");
+    } catch {
+      trouble("offline");
+    }
+    await pause(wait);
+  }
+}

@@ -1,0 +1,85 @@
+/** One visit to a page: from the moment it was the page mostly seen until another was, or none. */
+export interface Visit {
+  page: number;
+  /** When it began, in milliseconds since 1970. */
+  startedAt: number;
+  /** How long the page was visible to somebody who was there, in whole milliseconds. */
+  durationMs: number;
+}
+
+export interface Clock {
+  /** Milliseconds that never go back. */
+  now(): number;
+  /** Milliseconds since 1970. */
+  wall(): number;
+}
+
+/** After this time without any input nobody is taken to be reading. */
+export const IDLE_AFTER_MS = 60_000;
+/** A page that was passed quicker than this was not viewed. */
+export const LEAST_MS = 500;
+
+/**
+ * Visits measures how long each page is seen. It is told what happens, and tells of each visit once,
+ * when it is over: another page is mostly seen, or the browser shows something else.
+ */
+export class Visits {
+  private page: number | null = null;
+  private shown = false;
+  private begun: { startedAt: number; counted: number } | null = null;
+  private from = 0; // when counting was last brought up to date
+  private lastInput: number;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly done: (visit: Visit) => void,
+  ) {
+    this.lastInput = clock.now();
+  }
+
+  /** The page mostly seen, null if none is there to see. */
+  see(page: number | null): void {
+    if (page === this.page) return;
+    this.end();
+    this.page = page;
+    this.begin();
+  }
+
+  /** Whether the browser shows the document. */
+  show(shown: boolean): void {
+    if (shown === this.shown) return;
+    if (!shown) this.end();
+    this.shown = shown;
+    if (shown) {
+      this.lastInput = this.clock.now(); // somebody came back
+      this.begin();
+    }
+  }
+
+  /** Somebody moved, pressed or touched something. */
+  input(): void {
+    this.settle();
+    this.lastInput = this.clock.now();
+  }
+
+  private begin(): void {
+    if (!this.shown || this.page === null || this.begun) return;
+    this.begun = { startedAt: this.clock.wall(), counted: 0 };
+    this.from = this.clock.now();
+  }
+
+  /** Counts the time up to now, but for what lies beyond the patience after the last input. */
+  private settle(): void {
+    const now = this.clock.now();
+    if (this.begun) this.begun.counted += Math.max(0, Math.min(now, this.lastInput + IDLE_AFTER_MS) - this.from);
+    this.from = now;
+  }
+
+  private end(): void {
+    this.settle();
+    const { begun, page } = this;
+    this.begun = null;
+    if (!begun || page === null || begun.counted < LEAST_MS) return;
+    this.done({ page, startedAt: begun.startedAt, durationMs: Math.round(begun.counted) });
+  }
+}
