@@ -35,7 +35,11 @@ func answer(cacheDir string, file *os.File, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	v := e.count(file)
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("measure the file: %w", err)
+	}
+	v := e.count(file, info.Size())
 	encoder := json.NewEncoder(out)
 	if err := encoder.Encode(v); err != nil {
 		return fmt.Errorf("tell the pages: %w", err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"sort"
 
 	"github.com/klippa-app/go-pdfium"
@@ -60,13 +59,9 @@ func (e *engine) close() error {
 	return nil
 }
 
-// count opens a file and returns what it is.
-func (e *engine) count(file *os.File) verdict {
-	info, err := file.Stat()
-	if err != nil {
-		return verdict{Invalid: explain(err)}
-	}
-	opened, err := e.pdfium.OpenDocument(&requests.OpenDocument{FileReader: file, FileReaderSize: info.Size()})
+// count opens a file of so many bytes and returns what it is.
+func (e *engine) count(file io.ReadSeeker, size int64) verdict {
+	opened, err := e.pdfium.OpenDocument(&requests.OpenDocument{FileReader: file, FileReaderSize: size})
 	if err != nil {
 		return verdict{Invalid: explain(err)}
 	}

@@ -58,14 +58,15 @@ func TestFilesOfManyProducers(t *testing.T) {
 	for name, want := range produced {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n, err := count(t, testdata(t, name))
+			document, err := read(t, testdata(t, name))
 			if want == 0 {
 				reason, _ := pdf.IsInvalid(err)
 				require.Equal(t, "is locked by a password: send it without one", reason)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, want, n)
+			require.Equal(t, want, document.Pages)
+			requireCover(t, document)
 		})
 	}
 }
@@ -80,7 +81,7 @@ func TestOddFiles(t *testing.T) {
 		"web page after":               append(bytes.Clone(classic), strings.Repeat("<!-- made in 0.3 s -->\n", 20)...),
 		"lines changed to CR LF":       bytes.ReplaceAll(classic, []byte("\n"), []byte("\r\n")),
 		"wrong place of the table":     append(bytes.Clone(classic[:bytes.LastIndex(classic, []byte("startxref"))]), "startxref\n17\n%%EOF\n"...),
-		"table lost":                   classic[:bytes.LastIndex(classic, []byte("xref\n0 "))],
+		"table lost":                   slices.Concat(classic[:bytes.LastIndex(classic, []byte("xref\n0 "))], classic[bytes.LastIndex(classic, []byte("trailer")):]),
 		"table that updates a table":   update(t, classic),
 		"table that updates a stream":  update(t, streams),
 		"hybrid, as Word writes it":    hybrid(t, classic),

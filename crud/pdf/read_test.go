@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"context"
 	"fmt"
+	"image/color"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -25,13 +26,35 @@ func TestMain(m *testing.M) {
 
 func count(t *testing.T, content []byte) (int, error) {
 	t.Helper()
+	document, err := read(t, content)
+	return document.Pages, err
+}
+
+func read(t *testing.T, content []byte) (pdf.Document, error) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(path, content, 0o600))
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	document, err := reader(t).Read(t.Context(), file)
-	return document.Pages, err
+	return reader(t).Read(t.Context(), file)
+}
+
+// requireCover checks that a first page was rendered, with something on it, on white.
+func requireCover(t *testing.T, document pdf.Document) {
+	t.Helper()
+	require.NotNil(t, document.Cover)
+	require.Equal(t, pdf.CoverWidth, document.Cover.Rect.Dx())
+	require.True(t, document.Cover.Opaque())
+	colours := map[color.RGBA]int{}
+	for y := range document.Cover.Rect.Dy() {
+		for x := range document.Cover.Rect.Dx() {
+			colours[document.Cover.RGBAAt(x, y)]++
+		}
+	}
+	require.Greater(t, len(colours), 1, "the page is blank")
+	white := color.RGBA{0xff, 0xff, 0xff, 0xff}
+	require.Greater(t, colours[white], len(document.Cover.Pix)/8, "the page is not white")
 }
 
 func reader(t *testing.T) *pdf.Reader {
@@ -78,6 +101,7 @@ func TestHostileFiles(t *testing.T) {
 		"empty":            {},
 		"text":             []byte("Dear customer, here is your guide."),
 		"web page":         []byte("<html>%PDF</html>"),
+		"disguised page":   []byte("%PDF-1.7\n<html><script>alert(1)</script></html>"),
 		"signature alone":  []byte("%PDF-1.7\n"),
 		"half":             whole[:len(whole)/3],
 		"no pages":         pdftest.New(0, 0),

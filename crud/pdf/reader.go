@@ -176,7 +176,7 @@ func parse(out []byte) (t told, ok bool) {
 	}
 	var c cover
 	line, err = in.ReadSlice('\n')
-	if err != nil || json.Unmarshal(line, &c) != nil || c.Width != CoverWidth || c.Height < minCoverHeight || c.Height > MaxCoverHeight {
+	if t.Invalid != "" || err != nil || json.Unmarshal(line, &c) != nil || c.Width != CoverWidth || c.Height < minCoverHeight || c.Height > MaxCoverHeight {
 		return t, true
 	}
 	page := image.NewRGBA(image.Rect(0, 0, c.Width, c.Height))

@@ -13,8 +13,12 @@ import (
 	scale "golang.org/x/image/draw"
 )
 
-// Quality of JPEG: text stays clean at 88, and more doubles the size.
-const quality = 88
+// Quality of JPEG: text stays clean at 88, and more doubles the size. A preview is mostly one slow
+// gradient, which shows steps of hue at that.
+const (
+	quality        = 88
+	previewQuality = 93
+)
 
 // Set is the pictures made of one original, ready to be stored.
 type Set []made
@@ -83,8 +87,12 @@ func resize(original *image.RGBA, width, height int) *image.RGBA {
 // colours, and sharper.
 func encode(kind string, original *image.RGBA) (made, error) {
 	m := made{kind: kind, contentType: typeJPEG, width: original.Rect.Dx(), height: original.Rect.Dy()}
+	q := quality
+	if kind == preview {
+		q = previewQuality
+	}
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, original, &jpeg.Options{Quality: quality}); err != nil {
+	if err := jpeg.Encode(&out, original, &jpeg.Options{Quality: q}); err != nil {
 		return made{}, fmt.Errorf("encode picture: %w", err)
 	}
 	m.bytes = out.Bytes()

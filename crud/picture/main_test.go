@@ -1,0 +1,14 @@
+package picture
+
+import (
+	"testing"
+
+	"lodestone/crud/pdf"
+	"lodestone/pkg/engine/enginetest"
+)
+
+func TestMain(m *testing.M) {
+	pdf.Main()
+	Main()
+	enginetest.Main(m)
+}
