@@ -28,9 +28,9 @@ type listEventsInput struct {
 
 // Event is an analytics event as the API shows it.
 type Event struct {
-	ID           uuid.UUID  `json:"id" doc:"Unique within the access link."`
-	AccessLinkID uuid.UUID  `json:"access_link_id"`
-	EventType    string     `json:"event_type" enum:"page_viewed,download_started,download_completed"`
+	ID           uuid.UUID  `json:"id" format:"uuid" doc:"Unique within the access link."`
+	AccessLinkID uuid.UUID  `json:"access_link_id" format:"uuid" doc:"The access link that it happened on."`
+	EventType    string     `json:"event_type" enum:"page_viewed,download_started,download_completed" doc:"What happened."`
 	EventData    jsonObject `json:"event_data" doc:"What belongs to the type of the event, such as the page."`
 	IPHash       *string    `json:"ip_hash" doc:"Keyed hash of the visitor's address; the key is destroyed within two days. Null when withheld."`
 	UserAgent    *string    `json:"user_agent" doc:"Null when withheld."`
@@ -45,7 +45,11 @@ type EventPage struct {
 
 // EventPagination is the Pagination of a list of events.
 type EventPagination struct {
-	api.CursorPagination
+	Page              *int     `json:"page" minimum:"1" doc:"Number of this page, from 1. Null when it was asked for by cursor: such pages have no numbers."`
+	PerPage           int      `json:"per_page" doc:"Elements on a page."`
+	Total             int64    `json:"total" doc:"Elements on all pages."`
+	TotalPages        int64    `json:"total_pages" doc:"Number of pages."`
+	NextCursor        *string  `json:"next_cursor" doc:"Cursor of the next page, null at the end."`
 	NextReceivedAfter api.Time `json:"next_received_after" doc:"The received_after of the next pull of what is new. It lies some seconds back, so that events which are being stored just now are not missed: a few come again, known by access_link_id and id. The pages of one walk by cursor all have that of the first; of pages by number, take that of the first."`
 }
 
@@ -83,8 +87,9 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 		data[i] = present(&list[i])
 	}
 	page := api.ListCursor(ctx, in.CursorPaging, data, found.total, next)
+	at := page.Body.Pagination
 	return &api.Answer[EventPage]{Header: page.Header, Body: EventPage{
-		page.Body.Data, EventPagination{page.Body.Pagination, api.TimeOf(found.settled)},
+		page.Body.Data, EventPagination{at.Page, at.PerPage, at.Total, at.TotalPages, at.NextCursor, api.TimeOf(found.settled)},
 	}}, nil
 }
 

@@ -34,5 +34,5 @@ func (o jsonObject) MarshalJSON() ([]byte, error) {
 
 // Schema implements huma.SchemaProvider.
 func (jsonObject) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Examples: []any{map[string]any{"page": 3, "duration_ms": 8200}}}
 }
