@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -16,9 +17,11 @@ import (
 
 // batch is the work space of one request. It is reused.
 type batch struct {
+	raw      []byte // the body as it came, if it came bit by bit
 	unpacked []byte // the body, if it was compressed
 	source   bytes.Buffer
 	decoder  *jsontext.Decoder
+	arrived  time.Time // when the request was complete
 	element  element
 	event    event.Event
 	view     event.LinkView
@@ -32,11 +35,17 @@ type batch struct {
 }
 
 func (b *batch) reset() {
-	unpacked := b.unpacked[:0]
+	raw, unpacked := b.raw[:0], b.unpacked[:0]
+	if cap(raw) > firstBytes { // what waits for its next use is bounded as well
+		raw = nil
+	}
+	if cap(unpacked) > 4*firstBytes {
+		unpacked = nil
+	}
 	clear(b.records)
 	clear(b.rejected)
 	*b = batch{
-		unpacked: unpacked, decoder: b.decoder,
+		raw: raw, unpacked: unpacked, decoder: b.decoder,
 		ends: b.ends[:0], records: b.records[:0], rejected: b.rejected[:0],
 	}
 }

@@ -17,12 +17,11 @@ func tooLarge(limit int) refusal {
 	return refusal{fasthttp.StatusRequestEntityTooLarge, codeTooLarge, fmt.Sprintf("The body has more than %d bytes.", limit)}
 }
 
-// body returns the body of a request, unpacked, if its type and size are allowed.
-func (b *batch) body(ctx *fasthttp.RequestCtx, limit int) ([]byte, refusal, bool) {
+// body returns the body of a request that came as raw, unpacked, if its type and size are allowed.
+func (b *batch) body(ctx *fasthttp.RequestCtx, raw []byte, limit int) ([]byte, refusal, bool) {
 	if no, refused := checkType(ctx.Request.Header.ContentType()); refused {
 		return nil, no, true
 	}
-	raw := ctx.Request.Body()
 	encoding := bytes.TrimSpace(ctx.Request.Header.Peek(fasthttp.HeaderContentEncoding))
 	switch {
 	case len(ctx.Request.Header.PeekAll(fasthttp.HeaderContentEncoding)) > 1:

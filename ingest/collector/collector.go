@@ -37,6 +37,7 @@ type Collector struct {
 	addresses addresses
 	honour    bool // privacy signals
 	metrics   *metrics
+	arriving  arrivals
 	admission admission
 	limit     *addressLimit
 	server    *fasthttp.Server
@@ -75,6 +76,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		deps:      d,
 		addresses: addresses{trusted, c.ForwardedHeader},
 		honour:    c.PrivacySignals == "honour",
+		arriving:  arrivals{most: c.MaxInFlight},
 		admission: admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
 		limit:     newAddressLimit(c.AddressLimit),
 		metrics:   m,
@@ -92,6 +94,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		WriteTimeout:                 c.WriteTimeout,
 		IdleTimeout:                  c.IdleTimeout,
 		MaxRequestBodySize:           c.MaxBodyBytes,
+		StreamRequestBody:            true, // else room for what is announced is taken before it comes
 		ReadBufferSize:               c.MaxHeaderBytes,
 		Concurrency:                  2*c.MaxConnections + 1024, // never met: the listener counts, and answers better
 		DisablePreParseMultipartForm: true,

@@ -28,7 +28,7 @@ type Config struct {
 	MaxConnections  int           `name:"collector-max-connections" default:"65536" help:"Connections that may be open at the same time."`
 	MaxConnsPerIP   int           `name:"collector-max-connections-per-ip" default:"0" help:"Connections that one address may have open at the same time; 0 sets no limit. Do not set it behind a proxy."`
 	MaxRequests     int           `name:"collector-max-requests" default:"4096" help:"Requests that are worked on at the same time; more are answered with 503 at once. Most of the time of a request is its wait for Kafka."`
-	MaxInFlight     int64         `name:"collector-max-in-flight-bytes" default:"67108864" help:"Bytes of the bodies that are worked on at the same time; more are answered with 503 at once."`
+	MaxInFlight     int64         `name:"collector-max-in-flight-bytes" default:"67108864" help:"Bytes of the bodies that are worked on at the same time; more are answered with 503 at once. Large bodies that are still arriving may take as much again."`
 	AddressLimit    int           `name:"collector-address-requests-per-minute" default:"0" help:"Requests that one address may make in a minute before it is answered with 429; 0 sets no limit. Readers in one office share an address."`
 	TrustedProxies  []string      `name:"collector-trusted-proxies" placeholder:"CIDR,..." help:"Addresses or networks of proxies whose word about the client's address is believed."`
 	ForwardedHeader string        `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`

@@ -38,18 +38,17 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 		refuseWith(ctx, refusal{fasthttp.StatusNotFound, codeNotFound, "There is nothing under this path; events go to POST " + eventsPath + "."})
 		return
 	}
-	t, admitted := c.admit(ctx, path)
-	if !admitted {
-		return
-	}
-	defer t.leave()
 	switch path {
 	case eventsPath:
-		c.serveDoor(ctx, &eventsDoor, &t)
+		c.serveDoor(ctx, &eventsDoor)
 	case viewsPath:
-		c.serveDoor(ctx, &viewsDoor, &t)
+		c.serveDoor(ctx, &viewsDoor)
 	default:
-		c.servePixel(ctx)
+		t, admitted := c.admit(ctx, path, 0)
+		if admitted {
+			defer t.leave()
+			c.servePixel(ctx)
+		}
 	}
 }
 
@@ -69,11 +68,11 @@ func (c *Collector) finish(ctx *fasthttp.RequestCtx, p any) {
 	c.metrics.inFlight.Dec()
 }
 
-func (c *Collector) serveDoor(ctx *fasthttp.RequestCtx, d *door, t *ticket) {
+func (c *Collector) serveDoor(ctx *fasthttp.RequestCtx, d *door) {
 	const allowed = "POST, OPTIONS"
 	switch {
 	case ctx.IsPost():
-		c.post(ctx, d, t)
+		c.post(ctx, d)
 	case ctx.IsOptions():
 		preflight(ctx, allowed)
 	default:
@@ -82,13 +81,23 @@ func (c *Collector) serveDoor(ctx *fasthttp.RequestCtx, d *door, t *ticket) {
 	}
 }
 
-func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door, t *ticket) {
+func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door) {
 	b := c.batches.Get().(*batch)
 	defer func() {
 		b.reset()
 		c.batches.Put(b)
 	}()
-	body, no, refused := b.body(ctx, c.config.MaxBodyBytes)
+	raw, received := c.receive(ctx, b)
+	if !received {
+		return
+	}
+	b.arrived = time.Now()
+	t, admitted := c.admit(ctx, "", len(raw))
+	if !admitted {
+		return
+	}
+	defer t.leave()
+	body, no, refused := b.body(ctx, raw, c.config.MaxBodyBytes)
 	if refused {
 		refuseWith(ctx, no)
 		return
@@ -103,7 +112,7 @@ func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door, t *ticket) {
 		refuseWithList(ctx, no, b.rejected)
 		return
 	}
-	if err := c.write(ctx, b); err != nil {
+	if err := c.write(b); err != nil {
 		c.logFailure(ctx, b, err)
 		ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, retryAfter)
 		refuseWith(ctx, refusal{fasthttp.StatusServiceUnavailable, codeUnavailable,
@@ -127,14 +136,14 @@ func (c *Collector) logFailure(ctx *fasthttp.RequestCtx, b *batch, err error) {
 
 // write makes the records durable, or fails when the time for the request is over, which began when
 // it had arrived.
-func (c *Collector) write(request *fasthttp.RequestCtx, b *batch) error {
+func (c *Collector) write(b *batch) error {
 	begin := time.Now()
 	if ackEarly {
 		records := slices.Clone(b.records)
 		go func() { _ = c.deps.Sink.Write(c.base, records) }() // broken, as wanted
 		return nil
 	}
-	ctx, cancel := context.WithDeadline(c.base, request.Time().Add(c.config.AckTimeout))
+	ctx, cancel := context.WithDeadline(c.base, b.arrived.Add(c.config.AckTimeout))
 	defer cancel()
 	err := c.deps.Sink.Write(ctx, b.records)
 	c.metrics.ack.Observe(time.Since(begin).Seconds())
@@ -176,12 +185,15 @@ func purpose(h *fasthttp.RequestHeader) []byte {
 // newID returns an id for an event that came without.
 func (c *Collector) newID() uuid.UUID { return uuid.Must(uuid.NewV7()) } // crypto/rand never fails
 
+var (
+	late    = refusal{fasthttp.StatusRequestTimeout, codeUnavailable, "The request did not arrive in time."}
+	notHTTP = refusal{fasthttp.StatusBadRequest, codeInvalidParameter, "The request is not valid HTTP."}
+)
+
 // refuse answers a request that the server could not read. The connection is closed after it.
 func (c *Collector) refuse(ctx *fasthttp.RequestCtx, err error) {
 	setCommonHeaders(ctx)
-	if own := c.listener.find(ctx.Conn()); own != nil {
-		own.linger.Store(true)
-	}
+	c.endAfter(ctx)
 	var (
 		small   *fasthttp.ErrSmallBuffer
 		timeout net.Error
@@ -193,9 +205,9 @@ func (c *Collector) refuse(ctx *fasthttp.RequestCtx, err error) {
 		refuseWith(ctx, refusal{fasthttp.StatusRequestHeaderFieldsTooLarge, codeTooLarge,
 			fmt.Sprintf("The request line and the headers have more than %d bytes.", c.config.MaxHeaderBytes)})
 	case errors.As(err, &timeout) && timeout.Timeout():
-		refuseWith(ctx, refusal{fasthttp.StatusRequestTimeout, codeUnavailable, "The request did not arrive in time."})
+		refuseWith(ctx, late)
 	default:
-		refuseWith(ctx, refusal{fasthttp.StatusBadRequest, codeInvalidParameter, "The request is not valid HTTP."})
+		refuseWith(ctx, notHTTP)
 	}
 	c.metrics.answered(ctx.Response.StatusCode())
 }

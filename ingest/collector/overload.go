@@ -12,8 +12,8 @@ const requestOverhead = 4 << 10
 
 // admit lets a request in, or answers it. It looks at nothing that takes time: under overload this
 // is all that most requests get.
-func (c *Collector) admit(ctx *fasthttp.RequestCtx, path string) (ticket, bool) {
-	t, ok := c.admission.enter(int64(len(ctx.Request.Body())) + requestOverhead)
+func (c *Collector) admit(ctx *fasthttp.RequestCtx, path string, bytes int) (ticket, bool) {
+	t, ok := c.admission.enter(int64(bytes) + requestOverhead)
 	if !ok {
 		reason := refusedBytes
 		if c.admission.requests.Load() >= c.admission.maxRequests {

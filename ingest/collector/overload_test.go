@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/ingest/collector"
 	"lodestone/ingest/producer"
@@ -99,14 +100,18 @@ func (c crawl) Write(ctx context.Context, _ []producer.Record) error {
 	}
 }
 
-// Many times more requests than the sink can take: those that are accepted wait for less than the
+// Many times more requests than Kafka takes: those that are accepted wait for less than the
 // deadline, the others are told at once, and memory of waiting requests is bounded by their number.
 func TestLatencyUnderOverloadIsBounded(t *testing.T) {
 	t.Parallel()
 	const deadline = 3 * time.Second
 	s := newStack(t, func(c *collector.Config, d *collector.Deps) {
-		d.Sink = crawl{make(chan struct{}, 4), 10 * time.Millisecond} // 400 a second
-		c.MaxRequests, c.AckTimeout = 32, deadline                    // a wait of 80 ms
+		c.MaxRequests, c.AckTimeout = 32, deadline
+	})
+	s.cluster.ControlKey(kmsg.Produce.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+		s.cluster.KeepControl()
+		s.cluster.SleepControl(func() { <-time.After(20 * time.Millisecond) }) // a Kafka that is slow
+		return nil, nil, false
 	})
 	const clients, each = 128, 15
 	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
@@ -145,6 +150,58 @@ func TestLatencyUnderOverloadIsBounded(t *testing.T) {
 	require.Greater(t, len(accepted), 30)
 	slices.Sort(accepted)
 	require.Less(t, accepted[len(accepted)*99/100], deadline)
+}
+
+// Bodies that do not come to their end have a bounded share of the memory, whatever is announced: the
+// ones beyond it are told to come back, small ones are served all the time, and room comes back.
+func TestBodiesThatAreStillArrivingAreBounded(t *testing.T) {
+	t.Parallel()
+	const room, size, clients = 4 << 20, 900 << 10, 24
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.MaxInFlight = room })
+	body := strings.Repeat(" ", size-len(s.event())) + s.event()
+	head := fmt.Sprintf("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
+	type client struct {
+		conn   io.WriteCloser
+		reader *bufio.Reader
+	}
+	open := make([]client, clients)
+	for i := range open {
+		conn, reader := s.dial(t, head)
+		open[i] = client{conn, reader}
+	}
+	require.Equal(t, 202, s.post(t, s.event()).status, "announced is not taken")
+	statuses := make(chan int, clients)
+	rest := make(chan struct{})
+	for _, c := range open {
+		go func() {
+			_, _ = io.WriteString(c.conn, body[:size-10]) // those that are refused do not read all of it
+			go func() {
+				<-rest
+				_, _ = io.WriteString(c.conn, body[size-10:])
+			}()
+			response, err := http.ReadResponse(c.reader, nil)
+			if err != nil {
+				statuses <- 0
+				return
+			}
+			_ = response.Body.Close()
+			statuses <- response.StatusCode
+		}()
+	}
+	const most = room / (512 << 10) // each of them has outgrown that
+	for range clients - most {
+		require.Equal(t, 503, <-statuses)
+	}
+	require.Equal(t, 202, s.post(t, s.event()).status, "small ones are served")
+	close(rest)
+	served := 0
+	for range most {
+		if <-statuses == 202 {
+			served++
+		}
+	}
+	require.Positive(t, served, "those that were there first are served")
+	require.Equal(t, 202, s.post(t, body).status, "room comes back")
 }
 
 // The deadline is the request's, not only that of its write.

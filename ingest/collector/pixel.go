@@ -34,9 +34,10 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		b.reset()
 		c.batches.Put(b)
 	}()
+	b.arrived = ctx.Time()
 	s, v := c.sender(ctx)
 	b.addPixel(c, claims, &s, &v, ctx.Request.Header.Referer())
-	if err := c.write(ctx, b); err != nil {
+	if err := c.write(b); err != nil {
 		c.logFailure(ctx, b, err)
 		unavailablePixel(ctx)
 		return
