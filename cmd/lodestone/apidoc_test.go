@@ -25,6 +25,8 @@ var varying = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`), "TIME"},
 	{regexp.MustCompile(`lsk_\w+`), "KEY"},
+	{regexp.MustCompile(`whsec_[\w+/=]+`), "SECRET"},
+	{regexp.MustCompile(`"latency_ms": \d+`), "LATENCY"},
 	{regexp.MustCompile(`"tracking_token": "[^"]+"`), "TOKEN"},
 	{regexp.MustCompile(`(data-token=\\"|\?t=)[\w-]+`), "TOKEN"},
 	{regexp.MustCompile(`"(ip_hash|user_agent)": "[^"]+"`), "VISITOR"},
