@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -55,11 +56,17 @@ var errTooMany = errors.New("too many elements")
 // read turns a body into records and rejections, or returns the refusal of the whole. The records
 // are in fresh memory, since the sink keeps them.
 func (b *batch) read(c *Collector, d *door, body []byte, s *sender, h *visitor) (refusal, bool) {
+	if !utf8.Valid(body) {
+		return refusal{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid JSON: it is not UTF-8."}, true
+	}
 	b.source = *bytes.NewBuffer(body)
+	// What is wrong in one element refuses that one only: names that occur twice, and escapes that stand
+	// for no character (half of a pair), which is all that is not UTF-8 here.
+	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 	if b.decoder == nil {
-		b.decoder = jsontext.NewDecoder(&b.source, jsontext.AllowDuplicateNames(true))
+		b.decoder = jsontext.NewDecoder(&b.source, options...)
 	} else {
-		b.decoder.Reset(&b.source, jsontext.AllowDuplicateNames(true))
+		b.decoder.Reset(&b.source, options...)
 	}
 	arena := make([]byte, 0, len(body)+512)
 	arena, count, err := b.elements(c, d, arena, s, h)

@@ -1,7 +1,9 @@
 package collector
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -12,7 +14,8 @@ var emptyData = []byte("{}")
 
 // parseData sets Data, Page and DurationMS. event_data is an object of at most event.MaxDataBytes
 // without insignificant whitespace, objects and arrays nested at most event.MaxDataDepth deep, no
-// member of an object given twice. It is kept as it was written but for the whitespace: numbers
+// member of an object given twice, no number beyond what a double holds, no escape of half a pair of
+// surrogates. It is kept as it was written but for the whitespace: numbers
 // and escapes are not respelt, so an escaped NUL stays six characters and a long number keeps its
 // digits. page and duration_ms, where present and not null, are integers within their range,
 // whatever the type of the event.
@@ -31,7 +34,10 @@ func parseData(ev *event.Event, value jsontext.Value) fault {
 	if len(value) > event.MaxDataBytes {
 		return fault{InvalidEventData, fmt.Sprintf("event_data has %d bytes without whitespace; at most %d are allowed", len(value), event.MaxDataBytes)}
 	}
-	members, depth := scanData(value)
+	members, depth, sound := scanData(value)
+	if !sound {
+		return fault{InvalidEventData, "event_data has a number that is too large, or an escape that is no character"}
+	}
 	if depth > event.MaxDataDepth {
 		return fault{InvalidEventData, fmt.Sprintf("event_data is nested %d deep; at most %d are allowed", depth, event.MaxDataDepth)}
 	}
@@ -42,11 +48,12 @@ func parseData(ev *event.Event, value jsontext.Value) fault {
 	return readPage(ev, value)
 }
 
-// scanData counts the members of all objects of a compact JSON value, and how deep it is nested.
-func scanData(value []byte) (members, depth int) {
+// scanData counts the members of all objects of a compact JSON value, and how deep it is nested, and
+// looks whether each number and escape means something to every reader.
+func scanData(value []byte) (members, depth int, sound bool) {
 	open := 0
 	for i := 0; i < len(value); i++ {
-		switch value[i] {
+		switch c := value[i]; c {
 		case '{', '[':
 			open++
 			depth = max(depth, open)
@@ -55,10 +62,35 @@ func scanData(value []byte) (members, depth int) {
 		case ':':
 			members++
 		case '"':
-			i = endOfString(value, i)
+			end := endOfString(value, i)
+			if !soundText(value[i : end+1]) {
+				return 0, 0, false
+			}
+			i = end
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			end := endOfValue(value, i)
+			if !soundNumber(value[i:end]) {
+				return 0, 0, false
+			}
+			i = end - 1
 		}
 	}
-	return members, depth
+	return members, depth, true
+}
+
+// soundText reports whether all escapes of a JSON string stand for characters.
+func soundText(text []byte) bool {
+	return !bytes.Contains(text, []byte(`\u`)) || jsontext.Value(text).IsValid()
+}
+
+// soundNumber reports whether a JSON number is within the range of a double, as most readers need it.
+func soundNumber(text []byte) bool {
+	const safe = 300 // digits
+	if len(text) < safe && bytes.IndexByte(text, 'e') < 0 && bytes.IndexByte(text, 'E') < 0 {
+		return true
+	}
+	_, err := strconv.ParseFloat(string(text), 64)
+	return err == nil
 }
 
 // endOfString returns the position of the quote that ends the JSON string beginning at i.

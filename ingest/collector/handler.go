@@ -28,7 +28,7 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 	c.metrics.inFlight.Inc()
 	defer func() { c.finish(ctx, recover()) }()
 	setCommonHeaders(ctx)
-	path := string(ctx.Path())
+	path := string(ctx.URI().PathOriginal()) // as it was sent: nothing else is a door
 	switch path {
 	case eventsPath, viewsPath, pixelPath:
 	case beaconPath: // it waits for nothing, so no limit of the load is about it

@@ -108,7 +108,7 @@ func TestOtherMethodsAndPaths(t *testing.T) {
 		require.Equal(t, method != "HEAD", strings.Contains(string(text), `"code":"method_not_allowed"`), method)
 		require.Empty(t, response.Header.Get("Server"))
 	}
-	for _, path := range []string{"/", "/v1", "/v1/event", "/v1/events/", "/V1/events", "/v1/events/1", "/healthz", "/%00"} {
+	for _, path := range []string{"/", "/v1", "/v1/event", "/v1/events/", "/V1/events", "/v1/events/1", "/healthz", "/%00", "//v1/events", "/v1//events", "/v1/./events", "/x/../v1/events", "/v1/event%73"} {
 		a := s.do(t, http.MethodPost, path, strings.NewReader(s.event()))
 		require.Equal(t, 404, a.status, path)
 		require.Equal(t, "not_found", a.Code)

@@ -55,28 +55,49 @@ func goldenEvents() map[string]event.Event {
 // people. `go test ./pkg/event -run Golden -update` rewrites them.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	names := fieldNames(t)
 	for name, e := range goldenEvents() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			record := e.Append(nil)
-			text := describe(t, names, record)
-			raw, readable := filepath.Join("testdata", name+".bin"), filepath.Join("testdata", name+".txt")
-			if *update {
-				require.NoError(t, os.WriteFile(raw, record, 0o600))
-				require.NoError(t, os.WriteFile(readable, []byte(text), 0o600))
-			}
-			want, err := os.ReadFile(raw)
-			require.NoError(t, err)
-			require.Equal(t, hex.Dump(want), hex.Dump(record))
-			wantText, err := os.ReadFile(readable)
-			require.NoError(t, err)
-			require.Equal(t, string(wantText), text)
 			var got event.Event
-			require.NoError(t, got.Decode(want))
+			require.NoError(t, got.Decode(golden(t, name, e.Append(nil))))
 			requireSame(t, e, got)
 		})
 	}
+}
+
+// TestGoldenLinkView does so for a link view.
+func TestGoldenLinkView(t *testing.T) {
+	t.Parallel()
+	v := event.LinkView{
+		AccountID: id(1), LeadMagnetID: id(2), GenericLinkID: id(3), EventID: id(6),
+		Referrer:  []byte("https://example.org/é"),
+		URL:       []byte("https://example.com/l/guide?utm_source=mail"),
+		IPHash:    [16]byte{0xde, 0xad, 0xbe, 0xef, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+		UserAgent: []byte("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"),
+		Bot:       "crawler:Googlebot",
+		CreatedAt: 1_773_500_966_535, ReceivedAt: 1_773_500_967_000, Spooled: true,
+	}
+	var got event.LinkView
+	require.NoError(t, got.Decode(golden(t, "linkview", v.Append(nil))))
+	require.Equal(t, v, got)
+}
+
+// golden compares a record with the file of the name, and returns what the file holds.
+func golden(t *testing.T, name string, record []byte) []byte {
+	t.Helper()
+	text := describe(t, fieldNames(t), record)
+	raw, readable := filepath.Join("testdata", name+".bin"), filepath.Join("testdata", name+".txt")
+	if *update {
+		require.NoError(t, os.WriteFile(raw, record, 0o600))
+		require.NoError(t, os.WriteFile(readable, []byte(text), 0o600))
+	}
+	want, err := os.ReadFile(raw)
+	require.NoError(t, err)
+	require.Equal(t, hex.Dump(want), hex.Dump(record))
+	wantText, err := os.ReadFile(readable)
+	require.NoError(t, err)
+	require.Equal(t, string(wantText), text)
+	return want
 }
 
 // fieldNames reads the names of the fields from event.proto, which so is held to the code.
