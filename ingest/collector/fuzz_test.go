@@ -138,3 +138,78 @@ func requireAccounted(t *testing.T, body []byte, encoding string, accepted, reje
 	}
 	require.Equal(t, len(list), accepted+rejected)
 }
+
+// FuzzLinkViews does so at the other door.
+func FuzzLinkViews(f *testing.F) {
+	var written []producer.Record
+	c, token := newBare(f, sinkFunc(func(r []producer.Record) { written = append(written[:0], r...) }))
+	one := `{"token":"` + token + `","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","referrer":"https://example.org/\u00e9","url":null}`
+	for _, body := range []string{one, "[" + one + "]", "[" + one + `, {"token":"` + token + `","event_type":"page_viewed"}]`, "[]", `{"url":"\ud800"}`} {
+		f.Add([]byte(body), "https://example.org/")
+	}
+	f.Fuzz(func(t *testing.T, body []byte, agent string) {
+		written = written[:0]
+		ctx := &fasthttp.RequestCtx{}
+		ctx.Init(&fasthttp.Request{}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, nil)
+		ctx.Request.Header.SetMethod(fasthttp.MethodPost)
+		ctx.Request.SetRequestURI(viewsPath)
+		ctx.Request.Header.SetContentType("application/json")
+		ctx.Request.Header.SetUserAgent(agent)
+		ctx.Request.SetBody(body)
+		c.serve(ctx)
+		var answer struct {
+			Accepted int
+			Rejected []struct{ Code string }
+		}
+		require.NoError(t, json.Unmarshal(ctx.Response.Body(), &answer))
+		switch status := ctx.Response.StatusCode(); status {
+		case 202, 422:
+			requireAccounted(t, body, "", answer.Accepted, len(answer.Rejected))
+			require.Equal(t, status == 202, answer.Accepted > 0)
+		case 400, 413:
+		default:
+			t.Fatalf("status %d: %s", status, ctx.Response.Body())
+		}
+		requireViews(t, written, answer.Accepted)
+	})
+}
+
+// FuzzPixel loads the image with any query, and from any page: it is always shown.
+func FuzzPixel(f *testing.F) {
+	var written []producer.Record
+	c, token := newBare(f, sinkFunc(func(r []producer.Record) { written = append(written[:0], r...) }))
+	for _, query := range []string{"t=" + token, "t=" + token + "&t=x", "t=%00", "t", "", "T=" + token, "&&t=" + token + ";"} {
+		f.Add(query, "https://example.org/\xff")
+	}
+	f.Fuzz(func(t *testing.T, query, page string) {
+		written = written[:0]
+		ctx := &fasthttp.RequestCtx{}
+		ctx.Init(&fasthttp.Request{}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, nil)
+		ctx.Request.URI().SetPath(pixelPath)
+		ctx.Request.URI().SetQueryString(query)
+		ctx.Request.Header.SetReferer(page)
+		ctx.Request.Header.SetUserAgent(page)
+		c.serve(ctx)
+		require.Equal(t, 200, ctx.Response.StatusCode())
+		require.Equal(t, pixel, ctx.Response.Body())
+		require.LessOrEqual(t, len(written), 1)
+		for _, r := range written {
+			var e event.Event
+			require.NoError(t, e.Decode(r.Value))
+			require.Equal(t, string(e.AccessLinkID[:]), string(r.Key))
+			require.Equal(t, testClaims().AccountID, e.AccountID)
+		}
+	})
+}
+
+func requireViews(t *testing.T, written []producer.Record, accepted int) {
+	t.Helper()
+	require.Len(t, written, accepted)
+	for _, r := range written {
+		var v event.LinkView
+		require.NoError(t, v.Decode(r.Value))
+		require.Equal(t, event.LinkViewTopic, r.Topic)
+		require.Equal(t, string(v.GenericLinkID[:]), string(r.Key))
+		require.Equal(t, testClaims().AccountID, v.AccountID)
+	}
+}

@@ -424,7 +424,7 @@ func FuzzRecovery(f *testing.F) {
 		if !newest {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(2)), newSegmentHeader(2), 0o600))
 		}
-		q := open(t, dir, realDisk{}, 1<<40, 1<<20)
+		q := open(t, dir, &brokenDisk{fast: true}, 1<<40, 1<<20)
 		require.NoError(t, q.append(background, []byte("new"), 1))
 		got := rest(t, q)
 		require.Len(t, got, len(entries)+1)
