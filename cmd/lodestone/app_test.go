@@ -160,6 +160,7 @@ func (u *up) args() []string {
 	return []string{"up", "--data", filepath.Join(u.dir, "data"),
 		"--listen", address(0), "--collector-listen", address(1), "--admin-listen", address(2),
 		"--postgres-port=0", "--kafka-port=0", "--clickhouse-port=0", "--clickhouse-http-port=0",
+		"--capture-forms-per-hour=1000000",
 		// Tests look whether something is there yet more often than clients may.
 		"--limit-requests-per-minute=1000000", "--limit-analytics-per-minute=1000000", "--limit-analytics-email-per-minute=1000000"}
 }

@@ -1,0 +1,312 @@
+// The public page of a generic link, with its form.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { randomUUID } from 'node:crypto';
+
+import { api, newLink, newMagnet } from './api.js';
+import { newDesktop, newPhone, newVisitor } from './browser.js';
+import { pdf } from './pdf.js';
+import { measure } from './measure.js';
+import { eventually, site, test } from './suite.js';
+
+const description = 'Twelve short chapters on writing guides that people finish, with a checklist for each.';
+const detail = (link) => api('GET', `/api/v1/generic-links/${link.id}`);
+const views = (link, count) => eventually(async () => {
+  const { view_count } = await detail(link);
+  if (view_count === count) return true;
+  throw new Error(`there are ${view_count}`);
+}, `view_count ${count}`);
+const submissions = async (link) => (await api('GET', `/api/v1/generic-links/${link.id}/submissions`)).data;
+const address = () => `reader-${randomUUID().slice(0, 8)}@example.com`;
+
+const email = (page) => page.getByLabel('Email address');
+const button = (page) => page.locator('form button[type=submit]').first();
+
+const looks = [
+  ['phone', {}], ['phone', { dark: true }], ['tablet', {}], ['tablet', { dark: true }], ['desktop', {}], ['desktop', { dark: true }],
+  ['phone', { scripts: false }],
+];
+
+for (const [device, o] of looks) {
+  test(`landing: the page, ${device} ${JSON.stringify(o)}`, async (t) => {
+    const link = await newLink({ description });
+    const v = await newVisitor(t, device, o);
+    await v.page.goto(link.url, { waitUntil: 'networkidle' });
+    await v.accessible();
+    await v.fits();
+    await v.screenshot('landing');
+    const { transferred_bytes, bytes_by_type, layout_shift } = await measure(o.scripts === false ? 'landing-plain' : 'landing', v);
+    assert.ok(transferred_bytes - (bytes_by_type.image ?? 0) < 30_000, `${transferred_bytes} bytes ${JSON.stringify(bytes_by_type)}`);
+    assert.ok(layout_shift < 0.01, `layout shift ${layout_shift}`);
+    const box = await button(v.page).boundingBox();
+    const { height } = v.page.viewportSize();
+    assert.ok(box.y + box.height <= height, `the button ends at ${box.y + box.height} px of ${height}`);
+    assert.ok(box.height >= 44);
+    await views(link, 1);
+  });
+}
+
+for (const scripts of [true, false]) {
+  const how = scripts ? 'with' : 'without';
+  test(`landing: a form with mistakes, ${how} scripts`, async (t) => {
+    const link = await newLink({ collect_name: true });
+    const v = await newPhone(t, { scripts, expected: [/422/] });
+    await v.page.goto(link.url);
+    await v.page.getByLabel('Name').fill('Ada Lovelace');
+    await email(v.page).fill('not an address');
+    await button(v.page).click();
+    await v.page.getByText(/like jo@example\.com/).waitFor();
+    assert.equal(await email(v.page).getAttribute('aria-invalid'), 'true');
+    assert.equal(await email(v.page).inputValue(), 'not an address');
+    assert.equal(await v.page.getByLabel('Name').inputValue(), 'Ada Lovelace');
+    if (scripts) assert.ok(await email(v.page).evaluate((e) => e === document.activeElement));
+    else assert.equal(await email(v.page).getAttribute('autofocus'), '');
+    await v.accessible();
+    await v.fits();
+    await v.screenshot('landing-mistake');
+    const to = address();
+    await email(v.page).fill(to);
+    await button(v.page).click();
+    await v.page.waitForURL(/\/a\//);
+    const [one, ...rest] = await submissions(link);
+    assert.deepEqual(rest, []);
+    assert.equal(one.email, to);
+    assert.equal(one.name, 'Ada Lovelace');
+  });
+}
+
+test('landing: with the keyboard alone', async (t) => {
+  const link = await newLink({ collect_name: true });
+  const v = await newDesktop(t);
+  await v.page.goto(link.url);
+  const to = address();
+  const seen = [];
+  for (let i = 0; i < 12; i++) {
+    await v.page.keyboard.press('Tab');
+    const on = await v.page.evaluate(() => {
+      const e = document.activeElement;
+      const style = getComputedStyle(e);
+      return { name: e.name || e.tagName, ring: style.outlineStyle !== 'none' || style.boxShadow !== 'none' };
+    });
+    seen.push(on.name);
+    assert.ok(on.ring, `${on.name} shows no focus`);
+    if (on.name === 'email') await v.page.keyboard.type(to);
+    if (on.name === 'name') await v.page.keyboard.type('Grace Hopper');
+    if (on.name === 'BUTTON') break;
+  }
+  assert.deepEqual(seen.slice(-3), ['email', 'name', 'BUTTON']);
+  await v.page.keyboard.press('Enter');
+  await v.page.waitForURL(/\/a\//);
+  assert.equal((await submissions(link))[0].email, to);
+});
+
+test('landing: offline and back', async (t) => {
+  const link = await newLink();
+  const v = await newPhone(t);
+  await v.page.goto(link.url);
+  const to = address();
+  await email(v.page).fill(to);
+  await v.offline();
+  await button(v.page).click();
+  await v.page.getByText('You are offline').waitFor();
+  await v.screenshot('landing-offline');
+  assert.equal(await email(v.page).inputValue(), to);
+  await v.offline(false);
+  await button(v.page).click();
+  await v.page.waitForURL(/\/a\//);
+  assert.equal((await submissions(link)).length, 1);
+});
+
+test('landing: a slow network, and a button pressed twice', async (t) => {
+  const link = await newLink();
+  const v = await newPhone(t);
+  await v.slow();
+  await v.page.goto(link.url);
+  await measure('landing-slow', v);
+  await email(v.page).fill(address());
+  await button(v.page).evaluate((b) => { b.click(); b.click(); b.click(); });
+  await v.page.waitForURL(/\/a\//, { waitUntil: 'commit' });
+  assert.equal(v.requests.filter((r) => r.method() === 'POST' && r.url() === link.url).length, 1);
+});
+
+test('landing: the same address again is the same submission', async (t) => {
+  const link = await newLink();
+  const v = await newPhone(t);
+  const to = address();
+  const opened = [];
+  for (const spelling of [to, ` ${to.toUpperCase()} `]) {
+    await v.page.goto(link.url);
+    await email(v.page).fill(spelling);
+    await button(v.page).click();
+    await v.page.waitForURL(/\/a\//);
+    opened.push(v.page.url());
+  }
+  assert.equal((await submissions(link)).length, 1);
+});
+
+// What a script would leave behind; every name differs, so that it tells where.
+const hostile = (where) => `"'><img src=x onerror="document.title='${where}'"><script>alert('${where}')</script>{{7*7}}\${7*7}`;
+
+for (const scripts of [true, false]) {
+  test(`landing: hostile texts in every field, ${scripts ? 'with' : 'without'} scripts`, async (t) => {
+    const lead_magnet_id = (await newMagnet({ title: hostile('magnet'), description: hostile('about') })).id;
+    const link = await newLink({
+      lead_magnet_id, title: hostile('title'), description: `${hostile('description')}\n\n${hostile('second')}`, collect_name: true,
+    });
+    const v = await newDesktop(t, { scripts, expected: [/422/] });
+    const query = new URLSearchParams(Object.fromEntries(
+      ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content', 'ref', 'email', 'preview', 'again'].map((n) => [n, hostile(n)])));
+    await v.page.goto(`${link.url}?${query}`, { referer: `https://example.com/${encodeURIComponent(hostile('referrer'))}` });
+    assert.equal(await v.page.getByRole('heading', { level: 1 }).innerText(), hostile('title'));
+    await v.accessible();
+    await v.fits();
+    await v.screenshot('landing-hostile');
+    await v.page.getByLabel('Name').fill(hostile('name').slice(0, 100));
+    await email(v.page).fill(hostile('email'));
+    await v.page.locator('form').evaluate((f) => f.submit()); // past the script's own check
+    await v.page.locator('#email-wrong').waitFor();
+    assert.equal(await email(v.page).inputValue(), hostile('email'));
+    await email(v.page).fill(address());
+    await button(v.page).click();
+    await v.page.waitForURL(/\/a\//);
+    assert.equal(v.page.url().indexOf(site), 0);
+    assert.equal((await submissions(link))[0].name, hostile('name').slice(0, 100));
+    assert.equal(v.requests.some((r) => r.url().endsWith('/x')), false, 'an image was loaded');
+    assert.deepEqual(v.requests.filter((r) => r.method() === 'POST' && r.url().startsWith(`${site}/l/`)).length, 2);
+  });
+}
+
+test('landing: no way leads elsewhere', async (t) => {
+  const link = await newLink();
+  const evil = 'https://evil.example/';
+  const forms = { redirect: evil, redirect_url: evil, next: evil, url: evil, return_to: evil, action: evil };
+  for (const path of [
+    `/l/${link.slug}?${new URLSearchParams(forms)}`, '/l//evil.example', '/l/%2F%2Fevil.example', '/l/..%2F..%2F%2Fevil.example',
+    '//evil.example/l/x', '/l/\\evil.example', `/l/${link.slug}/`, `/l/${link.slug}//evil.example`, '/l/https://evil.example',
+    `/l/${link.slug.toUpperCase()}?next=${evil}`, '/verify//evil.example', '/verify/sent//evil.example',
+  ]) {
+    const answer = await fetch(site + path, { redirect: 'manual' });
+    const to = answer.headers.get('location');
+    if (to !== null) assert.equal(new URL(to, site + path).origin, site, `${path} leads to ${to}`);
+  }
+  const answer = await fetch(`${link.url}?${new URLSearchParams(forms)}`, {
+    method: 'POST', redirect: 'manual', body: new URLSearchParams({ email: address(), ...forms }),
+  });
+  assert.equal(answer.status, 303);
+  const to = new URL(answer.headers.get('location'), site);
+  assert.equal(to.origin, site);
+  assert.match(to.pathname, /^\/a\//);
+  assert.equal(to.search, '');
+});
+
+test('landing: cannot be framed, and its form cannot be sent from elsewhere', async (t) => {
+  const link = await newLink();
+  const server = createServer((_, res) => res.writeHead(200, { 'content-type': 'text/html' }).end(
+    `<!doctype html><title>x</title><iframe src="${link.url}"></iframe>
+     <form method=post action="${link.url}"><input name=email value="${address()}"><button>Win</button></form>`));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const v = await newDesktop(t, { origins: [url], expected: [/frame/i, /403/] });
+  await v.page.goto(url, { waitUntil: 'networkidle' });
+  await eventually(async () => v.page.frames().length === 2);
+  assert.equal(v.page.frames()[1].url(), 'chrome-error://chromewebdata/');
+  const [answer] = await Promise.all([v.page.waitForResponse(link.url), v.page.getByRole('button').click()]);
+  assert.equal(answer.status(), 403);
+  await v.page.getByRole('heading', { name: 'This form came from another page' }).waitFor();
+  await v.screenshot('status-refused');
+  assert.deepEqual(await submissions(link), []);
+});
+
+test('landing: the headers', async () => {
+  const link = await newLink();
+  const answer = await fetch(link.url);
+  const policy = answer.headers.get('content-security-policy');
+  assert.match(policy, /default-src 'none'/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.match(policy, /base-uri 'none'/);
+  assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval|\*/);
+  const [, nonce] = policy.match(/script-src 'nonce-([^']+)'/);
+  const again = await fetch(link.url);
+  assert.ok(!again.headers.get('content-security-policy').includes(nonce), 'a nonce is used once');
+  assert.equal(answer.headers.get('x-frame-options'), 'DENY');
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(answer.headers.get('set-cookie'), null);
+});
+
+const gone = [
+  ['unknown', 404, async () => `${site}/l/no-such-page-${randomUUID().slice(0, 8)}`],
+  ['inactive', 410, async () => {
+    const link = await newLink();
+    await api('PATCH', `/api/v1/generic-links/${link.id}`, { active: false });
+    return link.url;
+  }],
+  ['deleted', 410, async () => {
+    const link = await newLink();
+    await api('DELETE', `/api/v1/generic-links/${link.id}`);
+    return link.url;
+  }],
+  ['no-document', 404, async () => {
+    const magnet = await api('POST', '/api/v1/lead-magnets', { title: 'Soon' });
+    return (await newLink({ lead_magnet_id: magnet.id })).url;
+  }],
+];
+for (const [name, status, make] of gone) {
+  test(`landing: ${name}`, async (t) => {
+    const url = await make();
+    for (const [device, o] of [['phone', {}], ['desktop', { dark: true }]]) {
+      const v = await newVisitor(t, device, { ...o, expected: [new RegExp(String(status))] });
+      const answer = await v.page.goto(url);
+      assert.equal(answer.status(), status);
+      await v.accessible();
+      await v.fits();
+      await v.screenshot(`status-${name}`);
+      await v.leave();
+    }
+  });
+}
+
+test('landing: an owner looks without being counted', async (t) => {
+  const link = await newLink({ require_verification: true, description });
+  await api('PATCH', `/api/v1/generic-links/${link.id}`, { active: false });
+  const { url } = await api('POST', `/api/v1/generic-links/${link.id}/preview`);
+  const v = await newDesktop(t);
+  await v.page.goto(url, { waitUntil: 'networkidle' });
+  await v.page.getByText('This is a preview').waitFor();
+  await v.accessible();
+  await v.screenshot('landing-preview');
+  await email(v.page).fill(address());
+  await button(v.page).click();
+  await v.page.waitForLoadState('networkidle');
+  assert.deepEqual(await submissions(link), []);
+  await api('PATCH', `/api/v1/generic-links/${link.id}`, { active: true });
+  const reader = await newPhone(t);
+  await reader.page.goto(link.url);
+  await views(link, 1);
+});
+
+test('landing: narrow, and with letters of double size', async (t) => {
+  const link = await newLink({ title: 'Donaudampfschifffahrtsgesellschaftskapitänspatent – the guide', description, collect_name: true });
+  const v = await newDesktop(t, { context: { viewport: { width: 320, height: 256 } } });
+  await v.page.goto(link.url);
+  await v.fits();
+  await v.screenshot('landing-narrow', { whole: true });
+  await v.page.setViewportSize({ width: 720, height: 900 });
+  await v.page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+  await v.fits();
+  await v.screenshot('landing-large', { whole: true });
+});
+
+test('landing: a long description, and a document without a picture', async (t) => {
+  const lead_magnet_id = (await newMagnet({ file: pdf({ pages: 1, padding: 2_400_000 }) })).id;
+  const link = await newLink({ lead_magnet_id, title: 'A'.repeat(200), description: Array(12).fill(description).join('\n\n') });
+  const v = await newPhone(t);
+  await v.page.goto(link.url);
+  await v.page.getByText('2.4 MB').waitFor();
+  await v.fits();
+  await v.screenshot('landing-long', { whole: true });
+  const d = await newDesktop(t);
+  await d.page.goto(link.url);
+  await d.fits();
+  await d.screenshot('landing-long', { whole: true });
+});

