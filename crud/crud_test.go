@@ -53,6 +53,7 @@ type fixture struct {
 	http     *http.Client
 	log      *lines
 	api      *api.API
+	service  *crud.Service
 }
 
 // lines collects the log.
@@ -98,7 +99,7 @@ func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	require.NoError(t, service.Register(a))
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	f.url, f.http, f.api = server.URL, server.Client(), a
+	f.url, f.http, f.api, f.service = server.URL, server.Client(), a, service
 	return f
 }
 

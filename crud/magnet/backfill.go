@@ -31,10 +31,7 @@ func (m *Magnets) Backfill() service.Service {
 		ready()
 		for {
 			pause := backfillPause
-			if err := m.backfill(ctx); err != nil {
-				if ctx.Err() != nil {
-					return nil
-				}
+			if err := m.backfill(ctx); err != nil && ctx.Err() == nil {
 				m.log.Warn("cannot make pictures of older files yet", "error", err)
 				pause = backfillRetry
 			}

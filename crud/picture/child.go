@@ -57,7 +57,7 @@ var formats = []format{
 	{begins("\x89PNG\r\n\x1a\n"), png.DecodeConfig, png.Decode},
 	{begins("\xff\xd8\xff"), jpeg.DecodeConfig, jpeg.Decode},
 	{begins("GIF8"), gif.DecodeConfig, gif.Decode},
-	{func(c []byte) bool { return len(c) > 12 && string(c[:4]) == "RIFF" && string(c[8:12]) == "WEBP" }, webp.DecodeConfig, webp.Decode},
+	{func(c []byte) bool { return len(c) > 12 && string(c[:4]) == "RIFF" && string(c[8:12]) == "WEBP" }, webp.DecodeConfig, decodeWebP},
 }
 
 const (
@@ -101,6 +101,38 @@ func decode(file io.Reader, box Box) (_ *image.NRGBA, invalid string) {
 		return nil, isSVG
 	}
 	return nil, "is not a picture that can be read: send a PNG, JPEG, WebP or GIF"
+}
+
+// decodeWebP decodes a WebP, whose lossy form has values from 16 to 235, and 240 for colour, where the
+// decoder takes them for 0 to 255: black would be grey.
+func decodeWebP(file io.Reader) (image.Image, error) {
+	picture, err := webp.Decode(file)
+	if err != nil {
+		return nil, err
+	}
+	var planes *image.YCbCr
+	switch p := picture.(type) {
+	case *image.YCbCr:
+		planes = p
+	case *image.NYCbCrA:
+		planes = &p.YCbCr
+	default:
+		return picture, nil
+	}
+	for i, y := range planes.Y {
+		planes.Y[i] = widen(int(y)-16, 219, 0)
+	}
+	for _, plane := range [][]uint8{planes.Cb, planes.Cr} {
+		for i, c := range plane {
+			plane[i] = widen(int(c)-128, 224, 128)
+		}
+	}
+	return picture, nil
+}
+
+// widen returns a value of a narrow range on the whole one, around its middle.
+func widen(v, narrow, middle int) uint8 {
+	return uint8(min(255, max(0, int(math.Round(float64(v)*255/float64(narrow)))+middle)))
 }
 
 func animatedWebP(content []byte) bool {

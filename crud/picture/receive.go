@@ -33,7 +33,7 @@ func (w *Workshop) ReceiveLogo(out http.ResponseWriter, r *http.Request) (Set, e
 	return w.receive(out, r, LogoBox, w.Logo)
 }
 
-func (w *Workshop) receive(out http.ResponseWriter, r *http.Request, box Box, make func(context.Context, image.Image) (Set, error)) (Set, error) {
+func (w *Workshop) receive(out http.ResponseWriter, r *http.Request, box Box, paint func(context.Context, image.Image) (Set, error)) (Set, error) {
 	if isSVGType(r.Header.Get("Content-Type")) {
 		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: isSVG})
 	}
@@ -49,5 +49,5 @@ func (w *Workshop) receive(out http.ResponseWriter, r *http.Request, box Box, ma
 	if err != nil {
 		return nil, fmt.Errorf("receive picture: %w", err)
 	}
-	return make(r.Context(), pixels)
+	return paint(r.Context(), pixels)
 }
