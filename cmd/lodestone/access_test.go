@@ -127,10 +127,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 
 	// Where an id stands, the owner's is put.
 	concrete := func(path string) string {
-		collection := path
-		if i := strings.Index(path, "/{"); i >= 0 {
-			collection = path[:i]
-		}
+		collection, _, _ := strings.Cut(path, "/{")
 		first := true
 		return parameter.ReplaceAllStringFunc(path, func(string) string {
 			if thing := things[collection]; first && thing != "" {
