@@ -49,6 +49,7 @@ func operations(t *testing.T, u *user) []operation {
 	)
 	return []operation{
 		{"get-account", "GET", "/api/v1/account", "", "", auth.Read},
+		{"update-account", "PATCH", "/api/v1/account", `{"notify":"daily"}`, jsonType, auth.Write},
 		{"list-keys", "GET", keys, "", "", auth.Read},
 		{"create-key", "POST", keys, `{"name":"x","scopes":["write"]}`, jsonType, auth.Write},
 		{"revoke-key", "DELETE", keys + "/" + key.ID, "", "", auth.Write},

@@ -20,6 +20,7 @@ import (
 	"lodestone/crud/link"
 	"lodestone/crud/magnet"
 	"lodestone/crud/mail"
+	"lodestone/crud/notice"
 	"lodestone/crud/page"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
@@ -105,7 +106,7 @@ type Service struct {
 	queue       *queue.Queue
 	reader      *pdf.Reader
 	gallery     *picture.Gallery
-	mails       *mail.Queue
+	notices     *notice.Notices
 	webhooks    *webhook.Webhooks
 	query       *http.Transport // to the query process
 }
@@ -137,7 +138,11 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	visitors, err := newLanding(c, p, pages, jobs, mails)
+	notices, err := notice.New(notice.Parts{DB: p.Postgres, Queue: jobs, Mail: mails, Tokens: p.Tokens, Site: site, Log: p.Log})
+	if err != nil {
+		return nil, err
+	}
+	visitors, err := newLanding(c, p, pages, jobs, mails, notices)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +163,7 @@ func New(c Config, p Parts) (*Service, error) {
 		queue:       jobs,
 		reader:      reader,
 		gallery:     picture.NewGallery(p.Postgres, workshop, site),
-		mails:       mails,
+		notices:     notices,
 		log:         p.Log,
 		pages:       pages,
 		account:     account.NewOwn(p.Postgres, c.Limits),
@@ -209,6 +214,9 @@ func (s *Service) Register(a *api.API) error {
 	s.viewer.Register(a)
 	s.access.Register(a)
 	s.webhooks.Register(a)
+	if err := s.notices.Register(a, s.pages); err != nil {
+		return err
+	}
 	if s.config.QueryURL == "" {
 		return nil
 	}

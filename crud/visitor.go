@@ -7,12 +7,13 @@ import (
 	"lodestone/crud/landing"
 	"lodestone/crud/limit"
 	"lodestone/crud/mail"
+	"lodestone/crud/notice"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
 )
 
 // newLanding puts together what visitors of landing pages meet.
-func newLanding(c Config, p Parts, pages *page.Site, jobs *queue.Queue, mails *mail.Queue) (*landing.Landing, error) {
+func newLanding(c Config, p Parts, pages *page.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices) (*landing.Landing, error) {
 	addresses, err := c.Addresses.Finder()
 	if err != nil {
 		return nil, err
@@ -22,7 +23,7 @@ func newLanding(c Config, p Parts, pages *page.Site, jobs *queue.Queue, mails *m
 		return nil, err
 	}
 	site := pages.URL("")
-	taking := capture.New(c.Capture, capture.Parts{DB: p.Postgres, Limiter: limiter, Mail: mails, Tokens: p.Tokens, Site: site})
+	taking := capture.New(c.Capture, capture.Parts{DB: p.Postgres, Limiter: limiter, Mail: mails, Notices: notices, Tokens: p.Tokens, Site: site})
 	return landing.New(landing.Parts{
 		DB: p.Postgres, Pages: pages, Capture: taking, Tokens: p.Tokens, Addresses: addresses,
 		Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"),

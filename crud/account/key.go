@@ -64,6 +64,12 @@ func (o *Own) Register(a *api.API) {
 		Summary: "Get the account that the key belongs to",
 	}, o.get)
 	api.Register(a, api.Operation{
+		ID: "update-account", Method: "PATCH", Path: "/api/v1/account", Scope: auth.Write, Tag: tag,
+		Summary:     "Change the account that the key belongs to",
+		Description: "Fields that are left out stay as they are. Its name and plan are changed by whoever runs the installation.",
+		NotHere:     map[string]string{"name": "cannot be changed here", "plan": "cannot be changed here"},
+	}, o.update)
+	api.Register(a, api.Operation{
 		ID: "list-keys", Method: "GET", Path: keysPath, Scope: auth.Read, Tag: tag,
 		Summary: "List the working API keys, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, o.listKeys)

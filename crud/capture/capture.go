@@ -33,11 +33,18 @@ type Mailer interface {
 	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
 }
 
-// Parts is what capture works with. Now may be nil; all else is required.
+// Noticer has an account's owner told of a new lead once a transaction commits; it is implemented by
+// notice.Notices.
+type Noticer interface {
+	NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error
+}
+
+// Parts is what capture works with. Notices and Now may be nil; all else is required.
 type Parts struct {
 	DB      *postgres.Pool
 	Limiter *limit.Limiter
 	Mail    Mailer
+	Notices Noticer // nil: nobody is told
 	Tokens  *token.Ring
 	Site    string           // public URL without a slash at the end
 	Now     func() time.Time // the clock; nil: time.Now
@@ -140,11 +147,26 @@ func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	if err != nil || !first {
 		return out, err
 	}
+	if !link.RequireVerification {
+		if err := c.notify(ctx, tx, s.ID); err != nil {
+			return out, err
+		}
+	}
 	// Last, since it makes other submissions to the link wait.
 	if err := q.CountSubmission(ctx, link.ID); err != nil {
 		return out, fmt.Errorf("count submission: %w", err)
 	}
 	return out, nil
+}
+
+func (c *Capture) notify(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error {
+	if c.Notices == nil {
+		return nil
+	}
+	if err := c.Notices.NewLead(ctx, tx, submission); err != nil {
+		return fmt.Errorf("tell the owner: %w", err)
+	}
+	return nil
 }
 
 // record adds the submission of an address, or to it what it lacks, and reports whether it is the first.

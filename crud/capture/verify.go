@@ -203,6 +203,9 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 		if err != nil {
 			return Outcome{}, fmt.Errorf("tell webhooks: %w", err)
 		}
+		if err := c.notify(ctx, tx, s.ID); err != nil {
+			return Outcome{}, err
+		}
 	}
 	// Who verifies again has the mail of the first time.
 	access, err := c.giveAccess(ctx, tx, link, s, changed > 0)

@@ -49,7 +49,7 @@ func (q *Queries) CountUsage(ctx context.Context) (CountUsageRow, error) {
 }
 
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -63,6 +63,7 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.BrandColor,
 		&i.Notify,
 		&i.NotifyEmail,
+		&i.DigestUntil,
 	)
 	return i, err
 }
@@ -198,7 +199,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at, brand_color, notify, notify_email FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -218,6 +219,7 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.BrandColor,
 			&i.Notify,
 			&i.NotifyEmail,
+			&i.DigestUntil,
 		); err != nil {
 			return nil, err
 		}
@@ -294,7 +296,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -309,6 +311,7 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.BrandColor,
 		&i.Notify,
 		&i.NotifyEmail,
+		&i.DigestUntil,
 	)
 	return i, err
 }

@@ -41,6 +41,7 @@ type Account struct {
 	BrandColor  *string
 	Notify      string
 	NotifyEmail *string
+	DigestUntil time.Time
 }
 
 type Download struct {

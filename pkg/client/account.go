@@ -21,7 +21,10 @@ type Account struct {
 		AccessLinks  int64 `json:"access_links"`
 		Keys         int64 `json:"keys"`
 	} `json:"usage"`
-	CreatedAt time.Time `json:"created_at"`
+	NotifyEmail *string   `json:"notify_email"`
+	Notify      string    `json:"notify"` // each, daily or none
+	BrandColor  *string   `json:"brand_color"`
+	CreatedAt   time.Time `json:"created_at"`
 }
 
 // Account returns the account.

@@ -1,0 +1,88 @@
+// Package notice tells the owners of accounts of new leads: of each, or once a day.
+package notice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"lodestone/crud/mail"
+	"lodestone/crud/queue"
+	"lodestone/crud/store"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+// The values of an account's setting.
+const (
+	Each  = "each"
+	Daily = "daily"
+	None  = "none"
+)
+
+// Mailer has a mail sent once a transaction commits; it is implemented by mail.Queue.
+type Mailer interface {
+	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
+}
+
+// Parts is what notices work with. Now may be nil; all else is required.
+type Parts struct {
+	DB     *postgres.Pool
+	Queue  *queue.Queue
+	Mail   Mailer
+	Tokens *token.Ring
+	Site   string // public URL of the installation
+	Log    *slog.Logger
+	Now    func() time.Time // the clock; nil: time.Now
+}
+
+// Notices tells owners. It is safe for concurrent use.
+type Notices struct {
+	Parts
+	key [token.KeyBytes]byte
+}
+
+// New returns the notices of an installation, and has the daily ones sent by its queue.
+func New(p Parts) (*Notices, error) {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	p.Site = strings.TrimRight(p.Site, "/")
+	n := &Notices{Parts: p, key: p.Tokens.Derive("notices")}
+	if err := queue.Register(p.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
+		return nil, err
+	}
+	// More often than once a day: days begin while processes are down, and an account may be switched on.
+	if err := p.Queue.AddPeriodic("daily-notices", river.PeriodicInterval(digestInterval), digests{}); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// NewLead has the owner told of a submission once the transaction commits, if the account is set to each. It is
+// called once for each submission: when it is made, or when its address was verified if it has to be.
+// The transaction is the account's.
+func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error {
+	l, err := store.New(tx).LeadNotice(ctx, submission)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read whom to tell of a lead: %w", err)
+	}
+	lead := mail.Lead{Email: l.Email, Link: l.Title, Verified: l.Verified, SubmittedAt: l.SubmittedAt}
+	if l.Name != nil {
+		lead.Name = *l.Name
+	}
+	return n.Mail.Send(ctx, tx, mail.Message{
+		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.Site + "/l/" + l.Slug,
+		Unsubscribe: n.unsubscribeURL(l.AccountID, l.NotifyEmail), Leads: &mail.Leads{List: []mail.Lead{lead}},
+	})
+}

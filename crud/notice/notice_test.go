@@ -1,0 +1,278 @@
+package notice_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/mail"
+	"lodestone/crud/notice"
+	"lodestone/crud/page"
+	"lodestone/crud/queue"
+	"lodestone/pkg/api"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+const site = "https://links.example.com"
+
+type fixture struct {
+	t       *testing.T
+	db      *postgres.Pool
+	notices *notice.Notices
+	now     time.Time
+	account uuid.UUID
+	link    uuid.UUID
+	url     string
+	client  *http.Client
+}
+
+func start(t *testing.T) *fixture {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 10})
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	_, err = db.Migrate(t.Context())
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := queue.New(db, queue.Options{Log: log, Metrics: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	mails, err := mail.New(mail.Config{}, mail.Parts{Queue: jobs, Site: site, Log: log, Metrics: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	tokens, err := token.NewKeys(1).Ring()
+	require.NoError(t, err)
+	f := &fixture{t: t, db: db, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New()}
+	f.notices, err = notice.New(notice.Parts{DB: db, Queue: jobs, Mail: mails, Tokens: tokens, Site: site + "/", Log: log, Now: func() time.Time { return f.now }})
+	require.NoError(t, err)
+	a := api.New(api.Options{Log: log})
+	pages, err := page.New(page.Options{URL: site, Log: log})
+	require.NoError(t, err)
+	require.NoError(t, f.notices.Register(a, pages))
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	f.url, f.client = server.URL, server.Client()
+	f.exec("INSERT INTO accounts (id, name, plan, digest_until) VALUES ($1, 'A', 'team', '2026-11-02 08:00Z')", f.account)
+	f.exec("WITH m AS (INSERT INTO lead_magnets (id, account_id, title) VALUES (gen_random_uuid(), $1, 'The Guide') RETURNING id) "+
+		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) SELECT $2, $1, id, 'guide' FROM m", f.account, f.link)
+	return f
+}
+
+func at(text string) time.Time {
+	when, err := time.Parse("2006-01-02 15:04", text)
+	if err != nil {
+		return time.Time{} // the test fails on it
+	}
+	return when
+}
+
+func (f *fixture) exec(sql string, args ...any) {
+	f.t.Helper()
+	_, err := f.db.Unscoped().Exec(f.t.Context(), sql, args...)
+	require.NoError(f.t, err)
+}
+
+func (f *fixture) set(notify string, to any) {
+	f.t.Helper()
+	f.exec("UPDATE accounts SET notify = $2, notify_email = $3 WHERE id = $1", f.account, notify, to)
+}
+
+// submit adds a submission, which is verified at a time if that is not "".
+func (f *fixture) submit(email, submitted string, verification bool, verified string) uuid.UUID {
+	f.t.Helper()
+	id := uuid.New()
+	var when *time.Time
+	if verified != "" {
+		v := at(verified)
+		when = &v
+	}
+	f.exec(`INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, submitted_at, verification_required, verified, verified_at)
+		VALUES ($1, $2, $3, $4, lower($4), 'Jo', $5, $6, $7, $8)`, id, f.account, f.link, email, at(submitted), verification, when != nil, when)
+	return id
+}
+
+// mails returns what is in the queue, the oldest first.
+func (f *fixture) mails() (all []mail.Message) {
+	f.t.Helper()
+	rows, err := f.db.Unscoped().Query(f.t.Context(), "SELECT args FROM river_job WHERE kind = 'mail' ORDER BY id")
+	require.NoError(f.t, err)
+	args, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	require.NoError(f.t, err)
+	for _, a := range args {
+		var m mail.Message
+		require.NoError(f.t, json.Unmarshal(a, &m))
+		all = append(all, m)
+	}
+	return all
+}
+
+func (f *fixture) newLead(submission uuid.UUID) {
+	f.t.Helper()
+	require.NoError(f.t, f.db.Account(f.t.Context(), f.account, func(tx pgx.Tx) error {
+		return f.notices.NewLead(f.t.Context(), tx, submission)
+	}))
+}
+
+func TestEachLead(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	lead := f.submit("jo@example.com", "2026-11-02 09:05", true, "2026-11-02 09:10")
+	f.newLead(lead) // nobody is to be told
+	f.set(notice.Daily, "owner@example.com")
+	f.newLead(lead)
+	f.set(notice.None, "owner@example.com")
+	f.newLead(lead)
+	require.Empty(t, f.mails())
+	f.set(notice.Each, "owner@example.com")
+	f.newLead(uuid.New()) // it is gone
+	f.newLead(lead)
+	mails := f.mails()
+	require.Len(t, mails, 1)
+	m := mails[0]
+	require.Equal(t, mail.KindLead, m.Kind)
+	require.Equal(t, f.account, m.AccountID)
+	require.Equal(t, "owner@example.com", m.To)
+	require.Equal(t, site+"/l/guide", m.URL)
+	require.True(t, strings.HasPrefix(m.Unsubscribe, site+"/notices/"))
+	require.Equal(t, []mail.Lead{{Email: "jo@example.com", Name: "Jo", Link: "The Guide", Verified: true, SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
+}
+
+func TestDailyMailIsSentOnce(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.set(notice.Daily, "owner@example.com")
+	f.submit("before@example.com", "2026-11-02 07:59", false, "")                                                                        // before daily mails were switched on
+	f.submit("plain@example.com", "2026-11-02 09:00", false, "")                                                                         //
+	f.submit("late@example.com", "2026-11-01 09:00", true, "2026-11-02 10:00")                                                           // verified on that day
+	f.submit("never@example.com", "2026-11-02 09:00", true, "")                                                                          // not verified
+	f.submit("tomorrow@example.com", "2026-11-02 09:00", true, "2026-11-03 00:00")                                                       // verified on the next
+	f.submit("last@example.com", "2026-11-02 23:59", false, "2026-11-03 07:00")                                                          // verified although it need not be
+	f.exec("INSERT INTO accounts (id, name, plan, notify, digest_until) VALUES (gen_random_uuid(), 'B', 'free', 'daily', '2026-01-01')") // without an address
+	f.now = at("2026-11-03 04:59")
+	require.NoError(t, f.notices.SendDigests(t.Context()))
+	require.Empty(t, f.mails(), "too early")
+	f.now = at("2026-11-03 05:00")
+	var wg sync.WaitGroup
+	for range 8 { // as many processes
+		wg.Go(func() {
+			if err := f.notices.SendDigests(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	f.now = at("2026-11-03 23:59")
+	require.NoError(t, f.notices.SendDigests(t.Context()))
+	mails := f.mails()
+	require.Len(t, mails, 1)
+	require.Equal(t, mail.KindDigest, mails[0].Kind)
+	require.Equal(t, "owner@example.com", mails[0].To)
+	require.Equal(t, "Monday, 2 November 2026", mails[0].Leads.Day)
+	require.Equal(t, 3, mails[0].Leads.Total)
+	var addresses []string
+	for _, l := range mails[0].Leads.List {
+		addresses = append(addresses, l.Email)
+	}
+	require.Equal(t, []string{"plain@example.com", "late@example.com", "last@example.com"}, addresses)
+
+	f.now = at("2026-11-04 05:00")
+	require.NoError(t, f.notices.SendDigests(t.Context()))
+	require.Len(t, f.mails(), 2)
+	f.now = at("2026-11-06 05:00") // days without leads, and without a process
+	require.NoError(t, f.notices.SendDigests(t.Context()))
+	require.Len(t, f.mails(), 2)
+	for i := range 60 {
+		f.submit(fmt.Sprintf("%d@example.com", i), "2026-11-06 12:00", false, "")
+	}
+	f.now = at("2026-11-08 12:00")
+	require.NoError(t, f.notices.SendDigests(t.Context()))
+	mails = f.mails()
+	require.Len(t, mails, 3)
+	require.Equal(t, "Friday, 6 November to Saturday, 7 November 2026", mails[2].Leads.Day)
+	require.Equal(t, 60, mails[2].Leads.Total)
+	require.Len(t, mails[2].Leads.List, 50)
+}
+
+// If the mail cannot be put in the queue, the day is not marked as told.
+func TestDailyMailThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.set(notice.Daily, "no address")
+	f.submit("jo@example.com", "2026-11-02 09:00", false, "")
+	require.Error(t, f.notices.SendDigests(t.Context()))
+	f.set(notice.Daily, "owner@example.com")
+	require.NoError(t, f.notices.SendDigests(t.Context()))
+	require.Len(t, f.mails(), 1)
+}
+
+func (f *fixture) send(method, path, body string, header ...string) (int, string) {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body))
+	require.NoError(f.t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := f.client.Do(r)
+	require.NoError(f.t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(f.t, err)
+	return res.StatusCode, string(text)
+}
+
+func (f *fixture) notify() (value string) {
+	f.t.Helper()
+	require.NoError(f.t, f.db.Unscoped().QueryRow(context.WithoutCancel(f.t.Context()), "SELECT notify FROM accounts WHERE id = $1", f.account).Scan(&value))
+	return value
+}
+
+func TestEndingNotices(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.set(notice.Each, "owner@example.com")
+	f.newLead(f.submit("jo@example.com", "2026-11-02 09:05", false, ""))
+	path := strings.TrimPrefix(f.mails()[0].Unsubscribe, site)
+	status, body := f.send("GET", path, "")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "owner@example.com for each new lead")
+	require.Equal(t, notice.Each, f.notify(), "a look changes nothing")
+	status, _ = f.send("POST", path, "", "Sec-Fetch-Site", "cross-site")
+	require.Equal(t, http.StatusForbidden, status)
+	status, body = f.send("POST", path, "notify=daily")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "once a day")
+	require.Equal(t, notice.Daily, f.notify())
+	status, _ = f.send("POST", path, "List-Unsubscribe=One-Click")
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, notice.None, f.notify())
+
+	other := path[:len(path)-1] + "A"
+	if other == path {
+		other = path[:len(path)-1] + "Q"
+	}
+	for _, wrong := range []string{other, "/notices/x", "/notices/" + strings.Repeat("A", 43), path + "AAAA"} {
+		status, body = f.send("POST", wrong, "notify=each")
+		require.Equal(t, http.StatusNotFound, status, wrong)
+		require.NotContains(t, body, "owner@")
+	}
+	f.set(notice.Each, "new@example.com")
+	status, _ = f.send("POST", path, "")
+	require.Equal(t, http.StatusNotFound, status, "a link of mails to another address")
+	require.Equal(t, notice.Each, f.notify())
+}

@@ -1,0 +1,54 @@
+-- name: AccountNotices :one
+-- Whether the owner of the account that the transaction is scoped to is told of leads.
+SELECT notify, notify_email FROM accounts;
+
+-- name: LeadNotice :one
+-- What the owner is told of one submission; none, if not at once.
+SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
+    coalesce(l.title, m.title)::text AS title, l.slug
+FROM submissions s
+JOIN accounts a ON a.id = s.account_id AND a.notify = 'each' AND a.notify_email IS NOT NULL
+JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
+JOIN lead_magnets m ON m.account_id = l.account_id AND m.id = l.lead_magnet_id
+WHERE s.id = $1;
+
+-- name: TakeNotices :one
+-- The same, and keeps others from sending the same daily mail until the transaction ends.
+SELECT notify, notify_email, digest_until FROM accounts FOR NO KEY UPDATE;
+
+-- name: UpdateAccount :one
+-- Daily mails begin with the leads that come after they were switched on.
+UPDATE accounts SET
+    notify = coalesce(sqlc.narg(notify), notify),
+    notify_email = CASE WHEN sqlc.arg(set_notify_email)::boolean THEN sqlc.narg(notify_email) ELSE notify_email END,
+    brand_color = CASE WHEN sqlc.arg(set_brand_color)::boolean THEN sqlc.narg(brand_color) ELSE brand_color END,
+    digest_until = CASE WHEN sqlc.narg(notify) = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
+RETURNING *;
+
+-- name: SetDigestUntil :exec
+UPDATE accounts SET digest_until = $1;
+
+-- name: AccountsWithDigestDue :many
+-- Unscoped: of every account, whose daily mail about the time before is to be sent.
+SELECT id FROM accounts
+WHERE notify = 'daily' AND notify_email IS NOT NULL AND digest_until < sqlc.arg(before)::timestamptz
+ORDER BY digest_until LIMIT 1000;
+
+-- name: CountLeads :one
+-- The account is named although the transaction is scoped to it, for the index.
+SELECT count(*) FROM submissions
+WHERE account_id = sqlc.arg(account_id)
+    AND (CASE WHEN verification_required THEN verified_at ELSE submitted_at END) >= sqlc.arg(since)::timestamptz
+    AND (CASE WHEN verification_required THEN verified_at ELSE submitted_at END) < sqlc.arg(before)::timestamptz;
+
+-- name: Leads :many
+SELECT s.email, s.name, s.verified, (CASE WHEN s.verification_required THEN s.verified_at ELSE s.submitted_at END)::timestamptz AS since,
+    coalesce(l.title, m.title)::text AS title
+FROM submissions s
+JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
+JOIN lead_magnets m ON m.account_id = l.account_id AND m.id = l.lead_magnet_id
+WHERE s.account_id = sqlc.arg(account_id)
+    AND (CASE WHEN s.verification_required THEN s.verified_at ELSE s.submitted_at END) >= sqlc.arg(since)::timestamptz
+    AND (CASE WHEN s.verification_required THEN s.verified_at ELSE s.submitted_at END) < sqlc.arg(before)::timestamptz
+ORDER BY since, s.id
+LIMIT sqlc.arg(row_limit)::bigint;
