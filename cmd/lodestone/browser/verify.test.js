@@ -1,0 +1,152 @@
+// The pages on which an address is confirmed.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+
+import { api, newLink } from './api.js';
+import { newDesktop, newPhone, newVisitor } from './browser.js';
+import { linkOf, mailTo } from './mail.js';
+import { measure } from './measure.js';
+import { site, test } from './suite.js';
+
+const submission = async (link) => (await api('GET', `/api/v1/generic-links/${link.id}/submissions`)).data[0];
+const codeOf = (mail) => mail.text.match(/\b\d{3} ?\d{3}\b/)[0].replace(' ', '');
+
+/** Submits the form of a new link, and returns the address and the link. */
+async function submitted(v, fields = {}) {
+  const link = await newLink({ require_verification: true, ...fields });
+  const address = `eve-${randomUUID().slice(0, 8)}@example.com`;
+  await v.page.goto(link.url);
+  await v.page.getByLabel('Email address').fill(address);
+  await v.page.locator('form button[type=submit]').first().click();
+  await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  return { link, address };
+}
+
+for (const [device, o] of [['phone', { scripts: false }], ['phone', { dark: true }], ['desktop', {}]]) {
+  test(`verify: by the code, ${device} ${JSON.stringify(o)}`, async (t) => {
+    const v = await newVisitor(t, device, { ...o, expected: [/422/] });
+    const { link, address } = await submitted(v);
+    await v.accessible();
+    await v.fits();
+    await v.screenshot('verify-sent');
+    if (o.scripts !== false) await measure('verify-sent', v);
+    const code = codeOf(await mailTo(address));
+    const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+    const field = v.page.getByLabel('Six digits from the mail');
+    await field.fill('12');
+    await v.page.getByRole('button', { name: 'Confirm and read' }).click();
+    await v.page.getByText('Enter the six digits from the mail.').waitFor();
+    await field.fill(wrong);
+    await v.page.getByRole('button', { name: 'Confirm and read' }).click();
+    await v.page.getByText('That is not the code in the mail.').waitFor();
+    await v.accessible();
+    await v.screenshot('verify-wrong-code');
+    await field.fill(`${code.slice(0, 3)} ${code.slice(3)}`);
+    await v.page.getByRole('button', { name: 'Confirm and read' }).click();
+    await v.page.waitForURL(/\/a\//);
+    assert.equal((await submission(link)).verified, true);
+  });
+}
+
+test('verify: five wrong codes close the way of the code, not that of the mail', async (t) => {
+  const v = await newPhone(t, { expected: [/422/] });
+  const { link, address } = await submitted(v);
+  const mail = await mailTo(address);
+  const code = codeOf(mail);
+  for (let i = 1; i <= 5; i++) {
+    await v.page.getByLabel('Six digits from the mail').fill(String((Number(code) + i) % 1_000_000).padStart(6, '0'));
+    await v.page.getByRole('button', { name: 'Confirm and read' }).click();
+    await v.page.getByText(i < 5 ? 'That is not the code' : 'no more are taken').waitFor();
+  }
+  await v.accessible();
+  await v.screenshot('verify-guessed');
+  await v.page.goto(linkOf(mail, '/verify/'));
+  await v.page.getByRole('button', { name: 'Confirm and read' }).click();
+  await v.page.waitForURL(/\/a\//);
+  assert.equal((await submission(link)).verified, true);
+});
+
+test('verify: a link works once, and says so the second time', async (t) => {
+  const v = await newPhone(t);
+  const { address } = await submitted(v);
+  const waiting = v.page.url();
+  const url = linkOf(await mailTo(address), '/verify/');
+  const other = await newDesktop(t, { dark: true, scripts: false, expected: [/410/] });
+  await other.page.goto(url);
+  await other.accessible();
+  await other.screenshot('verify-confirm');
+  await other.page.getByRole('button', { name: 'Confirm and read' }).click();
+  await other.page.waitForURL(/\/a\//);
+  await other.page.goto(url);
+  await other.page.getByRole('heading', { name: 'This link was used already' }).waitFor();
+  await other.accessible();
+  await other.screenshot('verify-used');
+  await v.page.goto(waiting);
+  await v.page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+  await v.accessible();
+  await v.screenshot('verify-confirmed');
+  await v.page.getByRole('link', { name: 'Back to the page' }).click();
+  await v.page.getByLabel('Email address').waitFor();
+});
+
+test('verify: no secret is guessed or reflected', async (t) => {
+  const v = await newDesktop(t, { expected: [/404/] });
+  for (const path of ['/verify/aaaaaaaaaaaaaaaaaaaaaaaaaa', '/verify/sent/aaaaaaaaaaaaaaaaaaaaaaaaaa', `/verify/${encodeURIComponent('"><script>alert(1)</script>')}`, '/verify/', '/verify/sent/x/again']) {
+    const answer = await v.page.goto(site + path);
+    assert.equal(answer.status(), 404, path);
+    await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+  }
+});
+
+test('verify: with the keyboard alone', async (t) => {
+  const v = await newDesktop(t);
+  const { link, address } = await submitted(v);
+  const code = codeOf(await mailTo(address));
+  for (let i = 0; i < 10; i++) {
+    await v.page.keyboard.press('Tab');
+    if (await v.page.evaluate(() => document.activeElement.id === 'code')) break;
+  }
+  await v.page.keyboard.type(code);
+  await v.page.keyboard.press('Enter');
+  await v.page.waitForURL(/\/a\//);
+  assert.equal((await submission(link)).verified, true);
+});
+
+// Unknown texts of strangers are in no first mail, so that nobody can send words of theirs through us.
+test('verify: the mail says nothing that a visitor wrote, and its HTML runs nothing', async (t) => {
+  const v = await newDesktop(t);
+  const link = await newLink({ require_verification: true, collect_name: true });
+  const address = `mallory-${randomUUID().slice(0, 8)}@example.com`;
+  await v.page.goto(`${link.url}?utm_source=BUY-NOW`);
+  await v.page.getByLabel('Email address').fill(address);
+  await v.page.getByLabel('Name').fill('BUY-NOW https://evil.example <b>x</b>');
+  await v.page.locator('form button[type=submit]').first().click();
+  const mail = await mailTo(address);
+  assert.doesNotMatch(mail.subject + mail.text + mail.html, /BUY-NOW|evil\.example/);
+  assert.doesNotMatch(mail.html, /<script|<img|javascript:|onerror/i); // nothing counts who opens it
+  for (const l of mail.links) assert.equal(new URL(l).origin, site);
+  for (const [, l] of mail.html.matchAll(/href="([^"]+)"/g)) assert.equal(new URL(l).origin, site);
+});
+
+test('mailbox: the list and a mail', async (t) => {
+  const v = await newPhone(t);
+  const { address } = await submitted(v);
+  const mail = await mailTo(address);
+  for (const [device, o] of [['phone', {}], ['desktop', { dark: true }]]) {
+    const m = await newVisitor(t, device, o);
+    await m.page.route('**/dev/mailbox.json', () => {}); // else it reloads when other tests get mails
+    await m.page.goto(`${site}/dev/mailbox`);
+    await m.page.getByText(address).first().waitFor();
+    await m.accessible();
+    await m.fits();
+    await m.screenshot('mailbox');
+    await m.page.goto(`${site}/dev/mailbox/${mail.id}`);
+    await m.page.getByRole('heading', { name: mail.subject, level: 1 }).waitFor();
+    await m.accessible();
+    await m.fits();
+    await m.screenshot('mailbox-mail', { whole: true });
+    await m.page.goto(`${site}/dev/mailbox/${mail.id}/html`);
+    await m.fits();
+    await m.screenshot('mail-verify');
+  }
+});
