@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"lodestone/crud/account"
+	"lodestone/pkg/config"
+	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
 )
 
@@ -24,16 +26,25 @@ type accountCreateCommand struct {
 	Postgres postgres.Config `embed:""`
 	Name     string          `name:"name" required:"" help:"Name of the account."`
 	Plan     account.Plan    `name:"plan" default:"free" enum:"free,pro,team" help:"Plan of the account: free, pro or team."`
+	Notify   string          `name:"notify-email" placeholder:"ADDRESS" help:"Where mails about the account's new leads go. Empty: its owner sets it by the API."`
 }
 
 // Run makes the account.
 func (c *accountCreateCommand) Run(ctx context.Context) error {
+	if c.Notify != "" {
+		if _, err := email.Parse(c.Notify); err != nil {
+			return config.Invalid("--notify-email", err.Error(), "give an address alone, or leave it out")
+		}
+	}
 	return withAccounts(ctx, c.Postgres, func(accounts *account.Accounts) error {
 		id, err := accounts.Create(ctx, c.Name, c.Plan)
 		if err != nil {
 			return err
 		}
 		fmt.Println(id)
+		if c.Notify != "" {
+			return accounts.NotifyAt(ctx, id, c.Notify)
+		}
 		return nil
 	})
 }

@@ -15,9 +15,13 @@ import (
 	"lodestone/pkg/postgres"
 )
 
+// demoOwner is who is told of the demo account's leads, where mails stay on this machine.
+const demoOwner = "owner@example.com"
+
 // demoKey returns a working API key of the demo account: the one that the last start wrote down,
-// else a new one. The account is made on the first start of a data directory.
-func demoKey(ctx context.Context, pool *postgres.Pool, dir string, log *slog.Logger) (string, error) {
+// else a new one. The account is made on the first start of a data directory; owner is told of its leads,
+// unless it is "".
+func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *slog.Logger) (string, error) {
 	key, err := readEnvFile(dir, "LODESTONE_API_KEY")
 	if err != nil {
 		return "", err
@@ -35,6 +39,9 @@ func demoKey(ctx context.Context, pool *postgres.Pool, dir string, log *slog.Log
 	file := filepath.Join(dir, "demo-account")
 	makeAccount := func() (string, error) {
 		id, err := accounts.Create(ctx, "Demo", account.Team)
+		if err == nil && owner != "" {
+			err = accounts.NotifyAt(ctx, id, owner)
+		}
 		return id.String(), err
 	}
 	for {

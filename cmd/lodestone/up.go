@@ -165,7 +165,11 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if err != nil {
 		return nil, err
 	}
-	key, err := demoKey(ctx, pool, engines.DataDir(), p.log)
+	owner := ""
+	if !c.Crud.Mail.Enabled() { // mails stay here
+		owner = demoOwner
+	}
+	key, err := demoKey(ctx, pool, engines.DataDir(), owner, p.log)
 	if err != nil {
 		return nil, err
 	}

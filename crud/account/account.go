@@ -15,6 +15,7 @@ import (
 	"lodestone/crud/store"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/config"
+	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
 )
 
@@ -93,6 +94,24 @@ func (a *Accounts) Create(ctx context.Context, name string, plan Plan) (uuid.UUI
 		return uuid.Nil, fmt.Errorf("create account: %w", err)
 	}
 	return id, nil
+}
+
+// NotifyAt sets where an account's mails about new leads go. ErrUnknown says that there is no such account.
+func (a *Accounts) NotifyAt(ctx context.Context, account uuid.UUID, address string) error {
+	if _, err := email.Parse(address); err != nil {
+		return fmt.Errorf("set address for notices: it %w", err)
+	}
+	err := a.db.Account(ctx, account, func(tx pgx.Tx) error {
+		_, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{SetNotifyEmail: true, NotifyEmail: &address})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrUnknown
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set address for notices: %w", err)
+	}
+	return nil
 }
 
 // Info is what is known about an account.
