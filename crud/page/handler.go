@@ -17,7 +17,15 @@ const timeout = 15 * time.Second
 const maxForm = 64 << 10
 
 // Register mounts what all pages need.
-func (s *Site) Register(a *api.API) { a.Handle("GET "+AssetPath, s.assets) }
+func (s *Site) Register(a *api.API) {
+	a.Handle("GET "+AssetPath, s.assets)
+	a.Handle("GET /{$}", s.Nothing())
+}
+
+// Nothing serves the page that says that there is none, for addresses that people may come to.
+func (s *Site) Nothing() http.Handler {
+	return s.Handler(func(http.ResponseWriter, *http.Request) error { return Show(NotFound, Brand{}) })
+}
 
 // Handler serves a page: fn writes the answer, or returns an error before anything was sent, which
 // becomes a status page. A form that another site sent is refused: without cookies it could not act for

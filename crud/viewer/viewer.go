@@ -70,6 +70,7 @@ func (v *Viewer) Register(a *api.API) {
 	a.Handle("POST /a/{token}/open", v.Pages.Handler(v.open))
 	a.Handle("GET /a/{token}/file", http.HandlerFunc(v.file))
 	a.Handle("GET /a/{token}/download", http.HandlerFunc(v.download))
+	a.Handle("GET /a/{rest...}", v.Pages.Nothing()) // a link that was cut off, or has something behind it
 	a.Handle("GET "+assetPath, v.build)
 }
 
