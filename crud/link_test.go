@@ -22,7 +22,8 @@ func TestGenericLink(t *testing.T) {
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
 	r := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","slug":"my-guide-2","title":"Get it","description":"a\nb","collect_name":true,`+
-		`"require_verification":true,"thumbnail_url":"https://example.com/a.png?x=1"}`)
+		`"require_verification":true,"thumbnail_url":"https://example.com/a.png?x=1","button_text":"Get it","consent_text":"I agree.",`+
+		`"privacy_url":"https://example.com/privacy","redirect_url":"https://exämple.com/thanks?x=1"}`)
 	require.Equal(t, 201, r.status, r.body)
 	made := r.object(t)
 	id := made["id"].(string)
@@ -31,6 +32,7 @@ func TestGenericLink(t *testing.T) {
 	want := map[string]any{
 		"id": id, "lead_magnet_id": m.ID, "slug": "my-guide-2", "url": site + "/l/my-guide-2", "title": "Get it", "description": "a\nb",
 		"thumbnail_url": "https://example.com/a.png?x=1", "collect_name": true, "require_verification": true,
+		"button_text": "Get it", "consent_text": "I agree.", "privacy_url": "https://example.com/privacy", "redirect_url": "https://exämple.com/thanks?x=1",
 		"submission_count": 0.0, "view_count": 0.0, "active": true, "created_at": made["created_at"], "updated_at": made["updated_at"],
 	}
 	require.Equal(t, want, made)
@@ -44,10 +46,11 @@ func TestGenericLink(t *testing.T) {
 	require.Equal(t, []any{want}, u.get(t, linksPath).object(t)["data"])
 
 	// Everything but the lead magnet can be left out, or null.
-	for _, rest := range []string{"", `,"slug":null,"title":null,"description":null,"thumbnail_url":null`} {
+	for _, rest := range []string{"", `,"slug":null,"title":null,"description":null,"thumbnail_url":null,"button_text":null,"consent_text":null,"privacy_url":null,"redirect_url":null`} {
 		plain := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`"`+rest+`}`).object(t)
 		require.Regexp(t, `^the-complete-guide-[a-z2-7]{6}$`, plain["slug"])
-		for field, value := range map[string]any{"title": nil, "description": nil, "thumbnail_url": nil, "collect_name": false, "require_verification": false, "active": true} {
+		for field, value := range map[string]any{"title": nil, "description": nil, "thumbnail_url": nil, "collect_name": false, "require_verification": false, "active": true,
+			"button_text": nil, "consent_text": nil, "privacy_url": nil, "redirect_url": nil} {
 			got, present := plain[field]
 			require.True(t, present, field)
 			require.Equal(t, value, got, field)
@@ -123,6 +126,12 @@ func TestGenericLinkRefused(t *testing.T) {
 		"name null":           {`{"lead_magnet_id":"` + m.ID + `","collect_name":null}`, problem.ValidationError, "collect_name"},
 		"verification number": {`{"lead_magnet_id":"` + m.ID + `","require_verification":1}`, problem.ValidationError, "require_verification"},
 		"title of blanks":     {`{"lead_magnet_id":"` + m.ID + `","title":" \u00a0"}`, problem.ValidationError, "title"},
+		"redirect script":     {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"javascript:alert(1)"}`, problem.ValidationError, "redirect_url"},
+		"redirect relative":   {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"//example.com/x"}`, problem.ValidationError, "redirect_url"},
+		"redirect policy":     {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"https://a;script-src/x"}`, problem.ValidationError, "redirect_url"},
+		"privacy script":      {`{"lead_magnet_id":"` + m.ID + `","privacy_url":"javascript:alert(1)"}`, problem.ValidationError, "privacy_url"},
+		"consent blank":       {`{"lead_magnet_id":"` + m.ID + `","consent_text":" "}`, problem.ValidationError, "consent_text"},
+		"button long":         {`{"lead_magnet_id":"` + m.ID + `","button_text":"` + strings.Repeat("a", 41) + `"}`, problem.ValidationError, "button_text"},
 		"thumbnail script":    {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"javascript:alert(1)"}`, problem.ValidationError, "thumbnail_url"},
 		"thumbnail data":      {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"data:image/png;base64,AA"}`, problem.ValidationError, "thumbnail_url"},
 		"thumbnail relative":  {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"/a.png"}`, problem.ValidationError, "thumbnail_url"},

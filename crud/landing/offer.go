@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"lodestone/crud/capture"
 	"lodestone/crud/page"
@@ -17,6 +19,7 @@ import (
 // offerData is what the template of the page shows.
 type offerData struct {
 	Title, Action string
+	Long          bool     // the title takes smaller letters
 	Lead          string   // the description, if it is short
 	About         []string // the paragraphs of a longer one
 	Facts         []string // such as "PDF", "12 pages"
@@ -143,7 +146,7 @@ func (l *Landing) lead(w http.ResponseWriter, _ *http.Request, to string) error 
 func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int, o offered, form capture.Form, wrong capture.Invalid) error {
 	g := o.GenericLink
 	d := offerData{
-		Title: o.Title(), Action: o.path, Account: o.AccountName, Names: g.CollectName, Verify: g.RequireVerification,
+		Title: o.Title(), Long: long(o.Title()), Action: o.path, Account: o.AccountName, Names: g.CollectName, Verify: g.RequireVerification,
 		Away: o.redirect() != "", ConsentSeen: capture.ConsentVersion(g), Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong,
 		Facts: facts(o), Button: button(o), Share: o.pictures.Preview,
 	}
@@ -246,6 +249,16 @@ func size(bytes int64) string {
 	default:
 		return strconv.FormatFloat(float64(bytes)/1e6, 'f', 1, 64) + " MB"
 	}
+}
+
+// long reports whether a title would take more lines beside the cover than a phone has for it, or has a
+// word that would not fit into one.
+func long(title string) bool {
+	const lines, word = 64, 16 // characters
+	if utf8.RuneCountInString(title) > lines {
+		return true
+	}
+	return slices.ContainsFunc(strings.Fields(title), func(w string) bool { return utf8.RuneCountInString(w) > word })
 }
 
 func paragraphs(text string) (list []string) {

@@ -33,11 +33,15 @@ type changedGenericLink struct {
 	RequireVerification *bool              `json:"require_verification" required:"false" nullable:"false" doc:"Whether the email address has to be verified."`
 	ThumbnailURL        api.Change[string] `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image; null clears it."`
 	Active              *bool              `json:"active" required:"false" nullable:"false" doc:"Whether the page is open."`
+	ButtonText          api.Change[string] `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Words on the form's button; null lets them say what happens."`
+	ConsentText         api.Change[string] `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"What a visitor has to agree to; null asks nothing."`
+	PrivacyURL          api.Change[string] `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice; null clears it."`
+	RedirectURL         api.Change[string] `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that visitors come to after the form; null leads them to the document."`
 }
 
 func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[GenericLink], error) {
 	b := in.Body
-	if err := check(b.Slug, b.ThumbnailURL.Value); err != nil {
+	if err := check(b.Slug, addresses(b.ThumbnailURL.Value, b.PrivacyURL.Value, b.RedirectURL.Value)); err != nil {
 		return nil, err
 	}
 	revisions, err := in.Revisions()
@@ -65,6 +69,10 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 			SetDescription: b.Description.Given, Description: b.Description.Value,
 			SetThumbnailURL: setThumbnail, ThumbnailURL: thumbnail,
 			CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
+			SetButtonText: b.ButtonText.Given, ButtonText: b.ButtonText.Value,
+			SetConsentText: b.ConsentText.Given, ConsentText: b.ConsentText.Value,
+			SetPrivacyURL: b.PrivacyURL.Given, PrivacyURL: b.PrivacyURL.Value,
+			SetRedirectURL: b.RedirectURL.Given, RedirectURL: b.RedirectURL.Value,
 		})
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
+	"lodestone/crud/page"
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -28,16 +29,44 @@ type newGenericLink struct {
 	CollectName         bool      `json:"collect_name" required:"false" default:"false" doc:"Whether a name is asked for."`
 	RequireVerification bool      `json:"require_verification" required:"false" default:"false" doc:"Whether the email address has to be verified."`
 	ThumbnailURL        *string   `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image."`
+	ButtonText          *string   `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Words on the form's button; when left out, they say what happens."`
+	ConsentText         *string   `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"What a visitor has to agree to, beside a box to tick."`
+	PrivacyURL          *string   `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice."`
+	RedirectURL         *string   `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that visitors come to after the form, in the document's place: its link comes by mail."`
+}
+
+const redirectURL = "redirect_url"
+
+// address is a field that holds a URL, nil if it is not given.
+type address struct {
+	field   string
+	value   *string
+	example string
+}
+
+func (b newGenericLink) addresses() []address {
+	return addresses(b.ThumbnailURL, b.PrivacyURL, b.RedirectURL)
+}
+
+func addresses(thumbnail, privacy, redirect *string) []address {
+	return []address{
+		{"thumbnail_url", thumbnail, "https://example.com/cover.png"},
+		{"privacy_url", privacy, "https://example.com/privacy"},
+		{redirectURL, redirect, "https://example.com/thanks"},
+	}
 }
 
 // check returns what the schema cannot tell.
-func check(slug, thumbnailURL *string) error {
+func check(slug *string, addresses []address) error {
 	var wrong []problem.Field
 	if slug != nil && reserved(*slug) {
 		wrong = append(wrong, problem.Field{Field: "slug", Message: slugReserved})
 	}
-	if thumbnailURL != nil && !webURL(*thumbnailURL) {
-		wrong = append(wrong, problem.Field{Field: "thumbnail_url", Message: "must be a full http or https URL, such as https://example.com/cover.png"})
+	for _, a := range addresses {
+		// The browser's policy has to name where a form leads.
+		if a.value != nil && (!webURL(*a.value) || a.field == redirectURL && page.Origin(*a.value) == "") {
+			wrong = append(wrong, problem.Field{Field: a.field, Message: "must be a full http or https URL, such as " + a.example})
+		}
 	}
 	if wrong != nil {
 		return problem.Invalid(wrong...)
@@ -55,7 +84,7 @@ func webURL(text string) bool {
 const slugAttempts = 5
 
 func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[GenericLink], error) {
-	if err := check(in.Body.Slug, in.Body.ThumbnailURL); err != nil {
+	if err := check(in.Body.Slug, in.Body.addresses()); err != nil {
 		return nil, err
 	}
 	caller := auth.From(ctx)
@@ -123,6 +152,7 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, b newGenericLin
 		row, err := store.New(tx).InsertLink(ctx, store.InsertLinkParams{
 			ID: id, AccountID: owner, LeadMagnetID: b.LeadMagnetID, Slug: slug, Title: b.Title, Description: b.Description,
 			ThumbnailURL: b.ThumbnailURL, CollectName: b.CollectName, RequireVerification: b.RequireVerification,
+			ButtonText: b.ButtonText, ConsentText: b.ConsentText, PrivacyURL: b.PrivacyURL, RedirectURL: b.RedirectURL,
 		})
 		if err == nil {
 			return row, nil

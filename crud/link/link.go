@@ -30,6 +30,10 @@ type GenericLink struct {
 	ThumbnailURL        *string            `json:"thumbnail_url" doc:"URL of the thumbnail image."`
 	CollectName         bool               `json:"collect_name" doc:"Whether a name is asked for."`
 	RequireVerification bool               `json:"require_verification" doc:"Whether the email address has to be verified."`
+	ButtonText          *string            `json:"button_text" doc:"Words on the form's button; null: they say what happens."`
+	ConsentText         *string            `json:"consent_text" doc:"What a visitor has to agree to."`
+	PrivacyURL          *string            `json:"privacy_url" doc:"URL of the privacy notice."`
+	RedirectURL         *string            `json:"redirect_url" doc:"Where the form leads; null: to the document."`
 	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
 	ViewCount           int64              `json:"view_count" doc:"Views of the page so far."`
 	Active              bool               `json:"active" doc:"Whether the page is open."`
@@ -77,7 +81,7 @@ func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "update-generic-link", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
 		Summary:     "Change a generic link",
-		Description: "Fields that are left out stay as they are; null clears title, description and thumbnail_url.",
+		Description: "Fields that are left out stay as they are; null clears texts and URLs.",
 		Errors:      []problem.Code{problem.SlugTaken},
 		NotHere:     map[string]string{"lead_magnet_id": "cannot be changed: it is set when the link is created"},
 	}, l.update)
@@ -151,6 +155,7 @@ func (l *Links) fromRow(row store.GenericLink) GenericLink {
 		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.site + "/l/" + row.Slug,
 		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
 		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
+		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,
 		SubmissionCount: row.SubmissionCount, ViewCount: row.ViewCount, Active: row.Active,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}

@@ -168,3 +168,14 @@ func TestAssets(t *testing.T) {
 	require.Equal(t, []byte{1, 2, 3}, body)
 	require.Equal(t, 404, ask(s.Assets(), "GET", "/assets/app.js").Code)
 }
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://Example.com/x?y": "https://example.com", "http://127.0.0.1:8081": "http://127.0.0.1:8081", "https://[::1]:8/": "https://[::1]:8",
+		"https://exämple.com:444/x": "https://xn--exmple-cua.com:444", "https://a;script-src": "", "https://a,b/": "", "https://a'b/": "", "https://*/": "",
+		"javascript:alert(1)": "", "//example.com": "", "/x": "", "": "", "https://": "", "data:x": "", "https://ex ample.com": "",
+	} {
+		require.Equal(t, want, page.Origin(address), address)
+	}
+}

@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // Policy is what a page may do beyond showing itself. The zero value allows its own styles and
@@ -61,14 +64,28 @@ func list(directive string, addresses []string) string {
 	return strings.Join(parts, " ")
 }
 
-var plainHost = regexp.MustCompile(`^[A-Za-z0-9.\-]+(:\d+)?$|^\[[0-9A-Fa-f:.]+\](:\d+)?$`)
+var plainHost = regexp.MustCompile(`^[a-z0-9.\-_]+(:\d+)?$|^\[[0-9a-f:.]+\](:\d+)?$`)
 
-// Origin returns the origin of an http or https URL as a policy names it, or "" for any other. A host
-// that would end a directive, or that is not ASCII, has none.
+// Origin returns the origin of an http or https URL as a policy names it, or "" for any other. A host with
+// signs that would end a directive has none; one in another script is given in ASCII, as browsers do.
 func Origin(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !plainHost.MatchString(u.Host) {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return ""
 	}
-	return u.Scheme + "://" + strings.ToLower(u.Host)
+	host := strings.ToLower(u.Host)
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		name, err := idna.Lookup.ToASCII(u.Hostname())
+		if err != nil {
+			return ""
+		}
+		host = name
+		if port := u.Port(); port != "" {
+			host += ":" + port
+		}
+	}
+	if !plainHost.MatchString(host) {
+		return ""
+	}
+	return u.Scheme + "://" + host
 }

@@ -88,8 +88,9 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 }
 
 const insertLink = `-- name: InsertLink :one
-INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
+    button_text, consent_text, privacy_url, redirect_url)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
 `
@@ -104,6 +105,10 @@ type InsertLinkParams struct {
 	ThumbnailURL        *string
 	CollectName         bool
 	RequireVerification bool
+	ButtonText          *string
+	ConsentText         *string
+	PrivacyURL          *string
+	RedirectURL         *string
 }
 
 // Adds nothing if the slug is taken, by whatever account.
@@ -118,6 +123,10 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		arg.ThumbnailURL,
 		arg.CollectName,
 		arg.RequireVerification,
+		arg.ButtonText,
+		arg.ConsentText,
+		arg.PrivacyURL,
+		arg.RedirectURL,
 	)
 	var i GenericLink
 	err := row.Scan(
@@ -221,8 +230,12 @@ UPDATE generic_links SET
     collect_name = coalesce($8, collect_name),
     require_verification = coalesce($9, require_verification),
     active = coalesce($10, active),
+    button_text = CASE WHEN $11::boolean THEN $12 ELSE button_text END,
+    consent_text = CASE WHEN $13::boolean THEN $14 ELSE consent_text END,
+    privacy_url = CASE WHEN $15::boolean THEN $16 ELSE privacy_url END,
+    redirect_url = CASE WHEN $17::boolean THEN $18 ELSE redirect_url END,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $11 AND ($12::bigint[] IS NULL OR revision = ANY ($12::bigint[]))
+WHERE id = $19 AND ($20::bigint[] IS NULL OR revision = ANY ($20::bigint[]))
 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
 `
 
@@ -237,6 +250,14 @@ type UpdateLinkParams struct {
 	CollectName         *bool
 	RequireVerification *bool
 	Active              *bool
+	SetButtonText       bool
+	ButtonText          *string
+	SetConsentText      bool
+	ConsentText         *string
+	SetPrivacyURL       bool
+	PrivacyURL          *string
+	SetRedirectURL      bool
+	RedirectURL         *string
 	ID                  uuid.UUID
 	Revisions           []int64
 }
@@ -254,6 +275,14 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		arg.CollectName,
 		arg.RequireVerification,
 		arg.Active,
+		arg.SetButtonText,
+		arg.ButtonText,
+		arg.SetConsentText,
+		arg.ConsentText,
+		arg.SetPrivacyURL,
+		arg.PrivacyURL,
+		arg.SetRedirectURL,
+		arg.RedirectURL,
 		arg.ID,
 		arg.Revisions,
 	)

@@ -93,6 +93,10 @@ type GenericLink struct {
 	ThumbnailURL        *string     `json:"thumbnail_url"`
 	CollectName         bool        `json:"collect_name"`
 	RequireVerification bool        `json:"require_verification"`
+	ButtonText          *string     `json:"button_text"`
+	ConsentText         *string     `json:"consent_text"`
+	PrivacyURL          *string     `json:"privacy_url"`
+	RedirectURL         *string     `json:"redirect_url"`
 	SubmissionCount     int64       `json:"submission_count"`
 	ViewCount           int64       `json:"view_count"`
 	Active              bool        `json:"active"`
@@ -111,6 +115,10 @@ type NewGenericLink struct {
 	ThumbnailURL        *string `json:"thumbnail_url,omitzero"`
 	CollectName         bool    `json:"collect_name,omitzero"`
 	RequireVerification bool    `json:"require_verification,omitzero"`
+	ButtonText          *string `json:"button_text,omitzero"`
+	ConsentText         *string `json:"consent_text,omitzero"`
+	PrivacyURL          *string `json:"privacy_url,omitzero"`
+	RedirectURL         *string `json:"redirect_url,omitzero"`
 }
 
 // CreateGenericLink creates a generic link.
@@ -131,6 +139,10 @@ type GenericLinkChanges struct {
 	ThumbnailURL        Change[string] `json:"thumbnail_url,omitzero"`
 	CollectName         *bool          `json:"collect_name,omitzero"`
 	RequireVerification *bool          `json:"require_verification,omitzero"`
+	ButtonText          Change[string] `json:"button_text,omitzero"`
+	ConsentText         Change[string] `json:"consent_text,omitzero"`
+	PrivacyURL          Change[string] `json:"privacy_url,omitzero"`
+	RedirectURL         Change[string] `json:"redirect_url,omitzero"`
 	Active              *bool          `json:"active,omitzero"`
 }
 

@@ -3,8 +3,9 @@ SELECT count(*) FROM generic_links;
 
 -- name: InsertLink :one
 -- Adds nothing if the slug is taken, by whatever account.
-INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
+    button_text, consent_text, privacy_url, redirect_url)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING *;
 
@@ -32,6 +33,10 @@ UPDATE generic_links SET
     collect_name = coalesce(sqlc.narg(collect_name), collect_name),
     require_verification = coalesce(sqlc.narg(require_verification), require_verification),
     active = coalesce(sqlc.narg(active), active),
+    button_text = CASE WHEN sqlc.arg(set_button_text)::boolean THEN sqlc.narg(button_text) ELSE button_text END,
+    consent_text = CASE WHEN sqlc.arg(set_consent_text)::boolean THEN sqlc.narg(consent_text) ELSE consent_text END,
+    privacy_url = CASE WHEN sqlc.arg(set_privacy_url)::boolean THEN sqlc.narg(privacy_url) ELSE privacy_url END,
+    redirect_url = CASE WHEN sqlc.arg(set_redirect_url)::boolean THEN sqlc.narg(redirect_url) ELSE redirect_url END,
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))
 RETURNING *;
