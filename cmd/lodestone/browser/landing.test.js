@@ -234,6 +234,54 @@ test('landing: the headers', async () => {
   assert.equal(answer.headers.get('set-cookie'), null);
 });
 
+test('status: wrong addresses that people come to are answered by a page', async (t) => {
+  const v = await newPhone(t, { expected: [/404/] });
+  for (const path of ['/', '/l/', '/l/x/y', '/a/', '/a/x', '/a/x/y', '/a/x/', '/verify/', '/verify/x/y']) {
+    const answer = await v.page.goto(site + path);
+    assert.equal(answer.status(), 404, path);
+    await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+  }
+});
+
+test('status: a form that is too long', async (t) => {
+  const link = await newLink();
+  const v = await newPhone(t, { expected: [/413/] });
+  await v.page.goto(link.url);
+  await v.page.locator('form').evaluate((f) => {
+    f.email.maxLength = 100_000;
+    f.email.value = 'a'.repeat(100_000);
+    f.submit();
+  });
+  await v.page.getByRole('heading', { name: 'That was too long' }).waitFor();
+  await v.accessible();
+  await v.screenshot('status-too-long');
+  await v.page.getByRole('link', { name: 'Back to the page' }).click();
+  await email(v.page).waitFor();
+});
+
+// Five mails an hour to one mailbox, whoever asks for them.
+test('status: nobody is flooded with mails', async (t) => {
+  const to = address();
+  const v = await newPhone(t, { expected: [/429/] });
+  for (let i = 1; i <= 6; i++) {
+    const link = await newLink({ require_verification: true });
+    await v.page.goto(link.url);
+    await email(v.page).fill(to);
+    await button(v.page).click();
+    if (i < 6) await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  }
+  await v.page.getByRole('heading', { name: 'That was a bit much' }).waitFor();
+  await v.accessible();
+  await v.screenshot('status-too-many');
+  const d = await newDesktop(t, { dark: true, scripts: false, expected: [/429/] });
+  const link = await newLink({ require_verification: true });
+  await d.page.goto(link.url);
+  await email(d.page).fill(to.toUpperCase());
+  await button(d.page).click();
+  await d.page.getByRole('heading', { name: 'That was a bit much' }).waitFor();
+  await d.screenshot('status-too-many');
+});
+
 const gone = [
   ['unknown', 404, async () => `${site}/l/no-such-page-${randomUUID().slice(0, 8)}`],
   ['inactive', 410, async () => {
