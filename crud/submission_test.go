@@ -83,6 +83,8 @@ func TestSubmissionFilters(t *testing.T) {
 		"since=2026-03-01T10:30:02%2B01:00":                      ids[:2],
 		"since=20260301T093002Z":                                 ids[:2],
 		"since=2026-03-01":                                       ids,
+		"since=2026-060":                                         ids,
+		"since=2026-W09-6T24:00":                                 ids,
 		"until=2026-03-01":                                       nil,
 		"since=2026-03-02":                                       nil,
 		"since=2026-03-01T09:30:02Z&until=2026-03-01T09:30:02Z":  nil,
@@ -103,7 +105,7 @@ func TestSubmissionFilters(t *testing.T) {
 		"page=0": "page", "page=-1": "page", "per_page=0": "per_page", "per_page=101": "per_page", "since=yesterday": "since", "until=2026-02-30": "until",
 		"since=": "since", "since=2026-03-01T25:00:00Z": "since", "since=1772357400": "since", "cursor=x": "cursor", "cursor=": "cursor",
 		"cursor=e30": "cursor", "page=1&cursor=e30": "page", "email=jo@example.com": "email", "since=2026-03-02&until=2026-03-01": "since",
-		"since=2026-03-01T10:30:02+01:00": "since", "since=2026-03-01&since=2026-03-01": "since", "until=2026-W10": "until", "since=2026-060": "since",
+		"since=2026-03-01T10:30:02+01:00": "since", "since=2026-03-01&since=2026-03-01": "since", "until=2026-W10": "until", "since=2026-366": "since",
 		"since=26-03-01": "since", "since=2026-3-1": "since", "since=2026-03-01%2009:30": "since", "until=2026-03-01T09:30:60Z": "until",
 	} {
 		p := u.get(t, path+"?"+query).problem(t)
