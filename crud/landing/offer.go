@@ -48,7 +48,10 @@ type cover struct {
 }
 
 // count is how a view of the page is counted.
-type count struct{ Views, Pixel, Token string }
+type count struct {
+	Views, Pixel, Token string
+	Page                string // its address, as it is recorded
+}
 
 // maxLead is the length of a description that stands above the form, in bytes: three lines of a phone.
 const maxLead = 160
@@ -186,7 +189,7 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 	// A page that is shown again with a message is the same load, as a visitor sees it.
 	if l.Collector != "" && !o.preview && status == http.StatusOK && r.Method != http.MethodPost {
 		t := l.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)})
-		d.Count = &count{Views: l.Collector + "/v1/link-views", Pixel: l.Collector + "/v1/pixel.gif?" + url.Values{"t": {t}}.Encode(), Token: t}
+		d.Count = &count{Views: l.Collector + "/v1/link-views", Pixel: l.Collector + "/v1/pixel.gif?" + url.Values{"t": {t}}.Encode(), Token: t, Page: l.countedPage(g.Slug, form.UTM)}
 		p.Policy.Connect = []string{l.Collector}
 		p.Policy.Images = append(p.Policy.Images, l.Collector)
 	}
@@ -195,6 +198,20 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 		return fmt.Errorf("write landing page: %w", err)
 	}
 	return nil
+}
+
+// countedPage returns the address of a page as it is recorded: of the query, the campaign alone, since the
+// rest may hold anything.
+func (l *Landing) countedPage(slug string, utm map[string]string) string {
+	campaign := url.Values{}
+	for name, value := range utm {
+		campaign.Set(name, value)
+	}
+	address := l.Pages.URL(pathOf(slug))
+	if len(campaign) > 0 {
+		address += "?" + campaign.Encode()
+	}
+	return address
 }
 
 func (o offered) cover() *cover {
