@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
@@ -25,17 +26,23 @@ const refusal = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: clos
 // expectation begins the answer to an Expect that nobody knows, which comes from before the handlers, too.
 const expectation = "HTTP/1.1 417 Expectation Failed\r\n"
 
-type listener struct{ net.Listener }
+type listener struct {
+	net.Listener
+	log *slog.Logger
+}
 
 func (l listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err //nolint:wrapcheck // net/http looks at the error of a listener
 	}
-	return &conn{c}, nil
+	return &conn{c, l.log}, nil
 }
 
-type conn struct{ net.Conn }
+type conn struct {
+	net.Conn
+	log *slog.Logger
+}
 
 // CloseWrite ends the sending half, as net/http does when the client is to read the last answer.
 func (c *conn) CloseWrite() error {
@@ -51,7 +58,9 @@ func (c *conn) Write(b []byte) (int, error) {
 	if !ours {
 		return c.Conn.Write(b) //nolint:wrapcheck // as above
 	}
-	answer, err := explain(status)
+	id := uuid.NewString()
+	c.log.Info("request could not be read", "request_id", id, "status", status)
+	answer, err := explain(status, id)
 	if err != nil {
 		return c.Conn.Write(b) //nolint:wrapcheck // as above
 	}
@@ -79,7 +88,7 @@ func refused(b []byte) (status int, ours bool) {
 }
 
 // explain returns the whole answer to a request that could not be read.
-func explain(status int) ([]byte, error) {
+func explain(status int, requestID string) ([]byte, error) {
 	p := problem.New(problem.InvalidParameter, "The request is not valid HTTP/1.1: check its first line, its headers and that it has one Host.")
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
@@ -98,6 +107,6 @@ func explain(status int) ([]byte, error) {
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"+
-		"X-Request-Id: %s\r\nConnection: close\r\n\r\n%s", status, http.StatusText(status), problem.ContentType, len(body), uuid.NewString(), body)
+		"X-Request-Id: %s\r\nConnection: close\r\n\r\n%s", status, http.StatusText(status), problem.ContentType, len(body), requestID, body)
 	return []byte(out.String()), nil
 }

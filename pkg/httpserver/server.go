@@ -91,7 +91,7 @@ func (s *Server) Start(ctx context.Context) error {
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	go func() {
-		if err := s.server.Serve(listener{s.listener}); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.server.Serve(listener{s.listener, s.log}); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("serve %s: %w", s.name, err)
 		}
 	}()

@@ -16,6 +16,7 @@ import (
 // before the oldest insert on it, and before t, has ended, and its rows are in whatever is read from
 // then on. This needs no assumption about how long an insert may take.
 //
+// The user of the query service has to see the consumer's inserts on the list: one user for both does.
 // It is the list of one server. Where inserts go to several, their lists have to be read together,
 // and the delay of replication taken off.
 const oldestInsert = `SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) - toInt64(1000 * max(elapsed))
