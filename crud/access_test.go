@@ -42,7 +42,11 @@ func operations(t *testing.T, u *user) []operation {
 	u.submit(t, link, "sub@example.com", time.Now())
 	key, err := u.CreateKey(t.Context(), client.NewKey{Name: "spare", Scopes: []string{"read"}})
 	require.NoError(t, err)
+	hook := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["link.created"]}`).object(t)["id"].(string)
+	other := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["form.verified"]}`).object(t)["id"].(string)
+	sent := u.send(t, "POST", "/api/v1/webhooks/"+hook+"/test", http.NoBody).object(t)["id"].(string)
 	const (
+		hooks    = "/api/v1/webhooks"
 		jsonType = "application/json"
 		magnets  = "/api/v1/lead-magnets"
 		keys     = "/api/v1/keys"
@@ -72,6 +76,16 @@ func operations(t *testing.T, u *user) []operation {
 		{"get-access-link", "GET", accessPath + "/" + access.ID, "", "", auth.Read},
 		{"update-access-link", "PATCH", accessPath + "/" + access.ID, `{"expires_at":"2099-01-01"}`, jsonType, auth.Write},
 		{"delete-access-link", "DELETE", accessPath + "/" + u.accessLink(t, m.ID).ID, "", "", auth.Write},
+		{"create-webhook", "POST", hooks, `{"url":"https://example.com/","kinds":["link.created"]}`, jsonType, auth.Write},
+		{"list-webhooks", "GET", hooks, "", "", auth.Read},
+		{"get-webhook", "GET", hooks + "/" + hook, "", "", auth.Read},
+		{"update-webhook", "PATCH", hooks + "/" + hook, `{"description":"y"}`, jsonType, auth.Write},
+		{"delete-webhook", "DELETE", hooks + "/" + other, "", "", auth.Write},
+		{"rotate-webhook-secret", "POST", hooks + "/" + hook + "/rotate-secret", "", "", auth.Write},
+		{"test-webhook", "POST", hooks + "/" + hook + "/test", "", "", auth.Write},
+		{"list-webhook-deliveries", "GET", hooks + "/" + hook + "/deliveries", "", "", auth.Read},
+		{"get-webhook-delivery", "GET", hooks + "/" + hook + "/deliveries/" + sent, "", "", auth.Read},
+		{"replay-webhook-delivery", "POST", hooks + "/" + hook + "/deliveries/" + sent + "/replay", "", "", auth.Write},
 	}
 }
 

@@ -52,6 +52,9 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO sessions (id, account_id, access_link_id, magnet_version) SELECT $2, $1, id, 1 FROM access_links WHERE account_id = $1", []any{account, link}},
 			{"INSERT INTO downloads (id, account_id, session_id, event_id) VALUES (gen_random_uuid(), $1, $2, gen_random_uuid())", []any{account, link}},
 			{"INSERT INTO pictures (id, account_id, kind, content_type, width, height, bytes) VALUES (md5($1::text), $1::uuid, 'logo', 'image/png', 1, 1, 'x')", []any{account}},
+			{"INSERT INTO webhook_endpoints (id, account_id, url, kinds) VALUES ($2, $1, 'u', '{k}')", []any{account, link}},
+			{"INSERT INTO webhook_secrets (id, account_id, endpoint_id, secret) VALUES (gen_random_uuid(), $1, $2, decode(repeat('00', 24), 'hex'))", []any{account, link}},
+			{"INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body) VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), 'k', '{}')", []any{account, link}},
 			{"INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at) VALUES ($1, 'o', 'k', '', gen_random_uuid(), now(), now())", []any{account}},
 		} {
 			if _, err := tx.Exec(t.Context(), s.sql, s.args...); err != nil {
