@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { randomUUID } from 'node:crypto';
 
-import { api, newLink, newMagnet } from './api.js';
+import { api, newLink, newMagnet, sql } from './api.js';
 import { newDesktop, newPhone, newVisitor } from './browser.js';
+import { linkOf, mailTo } from './mail.js';
 import { pdf } from './pdf.js';
 import { measure } from './measure.js';
 import { eventually, site, test } from './suite.js';
@@ -45,6 +46,15 @@ for (const [device, o] of looks) {
     await views(link, 1);
   });
 }
+
+test('landing: what is recorded of a view', async (t) => {
+  const link = await newLink();
+  const v = await newPhone(t);
+  await v.page.goto(`${link.url}?utm_source=news%20letter&email=secret&utm_medium=mail#private`, { referer: 'https://search.example/find?q=private' });
+  await views(link, 1);
+  const [row] = await sql(`SELECT url, referrer, bot FROM lodestone.link_views WHERE generic_link_id = '${link.id}'`);
+  assert.deepEqual(row, { url: `${link.url}?utm_medium=mail&utm_source=news+letter`, referrer: 'https://search.example/find', bot: '' });
+});
 
 for (const scripts of [true, false]) {
   const how = scripts ? 'with' : 'without';
@@ -152,6 +162,7 @@ for (const scripts of [true, false]) {
     const lead_magnet_id = (await newMagnet({ title: hostile('magnet'), description: hostile('about') })).id;
     const link = await newLink({
       lead_magnet_id, title: hostile('title'), description: `${hostile('description')}\n\n${hostile('second')}`, collect_name: true,
+      button_text: `"'><img src=x onerror=alert(1)>`, consent_text: hostile('consent'), privacy_url: `https://example.com/"'><img src=x onerror=alert(1)>`,
     });
     const v = await newDesktop(t, { scripts, expected: [/422/] });
     const query = new URLSearchParams(Object.fromEntries(
@@ -163,6 +174,7 @@ for (const scripts of [true, false]) {
     await v.screenshot('landing-hostile');
     await v.page.getByLabel('Name').fill(hostile('name').slice(0, 100));
     await email(v.page).fill(hostile('email'));
+    await v.page.getByRole('checkbox').check();
     await v.page.locator('form').evaluate((f) => f.submit()); // past the script's own check
     await v.page.locator('#email-wrong').waitFor();
     assert.equal(await email(v.page).inputValue(), hostile('email'));
@@ -176,7 +188,7 @@ for (const scripts of [true, false]) {
   });
 }
 
-test('landing: no way leads elsewhere', async (t) => {
+test('landing: no way leads elsewhere', async () => {
   const link = await newLink();
   const evil = 'https://evil.example/';
   const forms = { redirect: evil, redirect_url: evil, next: evil, url: evil, return_to: evil, action: evil };
@@ -197,6 +209,37 @@ test('landing: no way leads elsewhere', async (t) => {
   assert.equal(to.origin, site);
   assert.match(to.pathname, /^\/a\//);
   assert.equal(to.search, '');
+});
+
+test('landing: consent, and a page of the owner after the form', async (t) => {
+  for (const redirect_url of ['javascript:alert(1)', '//evil.example/', 'data:text/html,x', 'https://user:word@evil.example/', '/elsewhere']) {
+    await assert.rejects(newLink({ redirect_url }), /422/, redirect_url);
+  }
+  const server = createServer((_, res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>x</title><h1>Thank you</h1>'));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const thanks = `http://127.0.0.1:${server.address().port}`;
+  const link = await newLink({
+    redirect_url: `${thanks}/thanks?a=b`, button_text: 'Send it', consent_text: 'You may write to me about guides.', privacy_url: 'https://example.com/privacy',
+  });
+  const v = await newPhone(t, { origins: [thanks], expected: [/422/] });
+  await v.page.goto(link.url);
+  await v.accessible();
+  await v.fits();
+  await v.screenshot('landing-consent');
+  const to = address();
+  await email(v.page).fill(to);
+  await v.page.getByRole('button', { name: 'Send it' }).click();
+  await v.page.getByText('Tick the box to go on.').waitFor();
+  assert.ok(await v.page.getByRole('checkbox').evaluate((e) => e === document.activeElement));
+  await v.accessible();
+  await v.screenshot('landing-consent-missing');
+  await v.page.locator('form').evaluate((f) => f.submit()); // past the script's own check
+  await v.page.getByText('Tick the box to go on.').waitFor();
+  await v.page.getByText('You may write to me about guides.').click(); // its label
+  await v.page.getByRole('button', { name: 'Send it' }).click();
+  await v.page.waitForURL(`${thanks}/thanks?a=b`); // nothing is added
+  linkOf(await mailTo(to), '/a/');
 });
 
 test('landing: cannot be framed, and its form cannot be sent from elsewhere', async (t) => {
