@@ -2,7 +2,6 @@ package mail
 
 import (
 	"errors"
-	"net"
 	"net/mail"
 	"net/netip"
 	"net/url"
@@ -69,8 +68,6 @@ func (s server) loopback() bool {
 	ip, err := netip.ParseAddr(s.host)
 	return s.host == "localhost" || err == nil && ip.IsLoopback()
 }
-
-func (s server) address() string { return net.JoinHostPort(s.host, s.port) }
 
 // parseServer's errors repeat nothing of the URL, which holds a password.
 func parseServer(text string) (server, error) {

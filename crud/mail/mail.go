@@ -71,7 +71,7 @@ func (m Message) validate() error {
 	if _, err := wire(m.To); err != nil {
 		return errors.New("it has no receiver that can be written to")
 	}
-	missing := false
+	var missing bool
 	switch m.Kind {
 	case KindDocument:
 		missing = m.URL == ""

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,13 +29,31 @@ type fixture struct {
 	jobs    *queue.Queue
 	mails   *Queue
 	metrics *prometheus.Registry
-	log     *strings.Builder
+	log     *lines
 	account uuid.UUID
+}
+
+// lines collects the log.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 	t.Helper()
-	f := &fixture{t: t, db: db, metrics: prometheus.NewRegistry(), log: &strings.Builder{}, account: uuid.New()}
+	f := &fixture{t: t, db: db, metrics: prometheus.NewRegistry(), log: &lines{}, account: uuid.New()}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
 	f.jobs, err = queue.New(db, queue.Options{Poll: 100 * time.Millisecond, Log: log, Metrics: f.metrics})
@@ -89,7 +108,7 @@ func (f *fixture) hurry() {
 	require.NoError(f.t, err)
 }
 
-func (f *fixture) outcome(name string) (n float64) {
+func (f *fixture) outcome(name string) (n int) {
 	f.t.Helper()
 	families, err := f.metrics.Gather()
 	require.NoError(f.t, err)
@@ -97,7 +116,7 @@ func (f *fixture) outcome(name string) (n float64) {
 		for _, m := range family.GetMetric() {
 			for _, l := range m.GetLabel() {
 				if family.GetName() == "lodestone_mail_attempts_total" && l.GetName() == "outcome" && l.GetValue() == name {
-					n += m.GetCounter().GetValue()
+					n += int(m.GetCounter().GetValue())
 				}
 			}
 		}
@@ -122,7 +141,7 @@ func TestAMailIsSentIfItsTransactionCommits(t *testing.T) {
 	require.Equal(t, "jo@example.com", got.to)
 	f.settled("completed")
 	require.Empty(t, s.got)
-	require.EqualValues(t, 1, f.outcome("sent"))
+	require.Equal(t, 1, f.outcome("sent"))
 	other := document("jo@example.com")
 	other.AccountID = uuid.New()
 	require.Error(t, f.send(other), "in the name of another account")
@@ -149,8 +168,8 @@ func TestAMailIsTriedAgain(t *testing.T) {
 	require.Equal(t, first.header.Get("Date"), second.header.Get("Date"))
 	require.Equal(t, first.text, second.text)
 	require.Empty(t, s.got)
-	require.EqualValues(t, 3, f.outcome("failed"))
-	require.EqualValues(t, 1, f.outcome("sent"))
+	require.Equal(t, 3, f.outcome("failed"))
+	require.Equal(t, 1, f.outcome("sent"))
 	require.NotContains(t, f.log.String(), "jo@example.com")
 }
 
@@ -163,7 +182,7 @@ func TestARefusedMailEndsAndIsKept(t *testing.T) {
 	})
 	require.NoError(t, f.send(document("jo@example.com")))
 	require.Contains(t, f.settled("cancelled"), "the SMTP server refused the receiver: 550 5.1.1")
-	require.EqualValues(t, 1, f.outcome("refused"))
+	require.Equal(t, 1, f.outcome("refused"))
 	require.Empty(t, s.got)
 	require.NotContains(t, f.log.String(), "jo@example.com")
 }
@@ -172,7 +191,7 @@ func TestARefusedMailEndsAndIsKept(t *testing.T) {
 func TestStoppedWhileTheServerSaysNothing(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
-	s.mute = 1
+	s.set(func() { s.mute = 1 })
 	db := database(t)
 	f := start(t, db, "smtp://"+s.address)
 	require.NoError(t, f.send(document("jo@example.com")))
@@ -190,7 +209,7 @@ func TestWhatIsNoLongerTrueIsNotSent(t *testing.T) {
 	f := start(t, database(t), "smtp://"+s.address)
 	require.NoError(t, f.send(Message{Kind: KindConfirm, To: "jo@example.com", URL: "https://links.example.com/v", Code: "123456", ExpiresAt: time.Now().Add(-time.Second)}))
 	f.settled("cancelled")
-	require.EqualValues(t, 1, f.outcome("expired"))
+	require.Equal(t, 1, f.outcome("expired"))
 	require.Empty(t, s.got)
 }
 

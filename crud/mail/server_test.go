@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"errors"
 	"io"
 	"math/big"
 	"mime"
@@ -227,7 +228,7 @@ func open(t require.TestingT, raw []byte) opened {
 	parts := multipart.NewReader(m.Body, parameters["boundary"])
 	for {
 		part, err := parts.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return o
 		}
 		require.NoError(t, err)

@@ -67,7 +67,7 @@ func TestTLSIsRequired(t *testing.T) {
 				require.ErrorContains(t, err, c.fails)
 				require.False(t, isPermanent(err))
 				require.Empty(t, s.got)
-				require.Empty(t, s.logins)
+				s.set(func() { require.Empty(t, s.logins) })
 				return
 			}
 			require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestWhatIsPermanent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, false)
-			s.rcpt, s.data = []error{c.rcpt}, []error{c.data}
+			s.set(func() { s.rcpt, s.data = []error{c.rcpt}, []error{c.data} })
 			err := sendTo(t.Context(), t, s, "smtp://localhost", tlsRequired, nil)
 			require.EqualError(t, err, c.says)
 			require.Equal(t, c.permanent, isPermanent(err))
@@ -118,7 +118,7 @@ func TestWhatIsPermanent(t *testing.T) {
 	t.Run("the connection ends without an answer", func(t *testing.T) {
 		t.Parallel()
 		s := startServer(t, false)
-		s.drop = 1
+		s.set(func() { s.drop = 1 })
 		err := sendTo(t.Context(), t, s, "smtp://localhost", tlsRequired, nil)
 		require.Error(t, err)
 		require.False(t, isPermanent(err))
@@ -130,7 +130,7 @@ func TestWhatIsPermanent(t *testing.T) {
 func TestAServerThatSaysNothing(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
-	s.mute = 1
+	s.set(func() { s.mute = 1 })
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-s.started

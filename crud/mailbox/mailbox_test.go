@@ -48,7 +48,13 @@ func (m *Mailbox) site(t *testing.T) *httptest.Server {
 	return server
 }
 
-func get(t *testing.T, server *httptest.Server, path string, change ...func(*http.Request)) (*http.Response, string) {
+// answer is a response that was read.
+type answer struct {
+	status int
+	header http.Header
+}
+
+func get(t *testing.T, server *httptest.Server, path string, change ...func(*http.Request)) (answer, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
 	require.NoError(t, err)
@@ -60,18 +66,18 @@ func get(t *testing.T, server *httptest.Server, path string, change ...func(*htt
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	return res, string(body)
+	return answer{res.StatusCode, res.Header}, string(body)
 }
 
 func listed(t *testing.T, server *httptest.Server, query string) []Mail {
 	t.Helper()
 	res, body := get(t, server, Path+".json"+query)
-	require.Equal(t, http.StatusOK, res.StatusCode)
-	require.Equal(t, "application/json", res.Header.Get("Content-Type"))
-	var answer struct{ Mails []Mail }
-	require.NoError(t, json.Unmarshal([]byte(body), &answer))
-	require.NotNil(t, answer.Mails)
-	return answer.Mails
+	require.Equal(t, http.StatusOK, res.status)
+	require.Equal(t, "application/json", res.header.Get("Content-Type"))
+	var all struct{ Mails []Mail }
+	require.NoError(t, json.Unmarshal([]byte(body), &all))
+	require.NotNil(t, all.Mails)
+	return all.Mails
 }
 
 const two = `From: =?utf-8?q?K=C3=A4se?= <hello@example.com>
@@ -123,17 +129,17 @@ func TestMailsAreShown(t *testing.T) {
 	res, body := get(t, server, Path+"/"+mail.ID)
 	require.Contains(t, body, `href="https://x.example/a/T=1"`)
 	require.NotContains(t, body, "<script>")
-	require.Contains(t, res.Header.Get("Content-Security-Policy"), "frame-src 'self'")
+	require.Contains(t, res.header.Get("Content-Security-Policy"), "frame-src 'self'")
 	res, body = get(t, server, Path+"/"+mail.ID+"/html")
-	require.Contains(t, res.Header.Get("Content-Security-Policy"), "default-src 'none'")
-	require.Contains(t, res.Header.Get("Content-Security-Policy"), "sandbox")
+	require.Contains(t, res.header.Get("Content-Security-Policy"), "default-src 'none'")
+	require.Contains(t, res.header.Get("Content-Security-Policy"), "sandbox")
 	require.Contains(t, body, `target="_blank"`)
 	res, body = get(t, server, Path+"/"+mail.ID+"/raw")
-	require.Equal(t, "text/plain; charset=utf-8", res.Header.Get("Content-Type"))
+	require.Equal(t, "text/plain; charset=utf-8", res.header.Get("Content-Type"))
 	require.Contains(t, body, "Content-Type: multipart/alternative")
 	for _, path := range []string{"/x", "/x/html", "/x/raw", "/..%2f..%2fetc%2fpasswd/raw"} {
 		res, _ = get(t, server, Path+path)
-		require.Equal(t, http.StatusNotFound, res.StatusCode, path)
+		require.Equal(t, http.StatusNotFound, res.status, path)
 	}
 }
 
@@ -152,13 +158,13 @@ func TestNobodyElseSeesMails(t *testing.T) {
 	} {
 		for _, path := range []string{"", ".json", "/" + m.store.ids[0], "/" + m.store.ids[0] + "/html", "/" + m.store.ids[0] + "/raw"} {
 			res, body := get(t, server, Path+path, change)
-			require.Equal(t, http.StatusNotFound, res.StatusCode, "%s %s", name, path)
+			require.Equal(t, http.StatusNotFound, res.status, "%s %s", name, path)
 			require.NotContains(t, body, "example.com")
 		}
 	}
 	for _, host := range []string{"localhost:8080", "127.0.0.1", "[::1]:8080", "LOCALHOST"} {
 		res, _ := get(t, server, Path, func(r *http.Request) { r.Host = host })
-		require.Equal(t, http.StatusOK, res.StatusCode, host)
+		require.Equal(t, http.StatusOK, res.status, host)
 	}
 	// A client of the network, on a listener of every interface.
 	log := slog.New(slog.DiscardHandler)

@@ -15,6 +15,7 @@ import (
 // metrics counts what this process works on, and asks Postgres at each scrape what there is to do.
 type metrics struct {
 	pool  *postgres.Pool
+	names []string // of the queues; set before the first scrape
 	jobs  *prometheus.CounterVec
 	took  *prometheus.HistogramVec
 	depth *prometheus.Desc
@@ -90,7 +91,10 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	var queue, state string
 	var count int64
 	var age float64
-	oldest := map[string]float64{}
+	oldest := map[string]float64{} // an empty queue is shown as one without age
+	for _, name := range m.names {
+		oldest[name] = 0
+	}
 	_, err = pgx.ForEachRow(rows, []any{&queue, &state, &count, &age}, func() error {
 		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(count), queue, state)
 		switch rivertype.JobState(state) {

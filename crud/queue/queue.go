@@ -105,6 +105,7 @@ func (q *Queue) AddQueue(name string, workers int) error {
 	if err := q.client.Queues().Add(name, river.QueueConfig{MaxWorkers: workers}); err != nil {
 		return fmt.Errorf("add queue %s: %w", name, err)
 	}
+	q.metrics.names = append(q.metrics.names, name)
 	return nil
 }
 

@@ -222,9 +222,9 @@ func TestOutcomesAreCountedAndFailuresKept(t *testing.T) {
 			count("state = 'cancelled' AND args ->> 'text' = 'hopeless'") == 1 && count("state = 'completed'") == 1
 	}, 20*time.Second, 10*time.Millisecond)
 	for series, want := range map[string]int{"completed": 1, "cancelled": 1, "discarded": 1, "retried": 3} {
-		require.EqualValues(t, want, value(t, f.metrics, "lodestone_queue_attempts_total", "outcome", series), series)
+		require.Equal(t, want, int(value(t, f.metrics, "lodestone_queue_attempts_total", "outcome", series)), series)
 	}
-	require.EqualValues(t, 1, value(t, f.metrics, "lodestone_queue_jobs", "state", "discarded"))
+	require.Equal(t, 1, int(value(t, f.metrics, "lodestone_queue_jobs", "state", "discarded")))
 }
 
 // value returns one series of a metric.
@@ -255,7 +255,7 @@ func TestDepthAndAge(t *testing.T) {
 	}
 	_, err := pool.Unscoped().Exec(t.Context(), "UPDATE river_job SET state = 'available'")
 	require.NoError(t, err)
-	require.EqualValues(t, 3, value(t, f.metrics, "lodestone_queue_jobs", "state", "available"))
+	require.Equal(t, 3, int(value(t, f.metrics, "lodestone_queue_jobs", "state", "available")))
 	require.InDelta(t, 3600, value(t, f.metrics, "lodestone_queue_oldest_seconds", "queue", "greetings"), 60)
 }
 
@@ -274,7 +274,7 @@ func TestStoppedInTheMiddleOfAJob(t *testing.T) {
 	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return first.insert(t.Context(), tx, greeting{Text: "hello"}) }))
 	<-running
 	require.NoError(t, first.Stop(t.Context()))
-	require.EqualValues(t, 1, value(t, first.metrics, "lodestone_queue_attempts_total", "outcome", "interrupted"))
+	require.Equal(t, 1, int(value(t, first.metrics, "lodestone_queue_attempts_total", "outcome", "interrupted")))
 	got, attempt := state(t, pool)
 	require.Equal(t, "available", got)
 	require.Equal(t, 0, attempt)
