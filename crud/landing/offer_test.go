@@ -64,7 +64,12 @@ func TestViewIsCounted(t *testing.T) {
 	}, claims)
 	require.Equal(t, slug, one[string](t, f, `SELECT slug FROM generic_links WHERE id = $1`, claims.GenericLinkID))
 	require.Contains(t, r.body, `navigator.sendBeacon("https://events.example.com/v1/link-views"`)
-	require.Contains(t, r.body, `{token: "`+pixel[1]+`"`)
+	require.Contains(t, r.body, `{token: "`+pixel[1]+`", referrer: "", url: "https://links.example.com/l/`+slug+`"}`)
+	// Of addresses, no more is told than is kept of a submission.
+	from := f.get(t, "/l/"+slug+"?utm_source=news+letter&email=private@example.net&utm_medium=mail", "Referer", "https://search.example/find?q=private")
+	require.Contains(t, from.body, `referrer: "https://search.example/find", url: "https://links.example.com/l/`+slug+`?utm_medium=mail\u0026utm_source=news+letter"}`)
+	require.NotContains(t, from.body, "private")
+	require.NotContains(t, from.body, "example.net")
 	require.Contains(t, r.header.Get("Content-Security-Policy"), "connect-src https://events.example.com")
 	// A form that is shown again with a message is the same visit.
 	again := f.post(t, "/l/"+slug, "email", "x")
