@@ -18,14 +18,18 @@ export function pdf({ pages = 1, title = 'Test', text = (n) => `This is page ${n
   add(''); // pages
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>');
   add(`<< /Title ${string(title)} >>`);
+  // Pages first, then what is on them, so that a reader finds all pages in one part of the file.
+  const firstPage = objects.length + 1;
   const kids = [];
   for (let n = 1; n <= pages; n++) {
-    const content = `BT /F1 28 Tf 60 700 Td ${string(text(n))} Tj ET\n${padding ? `%${'x'.repeat(padding)}\n` : ''}`;
-    const stream = add(`<< /Length ${content.length} >>\nstream\n${content}endstream`);
     const annotation = link && n === 1
       ? ` /Annots [<< /Type /Annot /Subtype /Link /Rect [50 650 400 740] /Border [0 0 0] /A << /S /URI /URI ${string(link)} >> >>]` : '';
-    kids.push(`${add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${stream} 0 R`
+    kids.push(`${add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${firstPage + pages + n - 1} 0 R`
       + ` /Resources << /Font << /F1 3 0 R >> >>${annotation} >>`)} 0 R`);
+  }
+  for (let n = 1; n <= pages; n++) {
+    const content = `BT /F1 28 Tf 60 700 Td ${string(text(n))} Tj ET\n${padding ? `%${'x'.repeat(padding)}\n` : ''}`;
+    add(`<< /Length ${content.length} >>\nstream\n${content}endstream`);
   }
   const action = script ? ` /OpenAction << /S /JavaScript /JS ${string(script)} >>`
     + ` /Names << /JavaScript << /Names [(a) << /S /JavaScript /JS ${string(script)} >>] >> >>` : '';

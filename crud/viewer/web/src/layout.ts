@@ -50,7 +50,7 @@ export type Zoom = "width" | "page" | number;
 export const SMALLEST = 0.25;
 export const LARGEST = 5;
 /** Wider than this, lines of a page are too long to follow. */
-const WIDEST = 920;
+const WIDEST = 860; // as --page in viewer.css
 
 /** Returns CSS pixels a point for a page of a size in points. */
 export function scaleOf(zoom: Zoom, page: { width: number; height: number }, room: { width: number; height: number }): number {

@@ -58,16 +58,16 @@ export class Page {
   place(scale: number): void {
     this.scale = scale;
     const { style } = this.element;
-    style.setProperty("--width", `${Math.floor(this.size.width * scale)}px`);
-    style.setProperty("--height", `${Math.floor(this.size.height * scale)}px`);
+    style.setProperty("--width", `${Math.round(this.size.width * scale)}px`);
+    style.setProperty("--height", `${Math.round(this.size.height * scale)}px`);
     style.setProperty("--total-scale-factor", String(scale));
     style.setProperty("--scale-round-x", "1px");
     style.setProperty("--scale-round-y", "1px");
   }
 
   private wantedWidth(): number {
-    const width = Math.floor(this.size.width * this.scale);
-    const height = Math.floor(this.size.height * this.scale);
+    const width = Math.round(this.size.width * this.scale);
+    const height = Math.round(this.size.height * this.scale);
     const wanted = devicePixelRatio * Math.max(1, visualViewport?.scale ?? 1);
     return Math.round(width * density(width, height, wanted, MOST_PIXELS));
   }

@@ -17,28 +17,33 @@ export class Rail {
     toggle.addEventListener("click", () => this.show(!this.shown));
   }
 
+  /** Whether it is there to see: on wide windows it is, until somebody says otherwise. */
   get shown(): boolean {
-    return !this.rail.hidden;
+    return getComputedStyle(this.rail).display !== "none";
   }
 
   show(shown: boolean): void {
-    if (shown && !this.made) this.make();
-    this.rail.hidden = !shown;
-    this.toggle.setAttribute("aria-expanded", String(shown));
-    // On narrow windows it lies over the document, and goes when a page is chosen.
-    const beside = shown && matchMedia("(min-width: 1100px)").matches;
-    document.documentElement.style.setProperty("--rail", beside ? "176px" : "0px");
+    document.documentElement.dataset.rail = shown ? "open" : "closed";
+    this.refresh();
     this.reader.relayout();
-    if (shown) this.mark(this.reader.current, true);
+  }
+
+  /** Fills it once it is shown. */
+  refresh(): void {
+    const { shown } = this;
+    this.toggle.setAttribute("aria-expanded", String(shown));
+    if (!shown) return;
+    if (!this.made) this.make();
+    this.mark(this.reader.current);
   }
 
   /** Marks the page that is read. */
-  mark(page: number, always = false): void {
+  mark(page: number): void {
     if (!this.made) return;
     for (const button of this.buttons) button.removeAttribute("aria-current");
     const button = this.buttons[page - 1];
     button?.setAttribute("aria-current", "page");
-    if (button && (always || this.shown)) {
+    if (button && this.shown) {
       const box = button.getBoundingClientRect();
       const room = this.rail.getBoundingClientRect();
       if (box.top < room.top || box.bottom > room.bottom) this.rail.scrollTop += box.top - room.top - room.height / 2 + box.height / 2;
@@ -48,10 +53,10 @@ export class Rail {
   private make(): void {
     this.made = true;
     const watch = new IntersectionObserver((entries) => {
-      for (const { isIntersecting, target } of entries) {
+      for (const { isIntersecting, target } of entries.reverse()) { // each goes to the front
         if (!isIntersecting) continue;
         watch.unobserve(target);
-        this.reader.whenIdle(() => this.draw(target as HTMLElement));
+        this.reader.whenIdle(() => this.draw(target as HTMLElement), true);
       }
     }, { root: this.rail, rootMargin: "200px" });
     for (const page of this.reader.pages) {

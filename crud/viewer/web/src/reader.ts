@@ -181,9 +181,10 @@ export class Reader {
     void this.work();
   }
 
-  /** Adds work for when all that is seen is drawn. */
-  whenIdle(job: () => Promise<unknown>): void {
-    this.idle.push(job);
+  /** Adds work for when all that is seen is drawn; what is in sight comes before what is not. */
+  whenIdle(job: () => Promise<unknown>, inSight = false): void {
+    if (inSight) this.idle.unshift(job);
+    else this.idle.push(job);
     void this.work();
   }
 

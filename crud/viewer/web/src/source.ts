@@ -23,6 +23,31 @@ export class Source {
     this.closed = true;
   }
 
+  /** Hands on the whole file as it comes, and goes on where it stopped. */
+  async stream(each: (bytes: Uint8Array) => void, size: number): Promise<void> {
+    let at = 0;
+    for (let failures = 0; at < size && !this.closed; failures++) {
+      try {
+        const response = await fetch(this.url, { headers: at > 0 ? { Range: `bytes=${at}-` } : {}, credentials: "omit" });
+        if (response.body && response.status === (at > 0 ? 206 : 200)) {
+          const reader = response.body.getReader();
+          for (;;) {
+            const { done, value } = await reader.read();
+            if (done) break;
+            if (this.closed) return void reader.cancel();
+            at += value.length;
+            if (failures > 0) this.trouble(null);
+            failures = 0;
+            each(value);
+          }
+        }
+      } catch {
+        this.trouble("offline");
+      }
+      if (at < size) await pause(Math.min(15_000, 400 * 2 ** failures));
+    }
+  }
+
   /** Returns the bytes from begin up to, and without, end; all of the file without them. */
   async read(begin?: number, end?: number): Promise<Uint8Array> {
     for (let failures = 0; ; failures++) {

@@ -14,6 +14,8 @@ import { Visits } from "./visits.ts";
 
 /** Files up to this size come in one piece. */
 const WHOLE_BYTES = 384 * 1024;
+/** Files up to this size come as a whole as well as in the parts that are needed first. */
+const STREAM_BYTES = 8 * 1024 * 1024;
 const CHUNK_BYTES = 128 * 1024;
 
 const find = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
@@ -39,8 +41,12 @@ function newQueue(collector: string, token: string): Queue {
   });
 }
 
+let complete = false; // all of the document is here
+
 async function begin(): Promise<void> {
   history.scrollRestoration = "manual";
+  addEventListener("offline", () => complete || notice.trouble("offline"));
+  addEventListener("online", () => notice.trouble(null));
   await seen();
   const library = import("pdfjs-dist");
   session = await open(path, preview, (why) => notice.trouble(why));
@@ -58,7 +64,9 @@ async function begin(): Promise<void> {
   };
   let task: PDFDocumentLoadingTask;
   if (whole) {
-    task = pdfjs.getDocument({ ...options, data: await source.read() });
+    const data = await source.read();
+    complete = true;
+    task = pdfjs.getDocument({ ...options, data });
   } else {
     class Parts extends pdfjs.PDFDataRangeTransport {
       override requestDataRange(first: number, last: number): void {
@@ -68,7 +76,14 @@ async function begin(): Promise<void> {
         source.close();
       }
     }
-    task = pdfjs.getDocument({ ...options, range: new Parts(session.size, null), rangeChunkSize: CHUNK_BYTES, disableAutoFetch: true, disableStream: true });
+    const parts = new Parts(session.size, null);
+    const saving = (navigator as Navigator & { connection?: { saveData?: boolean } }).connection?.saveData ?? false;
+    const stream = session.size <= STREAM_BYTES && !saving;
+    task = pdfjs.getDocument({ ...options, range: parts, rangeChunkSize: CHUNK_BYTES, disableAutoFetch: true, disableStream: !stream });
+    if (stream) void source.stream((bytes) => parts.onDataProgressiveRead(bytes), session.size).then(() => {
+      complete = true;
+      parts.onDataProgressiveDone();
+    });
   }
   task.onPassword = () => failed("This document asks for a password, so it opens only after a download.");
   let pdf: PDFDocumentProxy;
@@ -151,7 +166,8 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, w
   await reader.begin(find("first"));
 
   rail = new Rail(find("rail"), find("thumbnails"), find("rail-toggle"), reader, (page) => reader.go(page));
-  if (matchMedia("(min-width: 1100px)").matches && pdf.numPages > 1) rail.show(true);
+  rail.refresh();
+  addEventListener("resize", () => rail?.refresh());
   const asked = Number(/page=(\d+)/.exec(location.hash)?.[1] ?? 0);
   if (before.page && (before.page > 1 || (before.offset ?? 0) > 0.01)) reader.go(before.page, before.offset ?? 0);
   else if (asked) reader.go(asked);
