@@ -189,8 +189,9 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			case strings.Contains(text, magnet):
 				require.Equal(t, 400, status, "%s: %s", name, answer)
 				require.Contains(t, answer, `"invalid_lead_magnet"`)
-			default:
-				require.NotEqual(t, 404, status, name)
+			default: // it is about the stranger's own account, which may have nothing of the kind
+				require.Less(t, status, 500, "%s: %s", name, answer)
+				require.NotContains(t, []int{401, 403}, status, name)
 			}
 			sent := target + text
 			showsNothing := func(answer string) {
