@@ -38,19 +38,27 @@ func TestSubmission(t *testing.T) {
 	second, _ := u.submit(t, named, "al@example.com", submitted.Add(time.Millisecond))
 	other, _ := u.submit(t, plain, "jo@example.com", submitted)
 	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE submissions SET name = 'Jo Doe', verified = true, viewed = true, view_count = 3,
-		first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-03T00:00:00.5Z' WHERE id IN ($1, $2)`, first, other)
+		first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-03T00:00:00.5Z',
+		utm = '{"utm_source":"news"}', consented_at = '2026-03-01T09:30:00Z', verification_required = true WHERE id IN ($1, $2)`, first, other)
 	require.NoError(t, err)
 	want := map[string]any{
 		"id": first, "generic_link_id": named.ID, "email": "Jo@Example.com", "name": "Jo Doe", "verified": true, "viewed": true, "view_count": 3.0,
 		"submitted_at": "2026-03-01T09:30:00.000Z", "first_viewed_at": "2026-03-02T00:00:00.000Z", "last_viewed_at": "2026-03-03T00:00:00.500Z",
+		"state": "viewed", "utm": map[string]any{"utm_source": "news"}, "consented_at": "2026-03-01T09:30:00.000Z",
 	}
 	fresh := map[string]any{
 		"id": second, "generic_link_id": named.ID, "email": "al@example.com", "name": nil, "verified": false, "viewed": false, "view_count": 0.0,
 		"submitted_at": "2026-03-01T09:30:00.001Z", "first_viewed_at": nil, "last_viewed_at": nil,
+		"state": "ready", "utm": nil, "consented_at": nil,
 	}
 	r := u.get(t, path)
 	require.Equal(t, []any{fresh, want}, r.object(t)["data"])
 	require.Equal(t, `<`+path+`?page=1&per_page=50>; rel="first", <`+path+`?page=1&per_page=50>; rel="last"`, r.header.Get("Link"))
+
+	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE submissions SET verification_required = true WHERE id = $1`, second)
+	require.NoError(t, err)
+	fresh["state"] = "awaiting_verification"
+	require.Equal(t, fresh, u.get(t, path).object(t)["data"].([]any)[0])
 
 	// Where no names are collected there is no such field, whatever is stored.
 	list := u.get(t, linksPath+"/"+plain.ID+"/submissions").object(t)["data"].([]any)

@@ -25,12 +25,37 @@ type Submission struct {
 	GenericLinkID uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it was made through."`
 	Email         string    `json:"email" doc:"Email address, as it was typed."`
 	Name          Name      `json:"name,omitzero" doc:"Name; only where the link collects names."`
+	State         State     `json:"state" enum:"awaiting_verification,ready,viewed" doc:"How far it is: the address has to be verified first, the document can be read, or it was."`
 	Verified      bool      `json:"verified" doc:"Whether the address was verified."`
 	Viewed        bool      `json:"viewed" doc:"Whether the document was viewed."`
 	ViewCount     int64     `json:"view_count" doc:"Views so far."`
 	SubmittedAt   api.Time  `json:"submitted_at" doc:"When it was made."`
 	FirstViewedAt *api.Time `json:"first_viewed_at" doc:"When the document was first viewed."`
 	LastViewedAt  *api.Time `json:"last_viewed_at" doc:"When the document was last viewed."`
+
+	UTM         *map[string]string `json:"utm" doc:"Parameters of the landing page, such as utm_source; null if there were none."`
+	ConsentedAt *api.Time          `json:"consented_at" doc:"When the link's consent_text was agreed to; null where none was asked for."`
+}
+
+// State is how far a submission is.
+type State string
+
+// The states, in their order.
+const (
+	AwaitingVerification State = "awaiting_verification" // there is no access to the document yet
+	Ready                State = "ready"                 // verified, or that was not asked for
+	Viewed               State = "viewed"
+)
+
+func stateOf(row store.Submission) State {
+	switch {
+	case row.Viewed:
+		return Viewed
+	case row.VerificationRequired && !row.Verified:
+		return AwaitingVerification
+	default:
+		return Ready
+	}
 }
 
 // Name is a field that an object has only if names are collected, and that is null if none was
@@ -114,15 +139,25 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	}
 	list := make([]Submission, len(rows))
 	for i, row := range rows {
-		list[i] = fromRow(row, link.CollectName)
+		if list[i], err = fromRow(row, link.CollectName); err != nil {
+			return nil, fmt.Errorf("list submissions: %w", err)
+		}
 	}
 	return api.ListCursor(ctx, in.CursorPaging, list, total, next), nil
 }
 
-func fromRow(row store.Submission, names bool) Submission {
-	return Submission{
-		ID: row.ID, GenericLinkID: row.GenericLinkID, Email: row.Email, Name: Name{names, row.Name},
+func fromRow(row store.Submission, names bool) (Submission, error) {
+	s := Submission{
+		ID: row.ID, GenericLinkID: row.GenericLinkID, Email: row.Email, Name: Name{names, row.Name}, State: stateOf(row),
 		Verified: row.Verified, Viewed: row.Viewed, ViewCount: row.ViewCount, SubmittedAt: api.TimeOf(row.SubmittedAt),
 		FirstViewedAt: api.OptionalTime(row.FirstViewedAt), LastViewedAt: api.OptionalTime(row.LastViewedAt),
+		ConsentedAt: api.OptionalTime(row.ConsentedAt),
 	}
+	if row.UTM != nil {
+		s.UTM = &map[string]string{}
+		if err := json.Unmarshal(row.UTM, s.UTM); err != nil {
+			return s, fmt.Errorf("read parameters of submission: %w", err)
+		}
+	}
+	return s, nil
 }

@@ -12,12 +12,16 @@ type Submission struct {
 	GenericLinkID string     `json:"generic_link_id"`
 	Email         string     `json:"email"`
 	Name          *string    `json:"name"`
+	State         string     `json:"state"`
 	Verified      bool       `json:"verified"`
 	Viewed        bool       `json:"viewed"`
 	ViewCount     int64      `json:"view_count"`
 	SubmittedAt   time.Time  `json:"submitted_at"`
 	FirstViewedAt *time.Time `json:"first_viewed_at"`
 	LastViewedAt  *time.Time `json:"last_viewed_at"`
+
+	UTM         map[string]string `json:"utm"`
+	ConsentedAt *time.Time        `json:"consented_at"`
 }
 
 // SubmissionFilter chooses submissions. Empty fields choose all. Cursor is not used together with
