@@ -143,6 +143,7 @@ type up struct {
 	t     *testing.T
 	dir   string
 	ports [3]int
+	more  []string // settings besides
 	env   map[string]string
 }
 
@@ -157,12 +158,12 @@ func newUp(t *testing.T) *up {
 
 func (u *up) args() []string {
 	address := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(u.ports[i])) }
-	return []string{"up", "--data", filepath.Join(u.dir, "data"),
+	return append([]string{"up", "--data", filepath.Join(u.dir, "data"),
 		"--listen", address(0), "--collector-listen", address(1), "--admin-listen", address(2),
 		"--postgres-port=0", "--kafka-port=0", "--clickhouse-port=0", "--clickhouse-http-port=0",
 		"--capture-forms-per-hour=1000000",
 		// Tests look whether something is there yet more often than clients may.
-		"--limit-requests-per-minute=1000000", "--limit-analytics-per-minute=1000000", "--limit-analytics-email-per-minute=1000000"}
+		"--limit-requests-per-minute=1000000", "--limit-analytics-per-minute=1000000", "--limit-analytics-email-per-minute=1000000"}, u.more...)
 }
 
 // start runs it and returns when it is ready.

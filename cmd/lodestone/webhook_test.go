@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/client"
+)
+
+// told is a message that a webhook got.
+type told struct {
+	Type string         `json:"type"`
+	Data map[string]any `json:"data"`
+}
+
+// visitor is a browser without scripts, as far as this test needs one.
+type visitor struct {
+	t    *testing.T
+	http *http.Client
+}
+
+// send makes a request and returns where it led to, and what is there.
+func (v visitor) send(method, address, kind, body string) (at *url.URL, text string) {
+	v.t.Helper()
+	req, err := http.NewRequestWithContext(v.t.Context(), method, address, strings.NewReader(body))
+	require.NoError(v.t, err)
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	answer, err := v.http.Do(req)
+	require.NoError(v.t, err)
+	defer func() { _ = answer.Body.Close() }()
+	out, err := io.ReadAll(answer.Body)
+	require.NoError(v.t, err)
+	require.Less(v.t, answer.StatusCode, 300, "%s %s: %s", method, address, out)
+	return answer.Request.URL, string(out)
+}
+
+func (v visitor) submit(address string, fields url.Values) *url.URL {
+	v.t.Helper()
+	at, _ := v.send("POST", address, "application/x-www-form-urlencoded", fields.Encode())
+	return at
+}
+
+// The whole story of a lead, as a webhook is told it: captured, verified, given a link, which is opened,
+// downloaded and read, until the session is over.
+func TestWebhooksTellTheStory(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.more = []string{"--session-idle=8s"}
+	u.start()
+	site := u.env["LODESTONE_URL"]
+	api := client.New(site, u.env["LODESTONE_API_KEY"], http.DefaultClient)
+
+	got := make(chan told, 100)
+	var check *standard.Webhook
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = check.Verify(body, r.Header)
+		}
+		var m told
+		if err != nil || json.Unmarshal(body, &m) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		got <- m
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(receiver.Close)
+	v := visitor{t, &http.Client{Timeout: 30 * time.Second}}
+	made := struct{ Secret string }{}
+	u.post(t, "/api/v1/webhooks", map[string]any{"url": receiver.URL + "/", "kinds": []string{
+		"link.created", "link.accessed", "form.submitted", "form.verified", "session.ended", "download.completed",
+	}}, &made)
+	check, _ = standard.NewWebhook(made.Secret)
+	require.NotNil(t, check)
+	story := map[string]map[string]any{}
+	await := func(kind string) map[string]any {
+		t.Helper()
+		deadline := time.After(patience)
+		for story[kind] == nil {
+			select {
+			case m := <-got:
+				require.NotContains(t, story, m.Type, "told twice")
+				story[m.Type] = m.Data
+			case <-deadline:
+				require.Fail(t, "nobody told of "+kind)
+			}
+		}
+		return story[kind]
+	}
+
+	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "The Guide"})
+	require.NoError(t, err)
+	pdf, err := os.ReadFile(filepath.Join("demo", "guide.pdf"))
+	require.NoError(t, err)
+	_, err = api.UploadFile(t.Context(), magnet.ID, "guide.pdf", bytes.NewReader(pdf))
+	require.NoError(t, err)
+	link, err := api.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet.ID, RequireVerification: true})
+	require.NoError(t, err)
+
+	v.submit(link.URL, url.Values{"email": {"ada@example.com"}, "utm_source": {"letter"}})
+	submitted := await("form.submitted")
+	require.Equal(t, "ada@example.com", submitted["email"])
+	require.Equal(t, link.ID, submitted["generic_link_id"])
+	require.Equal(t, true, submitted["verification_required"])
+	require.Equal(t, map[string]any{"utm_source": "letter"}, submitted["utm"])
+
+	at := v.submit(u.confirmation(t, "ada@example.com"), nil)
+	require.Equal(t, submitted["submission_id"], await("form.verified")["submission_id"])
+	created := await("link.created")
+	require.Equal(t, submitted["submission_id"], created["submission_id"])
+	require.Equal(t, site+at.Path, created["url"])
+
+	var session struct {
+		SessionID uuid.UUID `json:"session_id"`
+		Token     string    `json:"tracking_token"`
+		Download  string    `json:"download"`
+	}
+	_, text := v.send("POST", site+at.Path+"/sessions", "application/json", "{}")
+	require.NoError(t, json.Unmarshal([]byte(text), &session))
+	accessed := await("link.accessed")
+	require.Equal(t, session.SessionID.String(), accessed["session_id"])
+	require.Equal(t, created["access_link_id"], accessed["access_link_id"])
+
+	var events []map[string]any
+	for page, duration := range map[int]int{1: 1500, 2: 2500, 5: 500} {
+		events = append(events, map[string]any{
+			"token": session.Token, "event_type": "page_viewed", "event_id": uuid.New(), "session_id": session.SessionID,
+			"event_data": map[string]int{"page": page, "duration_ms": duration},
+		})
+	}
+	read, err := json.Marshal(events)
+	require.NoError(t, err)
+	v.send("POST", u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", "application/json", string(read))
+
+	_, text = v.send("GET", site+session.Download+"&d="+uuid.NewString(), "", "")
+	require.Len(t, text, len(pdf))
+	downloaded := await("download.completed")
+	require.Equal(t, "guide.pdf", downloaded["file_name"])
+	require.EqualValues(t, len(pdf), downloaded["file_size"])
+	require.Equal(t, session.SessionID.String(), downloaded["session_id"])
+
+	ended := await("session.ended")
+	require.Equal(t, session.SessionID.String(), ended["session_id"])
+	require.Equal(t, created["access_link_id"], ended["access_link_id"])
+	require.Equal(t, []any{1.0, 2.0, 5.0}, ended["pages"])
+	require.EqualValues(t, 4500, ended["duration_ms"])
+	require.Len(t, story, 6)
+	require.NotContains(t, u.out.String(), made.Secret)
+}
+
+// post sends JSON to the API and reads the answer.
+func (u *up) post(t *testing.T, path string, body, into any) {
+	t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(t, err)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_URL"]+path, bytes.NewReader(text))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+u.env["LODESTONE_API_KEY"])
+	answer, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	out, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Less(t, answer.StatusCode, 300, string(out))
+	require.NoError(t, json.Unmarshal(out, into))
+}
+
+// confirmation returns the link of the mail that asks somebody to confirm an address.
+func (u *up) confirmation(t *testing.T, to string) (address string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, text := get(t, u.env["LODESTONE_URL"]+"/dev/mailbox.json", "")
+		var box struct {
+			Mails []struct {
+				To    string
+				Links []string
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &box), text)
+		for _, m := range box.Mails {
+			for _, l := range m.Links {
+				if strings.Contains(m.To, to) && strings.Contains(l, "/verify/") {
+					address = l
+				}
+			}
+		}
+		return address != ""
+	}, patience, interval)
+	return address
+}
