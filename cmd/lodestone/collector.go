@@ -43,6 +43,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	delete(p.checks, "postgres") // without it, events are kept as well; all collectors would be unready at once
 	p.addAdmin(c.Admin)
 	if err := p.addGuard(c.Kafka, pool, event.Topic, event.LinkViewTopic); err != nil {
 		return err
@@ -103,6 +104,7 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 	if err != nil {
 		return err
 	}
+	p.checks["collector"] = server.Ready
 	p.stack.Add("collector", server)
 	return nil
 }

@@ -4,10 +4,12 @@ package collector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,6 +46,7 @@ type Collector struct {
 	batches   sync.Pool // of *batch
 
 	listener *listener
+	open     atomic.Bool     // connections are accepted
 	base     context.Context //nolint:containedctx // of every request; ends when Stop gives up waiting
 	giveUp   context.CancelFunc
 	failed   chan error
@@ -112,12 +115,23 @@ func (c *Collector) Start(ctx context.Context) error {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)
 	}
 	c.listener, c.done = newListener(l, connLimits{c.config.MaxConnections, c.config.MaxConnsPerIP, c.turnedAway}), make(chan struct{})
+	c.open.Store(true)
 	go func() {
 		defer close(c.done)
 		if err := c.server.Serve(c.listener); err != nil {
 			c.failed <- fmt.Errorf("serve events: %w", err)
 		}
 	}()
+	return nil
+}
+
+var errNotListening = errors.New("the collector does not accept connections")
+
+// Ready reports whether connections are accepted. What is behind the collector may be away all the same.
+func (c *Collector) Ready(context.Context) error {
+	if !c.open.Load() {
+		return errNotListening
+	}
 	return nil
 }
 
@@ -130,6 +144,7 @@ func (c *Collector) Stop(ctx context.Context) error {
 	if c.listener == nil {
 		return nil
 	}
+	c.open.Store(false)
 	c.listener.closeSilent()
 	err := c.server.ShutdownWithContext(ctx)
 	c.giveUp()

@@ -28,8 +28,9 @@ const (
 // through Postgres; each is random, and destroyed 48 h after its day began, so that nobody can go
 // back from a hash to an address afterwards, nor compare a visitor over days.
 //
-// It is a service.Service: Start returns when there is a salt for today. Tomorrow's is fetched
-// ahead, so that midnight needs no Postgres and neither does an outage of a day.
+// It is a service.Service: Start returns when there is a salt for today, or after a few seconds without: a
+// collector that is started again while Postgres is away keeps events without the hash until it is
+// back. Tomorrow's salt is fetched ahead, so that midnight needs no Postgres and neither does an outage of a day.
 type Salts struct {
 	*service.Loop
 	pool *postgres.Pool
@@ -116,11 +117,18 @@ func (s *Salts) run(ctx context.Context, ready func()) error {
 	const (
 		firstRetry = 250 * time.Millisecond
 		lastRetry  = 15 * time.Second
+		patience   = 3 * time.Second // of the start
 	)
-	retry := firstRetry
+	retry, began, started := firstRetry, time.Now(), false
 	for {
 		wait := s.untilRefresh()
-		if err := s.Refresh(ctx); err != nil {
+		attempt, cancel := ctx, func() {}
+		if !started {
+			attempt, cancel = context.WithTimeout(ctx, patience)
+		}
+		err := s.Refresh(attempt)
+		cancel()
+		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -130,7 +138,14 @@ func (s *Salts) run(ctx context.Context, ready func()) error {
 		} else {
 			retry = firstRetry
 		}
-		if s.horizon() > 0 {
+		switch {
+		case started:
+		case s.horizon() > 0:
+			started = true
+			ready()
+		case time.Since(began) >= patience:
+			s.log.Warn("starting without a salt: events are kept without the hash of the address until Postgres answers", "error", err)
+			started = true
 			ready()
 		}
 		timer := time.NewTimer(wait)

@@ -1,7 +1,6 @@
 package collector_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -176,19 +175,37 @@ func TestSaltsGoOnWithoutPostgres(t *testing.T) {
 	require.False(t, ok, "destroyed in time, also without Postgres")
 }
 
-func TestSaltsDoNotStartWithoutPostgres(t *testing.T) {
+// A collector that is started while Postgres is away does its work, and has a salt soon after it is back.
+func TestSaltsStartWithoutPostgres(t *testing.T) {
 	t.Parallel()
-	pool, err := postgres.Open(context.Background(), postgres.Config{URL: "postgres://nobody:hunter2@127.0.0.1:1/none", MaxConns: 1})
+	address, err := url.Parse(enginetest.Postgres(t))
+	require.NoError(t, err)
+	direct, err := postgres.Open(t.Context(), postgres.Config{URL: address.String(), MaxConns: 1})
+	require.NoError(t, err)
+	defer direct.Close()
+	_, err = direct.Migrate(t.Context())
+	require.NoError(t, err)
+	network := newLink(t, address.Host)
+	network.set(true)
+	address.Host = network.Addr().String()
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: address.String(), MaxConns: 1})
 	require.NoError(t, err)
 	defer pool.Close()
-	var log bytes.Buffer
+	var log lockedBuffer
 	s, err := collector.NewSalts(pool, time.Now, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 600*time.Millisecond)
-	defer cancel()
-	require.ErrorIs(t, s.Start(ctx), context.DeadlineExceeded)
+	run(t, s)
+	_, ok := s.Hash(oneID, anna, time.Now())
+	require.False(t, ok)
 	require.Contains(t, log.String(), "cannot refresh the salts")
-	require.NotContains(t, log.String(), "hunter2")
+	require.Contains(t, log.String(), "starting without a salt")
+	password, _ := address.User.Password()
+	require.NotContains(t, log.String(), password)
+	network.set(false)
+	require.Eventually(t, func() bool {
+		_, ok := s.Hash(oneID, anna, time.Now())
+		return ok
+	}, 60*time.Second, 20*time.Millisecond)
 }
 
 // Without a salt the event is kept, without the hash.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // block is a contiguous range of one partition on its way into ClickHouse. What is in it depends
@@ -19,11 +18,19 @@ type block struct {
 
 	oldest int64 // Unix milliseconds when the collector got the oldest of records
 
-	records []*kgo.Record // those that become rows, in order
-	spooled []spooled     // those of records that came from a spool
-	repeats int           // records dropped because they repeat an event
-	dead    []deadLetter  // records that cannot become rows
-	table   table         // the rows of records
+	cost int64 // of the records it covers, in the buffer
+
+	records []row        // those that become rows, in order
+	spooled []spooled    // those of records that came from a spool
+	repeats int          // records dropped because they repeat an event
+	dead    []deadLetter // records that cannot become rows
+	table   table        // the rows of records
+}
+
+// row is a record that becomes one.
+type row struct {
+	offset int64
+	value  []byte
 }
 
 // spooled is a record that may repeat an event from before the window of repeats.
@@ -35,7 +42,7 @@ type spooled struct {
 func (b *block) reset(first int64) {
 	clear(b.records)
 	b.spooled, b.oldest = b.spooled[:0], math.MaxInt64
-	b.first, b.last, b.bytes, b.count = first, first-1, 0, 0
+	b.first, b.last, b.bytes, b.count, b.cost = first, first-1, 0, 0, 0
 	b.records, b.repeats, b.dead = b.records[:0], 0, nil
 	b.table.reset()
 }
@@ -54,8 +61,8 @@ func (b *block) token(topicID uuid.UUID, partition int32, round int) string {
 
 // drop takes the records of the offsets out of the block, as repeats.
 func (b *block) drop(at origin, repeats map[int64]struct{}) error {
-	b.records = slices.DeleteFunc(b.records, func(r *kgo.Record) bool {
-		_, repeated := repeats[r.Offset]
+	b.records = slices.DeleteFunc(b.records, func(r row) bool {
+		_, repeated := repeats[r.offset]
 		return repeated
 	})
 	b.repeats += len(repeats)
@@ -68,13 +75,13 @@ func (b *block) drop(at origin, repeats map[int64]struct{}) error {
 func (b *block) keep(at origin, stored map[int64]struct{}) (int, error) {
 	b.table.reset()
 	for _, r := range b.records {
-		if _, ok := stored[r.Offset]; ok {
+		if _, ok := stored[r.offset]; ok {
 			continue
 		}
-		if _, err := b.table.decode(r.Value); err != nil {
-			return 0, fmt.Errorf("decode record %d a second time: %w", r.Offset, err)
+		if _, err := b.table.decode(r.value); err != nil {
+			return 0, fmt.Errorf("decode record %d a second time: %w", r.offset, err)
 		}
-		at.offset = r.Offset
+		at.offset = r.offset
 		b.table.add(at)
 	}
 	return b.table.rows(), nil

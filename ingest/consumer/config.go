@@ -13,7 +13,8 @@ type Config struct {
 	BlockRows        int           `name:"consumer-block-rows" default:"50000" help:"Rows of one insert into ClickHouse at the most."`
 	BlockBytes       int           `name:"consumer-block-bytes" default:"16777216" help:"Bytes of the records of one insert at the most."`
 	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Time that a record waits for its block to fill, at the most."`
-	QueueBytes       int           `name:"consumer-queue-bytes" default:"8388608" help:"Bytes of records that may wait for one partition before its fetching is paused."`
+	BufferBytes      int           `name:"consumer-buffer-bytes" default:"67108864" help:"Bytes of memory for records that are not stored yet, over all partitions of this consumer, roughly. When it runs short, blocks get smaller and fetching pauses."`
+	QueueBytes       int           `name:"consumer-queue-bytes" default:"4194304" help:"Bytes of records that may wait for one partition before its fetching is paused."`
 	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"20s" help:"Time that one insert may take. Must be below the rebalance timeout."`
 	ReleaseTimeout   time.Duration `name:"consumer-release-timeout" default:"3s" help:"Time that a consumer which stops, or hands a partition over, gives a running insert to end. The next owner finds out about one that did not."`
 	SessionTimeout   time.Duration `name:"consumer-session-timeout" default:"45s" help:"Time without a heartbeat after which Kafka gives the partitions to another consumer."`
@@ -32,6 +33,7 @@ func (c Config) Validate() error {
 	bad(c.BlockRows < 1 || c.BlockRows > 1_000_000, "--consumer-block-rows", "is out of range", "give a number from 1 to 1000000")
 	bad(c.BlockBytes < 1<<16 || c.BlockBytes > 256<<20, "--consumer-block-bytes", "is out of range", "give a number from 65536 to 268435456")
 	bad(c.BlockAge < time.Millisecond || c.BlockAge > time.Minute, "--consumer-block-age", "is out of range", "give a time from 1ms to 1m")
+	bad(c.BufferBytes < 1<<20, "--consumer-buffer-bytes", "is too small", "give at least 1048576")
 	bad(c.QueueBytes < 1<<16, "--consumer-queue-bytes", "is too small", "give at least 65536")
 	bad(c.InsertTimeout < time.Second, "--consumer-insert-timeout", "is too short", "give at least 1s")
 	bad(c.ReleaseTimeout < 0 || c.ReleaseTimeout >= c.RebalanceTimeout, "--consumer-release-timeout", "is out of range", "give a time from 0s to below --consumer-rebalance-timeout")

@@ -26,6 +26,7 @@ type Consumer struct {
 	log        *slog.Logger
 	metrics    *metrics
 	streams    map[string]stream
+	buffer     *buffer
 
 	mu      sync.Mutex
 	workers map[assignment]*worker
@@ -47,6 +48,7 @@ func New(c Config, k kafka.Config, s clickhouse.Config, log *slog.Logger, r prom
 	consumer := &Consumer{
 		cfg: c, kafka: k, clickhouse: options, log: log,
 		streams: map[string]stream{},
+		buffer:  &buffer{most: int64(c.BufferBytes)},
 		workers: map[assignment]*worker{},
 		ends:    map[assignment]int64{},
 		refused: map[assignment]struct{}{},

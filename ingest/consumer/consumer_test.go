@@ -160,7 +160,7 @@ func TestARebalanceUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 6)
 	c := r.config()
-	c.BlockRows = 20
+	c.BlockRows = 75
 	r.consume(c)
 	total := 0
 	produce := func() {

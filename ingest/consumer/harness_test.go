@@ -79,7 +79,7 @@ func testLog() *slog.Logger {
 // config has short times, so that tests of failures do not take long ones.
 func (r *rig) config() Config {
 	return Config{
-		Group: r.group, BlockRows: 100, BlockBytes: 1 << 20, BlockAge: 20 * time.Millisecond, QueueBytes: 1 << 20,
+		Group: r.group, BlockRows: 100, BlockBytes: 1 << 20, BlockAge: 20 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: 3 * time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
 	}
 }

@@ -98,7 +98,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 func rowOffsets(b *block) []int64 {
 	offsets := make([]int64, 0, len(b.records))
 	for _, r := range b.records {
-		offsets = append(offsets, r.Offset)
+		offsets = append(offsets, r.offset)
 	}
 	return offsets
 }
@@ -108,7 +108,7 @@ func plannedWorker(next, intent, fetch, window int64, rows int) *worker {
 	w := &worker{
 		cfg: Config{BlockRows: rows, BlockBytes: 1 << 20, BlockAge: time.Hour}, log: testLog(),
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
-		queue:   newQueue(1<<20, func() {}, func() {}),
+		queue:   newQueue(1<<20, nil, func() {}, func() {}),
 		window:  newWindow(window), block: &block{table: newEventTable()},
 		started: next, read: fetch, next: next, intent: intent,
 	}

@@ -9,13 +9,16 @@ import (
 // queue hands the records of one partition from the poll loop to the partition's worker. The poll
 // loop never waits: above the limit it pauses the partition instead.
 type queue struct {
-	limit         int // bytes
+	limit         int     // bytes
+	buffer        *buffer // of all partitions
 	pause, resume func()
 
 	mu      sync.Mutex
 	records []*kgo.Record
 	bytes   int
+	cost    int64 // of the records, in the buffer
 	paused  bool
+	closed  bool
 
 	ready chan struct{} // has one element after a push
 }
@@ -23,18 +26,26 @@ type queue struct {
 // newQueue returns an empty queue. It calls pause and resume in turns, under its lock: otherwise a
 // worker that empties the queue at once could resume the fetching before it is paused, and nobody
 // would resume it again.
-func newQueue(limit int, pause, resume func()) *queue {
-	return &queue{limit: limit, pause: pause, resume: resume, ready: make(chan struct{}, 1)}
+func newQueue(limit int, b *buffer, pause, resume func()) *queue {
+	return &queue{limit: limit, buffer: b, pause: pause, resume: resume, ready: make(chan struct{}, 1)}
 }
 
 // push appends records, and pauses the fetching if too much waits.
 func (q *queue) push(records []*kgo.Record) {
 	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return
+	}
 	q.records = append(q.records, records...)
+	cost := int64(0)
 	for _, r := range records {
 		q.bytes += len(r.Value)
+		cost += costOf(r)
 	}
-	if q.bytes > q.limit && !q.paused {
+	q.cost += cost
+	q.buffer.add(cost)
+	if (q.bytes > q.limit || q.buffer.full()) && !q.paused {
 		q.paused = true
 		q.pause()
 	}
@@ -50,10 +61,18 @@ func (q *queue) take() (records []*kgo.Record) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	records = q.records
-	q.records, q.bytes = nil, 0
+	q.records, q.bytes, q.cost = nil, 0, 0 // the cost is the worker's now
 	if q.paused {
 		q.paused = false
 		q.resume()
 	}
 	return records
+}
+
+// close drops what waits and what comes: nobody takes it any more.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.buffer.add(-q.cost)
+	q.records, q.bytes, q.cost, q.closed = nil, 0, 0, true
 }

@@ -22,7 +22,7 @@ func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
 			disorder.Add(1)
 		}
 	}
-	q := newQueue(1, func() { turn(true) }, func() { turn(false) })
+	q := newQueue(1, nil, func() { turn(true) }, func() { turn(false) })
 	const rounds = 20_000
 	var both sync.WaitGroup
 	both.Go(func() {

@@ -25,7 +25,9 @@ type store struct {
 	partition int32
 	log       *slog.Logger
 
-	conn *ch.Client
+	conn   *ch.Client
+	server time.Time // what the server's clock showed when it was asked last; zero: ask
+	asked  time.Time // when its answer came
 }
 
 // queryPrefix begins the id of every insert for the partition, so that its next owner can find
@@ -56,18 +58,24 @@ func (s *store) connect(ctx context.Context) error {
 	return nil
 }
 
+// askAgain is how long an answer about the server's clock is good for.
+const askAgain = 2 * time.Second
+
 // bound returns what the server's clock is going to show at the deadline, rather too early than too
-// late. The server is asked each time, so neither clock needs to be right.
+// late. The server is asked again and again, so neither clock needs to be right.
 func (s *store) bound(ctx context.Context, deadline time.Time) (time.Time, error) {
-	var now proto.ColInt64
-	if err := s.do(ctx, ch.Query{
-		Body:   "SELECT toUnixTimestamp64Milli(now64(3)) AS now",
-		Result: proto.Results{{Name: "now", Data: &now}},
-	}); err != nil {
-		return time.Time{}, fmt.Errorf("ask ClickHouse for its time: %w", err)
+	if s.server.IsZero() || time.Since(s.asked) > askAgain {
+		var now proto.ColInt64
+		if err := s.do(ctx, ch.Query{
+			Body:   "SELECT toUnixTimestamp64Milli(now64(3)) AS now",
+			Result: proto.Results{{Name: "now", Data: &now}},
+		}); err != nil {
+			return time.Time{}, fmt.Errorf("ask ClickHouse for its time: %w", err)
+		}
+		// It was that time when the question came at the earliest, and the answer is here now.
+		s.server, s.asked = time.UnixMilli(now.Row(0)), time.Now()
 	}
-	// It was that time when the question came at the earliest, and the answer is here now.
-	return time.UnixMilli(now.Row(0)).Add(remaining(deadline)), nil
+	return s.server.Add(time.Since(s.asked) + remaining(deadline)), nil
 }
 
 // remaining returns the time until the deadline by the monotonic clock, which nobody can set, or by
@@ -85,7 +93,7 @@ func (s *store) close() {
 	if err := s.conn.Close(); err != nil && !errors.Is(err, ch.ErrClosed) {
 		s.log.Debug("close connection to ClickHouse", "error", err)
 	}
-	s.conn = nil
+	s.conn, s.server = nil, time.Time{}
 }
 
 // insert stores the rows as one block under the token. A nil error means that they are stored, or

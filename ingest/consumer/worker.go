@@ -26,6 +26,7 @@ type worker struct {
 	metrics *metrics
 	store   *store
 	queue   *queue
+	buffer  *buffer
 
 	window  *window
 	block   *block
@@ -50,6 +51,7 @@ type worker struct {
 func (w *worker) run(ctx context.Context) {
 	defer close(w.done)
 	defer w.store.close()
+	defer w.drop()
 	if !w.recover(ctx) {
 		return
 	}
@@ -61,6 +63,17 @@ func (w *worker) run(ctx context.Context) {
 	if w.dirty && ctx.Err() == nil {
 		w.commit(ctx, noIntent)
 	}
+}
+
+// drop gives up what the worker has read and not stored.
+func (w *worker) drop() {
+	w.queue.close()
+	left := w.block.cost
+	for _, r := range w.pending {
+		left += costOf(r)
+	}
+	w.buffer.add(-left)
+	w.pending, w.block.cost = nil, 0
 }
 
 // stop asks the worker to end: with grace it finishes a block that it announced, else it drops it
@@ -123,7 +136,7 @@ func (w *worker) fill(age *time.Timer) bool {
 			w.block.last = w.intent // the announced block ends in a hole of the log
 			return true
 		}
-		w.pending = w.pending[1:]
+		w.pending[0], w.pending = nil, w.pending[1:]
 		first := w.block.empty()
 		w.admit(r)
 		if first && !w.block.empty() {
@@ -135,7 +148,7 @@ func (w *worker) fill(age *time.Timer) bool {
 			}
 			continue
 		}
-		if len(w.block.records) >= w.cfg.BlockRows || w.block.bytes >= w.cfg.BlockBytes {
+		if len(w.block.records) >= w.cfg.BlockRows || w.block.bytes >= w.cfg.BlockBytes || w.block.cost >= leastShare && w.buffer.tight() {
 			return true
 		}
 	}
@@ -144,6 +157,7 @@ func (w *worker) fill(age *time.Timer) bool {
 // admit takes one record into the window of repeats and, unless it only warms that, into the block.
 func (w *worker) admit(r *kgo.Record) {
 	if r.Offset < w.read {
+		w.buffer.add(-costOf(r))
 		return // a fetch that overlaps what was read
 	}
 	if r.Offset > w.read {
@@ -156,6 +170,7 @@ func (w *worker) admit(r *kgo.Record) {
 	d, err := w.block.table.decode(r.Value)
 	repeats := err == nil && w.window.repeats(d.identity, r.Offset) && !disableWindow
 	if r.Offset < w.started {
+		w.buffer.add(-costOf(r))
 		return
 	}
 	b := w.block
@@ -166,13 +181,14 @@ func (w *worker) admit(r *kgo.Record) {
 	b.last = r.Offset
 	b.count++
 	b.bytes += len(r.Value)
+	b.cost += costOf(r)
 	switch {
 	case err != nil:
 		b.dead = append(b.dead, newDeadLetter(r, err))
 	case repeats:
 		b.repeats++
 	default:
-		b.records = append(b.records, r)
+		b.records = append(b.records, row{r.Offset, r.Value})
 		b.oldest = min(b.oldest, d.receivedAt)
 		if d.spooled {
 			b.spooled = append(b.spooled, spooled{d, r.Offset})
@@ -198,6 +214,8 @@ func (w *worker) finish(ctx context.Context) bool {
 	w.next, w.dirty, w.intent = b.last+1, true, noIntent
 	w.progress.Store(w.next)
 	w.since.Store(nil)
+	w.buffer.add(-b.cost)
+	b.cost = 0
 	w.metrics.blocks.Inc()
 	if len(b.records) > 0 {
 		w.metrics.freshness.Observe(max(0, float64(time.Now().UnixMilli()-b.oldest)/1000)) // the collector has a clock of its own

@@ -59,7 +59,7 @@ func newRig(t *testing.T) *rig {
 	require.NoError(t, err)
 
 	c, err := consumer.New(consumer.Config{
-		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20,
+		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
 	}, k, s, log, prometheus.NewRegistry())
 	require.NoError(t, err)

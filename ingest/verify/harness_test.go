@@ -147,7 +147,7 @@ func (r *rig) consume() {
 	r.t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	c, err := consumer.New(consumer.Config{
-		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20,
+		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
 	}, r.kafka, r.store, log, prometheus.NewRegistry())
 	require.NoError(r.t, err)
