@@ -1,4 +1,6 @@
 // The API as a client uses it, to make what pages show and to see what came of a visit.
+import { readFile } from 'node:fs/promises';
+
 import { setting, site, eventually } from './suite.js';
 import { pdf } from './pdf.js';
 
@@ -25,15 +27,23 @@ export async function newMagnet({ title = 'Worth the email', description, pages 
   return api('PUT', `/api/v1/lead-magnets/${magnet.id}/file`, file);
 }
 
-/** Creates a generic link, with a lead magnet of its own if none is given. */
+/** The demo's document, of twelve pages. */
+export const guide = new Uint8Array(await readFile(new URL('../demo/guide.pdf', import.meta.url)));
+
+let shared;
+
+/** Returns the lead magnet of the demo's document, which tests share: a document costs time. */
+export const guideMagnet = () => (shared ??= newMagnet({ title: 'The guide to good guides', file: guide }));
+
+/** Creates a generic link, of the shared lead magnet if none is given. */
 export async function newLink(fields = {}) {
-  const lead_magnet_id = fields.lead_magnet_id ?? (await newMagnet()).id;
+  const lead_magnet_id = fields.lead_magnet_id ?? (await guideMagnet()).id;
   return api('POST', '/api/v1/generic-links', { title: 'The guide to good guides', ...fields, lead_magnet_id });
 }
 
-/** Creates an access link, with a lead magnet of its own if none is given. */
+/** Creates an access link, of the shared lead magnet if none is given. */
 export async function newAccessLink(fields = {}) {
-  const lead_magnet_id = fields.lead_magnet_id ?? (await newMagnet()).id;
+  const lead_magnet_id = fields.lead_magnet_id ?? (await guideMagnet()).id;
   return api('POST', '/api/v1/access-links', { email: 'ada@example.com', ...fields, lead_magnet_id });
 }
 

@@ -4,13 +4,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-import { api, events, newLink, newMagnet } from './api.js';
+import { api, events, guide, newLink, newMagnet } from './api.js';
 import { newPhone } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
 import { note } from './measure.js';
 import { eventually, test } from './suite.js';
-
-const guide = new Uint8Array(await readFile(new URL('../demo/guide.pdf', import.meta.url)));
 
 test('the whole story', async (t) => {
   const magnet = await newMagnet({ title: 'Worth the email', file: guide });
