@@ -29,6 +29,8 @@ var varying = []struct {
 	{regexp.MustCompile(`"latency_ms": \d+`), "LATENCY"},
 	{regexp.MustCompile(`"tracking_token": "[^"]+"`), "TOKEN"},
 	{regexp.MustCompile(`(data-token=\\"|\?t=)[\w-]+`), "TOKEN"},
+	{regexp.MustCompile(`(\?preview=)[\w.-]+`), "PREVIEW"},
+	{regexp.MustCompile(`\bp/[0-9a-f]{32}\.`), "PICTURE"},
 	{regexp.MustCompile(`"(ip_hash|user_agent)": "[^"]+"`), "VISITOR"},
 	{regexp.MustCompile(`http://[0-9.]+:\d+/(a/\w+)?`), "ADDRESS"},
 }
