@@ -78,12 +78,14 @@ func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, 
 }
 
 // previewTime is how long an owner's preview can be opened.
-const previewTime = 12 * time.Hour
+const previewTime = time.Hour
 
-// PreviewToken returns what lets the owner of a link look at its document without being counted.
-func (s *Sessions) PreviewToken(link uuid.UUID) string {
-	body := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(previewTime).Unix()))
-	return base64.RawURLEncoding.EncodeToString(append(body, passMAC(&s.key, link, body)...))
+// PreviewToken returns what lets the owner of a link look at its document without being counted, and
+// until when.
+func (s *Sessions) PreviewToken(link uuid.UUID) (string, time.Time) {
+	ends := time.Now().Add(previewTime).Truncate(time.Second)
+	body := binary.BigEndian.AppendUint64(nil, uint64(ends.Unix()))
+	return base64.RawURLEncoding.EncodeToString(append(body, passMAC(&s.key, link, body)...)), ends
 }
 
 // IsPreview reports whether a text is a preview token of the link that has not ended.

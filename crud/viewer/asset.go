@@ -18,13 +18,10 @@ import (
 // assetPath begins the paths of what the page loads.
 const assetPath = "/assets/viewer/"
 
-// build is what `make web` built: files whose names change with their content, compressed already.
-// Without a build all of it is empty.
+// build is what `make web` built, compressed already. Without a build all of it is empty.
 type build struct {
-	Script  string `json:"script"`
-	Library string `json:"library"` // pdf.js, which the script loads
-	Worker  string `json:"worker"`  // of pdf.js
-	Assets  string `json:"assets"`  // folder of what pdf.js loads, with a slash at the end
+	Page  string `json:"page"`  // hash of the page's scripts
+	PDFJS string `json:"pdfjs"` // version of pdf.js
 
 	files fs.FS
 }
@@ -53,13 +50,26 @@ var contentTypes = map[string]string{
 	".ttf": "font/ttf", ".txt": "text/plain; charset=utf-8",
 }
 
+// Done reports whether there is a build.
+func (b *build) Done() bool { return b.Page != "" }
+
+// Script returns the path of the page's script below assetPath. Paths begin with what the content
+// depends on, so browsers keep it for good.
+func (b *build) Script() string { return b.Page + "/viewer.js" }
+
+// Library returns the path of pdf.js, which the script loads.
+func (b *build) Library() string { return b.Page + "/pdf.min.js" }
+
+// Assets returns the path of the folder of what pdf.js loads.
+func (b *build) Assets() string { return b.PDFJS + "/pdfjs/" }
+
 // workerPolicy is what the code that reads documents may do: load its own parts. A worker has the
 // policy of its script.
 const workerPolicy = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'"
 
 // ServeHTTP implements http.Handler for paths below assetPath.
 func (b *build) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, assetPath)
+	version, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, assetPath), "/")
 	body, coding, err := b.read(name, r.Header.Get("Accept-Encoding"))
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")
@@ -79,6 +89,9 @@ func (b *build) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Encoding", coding)
 	}
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	if version != b.Page && version != b.PDFJS {
+		h.Set("Cache-Control", "no-store") // a page of another release, which must do with this one
+	}
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Content-Security-Policy", workerPolicy)
 	w.WriteHeader(http.StatusOK)

@@ -54,14 +54,16 @@ func New(p Parts) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Script == "" {
+	if !b.Done() {
 		p.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
 	}
 	return &Viewer{Parts: p, template: template, build: b, guesses: newGuesses()}, nil
 }
 
-// Path returns the path of the page of a token.
-func Path(token string) string { return "/a/" + token }
+func pathOf(token string) string { return "/a/" + token }
+
+// path returns the path of a request's page, as browsers know it.
+func (v *Viewer) path(r *http.Request) string { return v.Pages.Path(pathOf(r.PathValue("token"))) }
 
 // Register mounts the pages.
 func (v *Viewer) Register(a *api.API) {
@@ -72,6 +74,7 @@ func (v *Viewer) Register(a *api.API) {
 	a.Handle("GET /a/{token}/download", http.HandlerFunc(v.download))
 	a.Handle("GET /a/{rest...}", v.Pages.Nothing()) // a link that was cut off, or has something behind it
 	a.Handle("GET "+assetPath, v.build)
+	v.registerPreview(a)
 }
 
 // find returns the link of a request. Who asks for many that do not exist has to wait.
@@ -118,13 +121,13 @@ func asPage(err error, brand page.Brand) error {
 	}
 }
 
-func brandOf(d session.Document) page.Brand {
+func (v *Viewer) brandOf(d session.Document) page.Brand {
 	b := page.Brand{Name: d.Owner}
 	if d.Colour != nil {
 		b.Accent = *d.Colour
 	}
 	if l := d.Pictures.Logo; l != nil {
-		b.Logo = l.Path
+		b.Logo = v.Pages.Path(l.Path)
 		if l.Height > 0 {
 			b.LogoWidth = 32 * l.Width / l.Height
 		}
@@ -162,23 +165,23 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 	closed := r.URL.Query().Has("closed")
 	d, err := v.Sessions.Look(r.Context(), link, closed)
 	if err != nil && !owner {
-		return asPage(err, brandOf(d))
+		return asPage(err, v.brandOf(d))
 	}
-	path := Path(r.PathValue("token"))
+	path := v.path(r)
 	if closed {
 		http.Redirect(w, r, path, http.StatusSeeOther) // it was refused, but is open again
 		return nil
 	}
-	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: assetPath, Ratio: "1 / 1.4142"}
+	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.Pages.Path(assetPath), Ratio: "1 / 1.4142"}
 	if owner {
 		s.Preview = preview
 	}
 	if t := d.Pictures.Thumbnail; t != nil && !t.Uploaded && t.Width > 0 {
-		s.First = &first{t.Path, t.SrcSet(), t.Width, t.Height}
+		s.First = &first{v.Pages.Path(t.Path), t.SrcSet(), t.Width, t.Height}
 		s.Ratio = fmt.Sprintf("%d / %d", t.Width, t.Height)
 	}
 	return v.template.Write(w, r, http.StatusOK, page.Page{
-		Title: d.Title, Class: "viewer", Brand: brandOf(d), Data: s,
+		Title: d.Title, Class: "viewer", Brand: v.brandOf(d), Data: s,
 		Policy: page.Policy{Scripts: true, Wasm: true, Connect: []string{v.Collector}},
 	})
 }
@@ -208,7 +211,7 @@ func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
 		v.refuse(w, r, err)
 		return nil
 	}
-	path := Path(r.PathValue("token"))
+	path := v.path(r)
 	pass := "?s=" + in.Pass()
 	v.answer(w, r, http.StatusCreated, started{
 		SessionID: in.ID, TrackingToken: in.TrackingToken(), Collector: v.Collector,
@@ -286,9 +289,9 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	in, err := v.Sessions.Start(r.Context(), link, uuid.Nil)
 	if err != nil {
 		d, _ := v.Sessions.Look(r.Context(), link, true) // for its brand alone
-		return asPage(err, brandOf(d))
+		return asPage(err, v.brandOf(d))
 	}
-	to := Path(r.PathValue("token")) + "/file?s=" + in.Pass()
+	to := v.path(r) + "/file?s=" + in.Pass()
 	if r.PostForm.Get("as") == "download" {
 		id, err := uuid.NewV7()
 		if err != nil {
@@ -297,7 +300,7 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 		if err := v.Sessions.Begun(r.Context(), in, visitor(r)); err != nil {
 			return err
 		}
-		to = Path(r.PathValue("token")) + "/download?s=" + in.Pass() + "&d=" + id.String()
+		to = v.path(r) + "/download?s=" + in.Pass() + "&d=" + id.String()
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")

@@ -1,8 +1,8 @@
-// Builds the reading page's scripts and styles into ../dist, compressed, under names that hold a
-// hash of their content. manifest.json tells the server which is which.
+// Builds the reading page's scripts into ../dist, compressed. manifest.json has the hashes of what is in
+// it, which the server puts into URLs; names of files stay, so that a build in between harms no compiler.
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -33,12 +33,6 @@ async function emit(name, body) {
   files.set(`${name}.br`, br);
 }
 
-function hashed(name, body) {
-  const hash = createHash("sha256").update(body).digest("hex").slice(0, 10);
-  const extension = extname(name);
-  return `${basename(name, extension)}-${hash}${extension}`;
-}
-
 const result = await build({
   absWorkingDir: here,
   entryPoints: { viewer: "src/viewer.ts" },
@@ -46,48 +40,42 @@ const result = await build({
   splitting: true,
   format: "esm",
   minify: true,
-  metafile: true,
   write: false,
   legalComments: "eof",
   target: ["chrome111", "firefox115", "safari16.4"],
-  entryNames: "[name]-[hash]",
-  chunkNames: "[name]-[hash]",
+  entryNames: "[name]",
+  chunkNames: "[name]",
   // The build of pdf.js for browsers that are a few years old.
   alias: { "pdfjs-dist": join(pdfjs, "legacy/build/pdf.min.mjs") },
   outdir: dist,
   logLevel: "warning",
 });
-const manifest = { assets: "" };
-for (const [path, output] of Object.entries(result.metafile.outputs)) {
-  const name = basename(path);
-  if (output.entryPoint?.endsWith(".ts")) manifest.script = name;
-  else if (Object.keys(output.inputs).some((input) => input.includes("pdf.min"))) manifest.library = name;
-}
 const jobs = result.outputFiles.map((file) => emit(basename(file.path), Buffer.from(file.contents)));
+const hash = createHash("sha256");
+for (const file of result.outputFiles) hash.update(file.contents);
 
-const worker = await readFile(join(pdfjs, "legacy/build/pdf.worker.min.mjs"));
-manifest.worker = hashed("worker.mjs", worker);
-jobs.push(emit(manifest.worker, worker));
-
-// What pdf.js fetches when a document needs it: fonts that are not embedded, character maps of Asian
-// scripts, colour profiles, and decoders of images. Nothing that runs a document's scripts (quickjs).
 const { version } = JSON.parse(await readFile(join(pdfjs, "package.json"), "utf8"));
-manifest.assets = `pdfjs-${version}/`;
-for (const folder of ["cmaps", "standard_fonts", "iccs", "wasm"]) {
-  for (const name of await readdir(join(pdfjs, folder))) {
-    if (/quickjs/i.test(name)) continue;
-    jobs.push(emit(`${manifest.assets}${folder}/${name}`, await readFile(join(pdfjs, folder, name))));
+const manifest = { page: hash.digest("hex").slice(0, 12), pdfjs: version };
+const before = JSON.parse(await readFile(join(dist, "manifest.json"), "utf8").catch(() => "{}"));
+if (before.pdfjs !== version) {
+  jobs.push(emit("pdfjs/worker.mjs", await readFile(join(pdfjs, "legacy/build/pdf.worker.min.mjs"))));
+  // What pdf.js fetches when a document needs it: fonts that are not embedded, character maps of Asian
+  // scripts, colour profiles, and decoders of images. Nothing that runs a document's scripts (quickjs).
+  for (const folder of ["cmaps", "standard_fonts", "iccs", "wasm"]) {
+    for (const name of await readdir(join(pdfjs, folder))) {
+      if (/quickjs/i.test(name)) continue;
+      jobs.push(emit(`pdfjs/${folder}/${name}`, await readFile(join(pdfjs, folder, name))));
+    }
   }
 }
 files.set("LICENSE-pdfjs.txt", await readFile(join(pdfjs, "LICENSE")));
 await Promise.all(jobs);
 
-for (const name of await readdir(dist)) {
-  if (name !== ".gitkeep") await rm(join(dist, name), { recursive: true });
-}
+const aside = join(here, "node_modules/.new"); // beside dist, so that no half of a file is ever in it
 for (const [name, body] of files) {
   await mkdir(dirname(join(dist, name)), { recursive: true });
-  await writeFile(join(dist, name), body);
+  await writeFile(aside, body);
+  await rename(aside, join(dist, name));
 }
 // Last, since make takes it for the sign that all is there.
 await writeFile(join(dist, "manifest.json"), JSON.stringify(manifest, null, 2) + "\n");

@@ -22,7 +22,7 @@ const find = <T extends HTMLElement>(id: string): T => document.getElementById(i
 const root = find("pages");
 const bar = find("bar");
 const notice = new Notice(find("notice"));
-const { path = "", preview = "", worker = "", assets = "" } = root.dataset;
+const { path = "", preview = "", assets = "" } = root.dataset;
 
 let session: Session;
 
@@ -54,7 +54,7 @@ async function begin(): Promise<void> {
   offerDownload(queue);
 
   const pdfjs = await library;
-  pdfjs.GlobalWorkerOptions.workerSrc = worker;
+  pdfjs.GlobalWorkerOptions.workerSrc = `${assets}worker.mjs`;
   const source = new Source(session.file, renew, (why) => notice.trouble(why));
   const whole = session.size <= WHOLE_BYTES;
   const at = (folder: string) => new URL(`${assets}${folder}/`, location.origin).href;

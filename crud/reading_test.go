@@ -1,0 +1,502 @@
+package crud_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud"
+	"lodestone/crud/account"
+	"lodestone/crud/pdf/pdftest"
+	"lodestone/pkg/client"
+	"lodestone/pkg/token"
+)
+
+// report is what the collector was sent.
+type reported struct {
+	header http.Header
+	event  map[string]any
+}
+
+// ears is a collector that remembers what it was told.
+type ears struct {
+	mu    sync.Mutex
+	heard []reported
+	fail  int // so many requests are answered with 503
+}
+
+func (e *ears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var event map[string]any
+	if err := json.UnmarshalRead(r.Body, &event); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	e.heard = append(e.heard, reported{r.Header.Clone(), event})
+	if len(e.heard) <= e.fail {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (e *ears) all() []reported {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.heard)
+}
+
+// reading is the service with its queue at work, an account, and a document.
+type reading struct {
+	*user
+	t      *testing.T
+	ears   *ears
+	magnet client.LeadMagnet
+	file   []byte
+}
+
+func newReading(t *testing.T, size int) *reading {
+	t.Helper()
+	r := &reading{t: t, ears: &ears{}, file: pdftest.New(3, size)}
+	collector := httptest.NewServer(r.ears)
+	t.Cleanup(collector.Close)
+	f := start(t, func(c *crud.Config) { c.CollectorURL = collector.URL })
+	require.NoError(t, f.service.Queue().Start(t.Context()))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 20*time.Second)
+		defer cancel()
+		require.NoError(t, f.service.Queue().Stop(ctx))
+	})
+	r.user = f.user(t, account.Team)
+	r.magnet = r.user.magnet(t)
+	put := r.user.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(r.file),
+		"Content-Type", "application/pdf", "Content-Disposition", `attachment; filename="guide.pdf"`)
+	require.Equal(t, 200, put.status, put.body)
+	return r
+}
+
+// link makes an access link and returns its id and path.
+func (r *reading) link(fields string) (id, path string) {
+	r.t.Helper()
+	made := r.user.post(r.t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"%s}`, r.magnet.ID, fields)).object(r.t)
+	return made["id"].(string), strings.TrimPrefix(made["url"].(string), site)
+}
+
+// ask makes a request as a browser's page would.
+func (r *reading) ask(method, path, body string, header ...string) (*http.Response, []byte) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), method, r.fixture.url+path, strings.NewReader(body))
+	require.NoError(r.t, err)
+	req.Header.Set("User-Agent", "Mozilla/5.0 Reader/1")
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	plain := &http.Client{Transport: r.fixture.http.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := plain.Do(req)
+	require.NoError(r.t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(r.t, err)
+	return res, text
+}
+
+// opened is the answer to who opens a link.
+type opened struct {
+	SessionID     uuid.UUID `json:"session_id"`
+	TrackingToken string    `json:"tracking_token"`
+	Collector     string    `json:"collector"`
+	File          string    `json:"file"`
+	Download      string    `json:"download"`
+	FileName      string    `json:"file_name"`
+	Size          int64     `json:"size"`
+	Pages         int32     `json:"pages"`
+	Resumed       bool      `json:"resumed"`
+	State         string    `json:"state"`
+}
+
+func (r *reading) open(path, body string) (int, opened) {
+	r.t.Helper()
+	res, text := r.ask("POST", path+"/sessions", body, "Content-Type", "application/json")
+	var o opened
+	require.NoError(r.t, json.Unmarshal(text, &o), string(text))
+	return res.StatusCode, o
+}
+
+func (r *reading) openedCount(id string) (n int) {
+	r.t.Helper()
+	require.NoError(r.t, r.fixture.db.Unscoped().QueryRow(r.t.Context(), "SELECT opened_count FROM access_links WHERE id = $1", id).Scan(&n))
+	return n
+}
+
+// The page itself opens nothing, whoever asks for it; a session by POST does, once, and a reload goes on
+// with it.
+func TestOpeningCounts(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	id, path := r.link("")
+	for range 3 {
+		res, text := r.ask("GET", path, "")
+		require.Equal(t, 200, res.StatusCode)
+		require.Contains(t, string(text), r.magnet.Title)
+		require.Equal(t, "no-store", res.Header.Get("Cache-Control"))
+		require.Contains(t, res.Header.Get("X-Robots-Tag"), "noindex")
+		require.Empty(t, res.Header.Values("Set-Cookie"))
+	}
+	require.Zero(t, r.openedCount(id))
+
+	wanted := uuid.Must(uuid.NewV7())
+	status, first := r.open(path, fmt.Sprintf(`{"session_id":%q}`, wanted))
+	require.Equal(t, 201, status)
+	require.Equal(t, wanted, first.SessionID)
+	require.False(t, first.Resumed)
+	require.Equal(t, int64(len(r.file)), first.Size)
+	require.Equal(t, int32(3), first.Pages)
+	claims, err := r.fixture.tokens.Verify([]byte(first.TrackingToken))
+	require.NoError(t, err)
+	require.Equal(t, token.Claims{AccountID: r.account, LeadMagnetID: uuid.MustParse(r.magnet.ID), AccessLinkID: uuid.MustParse(id), MagnetVersion: claims.MagnetVersion}, claims)
+	_, again := r.open(path, fmt.Sprintf(`{"session_id":%q}`, wanted))
+	require.Equal(t, wanted, again.SessionID)
+	require.True(t, again.Resumed)
+	require.Equal(t, 1, r.openedCount(id))
+
+	// Others get sessions of their own, also who names one that is not of this link, or no UUID of time.
+	_, other := r.link("")
+	for _, name := range []string{wanted.String(), uuid.NewString(), "rubbish", ""} {
+		status, o := r.open(other, fmt.Sprintf(`{"session_id":%q}`, name))
+		require.Equal(t, 201, status)
+		require.NotEqual(t, wanted, o.SessionID)
+		require.False(t, o.Resumed)
+	}
+	require.NotContains(t, r.fixture.log.String(), strings.TrimPrefix(path, "/a/"), "the log has no secret")
+
+	// After a while it is another visit.
+	_, err = r.fixture.db.Unscoped().Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE id = $1", wanted)
+	require.NoError(t, err)
+	_, later := r.open(path, fmt.Sprintf(`{"session_id":%q}`, wanted))
+	require.NotEqual(t, wanted, later.SessionID)
+	require.Equal(t, 2, r.openedCount(id))
+}
+
+// Of many who want the last openings at the same moment, as many get them as there are.
+func TestMaxViewsHoldsAgainstManyAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	id, path := r.link(`,"max_views":3`)
+	var wg sync.WaitGroup
+	codes := make([]int, 24)
+	for i := range codes {
+		wg.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), "POST", r.fixture.url+path+"/sessions", strings.NewReader("{}"))
+			if err != nil {
+				return
+			}
+			if res, err := r.fixture.http.Do(req); err == nil {
+				codes[i] = res.StatusCode
+				_ = res.Body.Close()
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(codes)
+	require.Equal(t, slices.Concat(slices.Repeat([]int{201}, 3), slices.Repeat([]int{410}, 21)), codes)
+	require.Equal(t, 3, r.openedCount(id))
+	var sessions int
+	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM sessions WHERE access_link_id = $1", id).Scan(&sessions))
+	require.Equal(t, 3, sessions)
+	_, o := r.open(path, "{}")
+	require.Equal(t, "used_up", o.State)
+}
+
+func TestLinksThatDoNotOpen(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	db := r.fixture.db.Unscoped()
+	expired, expiredPath := r.link("")
+	_, err := db.Exec(t.Context(), "UPDATE access_links SET expires_at = now() - interval '1 second' WHERE id = $1", expired)
+	require.NoError(t, err)
+	inactive, inactivePath := r.link("")
+	r.user.patch(t, "/api/v1/access-links/"+inactive, `{"is_active":false}`)
+	deleted, deletedPath := r.link("")
+	r.user.remove(t, "/api/v1/access-links/"+deleted)
+	_, used := r.link(`,"max_views":1`)
+	r.open(used, "{}")
+	_, err = db.Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes'")
+	require.NoError(t, err)
+	empty := r.user.magnet(t)
+	bare := r.user.post(t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"}`, empty.ID)).object(t)
+
+	for path, want := range map[string]struct {
+		status int
+		state  string
+	}{
+		expiredPath: {410, "expired"}, inactivePath: {410, "inactive"}, deletedPath: {404, "unknown"}, used: {410, "used_up"},
+		"/a/aaaaaaaaaaaaaaaaaaaaaaaaaa": {404, "unknown"}, "/a/x%5C": {404, "unknown"},
+		strings.TrimPrefix(bare["url"].(string), site): {404, "not_ready"},
+	} {
+		res, text := r.ask("GET", path, "")
+		require.Equal(t, want.status, res.StatusCode, path)
+		require.Contains(t, res.Header.Get("Content-Type"), "text/html")
+		require.Contains(t, string(text), "<h1>")
+		status, o := r.open(path, "{}")
+		require.Equal(t, want.status, status, path)
+		require.Equal(t, want.state, o.State)
+		res, _ = r.ask("POST", path+"/open", "as=read", "Content-Type", "application/x-www-form-urlencoded")
+		require.Equal(t, want.status, res.StatusCode, path)
+	}
+	_, one := r.ask("GET", "/a/aaaaaaaaaaaaaaaaaaaaaaaaaa", "")
+	_, two := r.ask("GET", deletedPath, "")
+	require.Equal(t, len(one), len(two), "what is unknown looks the same")
+}
+
+// Switching a link off ends what is being read; a new file does not change it.
+func TestFileOfASession(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 3<<20)
+	id, path := r.link("")
+	_, o := r.open(path, "{}")
+	res, whole := r.ask("GET", o.File, "")
+	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, r.file, whole)
+	require.Equal(t, "application/pdf", res.Header.Get("Content-Type"))
+	require.Contains(t, res.Header.Get("Cache-Control"), "private")
+	require.Equal(t, "bytes", res.Header.Get("Accept-Ranges"))
+	tag := res.Header.Get("ETag")
+
+	res, part := r.ask("GET", o.File, "", "Range", "bytes=1048570-1048600")
+	require.Equal(t, 206, res.StatusCode)
+	require.Equal(t, r.file[1048570:1048601], part)
+	_, part = r.ask("GET", o.File, "", "Range", "bytes=-7", "If-Range", tag)
+	require.Equal(t, r.file[len(r.file)-7:], part)
+	res, part = r.ask("GET", o.File, "", "Range", "bytes=0-7", "If-Range", `"other"`)
+	require.Equal(t, 200, res.StatusCode)
+	require.Len(t, part, len(r.file))
+	res, _ = r.ask("GET", o.File, "", "If-None-Match", tag)
+	require.Equal(t, 304, res.StatusCode)
+
+	other := pdftest.New(5, 0)
+	put := r.user.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(other), "Content-Type", "application/pdf")
+	require.Equal(t, 200, put.status)
+	_, whole = r.ask("GET", o.File, "")
+	require.Equal(t, r.file, whole, "who reads goes on with the file that was begun")
+	_, fresh := r.open(path, "{}")
+	_, whole = r.ask("GET", fresh.File, "")
+	require.Equal(t, other, whole)
+
+	// A pass opens one link's file, and only as it was made.
+	_, stranger := r.link("")
+	for _, bad := range []string{
+		stranger + strings.TrimPrefix(o.File, path), path + "/file", path + "/file?s=", path + "/file?s=rubbish", o.File[:len(o.File)-1], o.File + "A",
+		strings.Replace(o.File, "?s=A", "?s=B", 1),
+	} {
+		res, _ := r.ask("GET", bad, "")
+		require.Equal(t, 410, res.StatusCode, bad)
+	}
+	r.user.patch(t, "/api/v1/access-links/"+id, `{"is_active":false}`)
+	res, _ = r.ask("GET", o.File, "")
+	require.Equal(t, 410, res.StatusCode)
+}
+
+// A download is complete when every byte went out, however it came to that.
+func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
+	t.Parallel()
+	const size = 3 << 20
+	for name, play := range map[string]func(r *reading, url string){
+		"at once": func(r *reading, url string) {
+			_, body := r.ask("GET", url, "")
+			require.Equal(r.t, r.file, body)
+		},
+		"twice": func(r *reading, url string) {
+			r.ask("GET", url, "")
+			r.ask("GET", url, "")
+		},
+		"broken off and resumed": func(r *reading, url string) {
+			got := r.abort(url, 200<<10)
+			require.Empty(r.t, r.ears.all())
+			r.ask("GET", url, "", "Range", fmt.Sprintf("bytes=%d-", got))
+		},
+		"in parallel parts": func(r *reading, url string) {
+			var wg sync.WaitGroup
+			for i := range 4 {
+				first, last := i*len(r.file)/4, (i+1)*len(r.file)/4-1
+				wg.Go(func() {
+					req, err := http.NewRequestWithContext(r.t.Context(), "GET", r.fixture.url+url, http.NoBody)
+					if err != nil {
+						return
+					}
+					req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
+					req.Header.Set("User-Agent", "Mozilla/5.0 Reader/1")
+					if res, err := r.fixture.http.Do(req); err == nil {
+						_, _ = io.Copy(io.Discard, res.Body)
+						_ = res.Body.Close()
+					}
+				})
+			}
+			wg.Wait()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newReading(t, size)
+			id, path := r.link("")
+			_, o := r.open(path, "{}")
+			play(r, o.Download+"&d="+uuid.Must(uuid.NewV7()).String())
+			require.Eventually(t, func() bool { return len(r.ears.all()) > 0 }, 30*time.Second, 20*time.Millisecond)
+			heard := r.ears.all()
+			require.Len(t, heard, 1)
+			event, header := heard[0].event, heard[0].header
+			require.Equal(t, "download_completed", event["event_type"])
+			require.Equal(t, o.SessionID.String(), event["session_id"])
+			claims, err := r.fixture.tokens.Verify([]byte(event["token"].(string)))
+			require.NoError(t, err)
+			require.Equal(t, id, claims.AccessLinkID.String())
+			require.Equal(t, "Mozilla/5.0 Reader/1", header.Get("User-Agent"))
+			require.Equal(t, "for=unknown", header.Get("Forwarded"))
+			require.Empty(t, header.Get("Sec-GPC"))
+			require.Empty(t, header.Get("X-Forwarded-For"))
+		})
+	}
+}
+
+// abort reads so many bytes of an answer and breaks the connection.
+func (r *reading) abort(url string, want int) int {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(r.t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", r.fixture.url+url, http.NoBody)
+	require.NoError(r.t, err)
+	res, err := r.fixture.http.Do(req)
+	require.NoError(r.t, err)
+	got, err := io.ReadFull(res.Body, make([]byte, want))
+	require.NoError(r.t, err)
+	cancel()
+	_ = res.Body.Close()
+	return got
+}
+
+// What was begun and not finished, looked at, or read in the page is no download.
+func TestWhatIsNoDownload(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 4<<20)
+	_, path := r.link("")
+	_, o := r.open(path, "{}")
+	broken := uuid.Must(uuid.NewV7())
+	r.ask("GET", o.Download+"&d="+broken.String(), "", "Range", "bytes=0-1000000")
+	r.ask("GET", o.Download+"&d="+broken.String(), "", "Range", "bytes=1000002-") // one byte is missing
+	r.ask("HEAD", o.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "")
+	r.ask("GET", o.File, "")
+	r.ask("GET", o.Download, "") // names none
+	var open, complete int
+	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*), count(completed_at) FROM downloads").Scan(&open, &complete))
+	require.Equal(t, []int{1, 0}, []int{open, complete})
+	require.Empty(t, r.ears.all())
+	// The byte that was missing makes it whole.
+	r.ask("GET", o.Download+"&d="+broken.String(), "", "Range", "bytes=1000001-1000001")
+	require.Eventually(t, func() bool { return len(r.ears.all()) == 1 }, 30*time.Second, 20*time.Millisecond)
+}
+
+// A report is sent until it is acknowledged, and is the same event each time.
+func TestReportsAreRepeatedUntilTaken(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	r.ears.fail = 2
+	_, path := r.link("")
+	_, o := r.open(path, "{}")
+	r.ask("GET", o.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "", "Sec-GPC", "1")
+	require.Eventually(t, func() bool { return len(r.ears.all()) == 3 }, time.Minute, 50*time.Millisecond)
+	heard := r.ears.all()
+	require.Equal(t, heard[0].event["event_id"], heard[2].event["event_id"])
+	require.Equal(t, "1", heard[0].header.Get("Sec-GPC"), "whoever asks not to be tracked is not")
+}
+
+// Without scripts a form does all.
+func TestOpenWithoutScripts(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	id, path := r.link("")
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	res, _ := r.ask("POST", path+"/open", "as=read", form...)
+	require.Equal(t, 303, res.StatusCode)
+	res, body := r.ask("GET", res.Header.Get("Location"), "")
+	require.Equal(t, r.file, body)
+	require.Equal(t, `inline; filename=guide.pdf`, res.Header.Get("Content-Disposition"))
+	res, _ = r.ask("POST", path+"/open", "as=download", form...)
+	require.Equal(t, 303, res.StatusCode)
+	res, body = r.ask("GET", res.Header.Get("Location"), "")
+	require.Equal(t, r.file, body)
+	require.Equal(t, `attachment; filename=guide.pdf`, res.Header.Get("Content-Disposition"))
+	require.Eventually(t, func() bool { return len(r.ears.all()) == 2 }, 30*time.Second, 20*time.Millisecond)
+	kinds := []any{r.ears.all()[0].event["event_type"], r.ears.all()[1].event["event_type"]}
+	require.ElementsMatch(t, []any{"download_started", "download_completed"}, kinds)
+	require.Equal(t, 2, r.openedCount(id))
+	res, _ = r.ask("POST", path+"/open", "as=read", append(form, "Origin", "https://evil.example")...)
+	require.Equal(t, 403, res.StatusCode)
+	require.Equal(t, 2, r.openedCount(id))
+}
+
+// The owner's look counts nowhere, and works for links that do not open.
+func TestPreviewCountsNowhere(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	id, path := r.link(`,"max_views":1`)
+	r.user.patch(t, "/api/v1/access-links/"+id, `{"is_active":false}`)
+	made := r.user.post(t, "/api/v1/access-links/"+id+"/preview", "").object(t)
+	u, err := url.Parse(made["url"].(string))
+	require.NoError(t, err)
+	res, text := r.ask("GET", u.RequestURI(), "")
+	require.Equal(t, 200, res.StatusCode)
+	require.Contains(t, string(text), "nothing is counted")
+	status, o := r.open(path, fmt.Sprintf(`{"preview":%q}`, u.Query().Get("preview")))
+	require.Equal(t, 201, status)
+	require.Empty(t, o.TrackingToken)
+	require.Equal(t, uuid.Nil, o.SessionID)
+	_, body := r.ask("GET", o.File, "")
+	require.Equal(t, r.file, body)
+	_, body = r.ask("GET", o.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "")
+	require.Equal(t, r.file, body)
+	require.Zero(t, r.openedCount(id))
+	var rows int
+	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(), "SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM downloads)").Scan(&rows))
+	require.Zero(t, rows)
+	status, _ = r.open(path, `{"preview":"rubbish"}`)
+	require.Equal(t, 410, status)
+	_, other := r.link(`,"max_views":1`)
+	_, o = r.open(other, fmt.Sprintf(`{"preview":%q}`, u.Query().Get("preview")))
+	require.NotEmpty(t, o.TrackingToken, "a preview is of one link")
+}
+
+// Who asks for links that do not exist has to wait, and meanwhile learns nothing.
+func TestGuessingIsSlow(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	_, path := r.link("")
+	last := 0
+	for i := range 40 {
+		res, _ := r.ask("GET", fmt.Sprintf("/a/guess%021d", i), "")
+		if last = res.StatusCode; last == 429 {
+			require.NotEmpty(t, res.Header.Get("Retry-After"))
+			break
+		}
+		require.Equal(t, 404, last)
+	}
+	require.Equal(t, 429, last)
+	res, _ := r.ask("GET", path, "")
+	require.Equal(t, 429, res.StatusCode)
+	status, o := r.open(path, "{}")
+	require.Equal(t, 429, status)
+	require.Equal(t, "wait", o.State)
+}
+

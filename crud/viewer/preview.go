@@ -1,0 +1,53 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+)
+
+type previewInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the access link."`
+}
+
+// LinkPreview is a URL for an owner's own look.
+type LinkPreview struct {
+	URL       string   `json:"url" doc:"Shows the document without a view being counted, also where the link does not open. Whoever has it can do the same."`
+	ExpiresAt api.Time `json:"expires_at" doc:"When it becomes a visitor's URL like any other."`
+}
+
+func (v *Viewer) registerPreview(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "preview-access-link", Method: "POST", Path: "/api/v1/access-links/{id}/preview", Scope: auth.Read, Tag: "Access links",
+		Summary:     "Make a URL that shows the document of an access link without counting",
+		Description: "For owners who look at what a recipient sees: no session, view or download is counted or recorded.",
+	}, v.makePreview)
+}
+
+func (v *Viewer) makePreview(ctx context.Context, in *previewInput) (*api.Answer[LinkPreview], error) {
+	var row store.GetAccessLinkRow
+	err := v.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		row, err = store.New(tx).GetAccessLink(ctx, in.ID)
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, problem.Missing("access link")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make preview: %w", err)
+	}
+	text, ends := v.Sessions.PreviewToken(row.AccessLink.ID)
+	return api.OK(LinkPreview{
+		URL:       v.Pages.URL(pathOf(row.AccessLink.Token)) + "?" + url.Values{"preview": {text}}.Encode(),
+		ExpiresAt: api.TimeOf(ends),
+	}), nil
+}
