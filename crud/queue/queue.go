@@ -33,7 +33,7 @@ const (
 
 	// rescueAfter is when a job that a killed process left running is run by another. It is longer than
 	// any job may take.
-	rescueAfter = 3 * time.Minute
+	rescueAfter = 2 * time.Minute
 
 	// The arguments of jobs hold addresses and links that open documents, so completed ones go soon.
 	// What failed for good stays long enough to be looked at.

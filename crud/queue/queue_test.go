@@ -335,6 +335,28 @@ func TestStartWithoutPostgres(t *testing.T) {
 	require.NoError(t, f.Stop(t.Context()))
 }
 
+// When Postgres was away while jobs were waited for, the next ones run all the same.
+func TestPostgresRestarts(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewPostgres(t, enginetest.Dir(t))
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.WithoutCancel(t.Context()))) })
+	pool := migrated(t, openURL(t, server.URL()))
+	f := makeQueue(t, pool, func(context.Context, *river.Job[greeting]) error { return nil })
+	f.begin(t)
+	insert := func(text string) error {
+		return pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: text}) })
+	}
+	require.NoError(t, insert("before"))
+	require.Equal(t, "before", (<-f.got).Text)
+	require.NoError(t, server.Stop(t.Context()))
+	require.Error(t, insert("never"))
+	require.NoError(t, server.Start(t.Context()))
+	require.NoError(t, insert("after"))
+	require.Equal(t, "after", (<-f.got).Text)
+	require.NoError(t, f.Stop(t.Context()))
+}
+
 func TestStopWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	pool := openURL(t, "postgres://u:p@127.0.0.1:1/d")

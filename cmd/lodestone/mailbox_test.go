@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/client"
+)
+
+// mailTo waits for a mail to an address whose subject begins so, and returns its links.
+func (u *up) mailTo(address, subject string) (links []string) {
+	u.t.Helper()
+	require.Eventually(u.t, func() bool {
+		_, body := get(u.t, u.env["LODESTONE_URL"]+"/dev/mailbox.json?to="+address, "")
+		var box struct {
+			Mails []struct {
+				Subject string
+				Links   []string
+			}
+		}
+		if json.Unmarshal([]byte(body), &box) != nil {
+			return false
+		}
+		for _, m := range box.Mails {
+			if strings.HasPrefix(m.Subject, subject) {
+				links = m.Links
+				return true
+			}
+		}
+		return false
+	}, time.Minute, 50*time.Millisecond, "%s: %s\n%s", address, subject, u.out)
+	return links
+}
+
+// Mails are shown, survive kills, and wait while the SMTP server is away.
+func TestUpShowsItsMails(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+	site := u.env["LODESTONE_URL"]
+	require.Contains(t, u.out.String(), site+"/dev/mailbox")
+	api := client.New(site, u.env["LODESTONE_API_KEY"], nil)
+	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "Guide"})
+	require.NoError(t, err)
+	pdf, err := os.ReadFile("demo/guide.pdf")
+	require.NoError(t, err)
+	_, err = api.UploadFile(t.Context(), magnet.ID, "guide.pdf", bytes.NewReader(pdf))
+	require.NoError(t, err)
+	link, err := api.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet.ID})
+	require.NoError(t, err)
+	submit := func(address string) {
+		form := strings.NewReader(url.Values{"email": {address}}.Encode())
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, link.URL, form)
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, http.StatusSeeOther, res.StatusCode)
+	}
+	submit("jo@example.com")
+	links := u.mailTo("jo@example.com", "Your document")
+	require.Len(t, links, 1)
+	require.True(t, strings.HasPrefix(links[0], site+"/a/"))
+	status, _ := get(t, links[0], "")
+	require.Equal(t, http.StatusOK, status)
+	links = u.mailTo(demoOwner, "New lead: jo@example.com")
+	require.True(t, slices.ContainsFunc(links, func(l string) bool { return strings.HasPrefix(l, site+"/notices/") }))
+
+	u.kill()
+	u.more = []string{"--smtp-url=smtp://127.0.0.1:1", "--mail-from=hello@example.com"}
+	u.start()
+	status, _ = get(t, site+"/dev/mailbox", "")
+	require.Equal(t, http.StatusNotFound, status, "mails go to an SMTP server")
+	submit("an@example.com")
+	require.Eventually(t, func() bool {
+		_, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
+		return strings.Contains(metrics, `lodestone_queue_jobs{queue="mail",state="retryable"} 2`)
+	}, time.Minute, 50*time.Millisecond)
+	u.kill()
+	u.more = nil
+	u.start()
+	u.mailTo("jo@example.com", "Your document")
+	u.mailTo("an@example.com", "Your document")
+	u.mailTo(demoOwner, "New lead: an@example.com")
+	require.NotContains(t, u.out.String(), "@example.com", "a log with an address")
+	u.interrupt(5 * time.Second)
+}
