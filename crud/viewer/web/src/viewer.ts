@@ -129,7 +129,7 @@ function offerDownload(queue: Queue): void {
 }
 
 function bytes(size: number): string {
-  return size < 1e6 ? `${Math.max(1, Math.round(size / 1e3))} KB` : `${(size / 1e6).toFixed(1)} MB`;
+  return size < 1e6 ? `${Math.max(1, Math.round(size / 1e3))} kB` : `${(size / 1e6).toFixed(1)} MB`;
 }
 
 async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, whole: boolean, queue: Queue): Promise<void> {
