@@ -242,7 +242,7 @@ func TestCrashBetween(t *testing.T) {
 	r.emit(1)
 	// What a process leaves that was killed after it had sent: the claim, and nothing else.
 	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_deliveries SET claim = gen_random_uuid(), claimed_until = $1",
-		r.clock.now().Add(55*time.Second))
+		r.clock.now().Add(25*time.Second))
 	require.NoError(t, err)
 	r.deliver(r.hooks)
 	r.emit(1) // goes out, while the first one waits

@@ -16,7 +16,7 @@ const (
 	cleanTick = time.Minute
 	// claimMargin is what a claim lasts beyond the timeout of its attempt. Once it has run out, whoever
 	// made the claim is taken for dead, and somebody else delivers.
-	claimMargin = 45 * time.Second
+	claimMargin = 15 * time.Second
 	// noteTimeout is what writing down an attempt may take, and stopTimeout giving back a claim.
 	noteTimeout = 5 * time.Second
 	stopTimeout = 500 * time.Millisecond

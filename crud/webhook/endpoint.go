@@ -54,6 +54,7 @@ func (w *Webhooks) Register(a *api.API) {
 		ID: "create-webhook", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true, Secret: true,
 		Summary:     "Create a webhook",
 		Description: "The URL has to be on the public internet, and to begin with https, unless whoever runs the installation allowed its network. The answer holds the secret that messages are signed with.",
+		BodyExample: map[string]any{"url": "https://example.com/hooks", "description": "CRM", "kinds": []Kind{KindFormSubmitted, KindSessionEnded}},
 		Errors:      []problem.Code{problem.LimitReached},
 	}, w.create)
 	api.Register(a, api.Operation{
