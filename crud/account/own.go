@@ -85,7 +85,7 @@ type updateInput struct {
 }
 
 type changedAccount struct {
-	NotifyEmail api.Change[string] `json:"notify_email" required:"false" maxLength:"254" doc:"Where mails about new leads go; null tells nobody."`
+	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Where mails about new leads go; null tells nobody."`
 	Notify      *string            `json:"notify" required:"false" nullable:"false" enum:"each,daily,none" doc:"When that is."`
 	BrandColor  api.Change[string] `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent of the account's pages; null for ours."`
 }
