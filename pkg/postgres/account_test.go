@@ -48,6 +48,7 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO lead_magnet_file_chunks (lead_magnet_id, version, number, account_id, bytes) VALUES ($2, 1, 0, $1, 'x')", []any{account, magnet}},
 			{"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($3, $1, $2, $4)", []any{account, magnet, link, link.String()}},
 			{"INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($3, $1, $2, 'e', 'e')", []any{account, link, submission}},
+			{"INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at) VALUES (gen_random_uuid(), $1, $2, 'e', $3, $3, '', now(), now())", []any{account, submission, account[:]}},
 			{"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token) VALUES (gen_random_uuid(), $1, $2, $3, $4, 'e', 'e', $5)", []any{account, magnet, link, submission, account.String()}},
 			{"INSERT INTO sessions (id, account_id, access_link_id, magnet_version) SELECT $2, $1, id, 1 FROM access_links WHERE account_id = $1", []any{account, link}},
 			{"INSERT INTO downloads (id, account_id, session_id, event_id) VALUES (gen_random_uuid(), $1, $2, gen_random_uuid())", []any{account, link}},
