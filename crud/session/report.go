@@ -122,10 +122,10 @@ func (r *Reporter) Work(ctx context.Context, job *river.Job[report]) error {
 	if err != nil {
 		return fmt.Errorf("report event: %w", err)
 	}
-	switch {
-	case res.StatusCode == http.StatusAccepted:
+	switch res.StatusCode {
+	case http.StatusAccepted:
 		return nil
-	case res.StatusCode == http.StatusUnprocessableEntity:
+	case http.StatusUnprocessableEntity:
 		// No later try can be better; the cause is ours, such as keys that the collector does not have.
 		return river.JobCancel(fmt.Errorf("the collector refused the event: %s", answer)) //nolint:wrapcheck // it marks the job
 	default:

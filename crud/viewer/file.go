@@ -90,7 +90,7 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	h := w.Header()
 	h.Set("Content-Type", f.ContentType)
 	h.Set("Content-Disposition", disposition(kind, f.FileName))
-	h.Set("Content-Security-Policy", "frame-ancestors 'none'") // more would keep the browser's own viewer out
+	h.Set("Content-Security-Policy", "frame-ancestors 'none'")  // more would keep the browser's own viewer out
 	h.Set("Cache-Control", "private, max-age=43200, immutable") // the URL names session and version
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
