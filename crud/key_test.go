@@ -29,6 +29,7 @@ func TestOwnAccount(t *testing.T) {
 	got := u.get(t, "/api/v1/account").object(t)
 	require.Equal(t, map[string]any{
 		"id": u.account.String(), "name": "Test", "plan": "free", "created_at": got["created_at"],
+		"brand_color": nil, "notify": "each", "notify_email": nil,
 		"limits": map[string]any{"generic_links": 3.0, "keys": 100.0},
 		"usage":  map[string]any{"lead_magnets": 1.0, "generic_links": 1.0, "access_links": 2.0, "keys": 1.0},
 	}, got)
