@@ -16,11 +16,10 @@ import (
 // first thing that the program's main function does, and in tests TestMain.
 func Main() {
 	cacheDir := os.Getenv(cacheSetting)
-	sandbox.Main(sandbox.Task{Name: taskName, CPUSeconds: countSeconds + renderSeconds, Run: func(file *os.File, out io.Writer) error {
-		sandbox.LimitCPU(countSeconds)
+	sandbox.Main(sandbox.Task{Name: taskName, CPUSeconds: readSeconds, Run: func(file *os.File, out io.Writer) error {
 		return answer(cacheDir, file, out)
 	}})
-	sandbox.Main(sandbox.Task{Name: compileName, CPUSeconds: 3 * countSeconds, Run: func(*os.File, io.Writer) error {
+	sandbox.Main(sandbox.Task{Name: compileName, CPUSeconds: compileSeconds, Run: func(*os.File, io.Writer) error {
 		e, err := startEngine(cacheDir)
 		if err != nil {
 			return err

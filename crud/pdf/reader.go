@@ -22,10 +22,11 @@ import (
 
 // Limits of reading one file.
 const (
-	countSeconds  = 20 // processor time
-	renderSeconds = 10
-	maxPages      = 1_000_000
-	maxReaders    = 2
+	readSeconds    = 20 // processor time
+	renderSeconds  = 10 // of these
+	compileSeconds = 60
+	maxPages       = 1_000_000
+	maxReaders     = 2
 )
 
 // The picture of the first page is CoverWidth wide, and as high as the page, but cut off at

@@ -20,7 +20,7 @@ type Logo struct {
 	URL         string `json:"url" doc:"Public URL of the picture. Another logo has another one."`
 	Width       int    `json:"width" doc:"Pixels across."`
 	Height      int    `json:"height" doc:"Pixels down."`
-	ContentType string `json:"content_type" doc:"Media type of the picture."`
+	ContentType string `json:"content_type" enum:"image/png,image/jpeg" doc:"Media type of the picture."`
 }
 
 const (

@@ -21,6 +21,7 @@ func Main(task Task) {
 		return
 	}
 	debug.SetMaxStack(maxStack)
+	dieFirst()
 	limitProcess(task.CPUSeconds)
 	go watchMemory()
 	os.Exit(run(task)) //nolint:forbidigo // this is main of the process that reads

@@ -15,13 +15,15 @@ func limitProcess(seconds uint64) {
 }
 
 // LimitCPU lets this process, which does a task, compute for so many seconds more, and no longer than
-// the task may.
+// it could before.
 func LimitCPU(seconds uint64) {
 	var used syscall.Rusage
 	var limit syscall.Rlimit
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil || syscall.Getrlimit(syscall.RLIMIT_CPU, &limit) != nil {
 		return
 	}
-	limit.Cur = min(limit.Max, uint64(used.Utime.Sec+used.Stime.Sec)+1+seconds)
+	// The hard limit, since Go takes no notice of the signal that tells of the soft one.
+	limit.Max = min(limit.Max, uint64(used.Utime.Sec+used.Stime.Sec)+1+seconds)
+	limit.Cur = limit.Max
 	_ = syscall.Setrlimit(syscall.RLIMIT_CPU, &limit)
 }

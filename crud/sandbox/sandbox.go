@@ -20,7 +20,7 @@ import (
 const (
 	// wallTimeout ends a process that waits for something that does not come. What it computes is
 	// bounded by processor time, which does not depend on how busy the machine is.
-	wallTimeout = time.Minute
+	wallTimeout = 3 * time.Minute
 	maxMemory   = 768 << 20
 	maxOutput   = 64 << 20
 )
@@ -79,7 +79,7 @@ func (r *Runner) Run(ctx context.Context, name string, file *os.File, variables 
 	}
 	bounded, cancel := context.WithTimeout(ctx, wallTimeout)
 	defer cancel()
-	out := &limitedBuffer{left: maxOutput}
+	out := &limitedBuffer{left: maxOutput, full: cancel}
 	cmd := exec.CommandContext(bounded, r.program, name)
 	cmd.Env = append([]string{"GOMAXPROCS=1", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}, variables...) // none of our secrets
 	cmd.Stdin, cmd.Stdout = file, out
@@ -93,21 +93,24 @@ func (r *Runner) Run(ctx context.Context, name string, file *os.File, variables 
 		return nil, fmt.Errorf("read the file: %w", ctx.Err())
 	}
 	if err != nil {
-		return out.Bytes(), &deadError{fmt.Errorf("read the file: %w", err)}
+		return out.kept.Bytes(), &deadError{fmt.Errorf("read the file: %w", err)}
 	}
-	return out.Bytes(), nil
+	return out.kept.Bytes(), nil
 }
 
-// limitedBuffer refuses what goes beyond its limit, which ends the process that writes.
+// limitedBuffer refuses what goes beyond its limit, and ends the process that writes. It has no method
+// but Write: a bytes.Buffer's own ReadFrom would take everything.
 type limitedBuffer struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	left int
+	full func()
 }
 
 func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if len(p) > b.left {
+		b.full()
 		return 0, errors.New("too much output")
 	}
 	b.left -= len(p)
-	return b.Buffer.Write(p)
+	return b.kept.Write(p)
 }

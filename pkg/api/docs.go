@@ -244,12 +244,15 @@ func (a *API) docsCall(op *huma.Operation) (string, error) {
 	}
 	lines = append(lines, `"$LODESTONE_URL`+path+`"`)
 	if op.RequestBody != nil {
-		if m := op.RequestBody.Content["application/json"]; m != nil {
+		content := op.RequestBody.Content
+		if m := content["application/json"]; m != nil {
 			body, err := marshal(m.Example)
 			if err != nil {
 				return "", fmt.Errorf("write example of %s: %w", op.OperationID, err)
 			}
 			lines = append(lines, "--json '"+strings.ReplaceAll(body, "'", `'\''`)+"'")
+		} else if content["image/png"] != nil {
+			lines = append(lines, "-H 'Content-Type: image/png'", "--data-binary @picture.png")
 		} else {
 			lines = append(lines, "-H 'Content-Type: application/pdf'", "--data-binary @guide.pdf")
 		}
