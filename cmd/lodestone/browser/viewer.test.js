@@ -123,6 +123,7 @@ test('viewer: a tab closed in the middle of reading', async (t) => {
   await ready(v.page);
   await read(v.page, 800);
   await v.page.keyboard.press('ArrowRight');
+  await v.page.waitForFunction(() => document.querySelector('#number').value === '2');
   await read(v.page, 800);
   await v.context.newPage(); // so that the browser has a window left
   await v.page.close({ runBeforeUnload: true });
@@ -242,8 +243,12 @@ test('viewer: with the keyboard alone', async (t) => {
   const before = await level();
   await v.page.keyboard.press('+');
   assert.notEqual(await level(), before);
-  await v.page.keyboard.press('0');
-  await v.page.screenshot({ path: `${(await import('./browser.js')).artefacts}/screenshots/viewer-whole-page.png` });
+  await v.page.keyboard.press('0'); // the width again
+  await v.page.keyboard.press('0'); // the whole page
+  await drawn(v.page, 1);
+  const { height } = await v.page.locator('.page[data-page="1"]').boundingBox();
+  assert.ok(height <= 900 - 48, `${height} px high`);
+  await v.screenshot('viewer-whole-page');
   await v.page.keyboard.press('0');
   await v.page.keyboard.press('?');
   await v.page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
