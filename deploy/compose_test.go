@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -330,5 +331,19 @@ func TestDockerfile(t *testing.T) {
 		if top, _, _ := strings.Cut(inside, "/"); top != ".." {
 			require.Contains(t, string(ignore), "\n!"+top+"\n", "the image is built without %s", inside)
 		}
+	}
+}
+
+// What embeds a front-end that was not built starts with a warning, and lacks it.
+func TestDockerfileBuildsEveryFrontEnd(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../Makefile")
+	require.NoError(t, err)
+	list := regexp.MustCompile(`(?m)^WEB := (.+)$`).FindSubmatch(makefile)
+	require.NotNil(t, list)
+	dockerfile, err := os.ReadFile("Dockerfile")
+	require.NoError(t, err)
+	for part := range strings.FieldsSeq(string(list[1])) {
+		require.Contains(t, string(dockerfile), fmt.Sprintf("COPY --from=web /src/%[1]s/dist %[1]s/dist\n", part))
 	}
 }
