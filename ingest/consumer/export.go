@@ -140,7 +140,7 @@ type Writer struct {
 func (s Stream) Writer(options ch.Options, topicID uuid.UUID, partition int32, log *slog.Logger) *Writer {
 	return &Writer{
 		table: s.inner.make(),
-		store: &store{options: options, table: s.Table, link: s.Link, topicID: topicID, partition: partition, log: log},
+		store: &store{options: options, table: s.Table, link: s.Link, topicID: topicID, partition: partition, replays: true, log: log},
 		at:    origin{topicID: topicID, partition: partition},
 	}
 }
@@ -176,8 +176,8 @@ func (w *Writer) Stored(ctx context.Context, first, last int64) (map[int64]struc
 // Close closes the connection.
 func (w *Writer) Close() { w.store.close() }
 
-// Settle ends inserts for the partition that still run, whoever began them, and returns when none
-// does. A consumer whose insert was ended looks at what is stored, and goes on.
+// Settle ends inserts of earlier Writers for the partition that still run, and returns when none does.
+// A consumer's inserts go on.
 func (w *Writer) Settle(ctx context.Context) error { return w.store.kill(ctx) }
 
 // Place is where in the log a row comes from.

@@ -23,6 +23,7 @@ type store struct {
 	link      string // column of the link's id
 	topicID   uuid.UUID
 	partition int32
+	replays   bool // inserts dead letters, not blocks
 	log       *slog.Logger
 
 	conn   *ch.Client
@@ -30,10 +31,23 @@ type store struct {
 	asked  time.Time // when its answer came
 }
 
-// queryPrefix begins the id of every insert for the partition, so that its next owner can find
-// inserts that still run.
-func (s *store) queryPrefix() string {
-	return fmt.Sprintf("lodestone-insert-%s-%d-", s.topicID, s.partition)
+// queryPrefix begins the id of every insert of a kind for the partition, so that whoever goes on can find
+// those that still run.
+func (s *store) queryPrefix(kind string) string {
+	return fmt.Sprintf("lodestone-%s-%s-%d-", kind, s.topicID, s.partition)
+}
+
+// The kinds of inserts.
+const (
+	kindBlock  = "insert"
+	kindReplay = "replay"
+)
+
+func (s *store) kind() string {
+	if s.replays {
+		return kindReplay
+	}
+	return kindBlock
 }
 
 func (s *store) do(ctx context.Context, q ch.Query) error {
@@ -118,7 +132,7 @@ func (s *store) insert(ctx context.Context, rows table, token string) error {
 func (s *store) insertBefore(ctx context.Context, rows table, token string, before time.Time) error {
 	input := rows.input(before)
 	err := s.do(ctx, ch.Query{
-		QueryID: s.queryPrefix() + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString(),
+		QueryID: s.queryPrefix(s.kind()) + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString(),
 		Body:    input.Into(s.table),
 		Input:   input,
 		Settings: []ch.Setting{
@@ -138,12 +152,12 @@ func (s *store) insertBefore(ctx context.Context, rows table, token string, befo
 }
 
 // kill ends every insert for the partition that still runs, whoever began it, and returns when
-// none does.
+// none does. Whoever replays dead letters leaves blocks alone: they are of other offsets.
 func (s *store) kill(ctx context.Context) error {
 	var status, queryID, user, text proto.ColStr
 	err := s.do(ctx, ch.Query{
-		Body:       "KILL QUERY WHERE startsWith(query_id, {prefix:String}) SYNC",
-		Parameters: ch.Parameters(map[string]any{"prefix": s.queryPrefix()}),
+		Body:       "KILL QUERY WHERE startsWith(query_id, {own:String}) OR startsWith(query_id, {replay:String}) SYNC",
+		Parameters: ch.Parameters(map[string]any{"own": s.queryPrefix(s.kind()), "replay": s.queryPrefix(kindReplay)}),
 		Result: proto.Results{
 			{Name: "kill_status", Data: &status},
 			{Name: "query_id", Data: &queryID},

@@ -24,17 +24,18 @@ const chunkLinks = 2_000
 // kind is what is counted from one topic.
 type kind struct {
 	topic   string
-	touched string   // ClickHouse: the account and id of links with rows in a span, by the projection by_offset
-	views   string   // ClickHouse: id, views, first and last of links
-	set     []string // Postgres: sets the counters; $1 ids, $2 views, $3 first, $4 last
+	touched string // ClickHouse: the account and id of links with rows in a span, by the projection by_offset
+	views   string // ClickHouse: id, views, first and last of links
+	set     string // Postgres: sets the counters; $1 ids, $2 views, $3 first, $4 last
+	sums    string // Postgres: sets counters that are sums of those; $1 ids
 	// also is done for the links besides, or nil.
 	also func(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) error
 }
 
 func kinds() []kind {
 	return []kind{
-		{event.Topic, touchedLinks, accessLinkViews, []string{setAccessLinks, setSubmissions}, followSessions},
-		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews, []string{setGenericLinks}, nil},
+		{event.Topic, touchedLinks, accessLinkViews, setAccessLinks, setSubmissions, followSessions},
+		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews, setGenericLinks, "", nil},
 	}
 }
 
@@ -87,7 +88,6 @@ SET view_count = n.views
 FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS n (id, views, first, last)
 WHERE l.id = n.id AND l.view_count <> n.views`
 
-// The last three parameters are those of all statements of the kind; nothing of them is needed.
 const setSubmissions = `
 UPDATE submissions s
 SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
@@ -96,7 +96,6 @@ FROM
     SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
     FROM access_links
     WHERE submission_id IN (SELECT submission_id FROM access_links WHERE id = ANY ($1::uuid[]))
-      AND ($2::bigint[], $3::timestamptz[], $4::timestamptz[]) IS NOT NULL
     GROUP BY submission_id
 ) AS n
 WHERE s.id = n.submission_id
@@ -217,10 +216,14 @@ func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, k kind, links
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("count views: %w", err)
 	}
-	for _, statement := range k.set {
-		if _, err := tx.Exec(ctx, statement, ids, views, first, last); err != nil {
-			return fmt.Errorf("set counters: %w", err)
-		}
+	if _, err := tx.Exec(ctx, k.set, ids, views, first, last); err != nil {
+		return fmt.Errorf("set counters: %w", err)
+	}
+	if k.sums == "" {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, k.sums, ids); err != nil {
+		return fmt.Errorf("set sums of counters: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,8 +170,7 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 			p.judged = kafka.Range{From: min(max(w.next[at], p.committed-w.cfg.Offsets, p.log.From), p.committed), To: p.committed}
 			next[at] = p.committed
 			for _, r := range w.again(at, p) {
-				// Without the window: a repeat is found in the table, where its event is stored.
-				if err := v.compareLog(ctx, p, r, r.From, report); err != nil {
+				if err := v.compareLog(ctx, p, r, max(p.log.From, r.From-consumer.RepeatWindow), report); err != nil {
 					return nil, err
 				}
 			}
@@ -198,14 +198,22 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 	return report, nil
 }
 
-// again returns the ranges of a partition to compare: what is new, and what differed.
+// again returns the ranges of a partition to compare: what is new, and what differed. Those that are
+// close to each other become one, since each is read with the window before it.
 func (w *Watch) again(at place, p *part) []kafka.Range {
 	ranges := []kafka.Range{}
-	for _, r := range w.bad[at] {
+	bad := slices.Clone(w.bad[at])
+	slices.SortFunc(bad, func(a, b kafka.Range) int { return cmp.Compare(a.From, b.From) })
+	for _, r := range bad {
 		r.From = max(r.From, p.log.From)
-		if r.To = min(r.To, p.judged.From); !r.Empty() {
-			ranges = append(ranges, r)
+		if r.To = min(r.To, p.judged.From); r.Empty() {
+			continue
 		}
+		if n := len(ranges); n > 0 && r.From-ranges[n-1].To < consumer.RepeatWindow/2 {
+			ranges[n-1].To = max(ranges[n-1].To, r.To)
+			continue
+		}
+		ranges = append(ranges, r)
 	}
 	return append(ranges, p.judged)
 }
