@@ -77,7 +77,7 @@ var tasks = []sandbox.Task{
 			}
 		}
 	}},
-	{Name: "__alone", CPUSeconds: 10, Run: func(file *os.File, out io.Writer) error {
+	{Name: "__alone", CPUSeconds: 10, Run: func(file *os.File, _ io.Writer) error {
 		// Only one of these runs at a time: each makes the file that none may find.
 		path, err := io.ReadAll(file)
 		if err != nil {
