@@ -105,7 +105,7 @@ func (c crawl) Write(ctx context.Context, _ []producer.Record) error {
 func TestLatencyUnderOverloadIsBounded(t *testing.T) {
 	t.Parallel()
 	const deadline = 3 * time.Second
-	s := newStack(t, func(c *collector.Config, d *collector.Deps) {
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) {
 		c.MaxRequests, c.AckTimeout = 32, deadline
 	})
 	s.cluster.ControlKey(kmsg.Produce.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {

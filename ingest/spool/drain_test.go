@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -188,7 +189,7 @@ func TestDrainAgainstModel(t *testing.T) {
 					return
 				default:
 					if !kafka.settle(0, nil) {
-						time.Sleep(100 * time.Microsecond)
+						runtime.Gosched()
 					}
 				}
 			}

@@ -34,7 +34,7 @@ func Make(path string) (*File, error) {
 	if err := f.Set(0); err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o644); err != nil { //nolint:gosec // PostgreSQL is another user
+	if err := os.Chmod(path, 0o644); err != nil {
 		return nil, fmt.Errorf("make clock: %w", err)
 	}
 	return f, nil
@@ -46,7 +46,7 @@ func (f *File) Path() string { return f.path }
 // Set moves the clocks of all that follow, now and when they are started again, to be ahead of the machine's by
 // so many whole seconds.
 func (f *File) Set(ahead time.Duration) error {
-	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // as above
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("set clock: %w", err)
 	}

@@ -31,13 +31,13 @@ func follow(path string) {
 	}
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour, 0} {
 		if err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stdout, err)
 			os.Exit(1)
 		}
 		before := time.Now()
 		err = file.Set(ahead)
 		after := time.Now()
-		fmt.Println(after.Round(0).Sub(before.Round(0)).Round(time.Minute), after.Sub(before) < time.Minute)
+		fmt.Fprintln(os.Stdout, after.Round(0).Sub(before.Round(0)).Round(time.Minute), after.Sub(before) < time.Minute)
 	}
 }
 
