@@ -102,7 +102,7 @@ func TestPostgresGone(t *testing.T) {
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Webhooks: webhooks()}, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
+	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Webhooks: webhooks()}, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))
