@@ -35,12 +35,27 @@ func TestBrowser(t *testing.T) {
 	for name, value := range u.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
+	cmd.Env = append(cmd.Env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`))
 	out := &output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	// Chromium ends when its pipe to a killed node breaks; until then it holds the output.
 	cmd.WaitDelay = 10 * time.Second
 	require.NoError(t, cmd.Run(), "%s", out)
 	t.Logf("%s\nscreenshots and measurements are in %s", out, artefacts)
+}
+
+// secondKey returns a key of a new account.
+func (u *up) secondKey(name string) string {
+	u.t.Helper()
+	run := func(args ...string) string {
+		p := launch(u.t, u.dir, []string{"LODESTONE_POSTGRES_URL=" + u.env["LODESTONE_POSTGRES_URL"]}, args...)
+		require.Zero(u.t, p.wait(), "%s", p.out)
+		return strings.TrimSpace(p.out.String())
+	}
+	account := run("account", "create", "--name", name, "--plan", "team")
+	_, key, found := strings.Cut(run("key", "create", "--account", account), "key: ")
+	require.True(u.t, found)
+	return key
 }
 
 // chromium returns the browser: $CHROMIUM, or the one that is installed.

@@ -1,7 +1,8 @@
 // Runs the tests of the pages in one Chromium. Arguments choose files: `node main.js landing viewer`
 // runs landing.test.js and viewer.test.js; without any, all of them run. What to test stands in
 // lodestone.env, which `lodestone up` writes: LODESTONE_URL, LODESTONE_COLLECTOR_URL, LODESTONE_API_KEY
-// and LODESTONE_CLICKHOUSE_HTTP_URL.
+// and LODESTONE_CLICKHOUSE_HTTP_URL; and
+// LODESTONE_SECOND_API_KEY, a key of another account, which branding.test.js changes.
 import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { after, describe, it } from 'node:test';
