@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"lodestone/crud/page"
@@ -95,7 +96,7 @@ func forwarded(h http.Header) bool {
 }
 
 func (p *pages) showList(w http.ResponseWriter, r *http.Request) error {
-	mails, err := p.store.list()
+	mails, err := p.store.list("", Keep)
 	if err != nil {
 		return err
 	}
@@ -165,21 +166,20 @@ func (p *pages) showRaw(w http.ResponseWriter, r *http.Request) error {
 	return ignored(err)
 }
 
-// showJSON answers with every mail, the newest first, or with those to one address (?to=).
+// showJSON answers with the mails, the newest first: all, those to one address (?to=), or the first of them
+// (?limit=).
 func (p *pages) showJSON(w http.ResponseWriter, r *http.Request) error {
-	mails, err := p.store.list()
+	most, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	if err != nil || most < 1 {
+		most = Keep
+	}
+	mails, err := p.store.list(r.URL.Query().Get("to"), most)
 	if err != nil {
 		return err
 	}
 	answer := struct {
 		Mails []Mail `json:"mails"`
-	}{[]Mail{}}
-	to := r.URL.Query().Get("to")
-	for _, m := range mails {
-		if to == "" || strings.EqualFold(m.To, to) {
-			answer.Mails = append(answer.Mails, m)
-		}
-	}
+	}{mails}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -112,6 +112,7 @@ func TestMailsAreShown(t *testing.T) {
 	require.Len(t, all, 2)
 	require.Equal(t, "an@example.com", all[0].To)
 	require.Equal(t, "hello\n", all[0].Text)
+	require.Equal(t, all[:1], listed(t, server, "?limit=1"))
 	got := listed(t, server, "?to=JO@example.com")
 	require.Len(t, got, 1)
 	mail := got[0]
@@ -192,7 +193,7 @@ func TestMailsStayAndOldOnesGo(t *testing.T) {
 	for i := range Keep {
 		require.NoError(t, second.store.add("a@example.com", []string{fmt.Sprintf("%d@example.com", i)}, []byte("Subject: x\r\n\r\n"), time.Now()))
 	}
-	all, err := second.store.list()
+	all, err := second.store.list("", Keep)
 	require.NoError(t, err)
 	require.Len(t, all, Keep)
 	require.Equal(t, "0@example.com", all[Keep-1].To)

@@ -76,13 +76,17 @@ func (s *store) add(from string, to []string, raw []byte, at time.Time) error {
 
 func oneLine(text string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(text) }
 
-// list returns the mails, the newest first. A file that somebody took away is left out.
-func (s *store) list() ([]Mail, error) {
+// list returns so many mails, those to one address unless that is "", the newest first. A file that
+// somebody took away is left out.
+func (s *store) list(to string, most int) ([]Mail, error) {
 	s.mu.Lock()
 	ids := slices.Clone(s.ids)
 	s.mu.Unlock()
-	mails := make([]Mail, 0, len(ids))
+	mails := []Mail{}
 	for _, id := range slices.Backward(ids) {
+		if len(mails) == most {
+			break
+		}
 		m, err := s.get(id)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -90,7 +94,9 @@ func (s *store) list() ([]Mail, error) {
 		if err != nil {
 			return nil, err
 		}
-		mails = append(mails, m)
+		if to == "" || strings.EqualFold(m.To, to) {
+			mails = append(mails, m)
+		}
 	}
 	return mails, nil
 }
