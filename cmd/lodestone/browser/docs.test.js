@@ -1,15 +1,34 @@
 // The page that describes the API.
-import { newVisitor } from './browser.js';
+import assert from 'node:assert/strict';
+
+import { newDesktop, newVisitor } from './browser.js';
 import { measure } from './measure.js';
 import { site, test } from './suite.js';
 
-for (const [device, dark] of [['phone', false], ['desktop', true]]) {
-  test(`API documentation, ${device}`, async (t) => {
-    const v = await newVisitor(t, device, { dark });
+for (const [device, o] of [['phone', {}], ['tablet', { dark: true }], ['desktop', { dark: true }], ['desktop', { scripts: false }]]) {
+  test(`API documentation, ${device} ${JSON.stringify(o)}`, async (t) => {
+    const v = await newVisitor(t, device, o);
     await v.page.goto(`${site}/api/v1/docs`);
     await v.accessible();
     await v.fits();
     await v.screenshot('docs');
-    await measure('docs', v);
+    await measure(o.scripts === false ? 'docs-plain' : 'docs', v);
+    const target = v.page.locator('[id]').filter({ hasText: '/api/v1/analytics/email' }).last();
+    await target.scrollIntoViewIfNeeded();
+    await v.screenshot('docs-operation');
   });
 }
+
+test('API documentation: with the keyboard alone', async (t) => {
+  const v = await newDesktop(t);
+  await v.page.goto(`${site}/api/v1/docs`);
+  for (let i = 0; i < 15; i++) {
+    await v.page.keyboard.press('Tab');
+    const on = await v.page.evaluate(() => {
+      const e = document.activeElement;
+      const style = getComputedStyle(e);
+      return { html: e.outerHTML.slice(0, 100), body: e === document.body, ring: style.outlineStyle !== 'none' || style.boxShadow !== 'none' };
+    });
+    assert.ok(!on.body && on.ring, `${on.html} shows no focus`);
+  }
+});
