@@ -1,0 +1,134 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const webhooksPath = "/api/v1/webhooks"
+
+// Webhook is where an account wants to be told of what happens.
+type Webhook struct {
+	ID             string     `json:"id"`
+	URL            string     `json:"url"`
+	Description    *string    `json:"description"`
+	Kinds          []string   `json:"kinds"`  // link.created, form.submitted, …
+	Secret         string     `json:"secret"` // there only when it was just made; secret
+	IsActive       bool       `json:"is_active"`
+	DisabledReason *string    `json:"disabled_reason"`
+	DisabledAt     *time.Time `json:"disabled_at"`
+	FailingSince   *time.Time `json:"failing_since"`
+	CreatedAt      time.Time  `json:"created_at"`
+	UpdatedAt      time.Time  `json:"updated_at"`
+	ETag           string     `json:"-"` // of this state, for a change that must not undo another; "" in a list
+}
+
+func (w *Webhook) setTag(tag string) { w.ETag = tag }
+
+// NewWebhook is what a webhook is made of. URL and Kinds are required.
+type NewWebhook struct {
+	URL         string   `json:"url"`
+	Description *string  `json:"description,omitzero"`
+	Kinds       []string `json:"kinds"`
+}
+
+// CreateWebhook creates a webhook, and returns it with its secret.
+func (c *Client) CreateWebhook(ctx context.Context, n NewWebhook) (Webhook, error) {
+	return post[Webhook](ctx, c, webhooksPath, n)
+}
+
+// Webhook returns one webhook.
+func (c *Client) Webhook(ctx context.Context, id string) (Webhook, error) {
+	return get[Webhook](ctx, c, webhookPath(id), nil)
+}
+
+// Webhooks returns a page of the webhooks, the newest first.
+func (c *Client) Webhooks(ctx context.Context, p Paging) (Page[Webhook], error) {
+	return get[Page[Webhook]](ctx, c, webhooksPath, p.query())
+}
+
+// WebhookChanges is what becomes of a webhook; nil leaves a field as it is.
+type WebhookChanges struct {
+	URL         *string        `json:"url,omitzero"`
+	Description Change[string] `json:"description,omitzero"`
+	Kinds       []string       `json:"kinds,omitzero"`
+	IsActive    *bool          `json:"is_active,omitzero"`
+}
+
+// UpdateWebhook changes a webhook, if it is in one of the states named by entity tags, or in any without.
+func (c *Client) UpdateWebhook(ctx context.Context, id string, n WebhookChanges, ifMatch ...string) (Webhook, error) {
+	return patch[Webhook](ctx, c, webhookPath(id), n, ifMatch)
+}
+
+// DeleteWebhook deletes a webhook with its log, under the same condition.
+func (c *Client) DeleteWebhook(ctx context.Context, id string, ifMatch ...string) error {
+	return c.remove(ctx, webhookPath(id), ifMatch)
+}
+
+// RotateWebhookSecret makes a new secret, and returns the webhook with it. Those before sign as well for
+// so many hours, at most 168.
+func (c *Client) RotateWebhookSecret(ctx context.Context, id string, keepHours int) (Webhook, error) {
+	return post[Webhook](ctx, c, webhookPath(id)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(keepHours), nil)
+}
+
+// Delivery is one message to a webhook.
+type Delivery struct {
+	ID            string            `json:"id"`
+	MessageID     string            `json:"message_id"`
+	Kind          string            `json:"kind"`
+	State         string            `json:"state"` // pending, delivered or failed
+	Reason        *string           `json:"reason"`
+	Body          jsontext.Value    `json:"body"`
+	Attempts      []DeliveryAttempt `json:"attempts"`
+	NextAttemptAt *time.Time        `json:"next_attempt_at"`
+	CreatedAt     time.Time         `json:"created_at"`
+	SettledAt     *time.Time        `json:"settled_at"`
+}
+
+// DeliveryAttempt is one try to deliver a message.
+type DeliveryAttempt struct {
+	AttemptedAt time.Time `json:"attempted_at"`
+	URL         string    `json:"url"`
+	StatusCode  *int      `json:"status_code"`
+	LatencyMS   int64     `json:"latency_ms"`
+	Error       *string   `json:"error"`
+	Response    *string   `json:"response"`
+}
+
+// TestWebhook sends a test message at once, and returns how it went.
+func (c *Client) TestWebhook(ctx context.Context, id string) (Delivery, error) {
+	return post[Delivery](ctx, c, webhookPath(id)+"/test", nil)
+}
+
+// DeliveryFilter limits a list of messages. State is pending, delivered, failed, or "" for all.
+type DeliveryFilter struct {
+	Paging
+	State string
+}
+
+// Deliveries returns a page of what was sent to a webhook, the newest first.
+func (c *Client) Deliveries(ctx context.Context, webhook string, f DeliveryFilter) (Page[Delivery], error) {
+	q := f.query()
+	set(q, "state", f.State)
+	return get[Page[Delivery]](ctx, c, webhookPath(webhook)+"/deliveries", q)
+}
+
+// Delivery returns one message to a webhook.
+func (c *Client) Delivery(ctx context.Context, webhook, id string) (Delivery, error) {
+	return get[Delivery](ctx, c, deliveryPath(webhook, id), nil)
+}
+
+// ReplayDelivery sends a message again.
+func (c *Client) ReplayDelivery(ctx context.Context, webhook, id string) (Delivery, error) {
+	return post[Delivery](ctx, c, deliveryPath(webhook, id)+"/replay", nil)
+}
+
+func webhookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
+
+func deliveryPath(webhook, id string) string {
+	return webhookPath(webhook) + "/deliveries/" + url.PathEscape(id)
+}
