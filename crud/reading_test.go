@@ -171,6 +171,7 @@ func TestOpeningCounts(t *testing.T) {
 	_, again := r.open(path, fmt.Sprintf(`{"session_id":%q}`, wanted))
 	require.Equal(t, wanted, again.SessionID)
 	require.True(t, again.Resumed)
+	require.Equal(t, first.File, again.File, "what the browser has, it need not fetch again")
 	require.Equal(t, 1, r.openedCount(id))
 
 	// Others get sessions of their own, also who names one that is not of this link, or no UUID of time.
@@ -257,6 +258,11 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 		res, _ = r.ask("POST", path+"/open", "as=read", "Content-Type", "application/x-www-form-urlencoded")
 		require.Equal(t, want.status, res.StatusCode, path)
 	}
+	res, _ := r.ask("GET", used+"/", "")
+	require.Equal(t, []any{301, used}, []any{res.StatusCode, res.Header.Get("Location")})
+	res, text := r.ask("GET", used+"/elsewhere", "")
+	require.Equal(t, 404, res.StatusCode)
+	require.Contains(t, string(text), "<h1>")
 	_, one := r.ask("GET", "/a/aaaaaaaaaaaaaaaaaaaaaaaaaa", "")
 	_, two := r.ask("GET", deletedPath, "")
 	require.Equal(t, len(one), len(two), "what is unknown looks the same")

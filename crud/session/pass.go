@@ -35,12 +35,13 @@ func passMAC(key *[token.KeyBytes]byte, link uuid.UUID, body []byte) []byte {
 	return mac.Sum(nil)[:16]
 }
 
-// Pass returns what opens the file of the session, for as long as a session lasts at most.
+// Pass returns what opens the file of the session, for as long as a session lasts at most. It is the
+// same each time, so that a page that is loaded again finds what it had in the browser's cache.
 func (s Session) Pass() string {
 	body := make([]byte, passBody, passBytes)
 	copy(body, s.ID[:])
 	binary.BigEndian.PutUint32(body[16:], uint32(s.File.Version))
-	binary.BigEndian.PutUint64(body[20:], uint64(time.Now().Add(longest).Unix()))
+	binary.BigEndian.PutUint64(body[20:], uint64(s.StartedAt.Add(longest).Unix()))
 	return base64.RawURLEncoding.EncodeToString(append(body, passMAC(s.key, s.Link.ID, body)...))
 }
 

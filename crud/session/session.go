@@ -150,11 +150,12 @@ func refusalOf(row store.GetOpeningRow) *Refusal {
 
 // Session is one opening, with the file that is read in it.
 type Session struct {
-	ID      uuid.UUID // uuid.Nil: a preview, which is counted and recorded nowhere
-	Link    store.AccessLink
-	Title   string // of the document
-	File    store.LeadMagnetFile
-	Resumed bool // it had been started before
+	ID        uuid.UUID // uuid.Nil: a preview, which is counted and recorded nowhere
+	Link      store.AccessLink
+	Title     string // of the document
+	File      store.LeadMagnetFile
+	StartedAt time.Time
+	Resumed   bool // it had been started before
 
 	tokens *token.Ring
 	key    *[token.KeyBytes]byte
@@ -195,7 +196,7 @@ func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID) (Sess
 		if errors.Is(err, pgx.ErrNoRows) {
 			out, err = s.begin(ctx, tx, link, wanted)
 		} else if err == nil {
-			out = Session{ID: row.Session.ID, Link: row.AccessLink, Resumed: true}
+			out = Session{ID: row.Session.ID, Link: row.AccessLink, StartedAt: row.Session.StartedAt, Resumed: true}
 			out.File.Version = row.Session.MagnetVersion
 		}
 		if err != nil {
@@ -221,8 +222,7 @@ func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.
 	}
 	out := Session{Link: counted.AccessLink}
 	out.File.Version = counted.FileVersion
-	out.ID, err = insert(ctx, q, counted, wanted)
-	if err != nil {
+	if out.ID, out.StartedAt, err = insert(ctx, q, counted, wanted); err != nil {
 		return Session{}, err
 	}
 	return out, webhook.Emit(ctx, tx, link.Account, webhook.LinkAccessed{
@@ -232,22 +232,21 @@ func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.
 
 // insert records a session under the id wanted, or under another if that one is taken or is no UUID of
 // version 7.
-func insert(ctx context.Context, q *store.Queries, of store.CountOpeningRow, wanted uuid.UUID) (uuid.UUID, error) {
-	for id := wanted; ; {
+func insert(ctx context.Context, q *store.Queries, of store.CountOpeningRow, wanted uuid.UUID) (id uuid.UUID, startedAt time.Time, err error) {
+	for id = wanted; ; {
 		if id.Version() == 7 {
-			n, err := q.InsertSession(ctx, store.InsertSessionParams{
+			startedAt, err = q.InsertSession(ctx, store.InsertSessionParams{
 				ID: id, AccountID: of.AccessLink.AccountID, AccessLinkID: of.AccessLink.ID, MagnetVersion: of.FileVersion,
 			})
-			if err != nil {
-				return id, fmt.Errorf("insert session: %w", err)
+			if err == nil {
+				return id, startedAt, nil
 			}
-			if n == 1 {
-				return id, nil
+			if !errors.Is(err, pgx.ErrNoRows) {
+				return id, startedAt, fmt.Errorf("insert session: %w", err)
 			}
 		}
-		var err error
 		if id, err = uuid.NewV7(); err != nil {
-			return id, fmt.Errorf("make id: %w", err)
+			return id, startedAt, fmt.Errorf("make id: %w", err)
 		}
 	}
 }
@@ -304,7 +303,7 @@ func (s *Sessions) Preview(ctx context.Context, link Link) (Session, error) {
 		if row.FileVersion == 0 {
 			return &Refusal{NotReady}
 		}
-		out = Session{Link: row.AccessLink}
+		out = Session{Link: row.AccessLink, StartedAt: time.Now()}
 		out.File.Version = row.FileVersion
 		return s.complete(ctx, q, &out)
 	})

@@ -264,9 +264,10 @@ func (q *Queries) HasOpenSession(ctx context.Context, arg HasOpenSessionParams) 
 	return exists, err
 }
 
-const insertSession = `-- name: InsertSession :execrows
+const insertSession = `-- name: InsertSession :one
 INSERT INTO sessions (id, account_id, access_link_id, magnet_version) VALUES ($1, $2, $3, $4)
 ON CONFLICT (id) DO NOTHING
+RETURNING started_at
 `
 
 type InsertSessionParams struct {
@@ -276,17 +277,17 @@ type InsertSessionParams struct {
 	MagnetVersion int32
 }
 
-func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertSession,
+// Adds a session, and none if the id is taken.
+func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (time.Time, error) {
+	row := q.db.QueryRow(ctx, insertSession,
 		arg.ID,
 		arg.AccountID,
 		arg.AccessLinkID,
 		arg.MagnetVersion,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var started_at time.Time
+	err := row.Scan(&started_at)
+	return started_at, err
 }
 
 const resumeSession = `-- name: ResumeSession :one

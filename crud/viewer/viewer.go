@@ -73,8 +73,18 @@ func (v *Viewer) Register(a *api.API) {
 	a.Handle("GET /a/{token}/file", http.HandlerFunc(v.file))
 	a.Handle("GET /a/{token}/download", http.HandlerFunc(v.download))
 	a.Handle("GET /a/{rest...}", v.Pages.Nothing()) // a link that was cut off, or has something behind it
+	a.Handle("GET /a/{token}/{$}", v.Pages.Handler(v.strip))
 	a.Handle("GET "+assetPath, v.build)
 	v.registerPreview(a)
+}
+
+// strip leads from an address that somebody ended with a slash to the page.
+func (v *Viewer) strip(w http.ResponseWriter, r *http.Request) error {
+	if _, err := v.find(r); err != nil {
+		return asPage(err, page.Brand{})
+	}
+	http.Redirect(w, r, v.path(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours, with a token that exists
+	return nil
 }
 
 // find returns the link of a request. Who asks for many that do not exist has to wait.

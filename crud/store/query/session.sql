@@ -23,9 +23,11 @@ WHERE a.id = $1 AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
     AND (a.max_views IS NULL OR a.opened_count < a.max_views)
 RETURNING sqlc.embed(a), m.file_version;
 
--- name: InsertSession :execrows
+-- name: InsertSession :one
+-- Adds a session, and none if the id is taken.
 INSERT INTO sessions (id, account_id, access_link_id, magnet_version) VALUES ($1, $2, $3, $4)
-ON CONFLICT (id) DO NOTHING;
+ON CONFLICT (id) DO NOTHING
+RETURNING started_at;
 
 -- name: ResumeSession :one
 -- Goes on with a session of a link that had activity in the time given, in milliseconds.
