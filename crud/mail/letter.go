@@ -73,6 +73,9 @@ func writeLead(m Message) letter {
 	if m.URL != "" {
 		l.Button, l.URL = "Open the page", m.URL
 	}
+	if m.Leads.Last {
+		l.After = []string{"You had many of these mails within an hour, so the next leads come without one. They are all in the list of submissions. One mail a day may suit you better."}
+	}
 	return l
 }
 

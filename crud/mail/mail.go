@@ -53,6 +53,7 @@ type Leads struct {
 	Day   string `json:"day,omitempty"`   // of a digest, such as Monday, 2 November 2026
 	Total int    `json:"total,omitempty"` // of that day; more than those listed, if they are many
 	List  []Lead `json:"list"`
+	Last  bool   `json:"last,omitempty"` // no more mails about single leads follow within the hour
 }
 
 // Lead is one new address. Its texts are as they were typed: mails show them cleaned.

@@ -27,6 +27,10 @@ const (
 	None  = "none"
 )
 
+// HourlyNotices is how many leads an account is told of one by one within an hour. The mail about the last
+// of them says that there are no more until then: the leads themselves are all there.
+const HourlyNotices = 60
+
 // Mailer has a mail sent once a transaction commits; it is implemented by mail.Queue.
 type Mailer interface {
 	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
@@ -66,8 +70,8 @@ func New(p Parts) (*Notices, error) {
 	return n, nil
 }
 
-// NewLead has the owner told of a submission once the transaction commits, if the account is set to each. It is
-// called once for each submission: when it is made, or when its address was verified if it has to be.
+// NewLead has the owner told of a submission once the transaction commits, if the account is set to each, up to
+// HourlyNotices. It is called once for each submission: when it is made, or when its address was verified if it has to be.
 // The transaction is the account's.
 func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error {
 	l, err := store.New(tx).LeadNotice(ctx, submission)
@@ -77,12 +81,19 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 	if err != nil {
 		return fmt.Errorf("read whom to tell of a lead: %w", err)
 	}
+	sent, err := store.New(tx).CountNotice(ctx, n.Now())
+	if err != nil {
+		return fmt.Errorf("count notice: %w", err)
+	}
+	if sent > HourlyNotices {
+		return nil
+	}
 	lead := mail.Lead{Email: l.Email, Link: l.Title, Verified: l.Verified, SubmittedAt: l.SubmittedAt}
 	if l.Name != nil {
 		lead.Name = *l.Name
 	}
 	return n.Mail.Send(ctx, tx, mail.Message{
 		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.Site + "/l/" + l.Slug,
-		Unsubscribe: n.unsubscribeURL(l.AccountID, l.NotifyEmail), Leads: &mail.Leads{List: []mail.Lead{lead}},
+		Unsubscribe: n.unsubscribeURL(l.AccountID, l.NotifyEmail), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
 	})
 }

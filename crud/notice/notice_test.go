@@ -152,6 +152,26 @@ func TestEachLead(t *testing.T) {
 	require.Equal(t, []mail.Lead{{Email: "jo@example.com", Name: "Jo", Link: "The Guide", Verified: true, SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
 }
 
+// A flood of submissions is no flood of mails, and the last one says so.
+func TestManyLeadsWithinAnHour(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.set(notice.Each, "owner@example.com")
+	lead := f.submit("jo@example.com", "2026-11-02 09:05", false, "")
+	for range notice.HourlyNotices + 5 {
+		f.newLead(lead)
+	}
+	mails := f.mails()
+	require.Len(t, mails, notice.HourlyNotices)
+	require.True(t, mails[len(mails)-1].Leads.Last)
+	require.False(t, mails[len(mails)-2].Leads.Last)
+	f.now = f.now.Add(time.Hour)
+	f.newLead(lead)
+	mails = f.mails()
+	require.Len(t, mails, notice.HourlyNotices+1)
+	require.False(t, mails[len(mails)-1].Leads.Last)
+}
+
 func TestDailyMailIsSentOnce(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -49,7 +49,7 @@ func (q *Queries) CountUsage(ctx context.Context) (CountUsageRow, error) {
 }
 
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -64,6 +64,8 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.Notify,
 		&i.NotifyEmail,
 		&i.DigestUntil,
+		&i.NoticesSince,
+		&i.NoticesSent,
 	)
 	return i, err
 }
@@ -199,7 +201,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -220,6 +222,8 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.Notify,
 			&i.NotifyEmail,
 			&i.DigestUntil,
+			&i.NoticesSince,
+			&i.NoticesSent,
 		); err != nil {
 			return nil, err
 		}
@@ -296,7 +300,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -312,6 +316,8 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.Notify,
 		&i.NotifyEmail,
 		&i.DigestUntil,
+		&i.NoticesSince,
+		&i.NoticesSent,
 	)
 	return i, err
 }

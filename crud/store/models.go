@@ -34,14 +34,16 @@ type AccessLink struct {
 }
 
 type Account struct {
-	ID          uuid.UUID
-	Name        string
-	Plan        string
-	CreatedAt   time.Time
-	BrandColor  *string
-	Notify      string
-	NotifyEmail *string
-	DigestUntil time.Time
+	ID           uuid.UUID
+	Name         string
+	Plan         string
+	CreatedAt    time.Time
+	BrandColor   *string
+	Notify       string
+	NotifyEmail  *string
+	DigestUntil  time.Time
+	NoticesSince time.Time
+	NoticesSent  int32
 }
 
 type Download struct {

@@ -77,6 +77,21 @@ func (q *Queries) CountLeads(ctx context.Context, arg CountLeadsParams) (int64, 
 	return count, err
 }
 
+const countNotice = `-- name: CountNotice :one
+UPDATE accounts SET
+    notices_sent = CASE WHEN notices_since > $1::timestamptz - interval '1 hour' THEN notices_sent + 1 ELSE 1 END,
+    notices_since = CASE WHEN notices_since > $1::timestamptz - interval '1 hour' THEN notices_since ELSE $1::timestamptz END
+RETURNING notices_sent
+`
+
+// Counts a notice in the account's present hour, which begins with the first.
+func (q *Queries) CountNotice(ctx context.Context, now time.Time) (int32, error) {
+	row := q.db.QueryRow(ctx, countNotice, now)
+	var notices_sent int32
+	err := row.Scan(&notices_sent)
+	return notices_sent, err
+}
+
 const leadNotice = `-- name: LeadNotice :one
 SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
     coalesce(l.title, m.title)::text AS title, l.slug
@@ -207,7 +222,7 @@ UPDATE accounts SET
     notify_email = CASE WHEN $2::boolean THEN $3 ELSE notify_email END,
     brand_color = CASE WHEN $4::boolean THEN $5 ELSE brand_color END,
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent
 `
 
 type UpdateAccountParams struct {
@@ -237,6 +252,8 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.Notify,
 		&i.NotifyEmail,
 		&i.DigestUntil,
+		&i.NoticesSince,
+		&i.NoticesSent,
 	)
 	return i, err
 }

@@ -12,6 +12,13 @@ JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
 JOIN lead_magnets m ON m.account_id = l.account_id AND m.id = l.lead_magnet_id
 WHERE s.id = $1;
 
+-- name: CountNotice :one
+-- Counts a notice in the account's present hour, which begins with the first.
+UPDATE accounts SET
+    notices_sent = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_sent + 1 ELSE 1 END,
+    notices_since = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_since ELSE sqlc.arg(now)::timestamptz END
+RETURNING notices_sent;
+
 -- name: TakeNotices :one
 -- The same, and keeps others from sending the same daily mail until the transaction ends.
 SELECT notify, notify_email, digest_until FROM accounts FOR NO KEY UPDATE;
