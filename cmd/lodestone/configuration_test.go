@@ -49,6 +49,7 @@ var sections = []struct {
 	{"Spool", []string{"spool-"}},
 	{"Consumer", []string{"consumer-"}},
 	{"Counter", []string{"counter-"}},
+	{"SQL", []string{"sql-"}},
 	{"Running check", []string{"verify-"}},
 	{"Query", []string{"query-"}},
 }

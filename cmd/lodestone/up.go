@@ -15,6 +15,7 @@ import (
 	"lodestone/ingest/collector"
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
+	"lodestone/ingest/mirror"
 	"lodestone/ingest/producer"
 	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
@@ -52,6 +53,7 @@ type upCommand struct {
 	Spool     spool.Config     `embed:""`
 	Consumer  consumer.Config  `embed:""`
 	Counter   counter.Config   `embed:""`
+	Mirror    mirror.Config    `embed:""`
 	Verify    verify.Config    `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: one that is made at the first start and kept in the data directory. Secret."`
 }
@@ -59,7 +61,7 @@ type upCommand struct {
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Verify))
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Verify))
 }
 
 // Run is everything in one process. The parts are made by the same functions as in processes of
@@ -174,7 +176,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 		return nil, err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Verify, k, s, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Verify, k, s, pool); err != nil {
 		return nil, err
 	}
 	if !c.Spool.Enabled() {

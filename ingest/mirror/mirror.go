@@ -1,0 +1,210 @@
+// Package mirror copies lead magnets, generic links and access links from Postgres to ClickHouse,
+// where the views of the database analytics show them to those who query in SQL. So ClickHouse needs
+// no way to Postgres, and no password of it.
+//
+// Triggers in Postgres note the id of whatever was made, changed or deleted, in the same transaction.
+// The mirror reads the notes, copies the present state of those ids under a new version, and removes
+// the notes when ClickHouse has it on the disk. Copying twice changes nothing: ClickHouse keeps the
+// highest version of an id, and versions rise in the order in which states were read, since one mirror
+// works at a time and takes its version first. While nothing changes it looks at an empty table.
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+)
+
+// mirrorLock is the key of the advisory lock that one mirror holds while it copies.
+const mirrorLock = 0x6c6f6465_6d697272 // "lodemirr"
+
+const (
+	batchChanges = 10_000           // copied in one transaction
+	copyTimeout  = time.Minute      // of one transaction
+	purgeTimeout = 10 * time.Minute // of rewriting the access links
+)
+
+// Config is the setting of the mirror.
+type Config struct {
+	Interval time.Duration `name:"sql-copy-interval" default:"5s" help:"Time between two looks for lead magnets and links that changed and are to be copied to ClickHouse, for the views of the database analytics."`
+	Emails   bool          `name:"sql-emails" help:"Copy recipients' email addresses as well, for analytics.access_links. Whoever has the SQL user's password can read them. Switched off again, they are removed from ClickHouse."`
+}
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	if c.Interval < 10*time.Millisecond || c.Interval > 30*time.Second {
+		return config.Invalid("--sql-copy-interval", "is out of range", "give a time from 10ms to 30s")
+	}
+	return nil
+}
+
+// Mirror is a service.Service. Any number may run: a lock in Postgres lets one work at a time.
+type Mirror struct {
+	*service.Loop
+	cfg   Config
+	store clickhouse.Config
+	pool  *postgres.Pool
+	log   *slog.Logger
+
+	rows   prometheus.Counter
+	errors prometheus.Counter
+	lag    prometheus.Gauge
+}
+
+// New returns the mirror's service.
+func New(c Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Mirror {
+	m := &Mirror{
+		cfg: c, store: s, pool: pool, log: log,
+		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total", Help: "States of lead magnets and links copied to ClickHouse."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were made again."}),
+		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
+	}
+	r.MustRegister(m.rows, m.errors, m.lag)
+	m.Loop = service.NewLoop("mirror", m.run)
+	return m
+}
+
+// run copies what changed until ctx ends.
+func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
+	conn, err := clickhouse.Open(m.store, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	ready()
+	ticker := time.NewTicker(m.cfg.Interval)
+	defer ticker.Stop()
+	prepared, failing := false, false
+	for {
+		err := m.round(ctx, conn, &prepared)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			m.errors.Inc()
+			if !failing { // once an outage, not at every look
+				m.log.Warn("copies of lead magnets and links in ClickHouse fall behind, will try again", "error", err)
+			}
+		case failing:
+			m.log.Info("copies of lead magnets and links in ClickHouse catch up again")
+		}
+		failing = err != nil
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// round copies all that changed.
+func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) error {
+	if !*prepared {
+		if err := m.prepare(ctx, conn); err != nil {
+			return err
+		}
+		*prepared = true
+	}
+	for {
+		n, err := m.copyBatch(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if n < batchChanges {
+			break
+		}
+	}
+	if err := m.purge(ctx, conn); err != nil {
+		return err
+	}
+	return m.measure(ctx)
+}
+
+// prepare notes everything of an entity of which ClickHouse has no copy at all, as after it was set
+// up anew, and the access links if the setting of their addresses changed.
+func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) error {
+	return m.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		for _, e := range entities() {
+			var rows uint64
+			if err := conn.QueryRow(ctx, "SELECT count() FROM lodestone."+e.table).Scan(&rows); err != nil {
+				return fmt.Errorf("count copies of %s: %w", e.table, err)
+			}
+			if rows > 0 {
+				continue
+			}
+			if _, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT '"+e.table+"', id FROM "+e.table); err != nil {
+				return fmt.Errorf("note all %s: %w", e.table, err)
+			}
+		}
+		changed, err := tx.Exec(ctx, "UPDATE entity_copy SET emails = $1, purge = NOT $1 WHERE emails <> $1", m.cfg.Emails)
+		if err != nil {
+			return fmt.Errorf("set whether addresses are copied: %w", err)
+		}
+		if changed.RowsAffected() == 0 {
+			return nil
+		}
+		if _, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT 'access_links', id FROM access_links"); err != nil {
+			return fmt.Errorf("note all access links: %w", err)
+		}
+		return nil
+	})
+}
+
+// locked runs fn in a transaction during which no other mirror works. It waits for that one.
+func (m *Mirror) locked(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
+	defer cancel()
+	return m.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(mirrorLock)); err != nil {
+			return fmt.Errorf("wait for the other mirror: %w", err)
+		}
+		return fn(ctx, tx)
+	})
+}
+
+// purge removes addresses from ClickHouse's disk after they were switched off and all links copied
+// without them: merging leaves only the last version of each.
+func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
+	var due bool
+	err := m.pool.Unscoped().QueryRow(ctx, `SELECT purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity = 'access_links')
+		FROM entity_copy`).Scan(&due)
+	if err != nil || !due {
+		return wrap(err, "look whether addresses are to be removed")
+	}
+	merge, cancel := context.WithTimeout(ctx, purgeTimeout)
+	defer cancel()
+	if err := conn.Exec(merge, "OPTIMIZE TABLE lodestone.access_links FINAL"); err != nil {
+		return fmt.Errorf("remove addresses from ClickHouse: %w", err)
+	}
+	_, err = m.pool.Unscoped().Exec(ctx, "UPDATE entity_copy SET purge = false WHERE NOT emails")
+	return wrap(err, "note that addresses are removed")
+}
+
+func (m *Mirror) measure(ctx context.Context) error {
+	var seconds float64
+	err := m.pool.Unscoped().QueryRow(ctx, `SELECT coalesce(extract(epoch FROM clock_timestamp() -
+		(SELECT changed_at FROM entity_changes ORDER BY number LIMIT 1)), 0)::float8`).Scan(&seconds)
+	if err != nil {
+		return fmt.Errorf("look for changes to copy: %w", err)
+	}
+	m.lag.Set(seconds)
+	return nil
+}
+
+func wrap(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

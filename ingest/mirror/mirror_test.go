@@ -1,0 +1,177 @@
+package mirror_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/ingest/mirror"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+const patience = 60 * time.Second
+
+type rig struct {
+	t       *testing.T
+	store   clickhouse.Config
+	conn    driver.Conn
+	pool    *postgres.Pool
+	account uuid.UUID
+}
+
+// newRig has a ClickHouse of its own: a mirror looks whether tables there are empty.
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	r := &rig{t: t, store: clickhouse.Config{URL: server.URL()}, account: uuid.New()}
+	_, err := clickhouse.Migrate(t.Context(), r.store)
+	require.NoError(t, err)
+	r.conn, err = clickhouse.Open(r.store, 2)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.conn.Close()) })
+	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(r.pool.Close)
+	_, err = r.pool.Migrate(t.Context())
+	require.NoError(t, err)
+	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
+	return r
+}
+
+func (r *rig) exec(sql string, args ...any) {
+	r.t.Helper()
+	_, err := r.pool.Unscoped().Exec(r.t.Context(), sql, args...)
+	require.NoError(r.t, err)
+}
+
+// start starts a mirror and returns what stops it.
+func (r *rig) start(emails bool) (stop func()) {
+	r.t.Helper()
+	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: emails}, r.store, r.pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	require.NoError(r.t, m.Start(r.t.Context()))
+	stop = func() { require.NoError(r.t, m.Stop(context.Background())) }
+	r.t.Cleanup(stop)
+	return stop
+}
+
+func (r *rig) text(sql string) string {
+	r.t.Helper()
+	var s string
+	require.NoError(r.t, r.conn.QueryRow(r.t.Context(), sql).Scan(&s))
+	return s
+}
+
+func (r *rig) await(want, sql string) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool { return r.text(sql) == want }, patience, 20*time.Millisecond, "%s: not %s", sql, want)
+}
+
+const (
+	magnets = "SELECT arrayStringConcat(arraySort(groupArray(concat(title, '/', toString(magnet_version), '/', toString(page_count)))), ' ') FROM analytics.lead_magnets"
+	generic = "SELECT arrayStringConcat(arraySort(groupArray(concat(slug, '/', toString(submissions)))), ' ') FROM analytics.generic_links"
+	access  = "SELECT arrayStringConcat(arraySort(groupArray(concat(toString(access_link_id), '/', ifNull(email, 'none'), '/', toString(is_active), '/', ifNull(toString(generic_link_id), 'none')))), ' ') FROM analytics.access_links"
+)
+
+func TestCopiesFollow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	magnet, link, personal := uuid.New(), uuid.New(), uuid.New()
+	// As a request does it: under the account's role, which has no right to the notes themselves.
+	require.NoError(t, r.pool.Account(t.Context(), r.account, func(tx pgx.Tx) error {
+		for _, sql := range []string{
+			fmt.Sprintf("INSERT INTO lead_magnets (id, account_id, title) VALUES ('%s', '%s', 'Guide')", magnet, r.account),
+			fmt.Sprintf("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ('%s', '%s', '%s', 'one')", link, r.account, magnet),
+			fmt.Sprintf("INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token) VALUES ('%s', '%s', '%s', '%s', 'Ada@example.com', 'ada@example.com', 't')", personal, r.account, magnet, link),
+		} {
+			if _, err := tx.Exec(t.Context(), sql); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	stop := r.start(false)
+	r.await("Guide/0/0", magnets)
+	r.await("one/0", generic)
+	r.await(fmt.Sprintf("%s/none/true/%s", personal, link), access)
+
+	r.exec("INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256) VALUES ($1, 1, $2, 'f', 'application/pdf', 1, 12, '')", magnet, r.account)
+	r.exec("UPDATE lead_magnets SET title = 'Better', file_version = 1 WHERE id = $1", magnet)
+	r.exec("UPDATE generic_links SET submission_count = 3 WHERE id = $1", link)
+	r.await("Better/1/12", magnets)
+	r.await("one/3", generic)
+
+	// Counters of views are not copied: they would keep the mirror busy for nothing.
+	stop()
+	r.exec("UPDATE access_links SET view_count = 9, viewed = true WHERE id = $1", personal)
+	r.exec("UPDATE generic_links SET view_count = 9 WHERE id = $1", link)
+	var noted int
+	require.NoError(t, r.pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM entity_changes").Scan(&noted))
+	require.Zero(t, noted)
+
+	// Deleted while nobody looked, by a cascade among others.
+	r.exec("DELETE FROM generic_links WHERE id = $1", link)
+	r.start(false)
+	r.await("", generic)
+	r.await(fmt.Sprintf("%s/none/true/none", personal), access)
+	r.exec("DELETE FROM access_links WHERE id = $1", personal)
+	r.exec("DELETE FROM lead_magnets WHERE id = $1", magnet)
+	r.await("", access)
+	r.await("", magnets)
+}
+
+func TestAddressesComeAndGoWithTheSetting(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	magnet, personal := uuid.New(), uuid.New()
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", magnet, r.account)
+	r.exec("INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token) VALUES ($1, $2, $3, 'Ada@example.com', 'ada@example.com', 't')", personal, r.account, magnet)
+	stop := r.start(true)
+	r.await(fmt.Sprintf("%s/Ada@example.com/true/none", personal), access)
+	stop()
+	r.start(false)
+	r.await(fmt.Sprintf("%s/none/true/none", personal), access)
+	// Not only hidden: no version on the disk has it.
+	r.await("0", "SELECT toString(countIf(email IS NOT NULL)) FROM lodestone.access_links")
+}
+
+func TestAnEmptyClickHouseIsFilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", uuid.New(), r.account)
+	stop := r.start(false)
+	r.await("Guide/0/0", magnets)
+	stop()
+	require.NoError(t, r.conn.Exec(t.Context(), "TRUNCATE TABLE lodestone.lead_magnets"))
+	r.start(false)
+	r.await("Guide/0/0", magnets)
+}
+
+// Two mirrors copy what many transactions change at once, and the last state is what counts.
+func TestTheLastStateCounts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	magnet := uuid.New()
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, '0')", magnet, r.account)
+	r.start(false)
+	r.start(false)
+	for i := range 200 {
+		r.exec("UPDATE lead_magnets SET title = $2 WHERE id = $1", magnet, fmt.Sprint(i+1))
+	}
+	r.await("200/0/0", magnets)
+	r.exec("UPDATE lead_magnets SET title = 'end' WHERE id = $1", magnet)
+	r.await("end/0/0", magnets)
+}
