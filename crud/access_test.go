@@ -75,6 +75,7 @@ func operations(t *testing.T, u *user) []operation {
 		{"list-access-links", "GET", accessPath, "", "", auth.Read},
 		{"get-access-link", "GET", accessPath + "/" + access.ID, "", "", auth.Read},
 		{"update-access-link", "PATCH", accessPath + "/" + access.ID, `{"expires_at":"2099-01-01"}`, jsonType, auth.Write},
+		{"preview-access-link", "POST", accessPath + "/" + access.ID + "/preview", "", "", auth.Read},
 		{"delete-access-link", "DELETE", accessPath + "/" + u.accessLink(t, m.ID).ID, "", "", auth.Write},
 		{"create-webhook", "POST", hooks, `{"url":"https://example.com/","kinds":["link.created"]}`, jsonType, auth.Write},
 		{"list-webhooks", "GET", hooks, "", "", auth.Read},
