@@ -214,14 +214,6 @@ func (l *Landing) countedPage(slug string, utm map[string]string) string {
 	return address
 }
 
-func values(single map[string]string) url.Values {
-	list := url.Values{}
-	for name, value := range single {
-		list.Set(name, value)
-	}
-	return list
-}
-
 func (o offered) cover() *cover {
 	t := o.pictures.Thumbnail
 	if t == nil {
