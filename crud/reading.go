@@ -18,6 +18,9 @@ func newReading(c Config, p Parts, pages *page.Site, jobs *queue.Queue) (*viewer
 	}
 	collector := strings.TrimRight(c.CollectorURL, "/")
 	internal := strings.TrimRight(cmp.Or(c.CollectorInternalURL, c.CollectorURL), "/")
+	if collector == "" {
+		p.Log.Warn("there is no --collector-url: pages send no events, and finished downloads wait to be reported")
+	}
 	reporter, err := session.Report(jobs, internal, p.Tokens)
 	if err != nil {
 		return nil, nil, err

@@ -90,6 +90,9 @@ func (r *Reporter) NextRetry(job *river.Job[report]) time.Time {
 
 // Work implements river.Worker.
 func (r *Reporter) Work(ctx context.Context, job *river.Job[report]) error {
+	if r.url == "" {
+		return errors.New("there is no --collector-url")
+	}
 	a := job.Args
 	claims := token.Claims{AccountID: a.AccountID, LeadMagnetID: a.LeadMagnetID, AccessLinkID: a.AccessLinkID, MagnetVersion: uint32(a.MagnetVersion)}
 	if a.GenericLinkID != nil {

@@ -224,8 +224,12 @@ func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
 	}
 	path := v.path(r)
 	pass := "?s=" + in.Pass()
+	tracking := in.TrackingToken()
+	if v.Collector == "" {
+		tracking = "" // there is nobody to tell
+	}
 	v.answer(w, r, http.StatusCreated, started{
-		SessionID: in.ID, TrackingToken: in.TrackingToken(), Collector: v.Collector,
+		SessionID: in.ID, TrackingToken: tracking, Collector: v.Collector,
 		File: path + "/file" + pass, Download: path + "/download" + pass, FileName: in.File.FileName,
 		Size: in.File.FileSize, Pages: in.File.PageCount, Resumed: in.Resumed,
 	})
