@@ -5,12 +5,20 @@ import path from 'node:path';
 const measured = {};
 const bytes = new WeakMap(); // of pages
 
-/** Counts what travels to a page from now on, headers included. */
+/** Counts what travels to each page that a tab shows from now on, headers included. */
 export async function watchBytes(page) {
-  const count = { total: 0, requests: 0, byType: {} };
-  bytes.set(page, count);
   const cdp = await page.context().newCDPSession(page);
   const types = new Map();
+  let count;
+  const reset = () => {
+    count = { total: 0, requests: 0, byType: {} };
+    bytes.set(page, count);
+  };
+  reset();
+  const { frameTree } = await cdp.send('Page.getFrameTree');
+  cdp.on('Network.requestWillBeSent', (e) => {
+    if (e.requestId === e.loaderId && e.frameId === frameTree.frame.id) reset();
+  });
   cdp.on('Network.responseReceived', (e) => types.set(e.requestId, e.type.toLowerCase()));
   cdp.on('Network.loadingFinished', (e) => {
     const type = types.get(e.requestId) ?? 'other';
@@ -39,7 +47,7 @@ export async function measure(name, visitor, page = visitor.page) {
   }, visitor.options.scripts !== false);
   const count = bytes.get(page);
   const result = {
-    transferred_bytes: count.total, requests: count.requests, bytes_by_type: count.byType,
+    transferred_bytes: count.total, requests: count.requests, bytes_by_type: { ...count.byType },
     ...Object.fromEntries(Object.entries(timing).map(([k, v]) => [k, v === undefined ? null : Math.round(v * 1000) / 1000])),
   };
   measured[`${name}-${visitor.device}`] = result;
