@@ -272,8 +272,9 @@ func TestSecretsAreNotKept(t *testing.T) {
 	log := f.log.String()
 	require.Contains(t, log, "/verify/{link}")
 	for _, secret := range secrets {
-		require.NotContains(t, rows, secret)
-		require.NotContains(t, log, secret)
+		// Of six digits, longer numbers may hold the same.
+		require.NotRegexp(t, `\b`+secret+`\b`, rows)
+		require.NotRegexp(t, `\b`+secret+`\b`, log)
 	}
 	require.NotContains(t, log, "jo@example.com")
 }
