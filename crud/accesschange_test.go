@@ -169,3 +169,35 @@ func TestAccessLinksOfSubmission(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, page.Data)
 }
+
+// A submission counts the views of the links that it has: of one that is deleted it counts none, at
+// once, since nothing looks at a link any more that is gone.
+func TestADeletedAccessLinkLeavesItsSubmissionNoViews(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	link := u.link(t, u.magnet(t).ID)
+	submission, first := u.submit(t, link, "jo@example.com", submitted)
+	second := uuid.NewString()
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		_, err := f.db.Unscoped().Exec(t.Context(), sql, args...)
+		require.NoError(t, err)
+	}
+	exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token)
+		SELECT $1::uuid, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, $1::uuid::text FROM access_links WHERE id = $2`, second, first)
+	exec(`UPDATE access_links SET view_count = 2, viewed = true, first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-05T00:00:00Z' WHERE id = $1`, first)
+	exec(`UPDATE access_links SET view_count = 1, viewed = true, first_viewed_at = '2026-03-03T00:00:00Z', last_viewed_at = '2026-03-03T00:00:00Z' WHERE id = $1`, second)
+	exec(`UPDATE submissions SET view_count = 3, viewed = true, first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-05T00:00:00Z' WHERE id = $1`, submission)
+	counters := func() []any {
+		s := u.get(t, linksPath+"/"+link.ID+"/submissions").object(t)["data"].([]any)[0].(map[string]any)
+		return []any{s["view_count"], s["viewed"], s["first_viewed_at"], s["last_viewed_at"]}
+	}
+
+	require.Equal(t, http.StatusPreconditionFailed, u.send(t, http.MethodDelete, accessPath+"/"+first, http.NoBody, "If-Match", `"999"`).status)
+	require.Equal(t, []any{3.0, true, "2026-03-02T00:00:00.000Z", "2026-03-05T00:00:00.000Z"}, counters())
+	require.Equal(t, http.StatusNoContent, u.remove(t, accessPath+"/"+first).status)
+	require.Equal(t, []any{1.0, true, "2026-03-03T00:00:00.000Z", "2026-03-03T00:00:00.000Z"}, counters())
+	require.Equal(t, http.StatusNoContent, u.remove(t, accessPath+"/"+second).status)
+	require.Equal(t, []any{0.0, false, nil, nil}, counters())
+}

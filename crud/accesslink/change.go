@@ -85,8 +85,12 @@ func (l *Links) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Em
 		return nil, err
 	}
 	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
-		n, err := store.New(tx).DeleteAccessLink(ctx, store.DeleteAccessLinkParams{ID: in.ID, Revisions: revisions})
-		if err != nil || n > 0 {
+		submission, err := store.New(tx).DeleteAccessLink(ctx, store.DeleteAccessLinkParams{ID: in.ID, Revisions: revisions})
+		if err == nil && submission != nil {
+			// The counters' service does not come to a link again that is gone.
+			err = store.New(tx).SetViewsOfSubmission(ctx, *submission)
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
 		if _, err := read(ctx, tx, in.ID); err != nil {

@@ -39,9 +39,10 @@ func (q *Queries) CountListedAccessLinks(ctx context.Context, arg CountListedAcc
 	return count, err
 }
 
-const deleteAccessLink = `-- name: DeleteAccessLink :execrows
+const deleteAccessLink = `-- name: DeleteAccessLink :one
 DELETE FROM access_links
 WHERE id = $1 AND ($2::bigint[] IS NULL OR revision = ANY ($2::bigint[]))
+RETURNING submission_id
 `
 
 type DeleteAccessLinkParams struct {
@@ -49,12 +50,12 @@ type DeleteAccessLinkParams struct {
 	Revisions []int64
 }
 
-func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteAccessLink, arg.ID, arg.Revisions)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// Returns the submission that the link was of.
+func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkParams) (*uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, deleteAccessLink, arg.ID, arg.Revisions)
+	var submission_id *uuid.UUID
+	err := row.Scan(&submission_id)
+	return submission_id, err
 }
 
 const getAccessLink = `-- name: GetAccessLink :one
@@ -292,6 +293,22 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const setViewsOfSubmission = `-- name: SetViewsOfSubmission :exec
+UPDATE submissions s
+SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
+FROM (
+    SELECT coalesce(sum(view_count), 0)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
+    FROM access_links
+    WHERE submission_id = $1::uuid) AS n
+WHERE s.id = $1::uuid AND (s.view_count, s.first_viewed_at, s.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)
+`
+
+// Sums the views of the links that a submission has.
+func (q *Queries) SetViewsOfSubmission(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, setViewsOfSubmission, id)
+	return err
 }
 
 const updateAccessLink = `-- name: UpdateAccessLink :execrows
