@@ -40,7 +40,8 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	run(links, magnets)
 	run(magnets, links)
 	wg.Wait()
-	require.EqualValues(t, 3, calls.Load())
+	// The one that is tried again can be quicker than the other one to wake up, and meet it once more.
+	require.GreaterOrEqual(t, calls.Load(), int32(3))
 	var title string
 	var views int
 	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT title FROM lead_magnets").Scan(&title))
