@@ -1,0 +1,126 @@
+package crud_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// A download is complete when every byte went out, however it came to that.
+func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
+	t.Parallel()
+	const size = 3 << 20
+	for name, play := range map[string]func(r *reading, url string){
+		"at once": func(r *reading, url string) {
+			_, body := r.ask("GET", url, "")
+			require.Equal(r.t, r.file, body)
+		},
+		"twice": func(r *reading, url string) {
+			r.ask("GET", url, "")
+			r.ask("GET", url, "")
+		},
+		"broken off and resumed": func(r *reading, url string) {
+			got := r.abort(url, 200<<10)
+			require.Empty(r.t, r.ears.all())
+			r.ask("GET", url, "", "Range", fmt.Sprintf("bytes=%d-", got))
+		},
+		"in parallel parts": func(r *reading, url string) {
+			var wg sync.WaitGroup
+			for i := range 4 {
+				first, last := i*len(r.file)/4, (i+1)*len(r.file)/4-1
+				wg.Go(func() {
+					req, err := http.NewRequestWithContext(r.t.Context(), "GET", r.fixture.url+url, http.NoBody)
+					if err != nil {
+						return
+					}
+					req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
+					req.Header.Set("User-Agent", "Mozilla/5.0 Reader/1")
+					if res, err := r.fixture.http.Do(req); err == nil {
+						_, _ = io.Copy(io.Discard, res.Body)
+						_ = res.Body.Close()
+					}
+				})
+			}
+			wg.Wait()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newReading(t, size)
+			id, path := r.link("")
+			_, o := r.open(path, "{}")
+			play(r, o.Download+"&d="+uuid.Must(uuid.NewV7()).String())
+			require.Eventually(t, func() bool { return len(r.ears.all()) > 0 }, 30*time.Second, 20*time.Millisecond)
+			heard := r.ears.all()
+			require.Len(t, heard, 1)
+			event, header := heard[0].event, heard[0].header
+			require.Equal(t, "download_completed", event["event_type"])
+			require.Equal(t, o.SessionID.String(), event["session_id"])
+			claims, err := r.fixture.tokens.Verify([]byte(event["token"].(string)))
+			require.NoError(t, err)
+			require.Equal(t, id, claims.AccessLinkID.String())
+			require.Equal(t, "Mozilla/5.0 Reader/1", header.Get("User-Agent"))
+			require.Equal(t, "for=unknown", header.Get("Forwarded"))
+			require.Empty(t, header.Get("Sec-GPC"))
+			require.Empty(t, header.Get("X-Forwarded-For"))
+		})
+	}
+}
+
+// abort reads so many bytes of an answer and breaks the connection.
+func (r *reading) abort(url string, want int) int {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(r.t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", r.fixture.url+url, http.NoBody)
+	require.NoError(r.t, err)
+	res, err := r.fixture.http.Do(req)
+	require.NoError(r.t, err)
+	got, err := io.ReadFull(res.Body, make([]byte, want))
+	require.NoError(r.t, err)
+	cancel()
+	_ = res.Body.Close()
+	return got
+}
+
+// What was begun and not finished, looked at, or read in the page is no download.
+func TestWhatIsNoDownload(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 4<<20)
+	_, path := r.link("")
+	_, o := r.open(path, "{}")
+	broken := uuid.Must(uuid.NewV7())
+	r.ask("GET", o.Download+"&d="+broken.String(), "", "Range", "bytes=0-1000000")
+	r.ask("GET", o.Download+"&d="+broken.String(), "", "Range", "bytes=1000002-") // one byte is missing
+	r.ask("HEAD", o.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "")
+	r.ask("GET", o.File, "")
+	r.ask("GET", o.Download, "") // names none
+	var open, complete int
+	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(),
+		"SELECT count(*), count(completed_at) FROM downloads").Scan(&open, &complete))
+	require.Equal(t, []int{1, 0}, []int{open, complete})
+	require.Empty(t, r.ears.all())
+	// The byte that was missing makes it whole.
+	r.ask("GET", o.Download+"&d="+broken.String(), "", "Range", "bytes=1000001-1000001")
+	require.Eventually(t, func() bool { return len(r.ears.all()) == 1 }, 30*time.Second, 20*time.Millisecond)
+}
+
+// A report is sent until it is acknowledged, and is the same event each time.
+func TestReportsAreRepeatedUntilTaken(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	r.ears.fail = 2
+	_, path := r.link("")
+	_, o := r.open(path, "{}")
+	r.ask("GET", o.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "", "Sec-GPC", "1")
+	require.Eventually(t, func() bool { return len(r.ears.all()) == 3 }, time.Minute, 50*time.Millisecond)
+	heard := r.ears.all()
+	require.Equal(t, heard[0].event["event_id"], heard[2].event["event_id"])
+	require.Equal(t, "1", heard[0].header.Get("Sec-GPC"), "whoever asks not to be tracked is not")
+}
