@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"lodestone/cmd/lodestone/demo"
+	"lodestone/pkg/config"
 )
 
 type demoCommand struct {
@@ -22,9 +25,24 @@ type demoSetting struct {
 	Seed         uint64 `name:"seed" default:"1" help:"What the readers do is drawn from it."`
 }
 
+// check returns the problem that settings are missing and the data directory has none.
+func (c *demoCommand) check() error {
+	if c.Demo.URL != "" && c.Demo.CollectorURL != "" && c.Demo.APIKey != "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(c.Data, envFile)); !errors.Is(err, fs.ErrNotExist) {
+		return nil // what is wrong with it shows when it is read
+	}
+	return config.Invalid("--data", "is "+c.Data+", where no `lodestone up` has been started",
+		"start `lodestone up --data "+c.Data+"` first, or give --url, --collector-url and --api-key")
+}
+
 // Run plays the demo.
 func (c *demoCommand) Run(ctx context.Context) error {
 	cfg := demo.Config(c.Demo)
+	if err := c.check(); err != nil {
+		return err
+	}
 	for _, s := range []struct {
 		value *string
 		name  string

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"lodestone/cmd/lodestone/home"
 	"lodestone/crud"
 	"lodestone/ingest/collector"
 	"lodestone/ingest/consumer"
@@ -41,6 +42,8 @@ const (
 type upCommand struct {
 	LogLevel  slog.Level `name:"log-level" default:"WARN" help:"Least severe messages to log: DEBUG, INFO, WARN or ERROR."`
 	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Form of the log: text or json."`
+
+	NoSample bool `name:"no-sample" help:"Make no sample on the first start: no lead magnet with a landing page to try out."`
 
 	Site      siteConfig       `embed:""`
 	Admin     adminConfig      `embed:""`
@@ -86,6 +89,15 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	engines := engine.NewSet(c.Engines, engine.Runtime{Log: p.log, Observe: observe}, func(line string) {
 		fmt.Fprintln(os.Stderr, line)
 	})
+	// Before anything starts, which may take minutes the first time. The directory comes first: whoever has
+	// it has most likely the addresses, too.
+	if err := engines.Take(); err != nil {
+		return err
+	}
+	if err := checkFree(ctx, listenAddress{"--listen", c.Site.Listen}, listenAddress{"--collector-listen", c.Collector.Listen},
+		listenAddress{"--admin-listen", c.Admin.Listen}); err != nil {
+		return errors.Join(err, engines.Stop(ctx))
+	}
 	start, cancel := context.WithTimeout(ctx, upStartTimeout)
 	defer cancel()
 	if err := engines.Start(start); err != nil {
@@ -107,6 +119,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, p.stop(upStopTimeout))
 	}
+	w.addSample(start, p.log)
 	w.print(os.Stdout, path, time.Since(begin))
 	c.warnAboutExposure(p.log)
 
@@ -171,7 +184,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if !c.Crud.Mail.Enabled() { // mails stay here
 		owner = demoOwner
 	}
-	key, err := demoKey(ctx, pool, engines.DataDir(), owner, p.log)
+	account, key, err := demoKey(ctx, pool, engines.DataDir(), owner, p.log)
 	if err != nil {
 		return nil, err
 	}
@@ -189,18 +202,27 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addQuery(site, c.Query, s, pool); err != nil {
+	answers, err := p.addQuery(site, c.Query, s, pool)
+	if err != nil {
 		return nil, err
 	}
 	mails, err := c.addMailbox(ctx, p, site, engines.DataDir())
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addCrud(site, c.Crud, tokens, pool, upGrace); err != nil {
+	w := &wired{command: c, engines: engines, account: account, key: key, mailbox: mails}
+	first, err := home.New(home.Options{
+		Site: c.Crud.PublicURL, Account: account, Postgres: pool, Events: answers.Events(), Sample: w.sampleID, Mailbox: mailboxPath(mails), Log: p.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	first.Register(site)
+	if err := p.addCrud(site, c.Crud, tokens, pool, upGrace, first.Handler()); err != nil {
 		return nil, err
 	}
 	p.addSite(c.Site, site)
-	return &wired{command: c, engines: engines, key: key, mailbox: mails}, nil
+	return w, nil
 }
 
 // tokens returns the keys of tracking tokens: those given, else those of the data directory.

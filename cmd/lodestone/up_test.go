@@ -90,18 +90,29 @@ func TestUpNamesWhatIsWrong(t *testing.T) {
 	defer func() { require.NoError(t, taken.Close()) }()
 
 	u := newUp(t)
-	args := append(u.args(), "--listen", taken.Addr().String())
+	args := append(u.args(), "--listen", taken.Addr().String(), "--collector-listen", taken.Addr().String())
 	p := launch(t, u.dir, nil, args...)
 	require.Equal(t, exitSettings, p.wait())
-	require.Contains(t, p.out.String(), "--listen")
-	require.Contains(t, p.out.String(), taken.Addr().String())
+	for _, name := range []string{"--listen (LODESTONE_LISTEN)", "--collector-listen (LODESTONE_COLLECTOR_LISTEN)"} {
+		require.Contains(t, p.out.String(), name+" is "+taken.Addr().String(), "all problems at once")
+	}
+	require.NotContains(t, p.out.String(), "--admin-listen")
 	require.Empty(t, p.children(""))
+	require.NoDirExists(t, filepath.Join(u.dir, "data", "postgres"), "before any engine was started")
 
 	p = launch(t, u.dir, []string{"LODESTONE_CONSUMER_BLOCK_ROWS=0", "LODESTONE_QUERY_MAX_CONNS=0"}, u.args()...)
 	require.Equal(t, exitSettings, p.wait())
 	for _, name := range []string{"--consumer-block-rows (LODESTONE_CONSUMER_BLOCK_ROWS)", "--query-max-conns (LODESTONE_QUERY_MAX_CONNS)"} {
 		require.Contains(t, p.out.String(), name, "all problems at once")
 	}
+}
+
+func TestDemoWithoutSettingsNamesTheRemedy(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "elsewhere")
+	p := launch(t, t.TempDir(), []string{"LODESTONE_URL=http://127.0.0.1:9"}, "demo", "--data", dir)
+	require.Equal(t, exitSettings, p.wait())
+	require.Contains(t, p.out.String(), "start `lodestone up --data "+dir+"` first, or give --url, --collector-url and --api-key")
 }
 
 func TestHelpShowsEveryFlagWithItsVariableAndDefault(t *testing.T) {

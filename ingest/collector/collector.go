@@ -10,12 +10,14 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
 	"lodestone/ingest/beacon"
+	"lodestone/pkg/config"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 )
@@ -111,6 +113,9 @@ func New(c Config, d Deps) (*Collector, error) {
 // Start listens. It returns when connections are accepted.
 func (c *Collector) Start(ctx context.Context) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.config.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return config.Invalid("--collector-listen", "is "+c.config.Listen+", which another process uses", "stop that process or give another address")
+	}
 	if err != nil {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)
 	}

@@ -48,3 +48,13 @@ func TestEveryProblemOfTheSettingsIsNamed(t *testing.T) {
 	c.AckTimeout = c.WriteTimeout - time.Second
 	require.NoError(t, c.Validate())
 }
+
+func TestATakenAddressNamesTheFlag(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	c := collectorConfig()
+	c.Listen = s.Addr().String()
+	err := newUnstarted(t, s, c).Start(t.Context())
+	require.True(t, config.IsInvalid(err), "%v", err)
+	require.ErrorContains(t, err, "--collector-listen (LODESTONE_COLLECTOR_LISTEN) is "+c.Listen)
+}

@@ -178,6 +178,31 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	require.Zero(t, gauge(t, metrics, Doubled))
 }
 
+// The window of repeats reaches back beyond where the round begins: a repeat that was stored is found
+// although its event was judged by an earlier one, and stays found.
+func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	values := r.events(3)
+	r.produce(event.Topic, values...)
+	r.consume()
+	metrics := prometheus.NewRegistry()
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
+	require.NoError(t, w.round(t.Context()))
+	r.produce(event.Topic, values[0])
+	r.consume()
+	r.copyRow("0", "3") // as if the consumer had not seen that it repeats
+	require.NoError(t, w.round(t.Context()))
+	require.InDelta(t, 1, gauge(t, metrics, Repeated), 0)
+	r.produce(event.Topic, r.events(3)...)
+	r.consume()
+	require.NoError(t, w.round(t.Context()))
+	require.InDelta(t, 1, gauge(t, metrics, Repeated), 0, "it is there until it is mended")
+	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 3 SETTINGS mutations_sync = 2")
+	require.NoError(t, w.round(t.Context()))
+	require.Zero(t, gauge(t, metrics, Repeated))
+}
+
 func TestTheRunningCheckRunsByItself(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

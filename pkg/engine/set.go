@@ -48,17 +48,29 @@ const (
 // stopMost bounds the end of one engine that is asked to stop; by then it has been killed.
 const stopMost = 3 * time.Second
 
-// Start implements service.Service. It takes the data directory, or refuses with an error that
-// wraps ErrInUse, and starts what is missing in parallel. When one engine fails the others are
-// stopped again.
-func (s *Set) Start(ctx context.Context) error {
+// Take takes the data directory until Stop, or refuses with an error that wraps ErrInUse. Start does it
+// if need be.
+func (s *Set) Take() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lock != nil {
+		return nil
+	}
+	return s.take()
+}
+
+// Start implements service.Service. It takes the data directory, and starts what is missing in parallel.
+// When one engine fails the others are stopped again.
+func (s *Set) Start(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watch != nil {
 		return errors.New("start engines: already started")
 	}
-	if err := s.take(); err != nil {
-		return err
+	if s.lock == nil {
+		if err := s.take(); err != nil {
+			return err
+		}
 	}
 	if err := s.startMissing(ctx); err != nil {
 		return errors.Join(err, s.stop(context.WithoutCancel(ctx)))

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"lodestone/pkg/config"
+)
+
+// listenAddress is an address to listen on, and the flag that it comes from.
+type listenAddress struct{ setting, address string }
+
+// checkFree returns every address that cannot be listened on. Whoever starts much before it listens asks
+// first. All are held while the others are tried, so that two that are the same are found as well.
+func checkFree(ctx context.Context, addresses ...listenAddress) error {
+	var errs []error
+	for _, a := range addresses {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", a.address)
+		switch {
+		case errors.Is(err, syscall.EADDRINUSE):
+			errs = append(errs, config.Invalid(a.setting, "is "+a.address+", which is in use already", "stop the process that uses it, or give another address"))
+		case errors.Is(err, syscall.EACCES):
+			errs = append(errs, config.Invalid(a.setting, "is "+a.address+", which this user may not listen on", "give a port above 1023"))
+		case err != nil:
+			errs = append(errs, config.Invalid(a.setting, fmt.Sprintf("cannot be listened on (%v)", err), "give an address of this machine"))
+		default:
+			defer func() { _ = l.Close() }() // an error shows when the address is taken in earnest
+		}
+	}
+	return errors.Join(errs...)
+}
