@@ -38,6 +38,8 @@ type commands struct {
 	Key         keyCommand         `cmd:"" help:"Make, list and revoke API keys."`
 	DeadLetters deadLettersCommand `cmd:"" name:"dead-letters" help:"List, show, replay and discard records that could not become rows."`
 	Verify      verifyCommand      `cmd:"" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
+	SQL         sqlCommand         `cmd:"" name:"sql" help:"Answer a query in SQL, or open a prompt, as the read-only user of the database analytics."`
+	SQLUser     sqlUserCommand     `cmd:"" name:"sql-user" help:"Make a read-only SQL user of one account: prints a file for ClickHouse's directory users.d, and the password."`
 	Demo        demoCommand        `cmd:"" help:"Play a campaign of 200 readers through the public doors and compare what the API answers with what was sent."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the process at the admin address whether it is ready; for container platforms."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// sqlServer returns the analyst's address of a migrated server.
+func sqlServer(t *testing.T) string {
+	t.Helper()
+	_, err := clickhouse.Migrate(t.Context(), clickhouse.Config{URL: enginetest.ClickHouse(t)})
+	require.NoError(t, err)
+	return enginetest.Server(t).SQLURL()
+}
+
+func TestSQLInEveryForm(t *testing.T) {
+	t.Parallel()
+	address := sqlServer(t)
+	dir := t.TempDir()
+	for format, want := range map[string]string{
+		"auto":     "\"n\",\"s\"\n0,\"x\"\n1,\"x\"\n",
+		"csv":      "\"n\",\"s\"\n0,\"x\"\n1,\"x\"\n",
+		"tsv":      "n\ts\n0\tx\n1\tx\n",
+		"json":     "{\"n\":0,\"s\":\"x\"}\n{\"n\":1,\"s\":\"x\"}\n",
+		"table":    "   ┌─n─┬─s─┐\n1. │ 0 │ x │\n2. │ 1 │ x │\n   └───┴───┘\n",
+		"vertical": "Row 1:\n──────\nn: 0\ns: x\n\nRow 2:\n──────\nn: 1\ns: x\n",
+	} {
+		path := filepath.Join(dir, format)
+		c := &sqlCommand{URL: address, Format: format, Output: path, Query: "SELECT number AS n, 'x' AS s FROM numbers(2)"}
+		require.NoError(t, c.Run(t.Context()), format)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, want, string(text), format)
+	}
+	path := filepath.Join(dir, "parquet")
+	require.NoError(t, (&sqlCommand{URL: address, Format: "parquet", Output: path, Query: "SELECT 1 AS a"}).Run(t.Context()))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(text, []byte("PAR1")) && bytes.HasSuffix(text, []byte("PAR1")))
+
+	// The query's own form goes before.
+	require.NoError(t, (&sqlCommand{URL: address, Format: "csv", Output: path, Query: "SELECT 1 AS a FORMAT TSV"}).Run(t.Context()))
+	text, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "1\n", string(text))
+}
+
+func TestSQLTakesTheSettingsOfUp(t *testing.T) {
+	t.Parallel()
+	data, path := t.TempDir(), filepath.Join(t.TempDir(), "answer")
+	_, err := writeEnvFile(data, []envLine{{"LODESTONE_SQL_URL", sqlServer(t)}})
+	require.NoError(t, err)
+	require.NoError(t, (&sqlCommand{Data: data, Format: "tsv", Output: path, Query: "SELECT currentUser() AS who, currentDatabase() AS here"}).Run(t.Context()))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "who\there\nanalyst\tanalytics\n", string(text))
+
+	err = (&sqlCommand{Data: t.TempDir(), Format: "tsv", Query: "SELECT 1"}).Run(t.Context())
+	require.True(t, config.IsInvalid(err))
+	require.ErrorContains(t, err, "LODESTONE_SQL_URL")
+}
+
+func TestSQLErrorsArePlainAndHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	address := sqlServer(t)
+	_, password, _ := strings.Cut(strings.TrimPrefix(address, "http://analyst"), ":")
+	password, _, _ = strings.Cut(password, "@")
+	require.NotEmpty(t, password)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	nobody := free.Addr().String()
+	require.NoError(t, free.Close())
+	for _, c := range []struct{ url, query, want string }{
+		{address, "SELEKT 1", "Syntax error"},
+		{address, "SELECT nothing FROM events", "Unknown expression identifier `nothing`"},
+		{address, "SELECT * FROM lodestone.events", "Not enough privileges"},
+		{address, "SELECT throwIf(number = 1500000, 'at the end') FROM numbers(1600000) LIMIT 10 OFFSET 1500000", "at the end"},
+		{strings.Replace(address, password, "wrong", 1), "SELECT 1", "does not know this user and password"},
+		{strings.Replace(address, "database=analytics", "database=nowhere", 1), "SELECT 1", "no such database"},
+		{"http://analyst:" + password + "@" + nobody + "/", "SELECT 1", "cannot reach ClickHouse at " + nobody},
+		{"http://analyst:" + password + "@%zz/", "SELECT 1", "--sql-url"},
+		{"clickhouse://analyst:" + password + "@h/", "SELECT 1", "--sql-url"},
+	} {
+		path := filepath.Join(t.TempDir(), "answer")
+		err := (&sqlCommand{URL: c.url, Format: "csv", Output: path, Query: c.query}).Run(t.Context())
+		require.ErrorContains(t, err, c.want, c.query)
+		require.NotContains(t, err.Error(), password)
+		require.NotContains(t, err.Error(), "DB::Exception", "it is for people")
+		require.NoFileExists(t, path)
+		left, err := os.ReadDir(filepath.Dir(path))
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	client, err := newSQLClient(address)
+	require.NoError(t, err)
+	require.ErrorIs(t, client.write(ctx, "SELECT 1", "TSV", io.Discard), context.Canceled)
+}
+
+// Visitors choose the text of user agents and referrers.
+func TestSQLShowsNothingThatSteersTheTerminal(t *testing.T) {
+	t.Parallel()
+	client, err := newSQLClient(sqlServer(t))
+	require.NoError(t, err)
+	var shown bytes.Buffer
+	require.NoError(t, client.show(t.Context(), `SELECT 'a\x1b]0;title\x07b\x7f\xc2\x9bc' AS x`, "Vertical", &shown))
+	require.Contains(t, shown.String(), "a\uFFFD]0;title\uFFFDb\uFFFD\uFFFDc")
+}
+
+func TestSQLPrompt(t *testing.T) {
+	t.Parallel()
+	client, err := newSQLClient(sqlServer(t))
+	require.NoError(t, err)
+	var out bytes.Buffer
+	lines := []string{
+		"", "help", `\d`, `\d link_views`, `\d x' OR '1`, "SELECT", "  1 +", "41 AS answer;", `SELECT 7 AS seven \G`, "SELEKT 1 FROM;", "exit", "SELECT 'never';",
+	}
+	p := &sqlPrompt{
+		format: "TSVWithNames", out: &out,
+		ask: func(query, format string) error { return client.show(t.Context(), query, format, &out) },
+		read: func(string) (string, error) {
+			if len(lines) == 0 {
+				return "", io.EOF
+			}
+			line := lines[0]
+			lines = lines[1:]
+			return line, nil
+		},
+	}
+	require.NoError(t, p.run())
+	for _, want := range []string{`\q `, "name\naccess_links\nevents\n", "generic_link_id\tUUID\n", "answer\n42\n", "seven: 7", "Syntax error"} {
+		require.Contains(t, out.String(), want)
+	}
+	require.NotContains(t, out.String(), "never")
+
+	lines = []string{"SELECT 1"}
+	require.NoError(t, p.run(), "who leaves in the middle leaves")
+}
+
+func TestSQLUserOfAnAccount(t *testing.T) {
+	t.Parallel()
+	account := uuid.New()
+	made := launch(t, t.TempDir(), nil, "sql-user", "--name", "analyst_acme", "--account", account.String())
+	require.Zero(t, made.wait())
+	require.Contains(t, made.out.String(), fmt.Sprintf("account_id = toUUID('%s')", account))
+	require.Contains(t, made.out.String(), "Password of analyst_acme")
+	wrong := launch(t, t.TempDir(), nil, "sql-user", "--name", "Not one", "--account", account.String())
+	require.Equal(t, exitSettings, wrong.wait())
+	require.Contains(t, wrong.out.String(), "--name")
+
+	answer := launch(t, t.TempDir(), []string{"LODESTONE_SQL_URL=" + sqlServer(t)}, "sql", "SELECT 6 * 7 AS answer")
+	require.Zero(t, answer.wait())
+	require.Equal(t, "\"answer\"\n42\n", answer.out.String(), "CSV where no terminal is")
+}
