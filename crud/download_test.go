@@ -36,7 +36,7 @@ func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
 			for i := range 4 {
 				first, last := i*len(r.file)/4, (i+1)*len(r.file)/4-1
 				wg.Go(func() {
-					req, err := http.NewRequestWithContext(r.t.Context(), "GET", r.fixture.url+url, http.NoBody)
+					req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.fixture.url+url, http.NoBody)
 					if err != nil {
 						return
 					}
@@ -78,7 +78,7 @@ func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
 func (r *reading) abort(url string, want int) int {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", r.fixture.url+url, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.fixture.url+url, http.NoBody)
 	require.NoError(r.t, err)
 	res, err := r.fixture.http.Do(req)
 	require.NoError(r.t, err)

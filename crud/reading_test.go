@@ -83,7 +83,7 @@ func newReading(t *testing.T, size int) *reading {
 	})
 	r.user = f.user(t, account.Team)
 	r.magnet = r.user.magnet(t)
-	put := r.user.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(r.file),
+	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(r.file),
 		"Content-Type", "application/pdf", "Content-Disposition", `attachment; filename="guide.pdf"`)
 	require.Equal(t, 200, put.status, put.body)
 	return r
@@ -92,12 +92,12 @@ func newReading(t *testing.T, size int) *reading {
 // link makes an access link and returns its id and path.
 func (r *reading) link(fields string) (id, path string) {
 	r.t.Helper()
-	made := r.user.post(r.t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"%s}`, r.magnet.ID, fields)).object(r.t)
+	made := r.post(r.t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"%s}`, r.magnet.ID, fields)).object(r.t)
 	return made["id"].(string), strings.TrimPrefix(made["url"].(string), site)
 }
 
 // ask makes a request as a browser's page would.
-func (r *reading) ask(method, path, body string, header ...string) (*http.Response, []byte) {
+func (r *reading) ask(method, path, body string, header ...string) (got, []byte) {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), method, r.fixture.url+path, strings.NewReader(body))
 	require.NoError(r.t, err)
@@ -111,7 +111,13 @@ func (r *reading) ask(method, path, body string, header ...string) (*http.Respon
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	require.NoError(r.t, err)
-	return res, text
+	return got{res.StatusCode, res.Header}, text
+}
+
+// got is an answer but for its body.
+type got struct {
+	StatusCode int
+	Header     http.Header
 }
 
 // opened is the answer to who opens a link.
@@ -201,7 +207,7 @@ func TestMaxViewsHoldsAgainstManyAtOnce(t *testing.T) {
 	codes := make([]int, 24)
 	for i := range codes {
 		wg.Go(func() {
-			req, err := http.NewRequestWithContext(t.Context(), "POST", r.fixture.url+path+"/sessions", strings.NewReader("{}"))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.fixture.url+path+"/sessions", strings.NewReader("{}"))
 			if err != nil {
 				return
 			}
@@ -230,15 +236,15 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 	_, err := db.Exec(t.Context(), "UPDATE access_links SET expires_at = now() - interval '1 second' WHERE id = $1", expired)
 	require.NoError(t, err)
 	inactive, inactivePath := r.link("")
-	r.user.patch(t, "/api/v1/access-links/"+inactive, `{"is_active":false}`)
+	r.patch(t, "/api/v1/access-links/"+inactive, `{"is_active":false}`)
 	deleted, deletedPath := r.link("")
-	r.user.remove(t, "/api/v1/access-links/"+deleted)
+	r.remove(t, "/api/v1/access-links/"+deleted)
 	_, used := r.link(`,"max_views":1`)
 	r.open(used, "{}")
 	_, err = db.Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes'")
 	require.NoError(t, err)
 	empty := r.user.magnet(t)
-	bare := r.user.post(t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"}`, empty.ID)).object(t)
+	bare := r.post(t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"}`, empty.ID)).object(t)
 
 	for path, want := range map[string]struct {
 		status int
@@ -265,7 +271,7 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 	require.Contains(t, string(text), "<h1>")
 	_, one := r.ask("GET", "/a/aaaaaaaaaaaaaaaaaaaaaaaaaa", "")
 	_, two := r.ask("GET", deletedPath, "")
-	require.Equal(t, len(one), len(two), "what is unknown looks the same")
+	require.Len(t, two, len(one), "what is unknown looks the same")
 }
 
 // Switching a link off ends what is being read; a new file does not change it.
@@ -294,7 +300,7 @@ func TestFileOfASession(t *testing.T) {
 	require.Equal(t, 304, res.StatusCode)
 
 	other := pdftest.New(5, 0)
-	put := r.user.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(other), "Content-Type", "application/pdf")
+	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(other), "Content-Type", "application/pdf")
 	require.Equal(t, 200, put.status)
 	_, whole = r.ask("GET", o.File, "")
 	require.Equal(t, r.file, whole, "who reads goes on with the file that was begun")
@@ -311,7 +317,7 @@ func TestFileOfASession(t *testing.T) {
 		res, _ := r.ask("GET", bad, "")
 		require.Equal(t, 410, res.StatusCode, bad)
 	}
-	r.user.patch(t, "/api/v1/access-links/"+id, `{"is_active":false}`)
+	r.patch(t, "/api/v1/access-links/"+id, `{"is_active":false}`)
 	res, _ = r.ask("GET", o.File, "")
 	require.Equal(t, 410, res.StatusCode)
 }
@@ -346,8 +352,8 @@ func TestPreviewCountsNowhere(t *testing.T) {
 	t.Parallel()
 	r := newReading(t, 0)
 	id, path := r.link(`,"max_views":1`)
-	r.user.patch(t, "/api/v1/access-links/"+id, `{"is_active":false}`)
-	made := r.user.post(t, "/api/v1/access-links/"+id+"/preview", "").object(t)
+	r.patch(t, "/api/v1/access-links/"+id, `{"is_active":false}`)
+	made := r.post(t, "/api/v1/access-links/"+id+"/preview", "").object(t)
 	u, err := url.Parse(made["url"].(string))
 	require.NoError(t, err)
 	res, text := r.ask("GET", u.RequestURI(), "")
