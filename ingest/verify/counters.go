@@ -270,23 +270,21 @@ func moment(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// laggingSubmissions are those that show less than their access links do. They may show more: an
-// access link that was deleted takes its views with it, a submission keeps them.
-const laggingSubmissions = `
-SELECT s.id, s.view_count, n.views
+// wrongSubmissions are those that show something else than their access links do.
+const wrongSubmissions = `
+SELECT s.id, s.view_count, coalesce(n.views, 0)
 FROM submissions s
-JOIN (
+LEFT JOIN (
     SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
     FROM access_links WHERE submission_id IS NOT NULL GROUP BY submission_id
 ) AS n ON n.submission_id = s.id
-WHERE s.view_count < n.views OR s.viewed <> (s.view_count > 0)
-   OR coalesce(s.first_viewed_at > n.first, n.first IS NOT NULL)
-   OR coalesce(s.last_viewed_at < n.last, n.last IS NOT NULL)
+WHERE (s.view_count, s.viewed, s.first_viewed_at, s.last_viewed_at)
+    IS DISTINCT FROM (coalesce(n.views, 0), coalesce(n.views, 0) > 0, n.first, n.last)
 ORDER BY s.id LIMIT 1000`
 
 // compareSubmissions compares submissions with their access links, which are set in one transaction.
 func (v *Verifier) compareSubmissions(ctx context.Context, report *Report) error {
-	rows, err := v.Pool.Unscoped().Query(ctx, laggingSubmissions)
+	rows, err := v.Pool.Unscoped().Query(ctx, wrongSubmissions)
 	if err != nil {
 		return fmt.Errorf("compare submissions: %w", err)
 	}

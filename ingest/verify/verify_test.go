@@ -74,15 +74,19 @@ func TestEachDifferenceIsFound(t *testing.T) {
 				r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset < 2 SETTINGS mutations_sync = 2")
 			}, []string{"lost      " + views + "0 to 1 (2;", "access link"},
 		},
-		"a row is doubled":        {func(r *rig) { r.copyRow("4", "4") }, []string{"doubled   " + views + "4 to 4 (1;"}},
-		"a repeat is stored":      {func(r *rig) { r.copyRow("1", "3") }, []string{"repeated  " + views + "3 to 3 (1;"}},
-		"rows beyond the log":     {func(r *rig) { r.copyRow("1", "9") }, []string{"foreign   " + views + "8 to 9 (2;"}},
-		"a counter of a link":     {func(r *rig) { r.exec("UPDATE access_links SET view_count = 1 WHERE id = $1", r.link) }, []string{"has 1 views"}},
-		"a date of a link":        {func(r *rig) { r.exec("UPDATE access_links SET last_viewed_at = now() WHERE id = $1", r.link) }, []string{"access link", "submission"}},
-		"a link without events":   {func(r *rig) { r.exec("UPDATE access_links SET view_count = 7 WHERE id = $1", r.other) }, []string{"0 views", "submission"}},
-		"a generic link":          {func(r *rig) { r.exec("UPDATE generic_links SET view_count = 3") }, []string{"generic link"}},
-		"a submission":            {func(r *rig) { r.exec("UPDATE submissions SET view_count = 0, viewed = false") }, []string{"submission"}},
-		"a deleted link is right": {func(r *rig) { r.exec("DELETE FROM access_links WHERE id = $1", r.link) }, nil},
+		"a row is doubled":           {func(r *rig) { r.copyRow("4", "4") }, []string{"doubled   " + views + "4 to 4 (1;"}},
+		"a repeat is stored":         {func(r *rig) { r.copyRow("1", "3") }, []string{"repeated  " + views + "3 to 3 (1;"}},
+		"rows beyond the log":        {func(r *rig) { r.copyRow("1", "9") }, []string{"foreign   " + views + "8 to 9 (2;"}},
+		"a counter of a link":        {func(r *rig) { r.exec("UPDATE access_links SET view_count = 1 WHERE id = $1", r.link) }, []string{"has 1 views", "submission"}},
+		"a date of a link":           {func(r *rig) { r.exec("UPDATE access_links SET last_viewed_at = now() WHERE id = $1", r.link) }, []string{"access link", "submission"}},
+		"a link without events":      {func(r *rig) { r.exec("UPDATE access_links SET view_count = 7 WHERE id = $1", r.other) }, []string{"0 views", "submission"}},
+		"a generic link":             {func(r *rig) { r.exec("UPDATE generic_links SET view_count = 3") }, []string{"generic link"}},
+		"a submission":               {func(r *rig) { r.exec("UPDATE submissions SET view_count = 0, viewed = false") }, []string{"submission"}},
+		"a submission without links": {func(r *rig) { r.exec("DELETE FROM access_links WHERE id IN ($1, $2)", r.link, r.other) }, []string{"submission"}},
+		"a deleted link is right": {func(r *rig) {
+			r.exec("DELETE FROM access_links WHERE id = $1", r.link)
+			r.exec("UPDATE submissions SET view_count = 0, viewed = false, first_viewed_at = NULL, last_viewed_at = NULL")
+		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,6 +134,7 @@ func TestOnlyTheSpanIsCompared(t *testing.T) {
 	r.consume()
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 1 SETTINGS mutations_sync = 2")
 	r.exec("UPDATE access_links SET view_count = 2 WHERE id = $1", r.link)
+	r.exec("UPDATE submissions SET view_count = 2")
 	r.requireDifferences(Span{Since: now.Add(-90 * time.Minute)})
 	r.requireDifferences(Span{Until: now.Add(-150 * time.Minute)})
 	r.requireDifferences(Span{Since: now.Add(-150 * time.Minute), Until: now.Add(-90 * time.Minute)}, "lost      lodestone.events partition 0, offsets 1 to 1")
