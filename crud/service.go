@@ -80,13 +80,14 @@ func baseURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// Parts is what the service works with. All of it is required.
+// Parts is what the service works with. All of it but Home is required.
 type Parts struct {
 	Postgres *postgres.Pool
 	Tokens   *token.Ring
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
 	Grace    time.Duration // for jobs in flight when the process stops
+	Home     http.Handler  // the page at "/"; nil: there is none
 }
 
 // Service holds the operations on entities.
@@ -126,7 +127,7 @@ func New(c Config, p Parts) (*Service, error) {
 		return nil, err
 	}
 	site := strings.TrimRight(c.PublicURL, "/")
-	pages, err := page.New(page.Options{URL: site, Log: p.Log})
+	pages, err := page.New(page.Options{URL: site, Log: p.Log, Home: p.Home})
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,9 @@ func (q *Query) Register(a *api.API) {
 // itself: it passes them on to a process that does.
 func Describe(a *api.API) { new(Query).Register(a.DescriptionOnly()) }
 
+// Events returns the lists of events that the operations show, for a page of the same process.
+func (q *Query) Events() *eventlist.Lister { return q.events }
+
 // Ready returns nil if both databases answer.
 func (q *Query) Ready(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"lodestone/crud"
@@ -45,7 +46,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 	if c.Crud.QueryURL != "" {
 		query.Describe(site) // one description for clients, whichever process answers
 	}
-	if err := p.addCrud(site, c.Crud, c.Token, pool, crudGrace); err != nil {
+	if err := p.addCrud(site, c.Crud, c.Token, pool, crudGrace, nil); err != nil {
 		return err
 	}
 	p.addSite(c.Site, site)
@@ -63,13 +64,14 @@ func publicURL(c crud.Config, site siteConfig) string {
 // crudGrace is the time that mails and webhooks in flight get when the process stops.
 const crudGrace = 10 * time.Second
 
-// addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack.
-func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *postgres.Pool, grace time.Duration) error {
+// addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack. home is
+// the page at "/", or nil.
+func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *postgres.Pool, grace time.Duration, home http.Handler) error {
 	ring, err := t.Ring()
 	if err != nil {
 		return err
 	}
-	service, err := crud.New(c, crud.Parts{Postgres: pool, Tokens: ring, Log: p.log, Metrics: p.metrics, Grace: grace})
+	service, err := crud.New(c, crud.Parts{Postgres: pool, Tokens: ring, Log: p.log, Metrics: p.metrics, Grace: grace, Home: home})
 	if err != nil {
 		return err
 	}

@@ -18,21 +18,21 @@ import (
 // demoOwner is who is told of the demo account's leads, where mails stay on this machine.
 const demoOwner = "owner@example.com"
 
-// demoKey returns a working API key of the demo account: the one that the last start wrote down,
+// demoKey returns the demo account with a working API key of it: the one that the last start wrote down,
 // else a new one. The account is made on the first start of a data directory; owner is told of its leads,
 // unless it is "".
-func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *slog.Logger) (string, error) {
+func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *slog.Logger) (uuid.UUID, string, error) {
 	key, err := readEnvFile(dir, "LODESTONE_API_KEY")
 	if err != nil {
-		return "", err
+		return uuid.Nil, "", err
 	}
 	if key != "" {
 		identity, err := auth.NewVerifier(pool, log).Verify(ctx, key)
 		if err == nil && identity.Has(auth.Read) && identity.Has(auth.Write) {
-			return key, nil
+			return identity.AccountID, key, nil
 		}
 		if err != nil && !auth.IsInvalid(err) {
-			return "", fmt.Errorf("check the demo account's key: %w", err)
+			return uuid.Nil, "", fmt.Errorf("check the demo account's key: %w", err)
 		}
 	}
 	accounts := account.New(pool)
@@ -47,19 +47,19 @@ func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *s
 	for {
 		text, err := readOrMake(file, makeAccount)
 		if err != nil {
-			return "", err
+			return uuid.Nil, "", err
 		}
 		id, err := uuid.Parse(text)
 		if err != nil {
-			return "", fmt.Errorf("read %s: %w", file, err)
+			return uuid.Nil, "", fmt.Errorf("read %s: %w", file, err)
 		}
 		made, err := accounts.CreateKey(ctx, id, "lodestone up", auth.Read, auth.Write)
 		if errors.Is(err, account.ErrUnknown) { // another Postgres than last time
 			if err := os.Remove(file); err != nil {
-				return "", fmt.Errorf("forget the demo account: %w", err)
+				return uuid.Nil, "", fmt.Errorf("forget the demo account: %w", err)
 			}
 			continue
 		}
-		return made.Text, err
+		return id, made.Text, err
 	}
 }

@@ -28,3 +28,11 @@ func (c *upCommand) addMailbox(ctx context.Context, p *process, site *api.API, d
 	p.stack.Add("mailbox", m)
 	return "http://" + visible(c.Site.Listen) + mailbox.Path, m.Register(site, c.Crud.PublicURL, p.log)
 }
+
+// mailboxPath returns the path of the mailbox's page, if there is one.
+func mailboxPath(url string) string {
+	if url == "" {
+		return ""
+	}
+	return mailbox.Path
+}

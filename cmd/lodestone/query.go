@@ -50,7 +50,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.addQuery(site, c.Query, c.ClickHouse, pool); err != nil {
+	if _, err := p.addQuery(site, c.Query, c.ClickHouse, pool); err != nil {
 		return err
 	}
 	p.addSite(c.Site, site)
@@ -81,15 +81,15 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, pg postgres.Co
 }
 
 // addQuery registers the analytics endpoints.
-func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, pool *postgres.Pool) error {
+func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, pool *postgres.Pool) (*query.Query, error) {
 	service, err := query.New(c, query.Deps{ClickHouse: s, Postgres: pool})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.checks["query"] = service.Ready
 	p.stack.Add("query service", closing(service.Close))
 	service.Register(site)
-	return nil
+	return service, nil
 }
 
 // addSite puts the server of the API, with everything that was registered on it, onto the stack.

@@ -1,13 +1,19 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
+	"lodestone/pkg/client"
 	"lodestone/pkg/engine"
 )
 
@@ -15,8 +21,35 @@ import (
 type wired struct {
 	command *upCommand
 	engines *engine.Set
-	key     string // API key of the demo account; secret
-	mailbox string // page of the built-in mailbox; "" if mails go to an SMTP server
+	account uuid.UUID // the demo account
+	key     string    // its API key; secret
+	mailbox string    // page of the built-in mailbox; "" if mails go to an SMTP server
+
+	sample  atomic.Pointer[uuid.UUID] // the generic link that is made on the first start
+	landing string                    // URL of its page; "": there is none
+}
+
+// sampleID returns the sample's link, or uuid.Nil.
+func (w *wired) sampleID() uuid.UUID {
+	if id := w.sample.Load(); id != nil {
+		return *id
+	}
+	return uuid.Nil
+}
+
+// addSample makes the sample if it is the first start. Everything else works without it.
+func (w *wired) addSample(ctx context.Context, log *slog.Logger) {
+	if w.command.NoSample {
+		return
+	}
+	own := client.New(w.local(), w.key, nil)
+	id, url, err := sample(ctx, own, w.engines.DataDir(), w.account)
+	if err != nil {
+		log.Warn("there is no sample to try out; the next start tries again", "error", err)
+		return
+	}
+	w.landing = url
+	w.sample.Store(&id)
 }
 
 func (w *wired) collectorURL() string { return w.command.Crud.CollectorURL }
@@ -47,18 +80,20 @@ func (w *wired) print(out io.Writer, env string, took time.Duration) {
 	fmt.Fprintf(out, `
 Lodestone %s is ready after %.1f s.
 
-  API        %s/api/v1
-  API docs   %s/api/v1/docs
-  Collector  %s/v1/events
-%s  Metrics    http://%s/metrics
-  API key    %s
-  Settings   %s
+%s  Look on       %s/
+%s  API           %s/api/v1
+  API docs      %s/api/v1/docs
+  Collector     %s/v1/events
+  Metrics       http://%s/metrics
+  API key       %s
+  Settings      %s
 
 Try next, in a second terminal:
 
   %s demo
   source %s; curl -s -H "Authorization: Bearer $LODESTONE_API_KEY" "$LODESTONE_URL/api/v1/analytics?per_page=3"
-`, version, took.Seconds(), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(), w.mailboxLine(), visible(w.command.Admin.Listen),
+`, version, took.Seconds(), urlLine("Landing page", w.landing), w.local(), urlLine("Mailbox", w.mailbox), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
+		visible(w.command.Admin.Listen),
 		w.key, env, program, env)
 	if w.engines.SQLURL() != "" {
 		fmt.Fprintf(out, `  source %s; curl -s "$LODESTONE_SQL_URL" -d 'SELECT event_type, count() FROM events GROUP BY 1 FORMAT PrettyCompact'
@@ -67,11 +102,14 @@ Try next, in a second terminal:
 	fmt.Fprint(out, "\nCtrl-C stops everything; the data stay.\n")
 }
 
-func (w *wired) mailboxLine() string {
-	if w.mailbox == "" {
+// local returns the address of the site on this machine, which alone shows what is for who sits at it.
+func (w *wired) local() string { return "http://" + visible(w.command.Site.Listen) }
+
+func urlLine(name, url string) string {
+	if url == "" {
 		return ""
 	}
-	return "  Mailbox    " + w.mailbox + "\n"
+	return fmt.Sprintf("  %-12s  %s\n", name, url)
 }
 
 // relative returns the shorter way to say a path.

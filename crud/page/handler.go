@@ -19,7 +19,11 @@ const maxForm = 64 << 10
 // Register mounts what all pages need.
 func (s *Site) Register(a *api.API) {
 	a.Handle("GET "+AssetPath, s.assets)
-	a.Handle("GET /{$}", s.Nothing())
+	home := s.home
+	if home == nil {
+		home = s.Nothing() // visitors who shorten an address learn no more than that
+	}
+	a.Handle("GET /{$}", home)
 }
 
 // Nothing serves the page that says that there is none, for addresses that people may come to.

@@ -22,11 +22,12 @@ import (
 //go:embed web
 var web embed.FS
 
-// Options are what the pages of an installation share. All but Unavailable is required.
+// Options are what the pages of an installation share. URL and Log are required.
 type Options struct {
 	URL         string             // public address of the site, without a slash at the end
 	Log         *slog.Logger       // learns the causes of errors
 	Unavailable []func(error) bool // errors that will pass by themselves
+	Home        http.Handler       // the page at "/"; nil: there is none
 }
 
 // Site makes and serves pages. It is safe for concurrent use once everything is parsed and added.
@@ -34,6 +35,7 @@ type Site struct {
 	url, prefix string
 	log         *slog.Logger
 	unavailable []func(error) bool
+	home        http.Handler
 	base        *template.Template
 	baseCSS     string
 	status      *Template
@@ -52,7 +54,7 @@ func New(o Options) (*Site, error) {
 		return nil, fmt.Errorf("parse address of the site: %w", err)
 	}
 	s := &Site{
-		url: public.String(), prefix: public.EscapedPath(), log: o.Log, unavailable: o.Unavailable,
+		url: public.String(), prefix: public.EscapedPath(), log: o.Log, unavailable: o.Unavailable, home: o.Home,
 		assets: newAssets(public.EscapedPath()), forms: http.NewCrossOriginProtection(),
 	}
 	if origin := Origin(o.URL); origin != "" {

@@ -40,6 +40,9 @@ func (d *Demo) ask(ctx context.Context) (*answer, error) {
 			return nil, err
 		}
 	}
+	if err := d.readPages(ctx, got); err != nil {
+		return nil, err
+	}
 	// The counters of links follow within two seconds.
 	err = poll(ctx, func() (bool, error) {
 		var err error
@@ -132,6 +135,48 @@ func (d *Demo) readEvents(ctx context.Context, got *answer, bot bool) error {
 		}
 		f.Cursor = *page.Pagination.NextCursor
 	}
+}
+
+// readPages asks what the landing pages saw and brought.
+func (d *Demo) readPages(ctx context.Context, got *answer) error {
+	err := poll(ctx, func() (bool, error) {
+		got.looks, got.forms = 0, 0
+		for i := range d.pages {
+			err := whileLimited(ctx, func() (err error) {
+				d.pages[i], err = d.api.GenericLink(ctx, d.pages[i].ID)
+				return err
+			})
+			if err != nil {
+				return false, fmt.Errorf("ask for a generic link: %w", err)
+			}
+			got.looks += int(d.pages[i].ViewCount)
+			got.forms += int(d.pages[i].SubmissionCount)
+		}
+		return got.looks >= d.sent.looks, nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, link := range d.pages {
+		for f := (client.SubmissionFilter{Paging: client.Paging{PerPage: 100}}); ; {
+			var page client.Page[client.Submission]
+			err := whileLimited(ctx, func() (err error) {
+				page, err = d.api.Submissions(ctx, link.ID, f)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("ask for submissions: %w", err)
+			}
+			for _, s := range page.Data {
+				got.bySource[s.UTM["utm_source"]]++
+			}
+			if page.Pagination.NextCursor == nil {
+				break
+			}
+			f.Cursor = *page.Pagination.NextCursor
+		}
+	}
+	return nil
 }
 
 func (d *Demo) readLinkViews(ctx context.Context) (views int, err error) {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +22,9 @@ import (
 //
 //go:embed guide.pdf
 var guide []byte
+
+// Guide returns the document: a PDF of twelve pages. It must not be changed.
+func Guide() []byte { return guide }
 
 // Config is the setting of a demo.
 type Config struct {
@@ -58,15 +60,14 @@ var ErrDisagree = errors.New("the answers do not agree with what was sent")
 
 // Demo is one campaign.
 type Demo struct {
-	cfg  Config
-	api  *client.Client
-	http *http.Client
-	out  io.Writer
+	cfg Config
+	api *client.Client
+	out io.Writer
 
 	magnet client.LeadMagnet
+	pages  []client.GenericLink
 	visits []visit
-	tokens []string          // of the visits' access links
-	links  []string          // ids of the same
+	looks  []visit           // of landing pages alone
 	emails map[string]counts // of people and bots
 	sent   *tally
 }
@@ -78,20 +79,16 @@ type counts struct{ links, views int64 }
 func New(c Config, out io.Writer) *Demo {
 	return &Demo{
 		cfg: c, out: out, sent: newTally(), emails: map[string]counts{},
-		api:  client.New(c.URL, c.APIKey, nil),
-		http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: readersAtOnce}},
+		api: client.New(c.URL, c.APIKey, nil),
 	}
 }
 
 // Run plays the campaign and prints the comparison. It returns ErrDisagree if there is a difference.
 func (d *Demo) Run(ctx context.Context) error {
-	defer d.http.CloseIdleConnections()
 	if err := d.offer(ctx); err != nil {
 		return err
 	}
-	if err := d.invite(ctx); err != nil {
-		return err
-	}
+	d.plan()
 	begin := time.Now()
 	if err := d.play(ctx); err != nil {
 		return err
@@ -134,33 +131,16 @@ func (d *Demo) offer(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("create a generic link: %w", err)
 		}
-		fmt.Fprintf(d.out, "Generic link  %s\n", link.Slug)
+		d.pages = append(d.pages, link)
+		fmt.Fprintf(d.out, "Landing page  %s\n", link.URL)
 	}
 	return nil
 }
 
-// invite makes an access link for each visit.
-func (d *Demo) invite(ctx context.Context) error {
-	d.visits = plan(d.cfg.Seed, d.cfg.Visitors, *d.magnet.PageCount, time.Now())
-	d.tokens, d.links = make([]string, len(d.visits)), make([]string, len(d.visits))
-	var done atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(readersAtOnce)
-	stop := d.progress("Access links", int64(len(d.visits)), &done)
-	for i, v := range d.visits {
-		group.Go(func() error {
-			var link client.AccessLink
-			err := whileLimited(ctx, func() (err error) {
-				link, err = d.api.CreateAccessLink(ctx, client.NewAccessLink{LeadMagnetID: d.magnet.ID, Email: v.email})
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("create an access link: %w", err)
-			}
-			d.tokens[i], d.links[i] = link.TrackingToken, link.ID
-			done.Add(1)
-			return nil
-		})
+// plan says what visitors will do, and what is expected of it.
+func (d *Demo) plan() {
+	d.visits, d.looks = plan(d.cfg.Seed, d.cfg.Visitors, *d.magnet.PageCount)
+	for _, v := range d.visits {
 		expect := d.emails[v.email]
 		expect.links++
 		if !v.bot {
@@ -169,21 +149,23 @@ func (d *Demo) invite(ctx context.Context) error {
 		}
 		d.emails[v.email] = expect
 	}
-	err := group.Wait()
-	stop()
-	return err
 }
 
-// play lets every reader read.
+// play lets everybody look at the landing pages, and the readers read. Who comes twice is not there twice
+// at the same time.
 func (d *Demo) play(ctx context.Context) error {
 	var done atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readersAtOnce)
-	stop := d.progress("Readers     ", int64(len(d.visits)), &done)
-	for i := range d.visits {
+	total := len(d.visits) + len(d.looks)
+	stop := d.progress("Visitors     ", int64(total), &done)
+	for i := range total {
 		group.Go(func() error {
 			defer done.Add(1)
-			return d.readAloud(ctx, i)
+			if i < len(d.visits) {
+				return d.come(ctx, i, &d.visits[i], true)
+			}
+			return d.come(ctx, i, &d.looks[i-len(d.visits)], false)
 		})
 	}
 	err := group.Wait()

@@ -17,15 +17,41 @@ type event struct {
 	SessionID string         `json:"session_id"`
 	CreatedAt time.Time      `json:"created_at"`
 	SentAt    time.Time      `json:"sent_at"`
+
+	at time.Duration // since the beginning of the visit
 }
 
-// visit is one reader's way through the document.
+// visit is one reader's way from a landing page through the document.
 type visit struct {
 	email     string
+	page      int // which landing page
+	campaign  campaign
+	scripts   bool // counts the view of the landing page by a script; else by an image
 	userAgent string
-	bot       bool
+	bot       bool // what opens the personal link is a scanner of mails
 	repeats   bool // sends one of its batches twice, as a browser does that got no answer
 	events    []event
+	took      time.Duration
+	download  download
+}
+
+// download is how much of the file a reader takes.
+type download int
+
+const (
+	none download = iota
+	part
+	whole
+)
+
+// campaign is where a visitor comes from.
+type campaign struct{ source, medium, name, referrer string }
+
+var campaigns = []campaign{
+	{"newsletter", "email", "autumn", ""},
+	{"linkedin", "social", "autumn", "https://www.linkedin.com/feed/"},
+	{"search", "cpc", "guides", "https://www.google.com/"},
+	{"", "", "", "https://partner.example.org/recommended"}, // without parameters
 }
 
 // Kinds of events.
@@ -34,6 +60,9 @@ const (
 	downloadStarted   = "download_started"
 	downloadCompleted = "download_completed"
 )
+
+// landingPages is how many generic links lead to the document.
+const landingPages = 2
 
 var people = []string{
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
@@ -53,42 +82,46 @@ var firstNames = []string{"ada", "ben", "chloe", "david", "elena", "finn", "grac
 
 // plan draws the visits. Only the ids differ from run to run of one seed: events of two runs must
 // not be taken for repeats of each other.
-func plan(seed uint64, visitors, pages int, now time.Time) []visit {
+func plan(seed uint64, visitors, pages int) (visits, lookers []visit) {
 	random := rand.New(rand.NewPCG(seed, 0))
-	visits := make([]visit, visitors)
+	visits = make([]visit, visitors)
 	for i := range visits {
 		v := &visits[i]
-		// Every tenth reader is one who came before, on a link of their own each time.
+		// Every tenth reader is one who came before, to the other landing page, and so has two links.
 		reader := i
+		v.page = random.IntN(landingPages)
 		if i%10 == 9 {
 			reader = i - 4
+			v.page = 1 - visits[reader].page
 		}
+		v.campaign = campaigns[random.IntN(len(campaigns))]
+		v.scripts = random.Float64() < 0.9
 		v.email = fmt.Sprintf("%s.%03d@example.com", firstNames[reader%len(firstNames)], reader)
 		v.bot = random.Float64() < 0.08
 		v.repeats = random.Float64() < 0.1
 		v.userAgent = people[random.IntN(len(people))]
-		if v.bot {
-			v.userAgent = crawlers[random.IntN(len(crawlers))]
-		}
-		v.events = read(random, v.bot, pages, now)
+		v.read(random, pages)
 	}
-	return visits
+	// Not everybody who sees a landing page leaves an address.
+	lookers = make([]visit, visitors*3/5)
+	for i := range lookers {
+		lookers[i] = visit{
+			page: random.IntN(landingPages), campaign: campaigns[random.IntN(len(campaigns))],
+			scripts: random.Float64() < 0.9, userAgent: people[random.IntN(len(people))],
+		}
+	}
+	return visits, lookers
 }
 
-// read returns the events of one session.
-func read(random *rand.Rand, bot bool, pages int, now time.Time) []event {
-	session := uuid.NewString()
-	// Some time in the last day, and over by now.
-	at := now.Add(-time.Duration(30+random.IntN(23*60)) * time.Minute)
-	add := func(events []event, kind string, data map[string]any) []event {
-		return append(events, event{
-			Type: kind, Data: data, EventID: uuid.NewString(), SessionID: session, CreatedAt: at.UTC(),
-		})
+// read adds the events of one session.
+func (v *visit) read(random *rand.Rand, pages int) {
+	add := func(kind string, data map[string]any) {
+		v.events = append(v.events, event{Type: kind, Data: data, EventID: uuid.NewString(), at: v.took})
 	}
-	if bot {
-		return add(nil, pageViewed, map[string]any{"page": 1, "duration_ms": 0})
+	if v.bot {
+		add(pageViewed, map[string]any{"page": 1, "duration_ms": 0})
+		return
 	}
-	var events []event
 	last := pages
 	if random.Float64() < 0.45 { // leaves early
 		last = 1 + random.IntN(pages-1)
@@ -96,20 +129,19 @@ func read(random *rand.Rand, bot bool, pages int, now time.Time) []event {
 	for page := 1; page <= last; page++ {
 		duration := time.Duration(1500+random.ExpFloat64()*9000) * time.Millisecond
 		duration = min(duration, 90*time.Second)
-		at = at.Add(duration)
-		events = add(events, pageViewed, map[string]any{"page": page, "duration_ms": duration.Milliseconds()})
+		v.took += duration
+		add(pageViewed, map[string]any{"page": page, "duration_ms": duration.Milliseconds()})
 		if page > 1 && random.Float64() < 0.06 { // turns back
-			at = at.Add(2 * time.Second)
-			events = add(events, pageViewed, map[string]any{"page": page - 1, "duration_ms": 2000})
+			v.took += 2 * time.Second
+			add(pageViewed, map[string]any{"page": page - 1, "duration_ms": int64(2000)})
 		}
 	}
 	if random.Float64() < 0.3 {
-		at = at.Add(time.Second)
-		events = add(events, downloadStarted, nil)
-		if random.Float64() < 0.9 {
-			at = at.Add(2 * time.Second)
-			events = add(events, downloadCompleted, nil)
+		v.took += time.Second
+		add(downloadStarted, nil)
+		v.download = whole
+		if random.Float64() < 0.1 {
+			v.download = part
 		}
 	}
-	return events
 }

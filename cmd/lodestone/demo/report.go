@@ -13,8 +13,8 @@ import (
 // report prints what was sent beside what the API answers.
 func (d *Demo) report(got *answer, took time.Duration) error {
 	agree := true
-	fmt.Fprintf(d.out, "\n%d events in %d requests, acknowledged within %.1f s; the API showed them all %.1f s later.\n\n",
-		d.sent.total()+d.sent.repeated, d.sent.requests, took.Seconds(), got.waited.Seconds())
+	fmt.Fprintf(d.out, "\n%d visitors, and %d events in %d requests, within %.1f s; the API showed them all %.1f s later.\n\n",
+		len(d.visits)+len(d.looks), d.sent.total()+d.sent.repeated, d.sent.requests, took.Seconds(), got.waited.Seconds())
 	row := func(name string, sent, answered int) {
 		mark := "✓"
 		if sent != answered {
@@ -23,6 +23,15 @@ func (d *Demo) report(got *answer, took time.Duration) error {
 		fmt.Fprintf(d.out, "%-38s %8d  %8d  %s\n", name, sent, answered, mark)
 	}
 	fmt.Fprintf(d.out, "%-38s %8s  %8s\n", "", "sent", "answered")
+	row("views of the landing pages", d.sent.looks, got.looks)
+	row("forms", d.sent.forms, got.forms)
+	for _, c := range campaigns {
+		name := "  from " + c.source
+		if c.source == "" {
+			name = "  without a campaign"
+		}
+		row(name, d.sent.bySource[c.source], got.bySource[c.source])
+	}
 	row("events", d.sent.total(), got.total())
 	for _, kind := range []string{pageViewed, downloadStarted, downloadCompleted} {
 		row("  "+kind, d.sent.byType[kind], got.byType[kind])
@@ -44,7 +53,10 @@ func (d *Demo) report(got *answer, took time.Duration) error {
 	addresses := fmt.Sprintf("%d email summaries: ", len(got.emails))
 	row(addresses+"links", wantLinks, gotLinks)
 	row(addresses+"views", wantViews, gotViews)
-	d.pages(got)
+	if d.sent.invited > 0 {
+		fmt.Fprintf(d.out, "\n%d readers got their link by the API: one address may send only so many forms (--capture-forms-per-hour).\n", d.sent.invited)
+	}
+	d.drawPages(got)
 	if !agree || !sameCounts(d.sent.byPage, got.byPage) {
 		return ErrDisagree
 	}
@@ -52,8 +64,8 @@ func (d *Demo) report(got *answer, took time.Duration) error {
 	return nil
 }
 
-// pages draws which pages were read, and for how long, as the API answers.
-func (d *Demo) pages(got *answer) {
+// drawPages draws which pages were read, and for how long, as the API answers.
+func (d *Demo) drawPages(got *answer) {
 	numbers := make([]int, 0, len(got.byPage))
 	most := 1
 	for page, n := range got.byPage {

@@ -1,11 +1,9 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -16,20 +14,24 @@ const batchEvents = 5
 
 // readAloud sends one visit's events, page by page in small batches, and counts those that the
 // collector acknowledged. One that is answered with 503 is sent again under the same ids.
-func (d *Demo) readAloud(ctx context.Context, i int) error {
-	v := &d.visits[i]
+func (b *browser) readAloud(ctx context.Context, v *visit, in *session) error {
 	requests, repeated := 0, 0
+	begin := time.Now().UTC().Add(-v.took) // the reader has just finished
 	for first := 0; first < len(v.events); first += batchEvents {
 		batch := v.events[first:min(first+batchEvents, len(v.events))]
 		for j := range batch {
-			batch[j].Token = d.tokens[i]
+			batch[j].Token, batch[j].SessionID, batch[j].CreatedAt = in.TrackingToken, in.SessionID, begin.Add(batch[j].at)
 		}
 		times := 1
 		if v.repeats && first == 0 {
 			times, repeated = 2, repeated+len(batch)
 		}
 		for range times {
-			if err := d.post(ctx, v.userAgent, batch); err != nil {
+			if err := b.post(ctx, "/v1/events", batch, len(batch), func() {
+				for j := range batch {
+					batch[j].SentAt = time.Now().UTC()
+				}
+			}); err != nil {
 				return err
 			}
 			requests++
@@ -37,24 +39,24 @@ func (d *Demo) readAloud(ctx context.Context, i int) error {
 		for _, e := range batch {
 			page, _ := e.Data["page"].(int)
 			duration, _ := e.Data["duration_ms"].(int64)
-			d.sent.add(e.Type, page, duration, v.bot)
+			b.sent.add(e.Type, page, duration, v.bot)
 		}
 	}
-	d.sent.sent(requests, repeated)
+	b.sent.sent(requests, repeated)
 	return nil
 }
 
-// post sends a batch until it is acknowledged.
-func (d *Demo) post(ctx context.Context, userAgent string, batch []event) error {
+// post sends something to the collector until it is acknowledged.
+func (b *browser) post(ctx context.Context, path string, what any, elements int, stamp func()) error {
 	for {
-		for j := range batch {
-			batch[j].SentAt = time.Now().UTC()
+		if stamp != nil {
+			stamp()
 		}
-		body, err := json.Marshal(batch)
+		body, err := json.Marshal(what)
 		if err != nil {
 			return fmt.Errorf("encode events: %w", err)
 		}
-		again, err := d.postOnce(ctx, userAgent, body, len(batch))
+		again, err := b.postOnce(ctx, path, body, elements)
 		if err != nil || again == 0 {
 			return err
 		}
@@ -67,24 +69,13 @@ func (d *Demo) post(ctx context.Context, userAgent string, batch []event) error 
 }
 
 // postOnce sends a body once, and returns how long to wait before it is to be sent again, or 0.
-func (d *Demo) postOnce(ctx context.Context, userAgent string, body []byte, events int) (again time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.cfg.CollectorURL+"/v1/events", bytes.NewReader(body))
+func (b *browser) postOnce(ctx context.Context, path string, body []byte, elements int) (again time.Duration, err error) {
+	res, text, err := b.do(ctx, http.MethodPost, b.collector+path, "text/plain", body, nil)
 	if err != nil {
 		return 0, fmt.Errorf("send events: %w", err)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", userAgent)
-	resp, err := d.http.Do(req)
-	if err != nil {
-		return 0, fmt.Errorf("send events: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }() // it was read to its end
-	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		return 0, fmt.Errorf("read the collector's answer: %w", err)
-	}
-	if resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusTooManyRequests {
-		seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests {
+		seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
 		if err != nil {
 			seconds = 1
 		}
@@ -93,8 +84,8 @@ func (d *Demo) postOnce(ctx context.Context, userAgent string, body []byte, even
 	var answer struct {
 		Accepted int `json:"accepted"`
 	}
-	if err := json.Unmarshal(text, &answer); err != nil || resp.StatusCode != http.StatusAccepted || answer.Accepted != events {
-		return 0, fmt.Errorf("send events: the collector answered %s: %s", resp.Status, text)
+	if err := json.Unmarshal(text, &answer); err != nil || res.StatusCode != http.StatusAccepted || answer.Accepted != elements {
+		return 0, fmt.Errorf("send events: the collector answered %s: %s", res.Status, text)
 	}
 	return 0, nil
 }

@@ -11,11 +11,15 @@ type tally struct {
 	views     int         // sessions of people with at least one page, one an access link here
 	repeated  int         // events that were sent a second time
 	requests  int
-	durations map[int]int64 // milliseconds that people spent on a page
+	durations map[int]int64  // milliseconds that people spent on a page
+	looks     int            // views of the landing pages
+	forms     int            // that were submitted
+	bySource  map[string]int // forms by utm_source
+	invited   int            // readers that got their link by the API, since their form was one too many
 }
 
 func newTally() *tally {
-	return &tally{byType: map[string]int{}, byPage: map[int]int{}, durations: map[int]int64{}}
+	return &tally{byType: map[string]int{}, byPage: map[int]int{}, durations: map[int]int64{}, bySource: map[string]int{}}
 }
 
 // add counts an event.
@@ -46,4 +50,26 @@ func (t *tally) sent(requests, repeated int) {
 	defer t.mu.Unlock()
 	t.requests += requests
 	t.repeated += repeated
+}
+
+// looked counts a view of a landing page.
+func (t *tally) looked() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.looks++
+}
+
+// submitted counts a form.
+func (t *tally) submitted(source string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forms++
+	t.bySource[source]++
+}
+
+// invite counts a link that the API made in place of a form.
+func (t *tally) invite() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.invited++
 }

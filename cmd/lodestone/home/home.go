@@ -1,0 +1,128 @@
+// Package home is the first page of `lodestone up`: where everything is, and what happens in the demo account
+// while one looks on. It is shown to whoever sits at this machine, and to nobody else.
+package home
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/page"
+	"lodestone/pkg/api"
+	"lodestone/pkg/postgres"
+	"lodestone/query/eventlist"
+)
+
+//go:embed web
+var web embed.FS
+
+// LivePath is where the newest events are as data.
+const LivePath = "/dev/live.json"
+
+// Options is what the page stands on. All but Mailbox is required.
+type Options struct {
+	Site     string // public address of the site
+	Account  uuid.UUID
+	Postgres *postgres.Pool
+	Events   *eventlist.Lister
+	Sample   func() uuid.UUID // the generic link to show first; any other of the account if it is not there
+	Mailbox  string           // path of the mailbox; "": mails are sent
+	Log      *slog.Logger
+}
+
+// Home is the page. It is safe for concurrent use.
+type Home struct {
+	Options
+	frame    *page.Site
+	template *page.Template
+}
+
+// New returns the page.
+func New(o Options) (*Home, error) {
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		return nil, fmt.Errorf("read the first page: %w", err)
+	}
+	frame, err := page.New(page.Options{URL: o.Site, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	template, err := frame.Parse(files, "home.html", "home.css")
+	if err != nil {
+		return nil, err
+	}
+	return &Home{Options: o, frame: frame, template: template}, nil
+}
+
+// Handler serves the page.
+func (h *Home) Handler() http.Handler { return h.frame.Here(h.frame.Handler(h.show)) }
+
+// Register mounts the data that the page asks for while it is open.
+func (h *Home) Register(a *api.API) {
+	a.Handle("GET "+LivePath, h.frame.Here(h.frame.Handler(h.live)))
+}
+
+// data is what the page shows.
+type data struct {
+	Title, Landing string // of the landing page; "": there is none
+	Mailbox, Docs  string
+	LivePath       string
+	Moments        []Moment
+}
+
+func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
+	d := data{Docs: h.frame.Path("/api/v1/docs"), LivePath: h.frame.Path(LivePath)}
+	if h.Mailbox != "" {
+		d.Mailbox = h.frame.Path(h.Mailbox)
+	}
+	var err error
+	if d.Title, d.Landing, err = h.landing(r.Context()); err != nil {
+		return err
+	}
+	if d.Moments, err = h.newest(r.Context()); err != nil {
+		return err
+	}
+	return h.template.Write(w, r, http.StatusOK, page.Page{Title: "Lodestone", Class: "home", Policy: page.Policy{Scripts: true}, Data: d})
+}
+
+// landing returns the landing page that a newcomer is led to: the sample, or the newest that is open.
+func (h *Home) landing(ctx context.Context) (title, path string, err error) {
+	var slug string
+	err = h.Postgres.AccountSnapshot(ctx, h.Account, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `
+			SELECT coalesce(l.title, m.title), l.slug
+			FROM generic_links l JOIN lead_magnets m ON m.id = l.lead_magnet_id
+			WHERE l.active AND m.is_active AND EXISTS (SELECT FROM lead_magnet_files f WHERE f.lead_magnet_id = m.id)
+			ORDER BY l.id = $1 DESC, l.created_at DESC LIMIT 1`, h.Sample()).Scan(&title, &slug)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("find a landing page: %w", err)
+	}
+	return title, h.frame.Path("/l/" + slug), nil
+}
+
+func (h *Home) live(w http.ResponseWriter, r *http.Request) error {
+	moments, err := h.newest(r.Context())
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(struct { // a reader that left needs no answer
+		Moments []Moment `json:"moments"`
+	}{moments})
+	return nil
+}
