@@ -140,8 +140,10 @@ func describe(e *eventlist.Event) (kind, what string) {
 // span says a time as people do.
 func span(d time.Duration) string {
 	switch {
-	case d < 10*time.Second:
+	case d < 9950*time.Millisecond:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d < 10*time.Second:
+		return "10 s"
 	case d < time.Minute:
 		return strconv.Itoa(int(d.Seconds())) + " s"
 	case d < time.Hour:

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/client"
+)
+
+// The first start leads a newcomer to a landing page; what they delete does not come back.
+func TestUpMakesASampleOnce(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+	site := u.env["LODESTONE_URL"]
+	landing := site + "/l/welcome"
+	first, _, _ := strings.Cut(u.out.String()[strings.Index(u.out.String(), "http"):], "\n")
+	require.Equal(t, landing, first, "the first address that is printed")
+	status, _ := get(t, landing, "")
+	require.Equal(t, http.StatusOK, status)
+	status, body := get(t, site+"/", "")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, `href="/l/welcome"`)
+	require.Contains(t, body, `href="/dev/mailbox"`)
+	require.Contains(t, body, `href="/api/v1/docs"`)
+	_, body = get(t, site+"/dev/live.json", "")
+	require.JSONEq(t, `{"moments": []}`, body)
+
+	// Nobody but who sits at this machine is shown who reads what.
+	for _, path := range []string{"/", "/dev/live.json"} {
+		for name, change := range map[string]func(*http.Request){
+			"another name that leads here": func(r *http.Request) { r.Host = "evil.example" },
+			"a proxy":                      func(r *http.Request) { r.Header.Set("X-Forwarded-For", "203.0.113.7") },
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, site+path, http.NoBody)
+			require.NoError(t, err)
+			change(r)
+			res, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			text, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			require.Equal(t, http.StatusNotFound, res.StatusCode, "%s %s", path, name)
+			require.NotContains(t, string(text), "welcome")
+		}
+	}
+
+	api := client.New(site, u.env["LODESTONE_API_KEY"], nil)
+	count := func() []client.LeadMagnet {
+		page, err := api.LeadMagnets(t.Context(), client.Paging{})
+		require.NoError(t, err)
+		return page.Data
+	}
+	u.interrupt(5 * time.Second)
+	u.start()
+	require.Len(t, count(), 1)
+	require.Contains(t, u.out.String(), landing)
+	require.NoError(t, api.DeleteLeadMagnet(t.Context(), count()[0].ID, true))
+	status, body = get(t, site+"/", "")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "There is no landing page yet")
+	u.interrupt(5 * time.Second)
+	u.start()
+	require.Empty(t, count())
+	require.NotContains(t, u.out.String(), "/l/")
+	u.interrupt(5 * time.Second)
+}
+
+func TestUpWithoutASample(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.more = []string{"--no-sample"}
+	u.start()
+	api := client.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
+	page, err := api.LeadMagnets(t.Context(), client.Paging{})
+	require.NoError(t, err)
+	require.Empty(t, page.Data)
+	status, _ := get(t, u.env["LODESTONE_URL"]+"/l/welcome", "")
+	require.Equal(t, http.StatusNotFound, status)
+	u.interrupt(5 * time.Second)
+}
