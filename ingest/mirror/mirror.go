@@ -87,7 +87,7 @@ func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
 	defer ticker.Stop()
 	prepared, failing := false, false
 	for {
-		err := m.round(ctx, conn, &prepared)
+		err := errors.Join(m.round(ctx, conn, &prepared), m.measure(ctx))
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -125,10 +125,7 @@ func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) er
 			break
 		}
 	}
-	if err := m.purge(ctx, conn); err != nil {
-		return err
-	}
-	return m.measure(ctx)
+	return m.purge(ctx, conn)
 }
 
 // prepare notes everything of an entity of which ClickHouse has no copy at all, as after it was set

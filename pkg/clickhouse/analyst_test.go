@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -21,12 +22,12 @@ import (
 
 // analytics is a migrated server with two accounts' rows, its analyst, and one of the first account.
 type analytics struct {
-	t             *testing.T
-	all, scoped   string // addresses over HTTP
-	own           string // that of our own user, who may do anything
-	mine, theirs  uuid.UUID
-	native        string // host and port
-	file, magnets string
+	t            *testing.T
+	all, scoped  string // addresses over HTTP
+	own          string // that of our own user, who may do anything
+	mine, theirs uuid.UUID
+	native       string // host and port
+	file         string // which nobody is to read
 }
 
 func newAnalytics(t *testing.T) *analytics {
@@ -174,6 +175,31 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 	require.Equal(t, "19", a.must(a.all, "SELECT getSetting('os_thread_priority')"))
 }
 
+// As Grafana's plugin and programs in Go connect, with the settings that they send.
+func TestAnalystByDriver(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t)
+	u, err := url.Parse(a.all)
+	require.NoError(t, err)
+	password, _ := u.User.Password()
+	for _, protocol := range []native.Protocol{native.Native, native.HTTP} {
+		host := u.Host
+		if protocol == native.Native {
+			host = a.native
+		}
+		conn, err := native.Open(&native.Options{
+			Addr: []string{host}, Protocol: protocol, Auth: native.Auth{Database: "analytics", Username: "analyst", Password: password},
+			Settings: native.Settings{"max_execution_time": 60},
+		})
+		require.NoError(t, err)
+		var rows uint64
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM sessions WHERE account_id = ?", a.mine).Scan(&rows), protocol)
+		require.EqualValues(t, 1, rows)
+		require.Error(t, conn.Exec(t.Context(), "INSERT INTO analytics.events (page) VALUES (1)"))
+		require.NoError(t, conn.Close())
+	}
+}
+
 func TestNamesOfAnalysts(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "analyst", "lodestone", "default", "a b", "a><b", "Ä", "a-b", strings.Repeat("a", 64)} {
@@ -213,7 +239,7 @@ func escapes(file, host, native string) []string {
 		"KILL QUERY WHERE 1 SYNC", "KILL MUTATION WHERE 1", "SYSTEM SHUTDOWN", "SYSTEM STOP MERGES lodestone.events", "SYSTEM RELOAD CONFIG", "SYSTEM DROP MARK CACHE", "SYSTEM FLUSH LOGS",
 		"GRANT SELECT ON *.* TO analyst", "EXECUTE AS lodestone SELECT 1", "SET readonly = 0", "SET max_memory_usage = 0",
 		"SELECT 1 SETTINGS readonly = 2", "SELECT 1 SETTINGS max_memory_usage = 0", "SELECT 1 SETTINGS max_memory_usage_for_user = 0", "SELECT 1 SETTINGS max_rows_to_read = 0",
-		"SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 31", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0",
+		"SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 121", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0",
 		"SELECT 1 SETTINGS timeout_overflow_mode = 'break'", "SELECT 1 SETTINGS format_schema = 'x'", "SELECT 1 SETTINGS allow_introspection_functions = 1",
 		"SELECT addressToLine(1)", "SELECT getServerSetting('max_server_memory_usage'), * FROM system.server_settings",
 		"SELECT catboostEvaluate('" + file + "', 1)",
