@@ -167,7 +167,7 @@ func TestFormLeadsWhereTheOwnerWants(t *testing.T) {
 	f := start(t)
 	slug := f.link(t, "redirect_url = 'https://acme.example/thanks?from=lodestone'")
 	r := f.get(t, "/l/"+slug)
-	require.Contains(t, r.header.Get("Content-Security-Policy"), "form-action 'self' https://acme.example;")
+	require.Contains(t, r.header.Get("Content-Security-Policy"), "form-action 'self' https:;") // acme.example may lead on
 	require.Contains(t, r.body, "Send me the document")
 	// Nothing that a visitor sends changes it.
 	for _, field := range []string{"redirect_url", "redirect", "next", "url", "return_to"} {

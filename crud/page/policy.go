@@ -15,7 +15,7 @@ import (
 type Policy struct {
 	Connect []string // URLs or origins that scripts may talk to; this site is among them where Scripts says so
 	Images  []string // URLs or origins of images elsewhere
-	Forms   []string // URLs or origins that a form may lead to, also by a redirect; this site always
+	Forms   []string // URLs that a form may lead to by a redirect, and on from there; this site always
 	Scripts bool     // scripts of /assets/ may be loaded, start workers, and talk to this site
 	Wasm    bool     // scripts may compile WebAssembly
 	Frames  bool     // pages of this site that allow it may be shown within this one
@@ -25,7 +25,7 @@ type Policy struct {
 func secure(h http.Header, p Policy, nonce string) {
 	directives := []string{
 		"default-src 'none'", "style-src 'nonce-" + nonce + "'",
-		list("img-src 'self' data:", p.Images), list("form-action 'self'", p.Forms),
+		list("img-src 'self' data:", p.Images), formAction(p.Forms),
 		"base-uri 'none'", "frame-ancestors 'none'",
 	}
 	script, connect := "script-src 'nonce-"+nonce+"'", "connect-src"
@@ -52,6 +52,22 @@ func secure(h http.Header, p Policy, nonce string) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "+
 		"magnetometer=(), microphone=(), midi=(), payment=(), usb=()")
+}
+
+// formAction names the schemes of where forms lead, not the origins: browsers hold every redirect of an
+// answered form against it, and a page elsewhere may well lead on, to its www or to https. Who is refused
+// there sees nothing happen at all. The form's own address is fixed, and no script is anybody's but ours.
+func formAction(addresses []string) string {
+	tls, plain := "", ""
+	for _, a := range addresses {
+		if origin := Origin(a); origin != "" {
+			tls = " https:"
+			if strings.HasPrefix(origin, "http:") {
+				plain = " http:"
+			}
+		}
+	}
+	return "form-action 'self'" + tls + plain
 }
 
 func list(directive string, addresses []string) string {

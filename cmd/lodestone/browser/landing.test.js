@@ -215,14 +215,18 @@ test('landing: consent, and a page of the owner after the form', async (t) => {
   for (const redirect_url of ['javascript:alert(1)', '//evil.example/', 'data:text/html,x', 'https://user:word@evil.example/', '/elsewhere']) {
     await assert.rejects(newLink({ redirect_url }), /422/, redirect_url);
   }
-  const server = createServer((_, res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>x</title><h1>Thank you</h1>'));
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  const thanks = `http://127.0.0.1:${server.address().port}`;
+  const serve = async (answer) => {
+    const server = createServer(answer);
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    return `http://127.0.0.1:${server.address().port}`;
+  };
+  const thanks = await serve((_, res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>x</title><h1>Thank you</h1>'));
+  const old = await serve((req, res) => res.writeHead(301, { location: thanks + req.url }).end()); // as to a www
   const link = await newLink({
-    redirect_url: `${thanks}/thanks?a=b`, button_text: 'Send it', consent_text: 'You may write to me about guides.', privacy_url: 'https://example.com/privacy',
+    redirect_url: `${old}/thanks?a=b`, button_text: 'Send it', consent_text: 'You may write to me about guides.', privacy_url: 'https://example.com/privacy',
   });
-  const v = await newPhone(t, { origins: [thanks], expected: [/422/] });
+  const v = await newPhone(t, { origins: [old, thanks], expected: [/422/] });
   await v.page.goto(link.url);
   await v.accessible();
   await v.fits();
