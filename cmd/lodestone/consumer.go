@@ -33,6 +33,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	consumer.CollectEagerly()
 	p := newProcess(c.Process)
 	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {

@@ -67,8 +67,10 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		kgo.BlockRebalanceOnPoll(),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),      // an offset outside the log is an alarm
 		kgo.ProducerBatchMaxBytes(kafka.DeadLetterBytes), // a record of any size can become a dead letter
-		kgo.FetchMaxBytes(8<<20),
-		kgo.FetchMaxPartitionBytes(1<<20),
+		// What one answer of a broker brings may come on top of a full buffer, several times as large as it
+		// was on its way.
+		kgo.FetchMaxBytes(2<<20),
+		kgo.FetchMaxPartitionBytes(512<<10),
 		kgo.FetchMaxWait(500*time.Millisecond),
 		kgo.AdjustFetchOffsetsFn(func(ctx context.Context, o map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 			<-created

@@ -1,0 +1,93 @@
+package consumer
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+)
+
+const (
+	memoryPartitions = 12
+	memoryRecords    = 15_000 // in each partition
+)
+
+// brokerVariable tells the process of TestMemoryWhileClickHouseIsAway what to read.
+const brokerVariable = "LODESTONE_TEST_BROKER"
+
+// A consumer of 12 partitions, their windows of repeats full, whose ClickHouse is away while there is more
+// to read than it may hold. Kafka is in this process, so the consumer is in another.
+func TestMemoryWhileClickHouseIsAway(t *testing.T) {
+	t.Parallel()
+	if broker := os.Getenv(brokerVariable); broker != "" {
+		fillUp(t, broker)
+		return
+	}
+	r := newRig(t, memoryPartitions)
+	for p := range int32(memoryPartitions) {
+		records := make([]*kgo.Record, memoryRecords)
+		for i := range records {
+			e := r.event(i)
+			e.UserAgent = []byte("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
+			records[i] = &kgo.Record{Topic: event.Topic, Partition: p, Value: e.Append(nil)}
+		}
+		require.NoError(t, r.client.ProduceSync(t.Context(), records...).FirstErr())
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), brokerVariable+"="+strings.Join(r.kafka.Brokers, ","))
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	require.Contains(t, string(said), "--- PASS")
+	t.Logf("%s", said)
+}
+
+func fillUp(t *testing.T, broker string) {
+	t.Helper()
+	CollectEagerly()
+	windows := make([]*window, memoryPartitions)
+	id := identity{link: uuid.New()}
+	for i := range windows {
+		windows[i] = newWindow(repeatWindow)
+		for offset := range int64(2 * repeatWindow) {
+			id.event = uuid.New()
+			windows[i].repeats(id, offset)
+		}
+	}
+	cfg := (&rig{group: "memory"}).config()
+	cfg.BufferBytes, cfg.QueueBytes = 64<<20, 4<<20
+	c, err := New(cfg, kafka.Config{Brokers: strings.Split(broker, ",")},
+		clickhouse.Config{URL: "clickhouse://u:p@127.0.0.1:9/lodestone"}, testLog(), prometheus.NewRegistry())
+	require.NoError(t, err)
+	require.NoError(t, c.Start(t.Context()))
+	require.Eventually(t, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		ready := 0 // partitions that are paused, or read to their end
+		for _, w := range c.workers {
+			w.queue.mu.Lock()
+			if n := len(w.queue.records); w.queue.paused || n > 0 && w.queue.records[n-1].Offset == memoryRecords-1 {
+				ready++
+			}
+			w.queue.mu.Unlock()
+		}
+		return ready == memoryPartitions && c.buffer.full()
+	}, patience, 20*time.Millisecond)
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.Logf("%d MiB from the system, %d MiB of the buffer", m.Sys>>20, c.buffer.used.Load()>>20)
+	require.LessOrEqual(t, m.Sys, uint64(250<<20), "all that was ever taken from the system")
+	require.NoError(t, c.Stop(context.Background()))
+	runtime.KeepAlive(windows)
+}
