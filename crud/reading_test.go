@@ -367,6 +367,16 @@ func TestPreviewCountsNowhere(t *testing.T) {
 	require.Equal(t, r.file, body)
 	_, body = r.ask("GET", o.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "")
 	require.Equal(t, r.file, body)
+	// Neither does it where no scripts run.
+	require.Contains(t, string(text), `name="preview" value="`+u.Query().Get("preview")+`"`)
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	for _, as := range []string{"read", "download"} {
+		res, _ = r.ask("POST", path+"/open", "as="+as+"&preview="+u.Query().Get("preview"), form...)
+		require.Equal(t, 303, res.StatusCode)
+		_, body = r.ask("GET", res.Header.Get("Location"), "")
+		require.Equal(t, r.file, body)
+	}
+	require.Empty(t, r.ears.all())
 	require.Zero(t, r.openedCount(id))
 	var rows int
 	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(), "SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM downloads)").Scan(&rows))

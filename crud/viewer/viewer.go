@@ -292,7 +292,8 @@ func (v *Viewer) answer(w http.ResponseWriter, r *http.Request, status int, body
 	_, _ = w.Write(out) // a reader that left needs no answer
 }
 
-// open starts a session for a visitor whose browser runs no script, and leads to the document itself.
+// open starts a session for a visitor whose browser runs no script, or a preview, and leads to the document
+// itself.
 func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	link, err := v.find(r)
 	if err != nil {
@@ -301,7 +302,12 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return page.Show(page.TooLarge, page.Brand{}).Because(err)
 	}
-	in, err := v.Sessions.Start(r.Context(), link, uuid.Nil)
+	var in session.Session
+	if preview := r.PostForm.Get("preview"); preview != "" && v.Sessions.IsPreview(link, preview) {
+		in, err = v.Sessions.Preview(r.Context(), link)
+	} else {
+		in, err = v.Sessions.Start(r.Context(), link, uuid.Nil)
+	}
 	if err != nil {
 		d, _ := v.Sessions.Look(r.Context(), link, true) // for its brand alone
 		return asPage(err, v.brandOf(d))
@@ -312,8 +318,10 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return fmt.Errorf("make id: %w", err)
 		}
-		if err := v.Sessions.Begun(r.Context(), in, visitor(r)); err != nil {
-			return err
+		if in.ID != uuid.Nil { // not the owner's preview
+			if err := v.Sessions.Begun(r.Context(), in, visitor(r)); err != nil {
+				return err
+			}
 		}
 		to = v.path(r) + "/download?s=" + in.Pass() + "&d=" + id.String()
 	}
