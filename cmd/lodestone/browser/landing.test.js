@@ -283,7 +283,7 @@ test('landing: the headers', async () => {
 
 test('status: wrong addresses that people come to are answered by a page', async (t) => {
   const v = await newPhone(t, { expected: [/404/] });
-  for (const path of ['/', '/l/', '/l/x/y', '/a/', '/a/x', '/a/x/y', '/a/x/', '/verify/', '/verify/x/y']) {
+  for (const path of ['/l/', '/l/x/y', '/a/', '/a/x', '/a/x/y', '/a/x/', '/verify/', '/verify/x/y']) {
     const answer = await v.page.goto(site + path);
     assert.equal(answer.status(), 404, path);
     await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
