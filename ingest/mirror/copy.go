@@ -43,8 +43,8 @@ func entities() []entity {
 // many changes that were. The changes go when ClickHouse has acknowledged the copies: if anything
 // fails in between, they are copied again.
 func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, err error) {
-	var any bool
-	if err := m.pool.Unscoped().QueryRow(ctx, "SELECT EXISTS (SELECT FROM entity_changes)").Scan(&any); err != nil || !any {
+	var some bool
+	if err := m.pool.Unscoped().QueryRow(ctx, "SELECT EXISTS (SELECT FROM entity_changes)").Scan(&some); err != nil || !some {
 		return 0, wrap(err, "look for changes to copy")
 	}
 	err = m.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {

@@ -181,7 +181,7 @@ func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	}
 	merge, cancel := context.WithTimeout(ctx, purgeTimeout)
 	defer cancel()
-	if err := conn.Exec(merge, "OPTIMIZE TABLE lodestone.access_links FINAL"); err != nil {
+	if err := conn.Exec(merge, "OPTIMIZE TABLE lodestone.access_links FINAL"); err != nil { //nolint:misspell // the server spells it
 		return fmt.Errorf("remove addresses from ClickHouse: %w", err)
 	}
 	_, err = m.pool.Unscoped().Exec(ctx, "UPDATE entity_copy SET purge = false WHERE NOT emails")

@@ -234,7 +234,8 @@ func escapes(file, host, native string) []string {
 		"INSERT INTO lodestone.events (page) VALUES (1)", "INSERT INTO analytics.events (page) VALUES (1)", "INSERT INTO FUNCTION null('a Int8') VALUES (1)",
 		"INSERT INTO FUNCTION url('http://" + host + "/', 'CSV', 'a Int8') VALUES (1)",
 		"ALTER TABLE lodestone.events DELETE WHERE 1", "DELETE FROM lodestone.events WHERE 1", "UPDATE lodestone.events SET page = 1 WHERE 1",
-		"TRUNCATE TABLE lodestone.events", "DROP VIEW analytics.events", "RENAME TABLE analytics.events TO analytics.e", "OPTIMIZE TABLE lodestone.events",
+		"TRUNCATE TABLE lodestone.events", "DROP VIEW analytics.events", "RENAME TABLE analytics.events TO analytics.e",
+		"OPTIMIZE TABLE lodestone.events", //nolint:misspell // the server spells it
 		"ATTACH TABLE lodestone.x", "DETACH VIEW analytics.events", "BACKUP DATABASE analytics TO Disk('default', 'x')", "CHECK TABLE lodestone.events",
 		"KILL QUERY WHERE 1 SYNC", "KILL MUTATION WHERE 1", "SYSTEM SHUTDOWN", "SYSTEM STOP MERGES lodestone.events", "SYSTEM RELOAD CONFIG", "SYSTEM DROP MARK CACHE", "SYSTEM FLUSH LOGS",
 		"GRANT SELECT ON *.* TO analyst", "EXECUTE AS lodestone SELECT 1", "SET readonly = 0", "SET max_memory_usage = 0",
