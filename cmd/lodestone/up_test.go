@@ -35,7 +35,12 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	demo := launch(t, u.dir, nil, "demo")
 	require.Zero(t, demo.wait(), "%s", demo.out)
 	require.Contains(t, demo.out.String(), "What was sent and what the API answers agree.")
-	_, before := get(t, u.env["LODESTONE_URL"]+"/api/v1/analytics", u.env["LODESTONE_API_KEY"])
+	newest := func() (events string) {
+		_, answer := get(t, u.env["LODESTONE_URL"]+"/api/v1/analytics", u.env["LODESTONE_API_KEY"])
+		events, _, _ = strings.Cut(answer, `"pagination":`) // which tells where the next pull begins
+		return events
+	}
+	before := newest()
 	require.Contains(t, before, `"event_type":"page_viewed"`)
 
 	second := launch(t, u.dir, nil, u.args()...)
@@ -53,8 +58,7 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	require.Empty(t, u.children(""))
 	u.start()
 	require.Equal(t, key, u.env["LODESTONE_API_KEY"], "a key that still works is kept")
-	_, after := get(t, u.env["LODESTONE_URL"]+"/api/v1/analytics", key)
-	require.Equal(t, before, after, "a restart keeps all data")
+	require.Equal(t, before, newest(), "a restart keeps all data")
 
 	status, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
 	require.Equal(t, 200, status)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -89,15 +90,21 @@ func (d *Demo) newBrowser(i int, userAgent string) (*browser, error) {
 	}, nil
 }
 
+// answered is an answer that was read.
+type answered struct {
+	StatusCode int
+	Status     string
+	Header     http.Header
+	location   *url.URL // nil: none
+}
+
 // do sends a request and reads the answer to its end.
-func (b *browser) do(ctx context.Context, method, address, kind string, body []byte, header http.Header) (*http.Response, []byte, error) {
+func (b *browser) do(ctx context.Context, method, address, kind string, body []byte, header http.Header) (*answered, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, fmt.Errorf("make request: %w", err)
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", b.userAgent)
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", kind)
@@ -112,7 +119,8 @@ func (b *browser) do(ctx context.Context, method, address, kind string, body []b
 	if err != nil {
 		return nil, nil, fmt.Errorf("read answer: %w", err)
 	}
-	return res, text, nil
+	to, _ := res.Location() // most have none
+	return &answered{res.StatusCode, res.Status, res.Header, to}, text, nil
 }
 
 var (
@@ -180,12 +188,11 @@ func (b *browser) ask(ctx context.Context, address, text string, v *visit) (stri
 	if res.StatusCode == http.StatusTooManyRequests {
 		return "", errTooMany
 	}
-	to, err := res.Location()
-	if res.StatusCode != http.StatusSeeOther || err != nil {
+	if res.StatusCode != http.StatusSeeOther || res.location == nil {
 		return "", fmt.Errorf("send the form: it answered %s", res.Status)
 	}
 	b.sent.submitted(v.campaign.source)
-	return to.String(), nil
+	return res.location.String(), nil
 }
 
 // invite has the API make a reader's link.

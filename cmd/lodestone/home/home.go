@@ -117,12 +117,16 @@ func (h *Home) live(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	body, err := json.Marshal(struct {
+		Moments []Moment `json:"moments"`
+	}{moments})
+	if err != nil {
+		return fmt.Errorf("encode what happened: %w", err)
+	}
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(struct { // a reader that left needs no answer
-		Moments []Moment `json:"moments"`
-	}{moments})
+	_, _ = w.Write(body) // a reader that left needs no answer
 	return nil
 }
