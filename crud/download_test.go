@@ -89,6 +89,30 @@ func (r *reading) abort(url string, want int) int {
 	return got
 }
 
+// What a visitor makes a download remember is bounded.
+func TestDownloadInCrumbs(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 1<<20)
+	_, path := r.link("")
+	_, o := r.open(path, "{}")
+	id := uuid.Must(uuid.NewV7())
+	url := o.Download + "&d=" + id.String()
+	r.ask("GET", url, "", "Range", "bytes=0-0")
+	db := r.fixture.db.Unscoped()
+	_, err := db.Exec(t.Context(), `UPDATE downloads SET served = (SELECT range_agg(int8range(2 * n, 2 * n + 1)) FROM generate_series(0, 998) n) WHERE id = $1`, id)
+	require.NoError(t, err)
+	gaps := func() (n int) {
+		require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM downloads, unnest(served) WHERE id = $1", id).Scan(&n))
+		return n
+	}
+	for _, first := range []int{3000, 3002} {
+		res, _ := r.ask("GET", url, "", "Range", fmt.Sprintf("bytes=%d-%d", first, first))
+		require.Equal(t, 206, res.StatusCode)
+		require.Eventually(t, func() bool { return gaps() == 1000 }, 30*time.Second, 20*time.Millisecond)
+	}
+	require.Empty(t, r.ears.all())
+}
+
 // What was begun and not finished, looked at, or read in the page is no download.
 func TestWhatIsNoDownload(t *testing.T) {
 	t.Parallel()

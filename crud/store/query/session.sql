@@ -71,11 +71,11 @@ ON CONFLICT (id) DO NOTHING;
 SELECT * FROM downloads WHERE id = sqlc.arg(id) AND session_id = sqlc.arg(session_id);
 
 -- name: ServeDownload :one
--- Adds the bytes from first up to, and without, last. completed is true when they were the last that
--- were missing.
+-- Adds the bytes from first up to, and without, last. completed_at is set when they were the last that
+-- were missing. Nobody needs a thousand gaps: who asks for every other byte gets them, unrecorded.
 UPDATE downloads SET
     served = served + int8multirange(int8range(sqlc.arg(first)::bigint, sqlc.arg(last)::bigint)),
     completed_at = CASE WHEN served + int8multirange(int8range(sqlc.arg(first)::bigint, sqlc.arg(last)::bigint))
         @> int8range(0, sqlc.arg(size)::bigint) THEN clock_timestamp() END
-WHERE id = sqlc.arg(id) AND completed_at IS NULL
+WHERE id = sqlc.arg(id) AND completed_at IS NULL AND (SELECT count(*) FROM unnest(served)) < 1000
 RETURNING event_id, completed_at;
