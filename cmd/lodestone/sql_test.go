@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/client"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
 )
@@ -166,4 +168,36 @@ func TestSQLUserOfAnAccount(t *testing.T) {
 	answer := launch(t, t.TempDir(), []string{"LODESTONE_SQL_URL=" + sqlServer(t)}, "sql", "SELECT 6 * 7 AS answer")
 	require.Zero(t, answer.wait())
 	require.Equal(t, "\"answer\"\n42\n", answer.out.String(), "CSV where no terminal is")
+}
+
+// What the API made and changed is there for SQL soon, and what it deleted is not, in `up` as in
+// processes of their own: the same function starts the consumer.
+func TestSQLFollowsTheAPI(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.more = []string{"--sql-copy-interval=50ms", "--no-sample"}
+	u.start()
+	api := client.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
+	title := "Guide " + uuid.NewString()
+	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: title})
+	require.NoError(t, err)
+	_, err = api.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: magnet.ID, Email: "ada@example.com"})
+	require.NoError(t, err)
+	await := func(want string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			path := filepath.Join(u.dir, "answer")
+			err := (&sqlCommand{Data: filepath.Join(u.dir, "data"), Format: "tsv", Output: path,
+				Query: "SELECT title, countIf(email IS NULL) AS unnamed FROM access_links JOIN lead_magnets USING (lead_magnet_id) WHERE title = '" + title + "' GROUP BY title FORMAT TSV"}).Run(t.Context())
+			if err != nil {
+				return false
+			}
+			text, err := os.ReadFile(path)
+			return err == nil && string(text) == want
+		}, patience, interval)
+	}
+	await(title + "\t1\n")
+	require.NoError(t, api.DeleteLeadMagnet(t.Context(), magnet.ID, true))
+	await("")
+	u.interrupt(5 * time.Second)
 }

@@ -80,7 +80,7 @@ func (w *wired) print(out io.Writer, env string, took time.Duration) {
 	fmt.Fprintf(out, `
 Lodestone %s is ready after %.1f s.
 
-%s  Look on       %s/
+%s  Live view     %s/
 %s  API           %s/api/v1
   API docs      %s/api/v1/docs
   Collector     %s/v1/events
@@ -96,8 +96,11 @@ Try next, in a second terminal:
 		visible(w.command.Admin.Listen),
 		w.key, env, program, env)
 	if w.engines.SQLURL() != "" {
-		fmt.Fprintf(out, `  source %s; curl -s "$LODESTONE_SQL_URL" -d 'SELECT event_type, count() FROM events GROUP BY 1 FORMAT PrettyCompact'
-`, env)
+		data := ""
+		if dir := filepath.Dir(env); dir != "data" {
+			data = " --data " + shellQuote(dir)
+		}
+		fmt.Fprintf(out, "  %s sql%s 'SELECT event_type, count() FROM events GROUP BY 1'\n", program, data)
 	}
 	fmt.Fprint(out, "\nCtrl-C stops everything; the data stay.\n")
 }
