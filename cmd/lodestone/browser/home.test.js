@@ -1,0 +1,45 @@
+// The first page of `lodestone up`: a newcomer sees their own reading, live.
+import assert from 'node:assert/strict';
+
+import { newDesktop, newVisitor } from './browser.js';
+import { site, test } from './suite.js';
+
+const looks = [['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['phone', { scripts: false }]];
+for (const [device, o] of looks) {
+  test(`home: the page, ${device} ${JSON.stringify(o)}`, async (t) => {
+    const v = await newVisitor(t, device, o);
+    await v.page.goto(`${site}/`);
+    await v.page.locator('a.button').waitFor();
+    await v.accessible();
+    await v.fits();
+    await v.screenshot('home');
+  });
+}
+
+test('home: a newcomer sees each page that they read', async (t) => {
+  const address = 'newcomer@example.com';
+  const v = await newDesktop(t);
+  await v.page.goto(`${site}/`);
+  const [tab] = await Promise.all([v.context.waitForEvent('page'), v.page.getByRole('link', { name: 'Open your landing page' }).click()]);
+  await tab.getByLabel('Email address').fill(address);
+  await tab.locator('form button').click();
+  await tab.locator('html[data-ready]').waitFor();
+  const said = (text) => v.page.locator('.moments li', { hasText: address }).filter({ hasText: text }).waitFor({ state: 'attached' });
+  await said('asked for the document');
+  await said('opened the document');
+  await tab.waitForTimeout(900); // reading
+  await tab.keyboard.press('ArrowRight');
+  await said('read page 1 for');
+  await tab.waitForTimeout(900);
+  await tab.keyboard.press('ArrowRight');
+  await said('read page 2 for');
+  await v.page.bringToFront();
+  await v.accessible();
+  await v.screenshot('home-live');
+
+  // Without scripts, a reload shows the same.
+  const plain = await newVisitor(t, 'phone', { scripts: false });
+  await plain.page.goto(`${site}/`);
+  const texts = await plain.page.locator('.moments li', { hasText: address }).allInnerTexts();
+  assert.ok(texts.some((text) => text.includes('read page 2 for')), texts.join('\n'));
+});
