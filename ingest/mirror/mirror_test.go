@@ -15,6 +15,7 @@ import (
 
 	"lodestone/ingest/mirror"
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 )
@@ -29,15 +30,27 @@ type rig struct {
 	conn    driver.Conn
 	pool    *postgres.Pool
 	account uuid.UUID
+
+	dir            string // of ClickHouse
+	stopClickHouse func()
+}
+
+// startClickHouse starts the rig's server, which keeps its address over restarts.
+func (r *rig) startClickHouse() *engine.ClickHouse {
+	r.t.Helper()
+	server := enginetest.NewClickHouse(r.t, r.dir)
+	require.NoError(r.t, server.Start(r.t.Context()))
+	r.t.Cleanup(func() { require.NoError(r.t, server.Stop(context.Background())) })
+	return server
 }
 
 // newRig has a ClickHouse of its own: a mirror looks whether tables there are empty.
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	server := enginetest.NewClickHouse(t, t.TempDir())
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
-	r := &rig{t: t, store: clickhouse.Config{URL: server.URL()}, account: uuid.New()}
+	r := &rig{t: t, dir: t.TempDir(), account: uuid.New()}
+	server := r.startClickHouse()
+	r.stopClickHouse = func() { require.NoError(t, server.Stop(context.Background())) } // twice is harmless
+	r.store = clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), r.store)
 	require.NoError(t, err)
 	r.conn, err = clickhouse.Open(r.store, 2)
@@ -68,16 +81,12 @@ func (r *rig) start(emails bool) (stop func()) {
 	return stop
 }
 
-func (r *rig) text(sql string) string {
-	r.t.Helper()
-	var s string
-	require.NoError(r.t, r.conn.QueryRow(r.t.Context(), sql).Scan(&s))
-	return s
-}
-
 func (r *rig) await(want, sql string) {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return r.text(sql) == want }, patience, 20*time.Millisecond, "%s: not %s", sql, want)
+	require.Eventually(r.t, func() bool {
+		var s string
+		return r.conn.QueryRow(r.t.Context(), sql).Scan(&s) == nil && s == want
+	}, patience, 20*time.Millisecond, "%s: not %s", sql, want)
 }
 
 const (
@@ -174,4 +183,37 @@ func TestTheLastStateCounts(t *testing.T) {
 	r.await("200/0/0", magnets)
 	r.exec("UPDATE lead_magnets SET title = 'end' WHERE id = $1", magnet)
 	r.await("end/0/0", magnets)
+}
+
+// What changes while ClickHouse is away is made up for.
+func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	metrics := prometheus.NewRegistry()
+	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond}, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
+	require.NoError(t, m.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
+	magnet := uuid.New()
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'before')", magnet, r.account)
+	r.await("before/0/0", magnets)
+	r.stopClickHouse()
+	r.exec("UPDATE lead_magnets SET title = 'meanwhile' WHERE id = $1", magnet)
+	require.Eventually(t, func() bool {
+		return value(t, metrics, "lodestone_mirror_errors_total") > 0 && value(t, metrics, "lodestone_mirror_lag_seconds") > 0
+	}, patience, 20*time.Millisecond, "whoever watches sees it")
+	require.Equal(t, r.store.URL, r.startClickHouse().URL())
+	r.await("meanwhile/0/0", magnets)
+	require.Eventually(t, func() bool { return value(t, metrics, "lodestone_mirror_lag_seconds") == 0 }, patience, 20*time.Millisecond)
+}
+
+func value(t *testing.T, metrics *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := metrics.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetCounter().GetValue() + f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	return 0
 }

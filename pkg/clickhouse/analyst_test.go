@@ -171,6 +171,8 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 		require.GreaterOrEqual(t, status, 400, sql)
 		require.Contains(t, text, why, sql)
 	}
+	require.Equal(t, "60 600 20000000000\n3600 10000 20000000000", strings.ReplaceAll(a.must(a.own,
+		"SELECT duration, max_queries, (SELECT max(max_read_rows) FROM system.quota_limits WHERE quota_name = 'analyst') FROM system.quota_limits WHERE quota_name = 'analyst' ORDER BY duration"), "\t", " "))
 	require.Equal(t, "4", a.must(a.all, "SELECT getSetting('max_concurrent_queries_for_user')"))
 	require.Equal(t, "19", a.must(a.all, "SELECT getSetting('os_thread_priority')"))
 }
