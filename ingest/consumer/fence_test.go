@@ -88,6 +88,25 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	r.requireStoredRows(3)
 }
 
+// A repeat that its sender made hours later, without saying when the event happened, is another one.
+func TestARepeatFromASpoolIsFoundWithinTwoHours(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(3)
+	longAgo := *r
+	longAgo.topicID = uuid.New()
+	longAgo.storeRows(0, 0, "old"+r.group, events...)
+	for i, later := range []time.Duration{119 * time.Minute, -119 * time.Minute, 121 * time.Minute} {
+		events[i].Spooled = true
+		events[i].CreatedAt += later.Milliseconds()
+		r.produce(0, events[i])
+		stop := r.consume(r.config()) // in blocks of their own: a block looks around all of its events
+		r.awaitCommit(0, int64(i)+1)
+		stop()
+	}
+	r.requireStoredRows(1)
+}
+
 func TestLinkViewsAreStoredAndTheirRepeatsDropped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -214,21 +214,32 @@ func (s *store) stored(ctx context.Context, first, last int64) (map[int64]struct
 	return offsets, nil
 }
 
+// repeatWithin is how far apart the times of an event and of its repeat may lie for storedBefore to
+// see that they are the same. A record that took both ways, to Kafka and to the spool, has one
+// time; one that was sent again has the times of its receipts, unless the sender told when it
+// happened. It bounds what a look reads: without it, each look would read all that an account ever
+// stored, and draining a spool would never catch up.
+const repeatWithin = 2 * time.Hour
+
 // storedBefore returns which of the events are stored already, but for rows of this partition at or
 // after the offset: those may be the same records.
 func (s *store) storedBefore(ctx context.Context, events []decoded, offset int64) (map[identity]struct{}, error) {
 	accounts, links, ids := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
+	oldest, newest := events[0].createdAt, events[0].createdAt
 	for i, e := range events {
 		accounts[i], links[i], ids[i] = e.account, e.link, e.event
+		oldest, newest = min(oldest, e.createdAt), max(newest, e.createdAt)
 	}
 	found := make(map[identity]struct{})
 	var link, id proto.ColUUID
 	err := s.do(ctx, ch.Query{
 		Body: "SELECT " + s.link + " AS link, event_id FROM " + s.table +
 			" WHERE account_id IN {accounts:Array(UUID)} AND " + s.link + " IN {links:Array(UUID)} AND event_id IN {ids:Array(UUID)}" +
+			" AND created_at >= fromUnixTimestamp64Milli({oldest:Int64}, 'UTC') AND created_at <= fromUnixTimestamp64Milli({newest:Int64}, 'UTC')" +
 			" AND NOT (kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {offset:Int64})",
 		Parameters: s.parameters(map[string]any{
 			"accounts": list(accounts), "links": list(links), "ids": list(ids), "offset": offset,
+			"oldest": oldest - repeatWithin.Milliseconds(), "newest": newest + repeatWithin.Milliseconds(),
 		}),
 		Result: proto.Results{{Name: "link", Data: &link}, {Name: "event_id", Data: &id}},
 		OnResult: func(context.Context, proto.Block) error {

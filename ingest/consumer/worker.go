@@ -228,14 +228,21 @@ func (w *worker) finish(ctx context.Context) bool {
 	return true
 }
 
+// maxLook bounds a look that a dead connection keeps from ending.
+const maxLook = 5 * time.Minute
+
 // dropOld takes out of the block what came from a spool and is stored since long: the sender gave
 // the spooling collector up and sent again, maybe hours ago. What is stored below the block never
 // changes, so this decides the same whenever the block is built.
 func (w *worker) dropOld(ctx context.Context) bool {
 	b := w.block
+	limit := w.cfg.InsertTimeout
 	return w.retry(ctx, "look for events stored long ago", func() error {
-		limited, cancel := context.WithTimeout(ctx, w.cfg.InsertTimeout)
+		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
+		// It only reads, so it may take as long as it needs: a server that is slow for having much to
+		// do would otherwise be asked the same over and over, and never answer.
+		limit = min(2*limit, maxLook)
 		events := make([]decoded, len(b.spooled))
 		for i, s := range b.spooled {
 			events[i] = s.decoded
