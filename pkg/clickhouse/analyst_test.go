@@ -173,7 +173,7 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 	}
 	require.Equal(t, "60 600 20000000000\n3600 10000 20000000000", strings.ReplaceAll(a.must(a.own,
 		"SELECT duration, max_queries, (SELECT max(max_read_rows) FROM system.quota_limits WHERE quota_name = 'analyst') FROM system.quota_limits WHERE quota_name = 'analyst' ORDER BY duration"), "\t", " "))
-	require.Equal(t, "4", a.must(a.all, "SELECT getSetting('max_concurrent_queries_for_user')"))
+	require.Equal(t, "8", a.must(a.all, "SELECT getSetting('max_concurrent_queries_for_user')"))
 	require.Equal(t, "19", a.must(a.all, "SELECT getSetting('os_thread_priority')"))
 }
 
@@ -242,7 +242,7 @@ func escapes(file, host, native string) []string {
 		"KILL QUERY WHERE 1 SYNC", "KILL MUTATION WHERE 1", "SYSTEM SHUTDOWN", "SYSTEM STOP MERGES lodestone.events", "SYSTEM RELOAD CONFIG", "SYSTEM DROP MARK CACHE", "SYSTEM FLUSH LOGS",
 		"GRANT SELECT ON *.* TO analyst", "EXECUTE AS lodestone SELECT 1", "SET readonly = 0", "SET max_memory_usage = 0",
 		"SELECT 1 SETTINGS readonly = 2", "SELECT 1 SETTINGS max_memory_usage = 0", "SELECT 1 SETTINGS max_memory_usage_for_user = 0", "SELECT 1 SETTINGS max_rows_to_read = 0",
-		"SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 121", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0",
+		"SELECT 1 SETTINGS max_threads = 2", "SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 121", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0",
 		"SELECT 1 SETTINGS timeout_overflow_mode = 'break'", "SELECT 1 SETTINGS format_schema = 'x'", "SELECT 1 SETTINGS allow_introspection_functions = 1",
 		"SELECT addressToLine(1)", "SELECT getServerSetting('max_server_memory_usage'), * FROM system.server_settings",
 		"SELECT catboostEvaluate('" + file + "', 1)",
