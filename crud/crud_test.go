@@ -22,6 +22,7 @@ import (
 	"lodestone/crud/capture"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
+	"lodestone/crud/viewer"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -42,6 +43,11 @@ const site = "https://links.example.com"
 
 // capturing lets tests submit as much as they like.
 var capturing = capture.Config{Forms: 1000, Mails: 1000, VerificationTime: 24 * time.Hour}
+
+// openings is how often a test may open one link.
+const openings = 60
+
+var viewing = viewer.Config{Openings: openings}
 
 // fixture is the service over HTTP on a database of its own.
 type fixture struct {
@@ -76,7 +82,7 @@ func (l *lines) String() string {
 
 func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
-	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: 3, Pro: 50}, Capture: capturing}
+	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: 3, Pro: 50}, Capture: capturing, Viewer: viewing}
 	for _, c := range change {
 		c(&config)
 	}

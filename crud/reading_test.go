@@ -388,7 +388,7 @@ func TestPreviewCountsNowhere(t *testing.T) {
 	require.NotEmpty(t, o.TrackingToken, "a preview is of one link")
 }
 
-// Who asks for links that do not exist has to wait, and meanwhile learns nothing.
+// Who asks for links that do not exist has to wait, and others with the same address read on.
 func TestGuessingIsSlow(t *testing.T) {
 	t.Parallel()
 	r := newReading(t, 0)
@@ -404,8 +404,28 @@ func TestGuessingIsSlow(t *testing.T) {
 	}
 	require.Equal(t, 429, last)
 	res, _ := r.ask("GET", path, "")
-	require.Equal(t, 429, res.StatusCode)
+	require.Equal(t, 200, res.StatusCode)
+	status, _ := r.open(path, "{}")
+	require.Equal(t, 201, status)
+	status, o := r.open("/a/guess000000000000000000099", "{}")
+	require.Equal(t, 429, status)
+	require.Equal(t, "wait", o.State)
+}
+
+// One address cannot make views without end, nor the messages to webhooks that come with them.
+func TestOpeningOverAndOverIsSlow(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	id, path := r.link("")
+	_, other := r.link("")
+	for range openings {
+		status, _ := r.open(path, "{}")
+		require.Equal(t, 201, status)
+	}
 	status, o := r.open(path, "{}")
 	require.Equal(t, 429, status)
 	require.Equal(t, "wait", o.State)
+	require.Equal(t, openings, r.openedCount(id))
+	status, _ = r.open(other, "{}")
+	require.Equal(t, 201, status, "the count is of one link")
 }

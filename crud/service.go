@@ -48,6 +48,7 @@ type Config struct {
 	Mail                 mail.Config       `embed:""`
 	Webhooks             webhook.Config    `embed:""`
 	Capture              capture.Config    `embed:""`
+	Viewer               viewer.Config     `embed:""`
 	Addresses            clientaddr.Config `embed:""`
 }
 
@@ -56,7 +57,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Addresses.Validate()}
+	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate()}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}

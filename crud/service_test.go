@@ -26,7 +26,7 @@ import (
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Capture: capturing, Webhooks: webhooks()}
+	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}
 	require.NoError(t, good.Validate())
 	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Limits: account.Limits{Pro: -1}, Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
 	err := bad.Validate()
@@ -102,7 +102,7 @@ func TestPostgresGone(t *testing.T) {
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Webhooks: webhooks()}, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
+	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))

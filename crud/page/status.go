@@ -14,6 +14,7 @@ const (
 	NotFound        Kind = iota // nothing is at this address
 	Gone                        // there was something, and it will not come back
 	Inactive                    // the link is switched off
+	Disabled                    // a personal link is switched off
 	Expired                     // the time of a personal link is over
 	UsedUp                      // a personal link was opened as often as it may be
 	NotReady                    // there is no document yet
@@ -77,6 +78,8 @@ var words = map[Kind]wording{
 		[]string{"Whoever offered something here has taken it down.", "Ask them if they offer it elsewhere."}, "", false},
 	Inactive: {http.StatusGone, "", markClosed, "This offer is closed",
 		[]string{"The page is switched off at the moment.", "If you already have your personal link, look for it in your mail. Else ask whoever gave you this address."}, "", false},
+	Disabled: {http.StatusGone, "", markClosed, "This link is switched off",
+		[]string{"Whoever sent it has closed the document for now.", "Ask them to open it again."}, "", false},
 	Expired: {http.StatusGone, "", markClock, "This link has expired",
 		[]string{"It was made for a certain time, which is over.", "Ask whoever sent it for a new one."}, "", false},
 	UsedUp: {http.StatusGone, "", markClock, "This link is used up",

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 
+	"lodestone/crud/limit"
 	"lodestone/crud/page"
 	"lodestone/crud/session"
 	"lodestone/pkg/api"
@@ -32,6 +33,8 @@ type Parts struct {
 	Sessions  *session.Sessions
 	Postgres  *postgres.Pool
 	Addresses *clientaddr.Finder
+	Limiter   *limit.Limiter
+	Config    Config
 	Collector string // URL of the collector as browsers reach it, without a slash at the end
 	Log       *slog.Logger
 }
@@ -87,24 +90,40 @@ func (v *Viewer) strip(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// find returns the link of a request. Who asks for many that do not exist has to wait.
+// find returns the link of a request. Who asks for many that do not exist has to wait before asking
+// for more of them; links that exist open all the same, for others may share the address.
 func (v *Viewer) find(r *http.Request) (session.Link, error) {
-	who := v.Addresses.Client(r)
-	if wait := v.guesses.wait(who, time.Now()); wait > 0 {
-		return session.Link{}, &tooMany{wait}
-	}
 	link, err := v.Sessions.Find(r.Context(), r.PathValue("token"))
 	if refusal, ok := errors.AsType[*session.Refusal](err); ok && refusal.State == session.Unknown {
+		who := v.Addresses.Client(r)
+		if wait := v.guesses.wait(who, time.Now()); wait > 0 {
+			return session.Link{}, &tooMany{wait}
+		}
 		v.guesses.failed(who, time.Now())
 	}
 	return link, err
 }
 
-// tooMany is the error of somebody who guesses.
+// begin starts a session, or goes on with the one wanted, unless the visitor's address has opened the
+// link too often.
+func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (session.Session, error) {
+	if who := v.Addresses.Client(r); who.IsValid() { // one that is not known may stand for many people
+		wait, err := v.Limiter.Take(r.Context(), v.Config.openings(), link.ID.String()+" "+clientaddr.Network(who).String())
+		if err != nil {
+			return session.Session{}, err
+		}
+		if wait > 0 {
+			return session.Session{}, &tooMany{wait}
+		}
+	}
+	return v.Sessions.Start(r.Context(), link, wanted)
+}
+
+// tooMany is the error of somebody who guesses, or opens a link over and over.
 type tooMany struct{ wait time.Duration }
 
 // Error implements error.
-func (*tooMany) Error() string { return "too many unknown links" }
+func (*tooMany) Error() string { return "too many requests" }
 
 // asPage turns an error into the page that a visitor sees.
 func asPage(err error, brand page.Brand) error {
@@ -119,7 +138,7 @@ func asPage(err error, brand page.Brand) error {
 	}
 	switch refusal.State {
 	case session.Inactive:
-		return page.Show(page.Gone, brand)
+		return page.Show(page.Disabled, brand)
 	case session.Expired, session.Over:
 		return page.Show(page.Expired, brand)
 	case session.UsedUp:
@@ -251,7 +270,7 @@ func (v *Viewer) opening(r *http.Request) (session.Session, error) {
 	if asked.Preview != "" && v.Sessions.IsPreview(link, asked.Preview) {
 		return v.Sessions.Preview(r.Context(), link)
 	}
-	return v.Sessions.Start(r.Context(), link, asked.SessionID)
+	return v.begin(r, link, asked.SessionID)
 }
 
 // refuse tells a script why it gets nothing.
@@ -306,7 +325,7 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	if preview := r.PostForm.Get("preview"); preview != "" && v.Sessions.IsPreview(link, preview) {
 		in, err = v.Sessions.Preview(r.Context(), link)
 	} else {
-		in, err = v.Sessions.Start(r.Context(), link, uuid.Nil)
+		in, err = v.begin(r, link, uuid.Nil)
 	}
 	if err != nil {
 		d, _ := v.Sessions.Look(r.Context(), link, true) // for its brand alone
