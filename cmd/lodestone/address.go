@@ -17,6 +17,7 @@ type listenAddress struct{ setting, address string }
 // first. All are held while the others are tried, so that two that are the same are found as well.
 func checkFree(ctx context.Context, addresses ...listenAddress) error {
 	var errs []error
+	var held []net.Listener
 	for _, a := range addresses {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", a.address)
 		switch {
@@ -27,8 +28,11 @@ func checkFree(ctx context.Context, addresses ...listenAddress) error {
 		case err != nil:
 			errs = append(errs, config.Invalid(a.setting, fmt.Sprintf("cannot be listened on (%v)", err), "give an address of this machine"))
 		default:
-			defer func() { _ = l.Close() }() // an error shows when the address is taken in earnest
+			held = append(held, l)
 		}
+	}
+	for _, l := range held {
+		_ = l.Close() // an error shows when the address is taken in earnest
 	}
 	return errors.Join(errs...)
 }

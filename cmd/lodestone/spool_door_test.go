@@ -83,8 +83,14 @@ func (s *station) await(what string, is func() bool) {
 	require.Eventually(s.t, is, patience, interval, what)
 }
 
+// said is what a collector answered.
+type said struct {
+	status           int
+	retryAfter, text string
+}
+
 // post sends events of the ids, with so many bytes of data each.
-func (s *station) post(bytes int, ids ...uuid.UUID) (*http.Response, string, error) {
+func (s *station) post(bytes int, ids ...uuid.UUID) (said, error) {
 	var body strings.Builder
 	for i, id := range ids {
 		fmt.Fprintf(&body, `%c{"token":%q,"event_type":"page_viewed","event_id":%q,"event_data":{"a":%q}}`, "[,"[min(i, 1)], s.token, id, strings.Repeat("x", bytes))
@@ -93,11 +99,11 @@ func (s *station) post(bytes int, ids ...uuid.UUID) (*http.Response, string, err
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
 	resp, err := client.Post("http://"+s.events+"/v1/events", "application/json", strings.NewReader(body.String()))
 	if err != nil {
-		return nil, "", err
+		return said{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	return resp, string(text), err
+	return said{resp.StatusCode, resp.Header.Get("Retry-After"), string(text)}, err
 }
 
 func newIDs(n int) []uuid.UUID {
@@ -115,25 +121,25 @@ func TestAFullSpoolIsTold(t *testing.T) {
 	s := newStation(t)
 	s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_SPOOL_MAX_BYTES=4194304", "LODESTONE_SPOOL_SEGMENT_BYTES=1048576")
 	for taken := 0; ; taken++ {
-		resp, text, err := s.post(1500, newIDs(400)...)
+		got, err := s.post(1500, newIDs(400)...)
 		require.NoError(t, err)
-		if resp.StatusCode == http.StatusServiceUnavailable {
+		if got.status == http.StatusServiceUnavailable {
 			require.Positive(t, taken)
-			require.Regexp(t, `^[1-9]\d*$`, resp.Header.Get("Retry-After"))
-			require.Contains(t, text, `"code":"unavailable"`)
-			require.NotContains(t, text, "accepted")
+			require.Regexp(t, `^[1-9]\d*$`, got.retryAfter)
+			require.Contains(t, got.text, `"code":"unavailable"`)
+			require.NotContains(t, got.text, "accepted")
 			break
 		}
-		require.Equal(t, http.StatusAccepted, resp.StatusCode, text)
+		require.Equal(t, http.StatusAccepted, got.status, got.text)
 		require.Less(t, taken, 10)
 	}
 	require.InDelta(t, 400, metric(t, s.admin, "lodestone_spool_refused_full_records_total"), 0)
 	require.Zero(t, metric(t, s.admin, "lodestone_spool_drops_total"))
 	s.kafka()
 	s.await("the spool is empty", func() bool { return metric(t, s.admin, "lodestone_spool_records") == 0 })
-	resp, text, err := s.post(1500, newIDs(400)...)
+	got, err := s.post(1500, newIDs(400)...)
 	require.NoError(t, err)
-	require.Equal(t, http.StatusAccepted, resp.StatusCode, text)
+	require.Equal(t, http.StatusAccepted, got.status, got.text)
 }
 
 // A collector that is stopped answers what it has accepted: what Kafka has not taken by then is on its disk.
@@ -154,12 +160,12 @@ func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 	statuses := make(chan int, requests)
 	for range requests {
 		go func() {
-			resp, _, err := s.post(10, newIDs(3)...)
+			got, err := s.post(10, newIDs(3)...)
 			if err != nil {
 				statuses <- 0
 				return
 			}
-			statuses <- resp.StatusCode
+			statuses <- got.status
 		}()
 	}
 	s.await("all are under way", func() bool { return metric(t, s.admin, "lodestone_collector_requests_in_flight") == requests })
@@ -183,9 +189,9 @@ func TestWhatKafkaAndTheSpoolBothHaveIsStoredOnce(t *testing.T) {
 	s.collector("LODESTONE_SPOOL_AFTER=300ms")
 	silent := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicasAfterAppend, Count: -1})
 	ids := newIDs(50)
-	resp, text, err := s.post(10, ids...)
+	got, err := s.post(10, ids...)
 	require.NoError(t, err)
-	require.Equal(t, http.StatusAccepted, resp.StatusCode, text)
+	require.Equal(t, http.StatusAccepted, got.status, got.text)
 	require.InDelta(t, len(ids), metric(t, s.admin, "lodestone_spool_spooled_records_total"), 0)
 	silent.Remove()
 	s.await("the spool is empty", func() bool { return metric(t, s.admin, "lodestone_spool_records") == 0 })

@@ -14,11 +14,11 @@ import (
 
 // keepRunning runs a query for the partition under an id as an insert of the kind has, and returns a
 // channel that delivers its error when it ends. It is running when this returns.
-func (r *rig) keepRunning(kind string) (ended chan error) {
+func (r *rig) keepRunning(kind string) <-chan error {
 	r.t.Helper()
 	s, id := r.store(0), r.store(0).queryPrefix(kind)+"0-9-test"
 	ctx, cancel := context.WithCancel(context.Background())
-	ended = make(chan error, 1)
+	ended := make(chan error, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
