@@ -135,7 +135,9 @@ func (h *host) command(ctx context.Context, service string, args ...string) *exe
 		}
 		if name, ok := strings.CutPrefix(text, secretsDir); ok {
 			text = filepath.Join(h.dir, service+"-"+name)
-			require.NoError(h.t, os.WriteFile(text, []byte(h.variables[h.project.Secrets[name].Environment]), 0o600))
+			if _, err := os.Stat(text); err != nil { // once: the process that is starting reads it while its health is asked for
+				require.NoError(h.t, os.WriteFile(text, []byte(h.variables[h.project.Secrets[name].Environment]), 0o600))
+			}
 		}
 		for _, v := range s.Volumes {
 			if v.Type == types.VolumeTypeVolume {

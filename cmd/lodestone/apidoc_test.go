@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,8 +53,13 @@ func TestAPIDocument(t *testing.T) {
 	text, err := os.ReadFile(apiDocument)
 	require.NoError(t, err)
 	app := newUp(t)
+	app.more = []string{"--no-sample"} // what the account has is shown
 	require.NoError(t, os.Symlink(filepath.Join(root, "cmd"), filepath.Join(app.dir, "cmd")))
 	app.start()
+	require.Eventually(t, func() bool { // the page shows when a key was last used, which is written some seconds later
+		_, keys := get(t, app.env["LODESTONE_URL"]+"/api/v1/keys", app.env["LODESTONE_API_KEY"])
+		return strings.Contains(keys, `"last_used_at":"`)
+	}, time.Minute, 50*time.Millisecond)
 
 	parts := strings.Split(string(text), "```")
 	require.Equal(t, 1, len(parts)%2, "every block is closed")
