@@ -88,7 +88,7 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 	if err != nil {
 		return Outcome{}, err
 	}
-	wait, err := c.Limiter.TakeAddress(ctx, c.config.forms(), client)
+	wait, err := c.Limiter.TakeAddress(ctx, c.config.forms(), client, "")
 	if err != nil {
 		return Outcome{}, fmt.Errorf("submit form: %w", err)
 	}

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -34,19 +35,27 @@ func (l *Landing) waiting(w http.ResponseWriter, r *http.Request) error {
 	return l.writeSent(w, r, http.StatusOK, v, o, d)
 }
 
-func (l *Landing) byPage(r *http.Request) (v capture.Verification, o offered, err error) {
-	secret := r.PathValue("page")
+func (l *Landing) byPage(r *http.Request) (capture.Verification, offered, error) {
+	return l.bySecret(r.Context(), r.PathValue("page"), l.Capture.ByPage)
+}
+
+func (l *Landing) byLink(r *http.Request) (capture.Verification, offered, error) {
+	return l.bySecret(r.Context(), r.PathValue("link"), l.Capture.ByLink)
+}
+
+// bySecret returns the verification that a look-up finds for a secret, and the offer that it is for.
+func (l *Landing) bySecret(ctx context.Context, secret string, find func(context.Context, string) (capture.Verification, error)) (v capture.Verification, o offered, err error) {
 	if !secretForm.MatchString(secret) {
 		return v, o, page.Show(page.NotFound, page.Brand{})
 	}
-	v, err = l.Capture.ByPage(r.Context(), secret)
+	v, err = find(ctx, secret)
 	if errors.Is(err, capture.ErrUnknown) {
 		return v, o, page.Show(page.NotFound, page.Brand{}).Because(err)
 	}
 	if err != nil {
 		return v, o, fmt.Errorf("find verification: %w", err)
 	}
-	o, err = l.find(r.Context(), v.Slug)
+	o, err = l.find(ctx, v.Slug)
 	return v, o, err
 }
 
@@ -137,22 +146,6 @@ func (l *Landing) askToConfirm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return l.writeConfirm(w, r, v, o)
-}
-
-func (l *Landing) byLink(r *http.Request) (v capture.Verification, o offered, err error) {
-	secret := r.PathValue("link")
-	if !secretForm.MatchString(secret) {
-		return v, o, page.Show(page.NotFound, page.Brand{})
-	}
-	v, err = l.Capture.ByLink(r.Context(), secret)
-	if errors.Is(err, capture.ErrUnknown) {
-		return v, o, page.Show(page.NotFound, page.Brand{}).Because(err)
-	}
-	if err != nil {
-		return v, o, fmt.Errorf("find verification: %w", err)
-	}
-	o, err = l.find(r.Context(), v.Slug)
-	return v, o, err
 }
 
 func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {

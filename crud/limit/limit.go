@@ -54,11 +54,11 @@ func (l *Limiter) Take(ctx context.Context, rule Rule, subject string) (wait tim
 
 // TakeAddress is Take for a client's address. One that is not known is not counted: it would stand for
 // many.
-func (l *Limiter) TakeAddress(ctx context.Context, rule Rule, addr netip.Addr) (wait time.Duration, err error) {
+func (l *Limiter) TakeAddress(ctx context.Context, rule Rule, addr netip.Addr, of string) (wait time.Duration, err error) {
 	if !addr.IsValid() {
 		return 0, nil
 	}
-	return l.Take(ctx, rule, clientaddr.Network(addr).String())
+	return l.Take(ctx, rule, clientaddr.Network(addr).String()+" "+of)
 }
 
 // Forget deletes the counts of windows that are over.

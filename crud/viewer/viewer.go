@@ -107,14 +107,12 @@ func (v *Viewer) find(r *http.Request) (session.Link, error) {
 // begin starts a session, or goes on with the one wanted, unless the visitor's address has opened the
 // link too often.
 func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (session.Session, error) {
-	if who := v.Addresses.Client(r); who.IsValid() { // one that is not known may stand for many people
-		wait, err := v.Limiter.Take(r.Context(), v.Config.openings(), link.ID.String()+" "+clientaddr.Network(who).String())
-		if err != nil {
-			return session.Session{}, err
-		}
-		if wait > 0 {
-			return session.Session{}, &tooMany{wait}
-		}
+	wait, err := v.Limiter.TakeAddress(r.Context(), v.Config.openings(), v.Addresses.Client(r), link.ID.String())
+	if err != nil {
+		return session.Session{}, err
+	}
+	if wait > 0 {
+		return session.Session{}, &tooMany{wait}
 	}
 	return v.Sessions.Start(r.Context(), link, wanted)
 }
