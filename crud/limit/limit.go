@@ -52,7 +52,7 @@ func (l *Limiter) Take(ctx context.Context, rule Rule, subject string) (wait tim
 	return max(time.Second, time.Duration(row.SecondsLeft*float64(time.Second))), nil
 }
 
-// TakeAddress is Take for a client's address. One that is not known is not counted: it would stand for
+// TakeAddress is Take for what a client's address does with something, or anything at all. One that is not known is not counted: it would stand for
 // many.
 func (l *Limiter) TakeAddress(ctx context.Context, rule Rule, addr netip.Addr, of string) (wait time.Duration, err error) {
 	if !addr.IsValid() {

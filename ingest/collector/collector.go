@@ -17,6 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"lodestone/ingest/beacon"
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
@@ -38,7 +39,7 @@ type Deps struct {
 type Collector struct {
 	config    Config
 	deps      Deps
-	addresses addresses
+	addresses *clientaddr.Finder
 	honour    bool // privacy signals
 	metrics   *metrics
 	arriving  arrivals
@@ -79,7 +80,7 @@ func New(c Config, d Deps) (*Collector, error) {
 	col := &Collector{
 		config:    c,
 		deps:      d,
-		addresses: addresses{trusted, c.ForwardedHeader},
+		addresses: clientaddr.New(trusted, c.ForwardedHeader),
 		honour:    c.PrivacySignals == "honour",
 		arriving:  arrivals{most: c.MaxInFlight},
 		admission: admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},

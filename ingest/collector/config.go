@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 )
 
@@ -91,17 +92,5 @@ func (c Config) Validate() error {
 }
 
 func (c Config) proxies() ([]netip.Prefix, error) {
-	var list []netip.Prefix
-	for _, text := range c.TrustedProxies {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			addr, err := netip.ParseAddr(text)
-			if err != nil {
-				return nil, config.Invalid("--collector-trusted-proxies", "has "+text+", which is no network", "write networks such as 10.0.0.0/8, or single addresses, separated by commas")
-			}
-			prefix = netip.PrefixFrom(addr, addr.BitLen())
-		}
-		list = append(list, prefix.Masked())
-	}
-	return list, nil
+	return clientaddr.Networks("--collector-trusted-proxies", c.TrustedProxies)
 }

@@ -171,7 +171,7 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx) (sender, visitor) {
 	if withheld(h) {
 		return s, visitor{}
 	}
-	addr := c.addresses.client(ctx)
+	addr := clientOf(ctx, c.addresses)
 	return s, visitor{addr: addr, keep: addr.IsValid()}
 }
 

@@ -23,7 +23,7 @@ func (c *Collector) admit(ctx *fasthttp.RequestCtx, path string, bytes int) (tic
 		return ticket{}, false
 	}
 	if c.limit.each > 0 && !ctx.IsOptions() {
-		if wait, ok := c.limit.take(c.addresses.client(ctx), time.Now()); !ok {
+		if wait, ok := c.limit.take(clientOf(ctx, c.addresses), time.Now()); !ok {
 			t.leave()
 			c.metrics.refused[refusedAddress].Inc()
 			ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.Itoa(int(wait/time.Second)+1))

@@ -2,6 +2,7 @@
 package clientaddr
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -43,36 +44,54 @@ func (c Config) Finder() (*Finder, error) {
 	if f.header != xForwardedFor && f.header != forwarded {
 		return nil, config.Invalid("--forwarded-header", "is unknown", "give x-forwarded-for or forwarded")
 	}
-	for _, text := range c.TrustedProxies {
+	var err error
+	f.trusted, err = Networks("--trusted-proxies", c.TrustedProxies)
+	return f, err
+}
+
+// Networks reads networks and single addresses, or returns an error that names the setting.
+func Networks(setting string, texts []string) ([]netip.Prefix, error) {
+	var list []netip.Prefix
+	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
 			addr, err := netip.ParseAddr(text)
 			if err != nil {
-				return nil, config.Invalid("--trusted-proxies", "has "+text+", which is no network", "write networks such as 10.0.0.0/8, or single addresses, separated by commas")
+				return nil, config.Invalid(setting, "has "+text+", which is no network", "write networks such as 10.0.0.0/8, or single addresses, separated by commas")
 			}
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
 		}
-		f.trusted = append(f.trusted, prefix.Masked())
+		list = append(list, prefix.Masked())
 	}
-	return f, nil
+	return list, nil
 }
 
-// Client returns the address of the client: the peer's, unless the peer is a trusted proxy; then the
-// right-most address of the header that is not a trusted proxy's itself, since everything left of it
-// was said by a stranger. If every address is trusted, the left-most is the client's.
-//
-// The zero address means that it is not known: a trusted proxy withheld it, or wrote something that is
-// no address. The address is for use in memory only.
+// New returns the finder that believes the proxies of some networks, about the one header that they set:
+// x-forwarded-for or forwarded.
+func New(trusted []netip.Prefix, header string) *Finder { return &Finder{trusted, header} }
+
+// Client returns the address of a request's client, as Find does.
 func (f *Finder) Client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
 	}
-	addr := plain(peer.Addr())
+	return f.Find(peer.Addr(), r.Header.Values)
+}
+
+// Find returns the address of the client: the peer's, unless the peer is a trusted proxy; then the
+// right-most address of the header that is not a trusted proxy's itself, since everything left of it
+// was said by a stranger. If every address is trusted, the left-most is the client's.
+//
+// The zero address means that it is not known: a trusted proxy withheld it, or wrote something that is
+// no address. A guess in its place would take several visitors for one. The address is for use in memory
+// only. header returns the lines of a header; it is not asked where the peer is not trusted.
+func (f *Finder) Find(peer netip.Addr, header func(name string) []string) netip.Addr {
+	addr := plain(peer)
 	if !f.trusts(addr) {
 		return addr
 	}
-	for _, line := range slices.Backward(r.Header.Values(f.header)) { // several lines are one list
+	for _, line := range slices.Backward(header(f.header)) { // several lines are one list
 		for more := true; more; {
 			var hop string
 			line, hop, more = f.cutHop(line)
@@ -151,7 +170,7 @@ func forwardedFor(element string) string {
 		at, _ := lastOutsideQuotes(element, ';')
 		name, value, _ := strings.Cut(strings.TrimSpace(element[at+1:]), "=")
 		if strings.EqualFold(name, "for") {
-			return strings.Trim(value, `"`)
+			return cmp.Or(strings.Trim(value, `"`), unknown)
 		}
 		if at < 0 {
 			return unknown

@@ -54,6 +54,7 @@ func TestForwarded(t *testing.T) {
 		`proto=https;For="[2001:db8::1]:4711"`:          "2001:db8::1",
 		`for=1.2.3.4;by="a,b;for=9.9.9.9"`:              "1.2.3.4",
 		`for="9.9.9.9, for=1.2.3.4`:                     "",
+		`for=9.9.9.9, for=""`:                           "", // withheld: what is left of it a stranger said
 		`for=_hidden`:                                   "",
 		`proto=https`:                                   "",
 		`for=1.2.3.4, for="10.0.0.1:80";host="x\"y, z"`: "1.2.3.4",
