@@ -36,8 +36,8 @@ type ClickHouseOptions struct {
 	Dir string
 	// TCPPort and HTTPPort are taken if they are free; 0 means any.
 	TCPPort, HTTPPort int
-	// MemoryBytes is what the server may use. Default: a quarter of the machine's memory, at
-	// least 1 GiB and at most 4 GiB.
+	// MemoryBytes is what the server may use. Default: that of the profile for small machines, with
+	// which the process stays within 2 GiB.
 	MemoryBytes int64
 	// Launcher is the program lodestone-clickhouse. Default: beside this program, else on the PATH.
 	Launcher string

@@ -13,6 +13,14 @@ import (
 //go:embed clickhouse_config.xml
 var clickhouseConfig string
 
+// clickhouseSmall is the profile of a small machine, the same file that deploy/clickhouse offers to servers.
+//
+//go:embed clickhouse_small.xml
+var clickhouseSmall string
+
+// clickhouseMemory goes over it, where something else than the profile's memory was asked for.
+const clickhouseMemory = "<clickhouse><max_server_memory_usage>{{.Memory}}</max_server_memory_usage></clickhouse>\n"
+
 //go:embed clickhouse_users.xml
 var clickhouseUsers string
 
@@ -35,20 +43,26 @@ func (c *ClickHouse) configure() error {
 	if err := writeFile(c.path("data/user_defined/function_file.sql"), []byte(fileSwitchedOff)); err != nil {
 		return err
 	}
-	memory := c.o.MemoryBytes
-	if memory == 0 {
-		memory = min(max(machineMemory()/4, 1<<30), 4<<30)
-	}
 	values := map[string]any{
-		"Dir":           c.o.Dir,
-		"TCPPort":       c.ports["tcp"],
-		"HTTPPort":      c.ports["http"],
-		"Memory":        memory,
-		"AnalystMemory": memory / 2,
-		"Lodestone":     sha(c.passwords[clickhouseUser]),
-		"Analyst":       sha(c.passwords[clickhouseAnalyst]),
+		"Dir":       c.o.Dir,
+		"TCPPort":   c.ports["tcp"],
+		"HTTPPort":  c.ports["http"],
+		"Memory":    c.o.MemoryBytes,
+		"Lodestone": sha(c.passwords[clickhouseUser]),
+		"Analyst":   sha(c.passwords[clickhouseAnalyst]),
 	}
-	for name, text := range map[string]string{"config.xml": clickhouseConfig, "users.xml": clickhouseUsers} {
+	// Files of config.d are merged in the order of their names.
+	files := map[string]string{"config.xml": clickhouseConfig, "users.xml": clickhouseUsers, "config.d/small.xml": clickhouseSmall}
+	if c.o.MemoryBytes != 0 {
+		files["config.d/small_memory.xml"] = clickhouseMemory
+	}
+	if err := os.RemoveAll(c.path("config.d")); err != nil {
+		return err
+	}
+	if err := os.Mkdir(c.path("config.d"), 0o700); err != nil {
+		return err
+	}
+	for name, text := range files {
 		t, err := template.New(name).Funcs(template.FuncMap{"xml": xmlText}).Parse(text)
 		if err != nil {
 			return err
