@@ -1,0 +1,162 @@
+package traffic
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/google/uuid"
+)
+
+const (
+	eventsPerSession = 10.1 // on the average, as it comes out
+	sessionsPerLink  = 2.1
+	largest          = 0.04 // share of the largest account
+	hotLinks         = 3    // of an account, which many share
+)
+
+// world is who there is. What belongs to an account is worked out from its number and not kept.
+type world struct {
+	seed     uint64
+	begin    int64 // Unix ms
+	accounts []account
+	alias    alias
+}
+
+type account struct {
+	id      uuid.UUID
+	seed    uint64
+	magnets uint64
+	older   int64   // access links from before the begin
+	gap     float64 // ms between two new access links
+}
+
+func newWorld(c Config) *world {
+	w := &world{seed: c.Seed, begin: c.Begin.UnixMilli()}
+	n := int(min(max(c.Events/50_000, 200), 5_000))
+	weights := make([]float64, n)
+	sum := 0.0
+	for i := 1; i < n; i++ {
+		weights[i] = math.Pow(float64(i+8), -0.7)
+		sum += weights[i]
+	}
+	for i := 1; i < n; i++ {
+		weights[i] *= (1 - largest) / sum
+	}
+	weights[0] = largest
+	w.alias = newAlias(weights)
+	for i, weight := range weights {
+		seed := mix(c.Seed, uint64(i)+1)
+		events := weight * float64(c.Events)
+		links := max(events/eventsPerSession/sessionsPerLink, 4)
+		w.accounts = append(w.accounts, account{
+			id:      version7(w.begin-int64(n-i)*hourMS, mix(seed, 1), mix(seed, 2)),
+			seed:    seed,
+			magnets: uint64(min(max(math.Sqrt(events)/25, 2), 100)),
+			older:   max(int64(links/4), hotLinks+1),
+			gap:     float64(c.Span.Milliseconds()) / links,
+		})
+	}
+	return w
+}
+
+func (w *world) ids() []uuid.UUID {
+	ids := make([]uuid.UUID, len(w.accounts))
+	for i := range w.accounts {
+		ids[i] = w.accounts[i].id
+	}
+	return ids
+}
+
+// link is one access link, with what is said of it in every event.
+type link struct {
+	account, magnet, generic, id uuid.UUID
+	version                      uint32
+	pages                        uint32 // of the document
+	seed                         uint64
+}
+
+// choose returns the link that somebody opens at the time at.
+func (w *world) choose(at int64, r *rand.Rand) link {
+	a := &w.accounts[w.alias.draw(r)]
+	newest := a.older + int64(float64(at-w.begin)/a.gap)
+	var number int64
+	switch u := r.Float64(); {
+	case u < 0.015: // shared by many, for ever
+		number = r.Int64N(hotLinks)
+	case u < 0.55: // just made
+		number = newest - int64(r.ExpFloat64()*4)
+	default: // opened again, less and less as it grows old
+		number = newest - int64(8*(math.Pow(1-r.Float64(), -1.1)-1))
+	}
+	return w.link(a, min(max(number, 0), newest))
+}
+
+func (w *world) link(a *account, number int64) link {
+	seed := mix(a.seed, uint64(number)<<8|3)
+	x := fraction(mix(seed, 1))
+	magnet := uint64(x * x * float64(a.magnets)) // the first ones are the popular ones
+	m := mix(a.seed, magnet<<8|4)
+	made := w.begin + int64((float64(number-a.older)+fraction(mix(seed, 2))-1)*a.gap)
+	l := link{
+		account: a.id,
+		magnet:  version7(w.begin-int64(m%(400*24))*hourMS, mix(m, 1), mix(m, 2)),
+		id:      version7(made, mix(seed, 3), mix(seed, 4)),
+		version: uint32(1 + m>>40%3),
+		pages:   uint32(4 + m>>44%8*(m>>50%8)),
+		seed:    seed,
+	}
+	if seed%4 != 0 { // the others were made by the API
+		l.generic = genericLink(w.begin, m, seed>>8)
+	}
+	return l
+}
+
+// genericLink returns one of the three of a magnet.
+func genericLink(begin int64, magnet, pick uint64) uuid.UUID {
+	g := mix(magnet, 5+pick%5/2)
+	return version7(begin-int64(g%(300*24))*hourMS, mix(g, 1), mix(g, 2))
+}
+
+// alias draws a number by weights in constant time.
+type alias struct {
+	keep  []float64
+	other []int32
+}
+
+func newAlias(weights []float64) alias {
+	n := len(weights)
+	a := alias{make([]float64, n), make([]int32, n)}
+	var small, large []int32
+	for i, w := range weights {
+		a.keep[i] = w * float64(n)
+		if a.keep[i] < 1 {
+			small = append(small, int32(i))
+		} else {
+			large = append(large, int32(i))
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		s, l := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		a.other[s] = l
+		a.keep[l] -= 1 - a.keep[s]
+		if a.keep[l] < 1 {
+			large, small = large[:len(large)-1], append(small, l)
+		}
+	}
+	for _, rest := range [][]int32{small, large} {
+		for _, i := range rest {
+			a.keep[i], a.other[i] = 1, i
+		}
+	}
+	return a
+}
+
+func (a *alias) draw(r *rand.Rand) int {
+	x := r.Float64() * float64(len(a.keep))
+	i := int(x)
+	if x-float64(i) < a.keep[i] {
+		return i
+	}
+	return int(a.other[i])
+}
