@@ -28,7 +28,7 @@ UNCACHED := cmd|deploy|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build web web-check web-test warm engines setup test check unit chaos contract contract-tools browser browser-tools lint fmt generate guide compose-env clean
+.PHONY: help up build web web-check web-test warm engines setup test check unit chaos bench contract contract-tools browser browser-tools lint fmt generate guide compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -120,6 +120,9 @@ unit: web-test ## Run the tests alone (after `make build`)
 
 chaos: ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")
 	@go run ./cmd/lodestone-chaos $(CHAOS)
+
+bench: build ## Measure everything on the embedded and on the real Kafka (BENCH="collect --only one/512")
+	@bin/lodestone bench $(or $(BENCH),all --kafka both)
 
 contract: build contract-tools ## Test the API against its description at length (about ten minutes; CONTRACT_EXAMPLES=1000: an hour)
 	@CONTRACT_EXAMPLES=$${CONTRACT_EXAMPLES:-150} go test -count=1 -timeout 3h -v -run '^TestContract$$' ./cmd/lodestone

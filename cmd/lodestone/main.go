@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"lodestone/cmd/lodestone/bench"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/pkg/config"
@@ -40,6 +41,7 @@ type commands struct {
 	Verify      verifyCommand      `cmd:"" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
 	SQL         sqlCommand         `cmd:"" name:"sql" help:"Answer a query in SQL, or open a prompt, as the read-only user of the database analytics."`
 	SQLUser     sqlUserCommand     `cmd:"" name:"sql-user" help:"Make a read-only SQL user of one account: prints a file for ClickHouse's directory users.d, and the password."`
+	Bench       bench.Command      `cmd:"" help:"Measure this machine's Lodestone against the limits of its parts."`
 	Demo        demoCommand        `cmd:"" help:"Play a campaign of 200 readers through the public doors and compare what the API answers with what was sent."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the process at the admin address whether it is ready; for container platforms."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
@@ -71,6 +73,7 @@ func run(ctx context.Context, args []string) int {
 		return exitSettings
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
+	command.Bind(bench.Version(version))
 	switch err := command.Run(); {
 	case err == nil:
 		return 0

@@ -1,0 +1,180 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Report is everything that one execution found. Its JSON is what --json writes.
+type Report struct {
+	Machine Machine   `json:"machine"`
+	Command string    `json:"command"`
+	Began   time.Time `json:"began"`
+	Took    string    `json:"took"`
+	Runs    int       `json:"runs"`
+	Seed    uint64    `json:"seed"`
+	Quick   bool      `json:"quick,omitempty"`
+	Results []*Result `json:"results"`
+}
+
+// publish prints the report and writes its file.
+func (r *Report) publish(w io.Writer, s Settings) error {
+	write := r.write
+	if s.Markdown {
+		write = r.writeMarkdown
+	}
+	err := write(w)
+	if s.JSON != "" {
+		text, jsonErr := json.MarshalIndent(r, "", " ")
+		if jsonErr == nil {
+			jsonErr = os.WriteFile(s.JSON, append(text, '\n'), 0o644) //nolint:gosec // figures, for everybody
+		}
+		err = errors.Join(err, jsonErr)
+	}
+	return err
+}
+
+// write prints every case and then the targets, for a terminal.
+func (r *Report) write(w io.Writer) error {
+	fmt.Fprintf(w, "\n%s\n%s, seed %d, %d runs a side\n\n", r.Machine, r.Began.Format(time.RFC3339), r.Seed, r.Runs)
+	for _, result := range r.Results {
+		result.print(w)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "case\ttarget\tmeasured\tlimit\tratio\tspread\t")
+	for _, result := range r.Results {
+		for _, v := range result.Targets {
+			fmt.Fprintln(t, strings.Join(append([]string{result.Name, v.What}, v.cells()...), "\t")+"\t")
+		}
+	}
+	return t.Flush()
+}
+
+// writeMarkdown prints the targets, and then each case, as tables.
+func (r *Report) writeMarkdown(w io.Writer) error {
+	fmt.Fprintf(w, "Measured %s on %s: `%s`, %s.\n\n", r.Began.Format("2006-01-02"), r.Machine, r.Command, r.Took)
+	fmt.Fprint(w, "| Case | Target | Measured | Limit | Ratio | Spread | Met |\n|---|---|---|---|---|---|---|\n")
+	for _, result := range r.Results {
+		for _, v := range result.Targets {
+			fmt.Fprintf(w, "| `%s` | %s | %s |\n", result.Name, v.What, strings.Join(v.cells(), " | "))
+		}
+	}
+	for _, result := range r.Results {
+		fmt.Fprintf(w, "\n**`%s`**: %s\n\n", result.Name, result.Title)
+		names := result.shown()
+		fmt.Fprintf(w, "| | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
+		for _, s := range result.Sides {
+			fmt.Fprintf(w, "| %s | %s |\n", s.Name, strings.Join(s.cells(names), " | "))
+		}
+	}
+	return nil
+}
+
+// print prints one case for a terminal: a side a line, the medians of its values.
+func (r *Result) print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s (%.0f s)\n", r.Name, r.Title, r.Took)
+	names := r.shown()
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\t"+strings.Join(names, "\t")+"\t")
+	for _, s := range r.Sides {
+		fmt.Fprintln(t, s.Name+"\t"+strings.Join(s.cells(names), "\t")+"\t")
+	}
+	_ = t.Flush() // as with all that is printed for a person to watch
+	for _, v := range r.Targets {
+		cells := v.cells()
+		fmt.Fprintf(w, "  %s: %s, spread %s: %s\n", v.What, cells[0]+ratioOf(cells[2]), cells[3], cells[4])
+	}
+	fmt.Fprintln(w)
+}
+
+func ratioOf(ratio string) string {
+	if ratio == "" {
+		return ""
+	}
+	return ", ratio " + ratio
+}
+
+// shown are the values of a case to print.
+func (r *Result) shown() []string {
+	if len(r.Show) > 0 {
+		return r.Show
+	}
+	var names []string
+	for _, s := range r.Sides {
+		for _, name := range s.names() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// cells are the medians of values; those that a side does not have are empty.
+func (s *SideResult) cells(names []string) []string {
+	cells := make([]string, len(names))
+	for i, name := range names {
+		if v, ok := s.Median(name); ok {
+			cells[i] = number(v)
+		}
+	}
+	return cells
+}
+
+// cells are measured, limit, ratio, spread, met.
+func (v Verdict) cells() []string {
+	met := "**no**"
+	if v.Met {
+		met = "yes"
+	}
+	if v.Against == "" {
+		return []string{number(v.Measured) + " " + v.unit(), "", "", number(v.Low) + "–" + number(v.High), met}
+	}
+	return []string{
+		number(v.Measured) + " " + v.unit(), number(v.Limit), strconv.FormatFloat(v.Judged, 'f', 2, 64),
+		strconv.FormatFloat(v.Low, 'f', 2, 64) + "–" + strconv.FormatFloat(v.High, 'f', 2, 64), met,
+	}
+}
+
+// unit is the value's name without the percentile before it.
+func (v Verdict) unit() string { return v.Value }
+
+// number writes three digits that count, with thin groups of thousands.
+func number(v float64) string {
+	size := math.Abs(v)
+	switch {
+	case size >= 1000:
+		return group(strconv.FormatFloat(v, 'f', 0, 64))
+	case size >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case size >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case size == 0:
+		return "0"
+	default:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+}
+
+func group(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	var parts []string
+	for len(digits) > 3 {
+		parts = append([]string{digits[len(digits)-3:]}, parts...)
+		digits = digits[:len(digits)-3]
+	}
+	return sign + strings.Join(append([]string{digits}, parts...), ",")
+}
