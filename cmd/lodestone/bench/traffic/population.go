@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	eventsPerSession = 10.1 // on the average, as it comes out
+	eventsPerSession = 10 // on the average, as it comes out
 	sessionsPerLink  = 2.1
 	largest          = 0.04 // share of the largest account
 	hotLinks         = 3    // of an account, which many share
@@ -67,6 +67,9 @@ func (w *world) ids() []uuid.UUID {
 	return ids
 }
 
+// pages of documents: the same mixture for every account, so that its share of the events is that of its visits.
+var pages = [...]uint32{20, 9, 12, 24, 6, 16, 11, 30, 8, 4, 14, 48}
+
 // link is one access link, with what is said of it in every event.
 type link struct {
 	account, magnet, generic, id uuid.UUID
@@ -102,7 +105,7 @@ func (w *world) link(a *account, number int64) link {
 		magnet:  version7(w.begin-int64(m%(400*24))*hourMS, mix(m, 1), mix(m, 2)),
 		id:      version7(made, mix(seed, 3), mix(seed, 4)),
 		version: uint32(1 + m>>40%3),
-		pages:   uint32(4 + m>>44%8*(m>>50%8)),
+		pages:   pages[magnet%uint64(len(pages))],
 		seed:    seed,
 	}
 	if seed%4 != 0 { // the others were made by the API

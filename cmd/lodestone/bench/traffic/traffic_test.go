@@ -24,10 +24,10 @@ func TestTheSameSeedGivesTheSameEvents(t *testing.T) {
 	}
 }
 
-// What other cases rely on, in a year of half a million events.
+// What other cases rely on, in a year of 200,000 events.
 func TestEventsAreLikeReadersMakeThem(t *testing.T) {
 	t.Parallel()
-	const n = 500_000
+	const n = 200_000
 	c := traffic.Year(1, n)
 	g := traffic.New(c)
 	var e event.Event
@@ -79,8 +79,8 @@ func TestEventsAreLikeReadersMakeThem(t *testing.T) {
 	require.InDelta(t, 0.002, share(int(late)), 0.002)
 	require.InDelta(t, 10.1, float64(n)/float64(len(perSession)), 1)
 	require.InDelta(t, 24, float64(n)/float64(len(perLink)), 12)
-	require.Greater(t, len(magnets), 400)
-	require.Greater(t, len(agents), 150)
+	require.Greater(t, len(magnets), 350)
+	require.Greater(t, len(agents), 120)
 	busiest := 0
 	for _, count := range perLink {
 		busiest = max(busiest, count)
