@@ -1,6 +1,9 @@
 package consumer
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/google/uuid"
@@ -39,4 +42,66 @@ func TestWindowDecidesAsThePlainModel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Windows of the real size are made of tables that have grown, wrapped around and been cleared.
+func TestALongWindow(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	w := newWindow(repeatWindow)
+	last := map[uint64]int64{}
+	offset, repeats := int64(0), 0
+	for range 5 * repeatWindow {
+		offset++
+		switch r.IntN(200_000) {
+		case 0:
+			offset += r.Int64N(2 * repeatWindow)
+		case 1:
+			offset += 1 << 33
+		}
+		n := r.Uint64N(300_000) // mostly seen before, about as long ago as the window reaches
+		at, seen := last[n]
+		last[n] = offset
+		id := identity{}
+		binary.LittleEndian.PutUint64(id.event[:], n)
+		want := seen && offset-at <= repeatWindow
+		if want {
+			repeats++
+		}
+		if got := w.repeats(id, offset); got != want {
+			require.Equal(t, want, got, "offset %d, seen at %d", offset, at)
+		}
+	}
+	require.Greater(t, repeats, repeatWindow/4)
+	require.LessOrEqual(t, len(w.ring), 1<<numberBits)
+}
+
+// BenchmarkWindow is the look for one record, in a window that is full.
+func BenchmarkWindow(b *testing.B) {
+	links := make([]uuid.UUID, 5000)
+	for i := range links {
+		links[i] = uuid.New()
+	}
+	w := newWindow(repeatWindow)
+	id := identity{event: uuid.New()}
+	look := func(i int) {
+		id.link = links[i%len(links)]
+		binary.LittleEndian.PutUint32(id.event[:], uint32(i))
+		w.repeats(id, int64(i))
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	i := 0
+	for ; i < 3*repeatWindow; i++ {
+		look(i)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportAllocs()
+	for b.Loop() {
+		look(i)
+		i++
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 )
@@ -10,21 +11,29 @@ import (
 // processes.
 type Command struct {
 	Collect collectCommand `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
+	Consume consumeCommand `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
 	All     allCommand     `cmd:"" help:"Measure everything."`
 
+	Limit  limitCommand  `cmd:"" hidden:"" help:"The server that shows what can be reached."`
 	Broker brokerCommand `cmd:"" hidden:"" help:"The embedded Kafka broker as a process."`
+	Insert insertCommand `cmd:"" hidden:"" help:"The limit of the consumer: ch-go with rows in memory."`
 }
 
 // allCommand runs every suite, each with its options.
 type allCommand struct {
 	Settings Settings       `embed:""`
 	Collect  collectOptions `embed:""`
+	Consume  consumeOptions `embed:""`
 }
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context, v Version) error {
+	if err := errors.Join(c.Settings.Validate(), c.Consume.Validate()); err != nil {
+		return err
+	}
 	return run(ctx, c.Settings, v, commandLine(),
 		c.Collect.suite(),
+		c.Consume.suite(),
 	)
 }
 

@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"lodestone/pkg/config"
+)
+
+type consumeCommand struct {
+	Settings Settings       `embed:""`
+	Options  consumeOptions `embed:""`
+}
+
+// Run measures the consumer.
+func (c *consumeCommand) Run(ctx context.Context, v Version) error {
+	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
+		return err
+	}
+	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
+}
+
+// consumeOptions are the settings of this suite alone.
+type consumeOptions struct {
+	Rows        int64   `name:"consume-rows" default:"1000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`
+	Partitions  []int32 `name:"consume-partitions" default:"4,12" help:"Partitions of the topic, a case each."`
+	BlockRows   int     `name:"consume-block-rows" default:"50000" help:"Rows of one insert at the most, of the consumer and of its limit."`
+	Connections int     `name:"consume-connections" default:"4" help:"Connections that the limit inserts by at the same time."`
+}
+
+// Validate returns every problem of the settings.
+func (o consumeOptions) Validate() error {
+	var errs []error
+	if o.Rows < 1000 {
+		errs = append(errs, config.Invalid("--consume-rows", "is too small", "give at least 1000"))
+	}
+	for _, p := range o.Partitions {
+		if p < 1 || p > 256 {
+			errs = append(errs, config.Invalid("--consume-partitions", "is out of range", "give numbers from 1 to 256"))
+		}
+	}
+	if o.BlockRows < 1 || o.BlockRows > 1_000_000 {
+		errs = append(errs, config.Invalid("--consume-block-rows", "is out of range", "give a number from 1 to 1000000"))
+	}
+	if o.Connections < 1 || o.Connections > 64 {
+		errs = append(errs, config.Invalid("--consume-connections", "is out of range", "give a number from 1 to 64"))
+	}
+	return errors.Join(errs...)
+}
+
+func (o consumeOptions) suite() suite {
+	return suite{name: "consume", kafka: true, run: o.measure}
+}
+
+// CPU of client and server, and what else a run of a consumer or of its limit shows.
+const (
+	bothCPU   = "CPU µs/event client + server"
+	blockRows = "rows/insert"
+)
+
+func (o consumeOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
+	if b.Quick {
+		o.Rows = min(o.Rows, 200_000)
+	}
+	for _, partitions := range o.Partitions {
+		name := "consume/" + e.Kafka + "/" + strconv.Itoa(int(partitions))
+		if !b.Wanted(name) {
+			continue
+		}
+		if err := o.measureOn(ctx, b, e, name, partitions); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureOn is the case of one number of partitions.
+func (o consumeOptions) measureOn(ctx context.Context, b *Bench, e *Engines, name string, partitions int32) (err error) {
+	d, err := newDrain(b, e, o, partitions)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.close(context.WithoutCancel(ctx))) }()
+	return b.Measure(ctx, Case{
+		Name:  name,
+		Title: fmt.Sprintf("Kafka to ClickHouse exactly once, %s rows in %d partitions, beside ch-go that inserts the same rows from memory", group(strconv.FormatInt(o.Rows, 10)), partitions),
+		Warm:  1,
+		Sides: []Side{{Name: "consumer", Run: d.consume}, {Name: "ch-go", Run: d.insert}},
+		Targets: []Target{
+			{What: "≥ 65 % of ch-go alone", Value: Rate, Against: "ch-go", AtLeast: 0.65},
+			{What: "CPU a row, client and server, ≤ 1.5 × ch-go alone", Value: bothCPU, Against: "ch-go", AtMost: 1.5},
+			{What: "consumer ≤ 250 MiB", Value: Peak("consumer"), AtMost: 250},
+			{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048},
+		},
+		Show: []string{Rate, bothCPU, CPU("consumer"), CPU("ch-go"), CPU("clickhouse"), CPU("kafka"), CPU("postgres"),
+			blockRows, Peak("consumer"), Peak("ch-go"), Peak("clickhouse")},
+	})
+}

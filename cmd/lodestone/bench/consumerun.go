@@ -1,0 +1,226 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// drain runs the consumer and its limit, each from an empty table to one that holds every row.
+type drain struct {
+	b          *Bench
+	e          *Engines
+	o          consumeOptions
+	partitions int32
+	store      driver.Conn
+	limit      *Process // holds the rows of the limit; nil: not started yet
+	door       string   // of limit
+}
+
+const (
+	lookInterval  = 20 * time.Millisecond
+	drainPatience = 10 * time.Minute
+	mergePatience = time.Minute
+)
+
+func newDrain(b *Bench, e *Engines, o consumeOptions, partitions int32) (*drain, error) {
+	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &drain{b: b, e: e, o: o, partitions: partitions, store: store}, nil
+}
+
+func (d *drain) close(ctx context.Context) error {
+	return errors.Join(d.limit.Stop(ctx), emptyTables(ctx, d.store), d.store.Close())
+}
+
+// consume is a run of the consumer: a topic that is full, a table that is empty, a process that has just
+// started. It counts from the moment in which the process has all its partitions until the last row is there.
+func (d *drain) consume(ctx context.Context) (s Sample, err error) {
+	if err := emptyTables(ctx, d.store); err != nil {
+		return nil, err
+	}
+	if err := d.e.remakeTopics(ctx, d.b, d.partitions); err != nil {
+		return nil, err
+	}
+	if err := d.e.fill(ctx, d.b.Seed, d.o.Rows); err != nil {
+		return nil, err
+	}
+	p, err := d.b.Lodestone(ctx, d.e, "consumer",
+		"CONSUMER_GROUP=bench-"+uuid.NewString(), "CONSUMER_BLOCK_ROWS="+strconv.Itoa(d.o.BlockRows))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
+	watch, err := Watch(append(d.e.Processes(), p.Metered())...)
+	if err != nil {
+		return nil, err
+	}
+	topics := float64(2) // events and link views
+	if err := await(ctx, drainPatience, func() (bool, error) {
+		owned, err := metric(ctx, p.Admin, "lodestone_consumer_partitions")
+		return owned == topics*float64(d.partitions), err
+	}); err != nil {
+		return nil, fmt.Errorf("wait for the partitions: %w", err)
+	}
+	begin := time.Now()
+	took, use, err := d.awaitRows(ctx, begin, watch)
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := metric(ctx, p.Admin, "lodestone_consumer_blocks_total")
+	if err != nil {
+		return nil, err
+	}
+	return d.sample(ctx, took, use, "consumer", blocks)
+}
+
+// insert is a run of the limit.
+func (d *drain) insert(ctx context.Context) (Sample, error) {
+	if err := d.startLimit(ctx); err != nil {
+		return nil, err
+	}
+	if err := emptyTables(ctx, d.store); err != nil {
+		return nil, err
+	}
+	watch, err := Watch(append(d.e.Processes(), d.limit.Metered())...)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.door+"/insert", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	said, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the limit answers %s: %s", resp.Status, said)
+	}
+	var a insertAnswer
+	if err := json.Unmarshal(said, &a); err != nil {
+		return nil, err
+	}
+	use, err := watch.Stop()
+	if err != nil {
+		return nil, err
+	}
+	return d.sample(ctx, time.Duration(a.Nanoseconds), use, "ch-go", a.Blocks)
+}
+
+func (d *drain) startLimit(ctx context.Context) error {
+	if d.limit != nil {
+		return nil
+	}
+	address, err := FreeAddress()
+	if err != nil {
+		return err
+	}
+	d.limit, err = d.b.Start(ctx, "ch-go", d.e.Environment(), func(ctx context.Context) error { return answers(ctx, "http://"+address+"/ready") },
+		"bench", "insert", "--listen="+address, fmt.Sprintf("--seed=%d", d.b.Seed), fmt.Sprintf("--rows=%d", d.o.Rows),
+		fmt.Sprintf("--partitions=%d", d.partitions), fmt.Sprintf("--block-rows=%d", d.o.BlockRows), fmt.Sprintf("--connections=%d", d.o.Connections))
+	d.door = address
+	return err
+}
+
+// sample checks that every row is there once.
+func (d *drain) sample(ctx context.Context, took time.Duration, use map[string]Use, client string, blocks float64) (Sample, error) {
+	var rows, places uint64
+	if err := d.store.QueryRow(ctx, "SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places); err != nil {
+		return nil, fmt.Errorf("count rows: %w", err)
+	}
+	if int64(rows) != d.o.Rows || places != rows {
+		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, d.o.Rows, places)
+	}
+	s := Sample{Rate: float64(d.o.Rows) / took.Seconds(), blockRows: float64(d.o.Rows) / max(blocks, 1)}
+	s.AddUse(use, d.o.Rows)
+	s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
+	return s, nil
+}
+
+// awaitRows waits until every row is there and returns how long that took since begin.
+func (d *drain) awaitRows(ctx context.Context, begin time.Time, watch *Watcher) (took time.Duration, use map[string]Use, err error) {
+	waiting := await(ctx, drainPatience, func() (bool, error) {
+		var rows uint64
+		err := d.store.QueryRow(ctx, "SELECT count() FROM lodestone.events").Scan(&rows)
+		took = time.Since(begin)
+		return int64(rows) >= d.o.Rows, err
+	})
+	use, err = watch.Stop()
+	if err = errors.Join(waiting, err); err != nil {
+		return 0, nil, fmt.Errorf("wait for the rows: %w", err)
+	}
+	return took, use, nil
+}
+
+// await asks until the answer is yes, or an error, or patience is over.
+func await(ctx context.Context, patience time.Duration, yes func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	for {
+		if done, err := yes(); done || err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// metric returns the value of a metric without labels of a process.
+func metric(ctx context.Context, admin, name string) (float64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/metrics", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, errors.Join(lines.Err(), fmt.Errorf("there is no metric %s", name))
+}
+
+// emptyTables removes all rows of ours, and with them what is remembered of tokens.
+func emptyTables(ctx context.Context, store driver.Conn) error {
+	var tables []string
+	if err := store.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables"+
+		" WHERE database = 'lodestone' AND engine LIKE '%MergeTree' AND NOT startsWith(name, 'goose')").Scan(&tables); err != nil {
+		return fmt.Errorf("list tables: %w", err)
+	}
+	for _, table := range tables {
+		if err := store.Exec(ctx, "TRUNCATE TABLE lodestone."+table); err != nil {
+			return fmt.Errorf("empty table %s: %w", table, err)
+		}
+	}
+	return nil
+}
