@@ -151,6 +151,7 @@ func (w *worker) commit(ctx context.Context, intent int64) bool {
 		)
 		return result
 	})
+	w.commits = time.Now()
 	if ok && intent == noIntent {
 		w.dirty = false
 	}

@@ -2,12 +2,15 @@ package consumer
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 )
 
@@ -96,6 +99,31 @@ func TestCommitsSetBackOrDeletedDoubleNothing(t *testing.T) {
 	r.consume(r.config())
 	r.awaitCommit(0, 520)
 	r.requireStored(520)
+}
+
+// Who has to walk through a long log that is stored already does not stop at every block of it, or a
+// large installation stands still for hours after its committed offsets are lost.
+func TestWhatIsStoredIsWalkedThroughInLongStrides(t *testing.T) {
+	t.Parallel()
+	broker := enginetest.NewKafka(t, t.TempDir())
+	require.NoError(t, broker.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	r := newRigOn(t, broker.Brokers(), 1)
+	events := r.events(3000)
+	r.produce(0, events...)
+	r.storeRows(0, 0, r.group+"all", events[:2990]...)
+	var commits atomic.Int64
+	broker.Cluster().ControlKey(int16(kmsg.OffsetCommit), func(kmsg.Request) (kmsg.Response, error, bool) {
+		broker.Cluster().KeepControl()
+		commits.Add(1)
+		return nil, nil, false
+	})
+	c := r.config()
+	c.BlockRows = 10
+	r.consume(c)
+	r.awaitCommit(0, 3000)
+	r.requireStored(3000)
+	require.Less(t, commits.Load(), int64(150), "of 300 blocks, all but one of which are stored")
 }
 
 func TestHolesBelowStoredOffsetsAreFilled(t *testing.T) {

@@ -191,14 +191,19 @@ func (s *store) last(ctx context.Context, from int64) (int64, error) {
 	return last.Row(0), nil
 }
 
+// storedOffsets is the question for the offsets of a range that are stored.
+func (s *store) storedOffsets() string {
+	return "SELECT kafka_offset FROM " + s.table +
+		" WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}" +
+		" AND kafka_offset >= {first:Int64} AND kafka_offset <= {last:Int64}"
+}
+
 // stored returns which offsets from first to last are stored.
 func (s *store) stored(ctx context.Context, first, last int64) (map[int64]struct{}, error) {
 	offsets := make(map[int64]struct{})
 	var column proto.ColInt64
 	err := s.do(ctx, ch.Query{
-		Body: "SELECT kafka_offset FROM " + s.table +
-			" WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}" +
-			" AND kafka_offset >= {first:Int64} AND kafka_offset <= {last:Int64}",
+		Body:       s.storedOffsets(),
 		Parameters: s.parameters(map[string]any{"first": first, "last": last}),
 		Result:     proto.Results{{Name: "kafka_offset", Data: &column}},
 		OnResult: func(context.Context, proto.Block) error {

@@ -37,6 +37,8 @@ type worker struct {
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
 	doubt   int64         // up to here an earlier assignment may have stored rows
 	dirty   bool          // next is not committed yet
+	commits time.Time     // when it was committed last
+	ahead   *ahead        // of the offsets up to doubt, what a look found stored
 
 	progress atomic.Int64              // next, for others to read
 	since    atomic.Pointer[time.Time] // when the oldest record that is not stored yet was read; nil: none
@@ -205,10 +207,14 @@ func (w *worker) finish(ctx context.Context) bool {
 	if len(b.dead) > 0 && !w.bury(ctx) {
 		return false
 	}
+	stored, ok := w.isStored(ctx)
+	if !ok {
+		return false
+	}
 	if len(b.spooled) > 0 && !w.dropOld(ctx) {
 		return false
 	}
-	if len(b.records) > 0 && !w.insert(ctx) {
+	if !stored && len(b.records) > 0 && !w.insert(ctx) {
 		return false
 	}
 	w.next, w.dirty, w.intent = b.last+1, true, noIntent
@@ -224,6 +230,9 @@ func (w *worker) finish(ctx context.Context) bool {
 	w.metrics.repeats.Add(float64(b.repeats))
 	for _, letter := range b.dead {
 		w.metrics.deadLetters.WithLabelValues(letter.reason).Inc()
+	}
+	if stored && time.Since(w.commits) > idleCommit {
+		return w.commit(ctx, noIntent) // as announcing the block would have done
 	}
 	return true
 }
