@@ -83,8 +83,8 @@ func newBench(s Settings, v Version, progress io.Writer) (*Bench, error) {
 
 func (b *Bench) close() error { return os.RemoveAll(b.Dir) }
 
-// Say prints a line for the person who waits.
-func (b *Bench) Say(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
+// Sayf prints a line for the person who waits.
+func (b *Bench) Sayf(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
 
 // Wanted reports whether the case of a name is to be measured (--only), so that a suite need not
 // prepare what is not.
@@ -123,7 +123,7 @@ func run(ctx context.Context, s Settings, v Version, command string, suites ...s
 }
 
 func (b *Bench) runSuite(ctx context.Context, s suite, kafka string) (err error) {
-	b.Say("%s on %s Kafka: starting the engines", s.name, kafka)
+	b.Sayf("%s on %s Kafka: starting the engines", s.name, kafka)
 	e, err := b.startEngines(ctx, kafka)
 	if err != nil {
 		return err

@@ -2,6 +2,10 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
 )
 
 type collectCommand struct {
@@ -15,16 +19,197 @@ func (c *collectCommand) Run(ctx context.Context, v Version) error {
 }
 
 // collectOptions are the settings of this suite alone.
-type collectOptions struct{}
+type collectOptions struct {
+	CollectTime time.Duration `name:"collect-time" default:"3s" help:"How long each run of the collector and of its limits is measured."`
+}
 
 func (o collectOptions) suite() suite {
 	return suite{name: "collect", kafka: true, run: o.measure}
 }
 
-func (o collectOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
-	p, err := b.Lodestone(ctx, e, "collector")
+// The names of the sides.
+const (
+	system    = "collector"
+	ackLimit  = "fasthttp + producer"
+	bareLimit = "fasthttp"
+)
+
+const batchEvents = 100
+
+// collectBench is the suite while it runs.
+type collectBench struct {
+	*Bench
+	long    time.Duration // of a run
+	engines *Engines
+	servers map[string]*server
+}
+
+type server struct {
+	process *Process
+	address string
+}
+
+func (o collectOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
+	c := &collectBench{Bench: b, long: o.CollectTime, engines: e, servers: map[string]*server{}}
+	if b.Quick {
+		c.long /= 3
+	}
+	defer func() { err = errors.Join(err, c.stop(context.WithoutCancel(ctx))) }()
+	if err := c.start(ctx); err != nil {
+		return err
+	}
+	for _, measure := range []func(context.Context) error{c.single, c.connections, c.batches, c.latency} {
+		if err := measure(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start starts the collector with ordinary settings, which include a spool, and the limits.
+func (c *collectBench) start(ctx context.Context) error {
+	listen, err := FreeAddress()
 	if err != nil {
 		return err
 	}
-	return p.Stop(context.WithoutCancel(ctx))
+	collector, err := c.Lodestone(ctx, c.engines, "collector", "COLLECTOR_LISTEN="+listen, "SPOOL_DIR="+filepath.Join(c.engines.dir, "spool"))
+	if err != nil {
+		return err
+	}
+	c.servers[system] = &server{collector, listen}
+	for _, limit := range []struct {
+		side, process string
+		records       int
+	}{{ackLimit, "limit-ack", 1}, {ackLimit + " (batch)", "limit-batch", batchEvents}, {bareLimit, "limit-bare", 0}} {
+		p, address, err := c.startLimit(ctx, c.engines, limit.process, limit.records)
+		if err != nil {
+			return err
+		}
+		c.servers[limit.side] = &server{p, address}
+	}
+	return nil
+}
+
+func (c *collectBench) stop(ctx context.Context) error {
+	var errs []error
+	for _, s := range c.servers {
+		errs = append(errs, s.process.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *collectBench) name(rest string) string { return "collect/" + c.engines.Kafka + "/" + rest }
+
+// side is a run of a load on a server.
+func (c *collectBench) side(name, server string, load func() loadOptions) Side {
+	return Side{Name: name, Run: func(ctx context.Context) (Sample, error) {
+		s := c.servers[server]
+		o := load()
+		o.address = s.address
+		metered := s.process.Metered()
+		metered.Name = "server"
+		m, err := putUnderLoad(ctx, o, c.long/4, c.long, append(c.engines.Processes(), metered, Client())...)
+		if err != nil {
+			return nil, err
+		}
+		return m.sample(), nil
+	}}
+}
+
+var shownOfLoad = []string{Rate, CPU("server"), CPU("kafka"), CPU("client"), Latency(0.5), Latency(0.99), Peak("server")}
+
+// ones is a closed loop of requests of one event each.
+func (c *collectBench) ones(connections int) func() loadOptions {
+	return func() loadOptions {
+		m := newMessages(c.Seed, c.engines.Tokens)
+		return loadOptions{connections: connections, seed: c.Seed, request: func(int) request { return m.one() }}
+	}
+}
+
+func memoryTarget() Target {
+	return Target{What: "collector ≤ 100 MiB under full load", Value: Peak("server"), AtMost: 100}
+}
+
+// single is one event a request from 512 browsers.
+func (c *collectBench) single(ctx context.Context) error {
+	one := Case{
+		Name: c.name("one/512"), Title: "one event a request, durable, 512 keep-alive connections", Warm: 1, Show: shownOfLoad,
+		Sides: []Side{
+			c.side(system, system, c.ones(512)), c.side(ackLimit, ackLimit, c.ones(512)), c.side(bareLimit, bareLimit, c.ones(512)),
+		},
+		Targets: []Target{
+			{What: "≥ 90 % of fasthttp + the same producer", Value: Rate, Against: ackLimit, AtLeast: 0.9},
+			memoryTarget(),
+		},
+		Plot: "connections", X: 512, Line: c.engines.Kafka,
+	}
+	if c.engines.Kafka == Embedded {
+		one.Targets = append(one.Targets, Target{What: "≥ 60 % of a bare fasthttp handler", Value: Rate, Against: bareLimit, AtLeast: 0.6})
+	}
+	return c.Measure(ctx, one)
+}
+
+// connections is the same from fewer and more, for a plot.
+func (c *collectBench) connections(ctx context.Context) error {
+	for _, n := range []int{16, 64, 128, 1024} {
+		err := c.Measure(ctx, Case{
+			Name: c.name(fmt.Sprintf("one/%d", n)), Title: fmt.Sprintf("one event a request, durable, %d keep-alive connections", n),
+			Runs: min(3, c.Runs), Show: shownOfLoad,
+			Sides: []Side{c.side(system, system, c.ones(n)), c.side(ackLimit, ackLimit, c.ones(n))},
+			Plot:  "connections", X: float64(n), Line: c.engines.Kafka,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batches is what servers send for their visitors.
+func (c *collectBench) batches(ctx context.Context) error {
+	const connections = 64
+	load := func() loadOptions {
+		m := newMessages(c.Seed, c.engines.Tokens)
+		return loadOptions{connections: connections, seed: c.Seed, request: func(int) request { return m.batch(batchEvents) }}
+	}
+	batch := Case{
+		Name: c.name("batch/100"), Title: "100 events a request, durable, 64 keep-alive connections", Warm: 1, Show: shownOfLoad,
+		Sides:   []Side{c.side(system, system, load), c.side(ackLimit, ackLimit+" (batch)", load)},
+		Targets: []Target{memoryTarget()},
+	}
+	if c.engines.Kafka == Embedded {
+		batch.Targets = append(batch.Targets, Target{What: "≥ 250,000 events/s", Value: Rate, AtLeast: 250_000})
+	}
+	return c.Measure(ctx, batch)
+}
+
+// latency is requests of one event at random times, half as many as the collector takes.
+func (c *collectBench) latency(ctx context.Context) error {
+	name := c.name("latency")
+	if !c.Wanted(name) {
+		return nil
+	}
+	most := 0.0
+	if r := c.report.result(c.name("one/512")); r != nil {
+		most, _ = r.Sides[0].Median(Rate)
+	} else {
+		s, err := c.side(system, system, c.ones(512)).Run(ctx)
+		if err != nil {
+			return err
+		}
+		most = s[Rate]
+	}
+	load := func() loadOptions {
+		o := c.ones(512)()
+		o.rate = most / 2
+		return o
+	}
+	return c.Measure(ctx, Case{
+		Name: name, Title: "one event a request at half the highest rate, open loop, from the time at which it was to be sent", Show: shownOfLoad,
+		Sides: []Side{c.side(system, system, load), c.side(ackLimit, ackLimit, load)},
+		Targets: []Target{
+			{What: "p50 ≤ 3 ms", Value: Latency(0.5), AtMost: 3},
+			{What: "p99 ≤ 15 ms", Value: Latency(0.99), AtMost: 15},
+		},
+	})
 }

@@ -72,7 +72,7 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 		}
 	}
 	runtime := engine.Runtime{Log: b.Log}
-	installer := &install.Installer{Cache: cache, Log: b.Log, Progress: func(line string) { b.Say("%s", line) }}
+	installer := &install.Installer{Cache: cache, Log: b.Log, Progress: func(line string) { b.Sayf("%s", line) }}
 	var all errgroup.Group
 	begin := func(s service.Service) {
 		e.started = append(e.started, s) // stopping what did not start is harmless

@@ -45,7 +45,7 @@ func (b *Bench) Start(ctx context.Context, name string, env []string, probe func
 	p.child = child.New(child.Spec{
 		Name: name, Dir: dir, Log: slog.New(slog.DiscardHandler), // what ended shows when it is stopped
 		Command: func() *exec.Cmd {
-			cmd := exec.Command(b.program, args...)
+			cmd := exec.Command(b.program, args...) //nolint:noctx // the supervisor stops it
 			cmd.Env, cmd.Dir = append(cleanEnvironment(), env...), b.Dir
 			return cmd
 		},

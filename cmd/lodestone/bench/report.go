@@ -26,6 +26,16 @@ type Report struct {
 	Results []*Result `json:"results"`
 }
 
+// result is what a case found, nil if it was not measured.
+func (r *Report) result(name string) *Result {
+	for _, one := range r.Results {
+		if one.Name == name {
+			return one
+		}
+	}
+	return nil
+}
+
 // publish prints the report and writes its file.
 func (r *Report) publish(w io.Writer, s Settings) error {
 	write := r.write
