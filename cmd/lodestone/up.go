@@ -18,6 +18,7 @@ import (
 	"lodestone/ingest/counter"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/producer"
+	"lodestone/ingest/retention"
 	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/clickhouse"
@@ -57,6 +58,7 @@ type upCommand struct {
 	Consumer  consumer.Config  `embed:""`
 	Counter   counter.Config   `embed:""`
 	Mirror    mirror.Config    `embed:""`
+	Retention retention.Config `embed:""`
 	Verify    verify.Config    `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: one that is made at the first start and kept in the data directory. Secret."`
 }
@@ -64,7 +66,7 @@ type upCommand struct {
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Verify))
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify))
 }
 
 // Run is everything in one process. The parts are made by the same functions as in processes of
@@ -94,8 +96,9 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	if err := engines.Take(); err != nil {
 		return err
 	}
-	if err := checkFree(ctx, listenAddress{"--listen", c.Site.Listen}, listenAddress{"--collector-listen", c.Collector.Listen},
-		listenAddress{"--admin-listen", c.Admin.Listen}); err != nil {
+	err = errors.Join(checkFree(ctx, listenAddress{"--listen", c.Site.Listen}, listenAddress{"--collector-listen", c.Collector.Listen},
+		listenAddress{"--admin-listen", c.Admin.Listen}), checkReach(ctx, c.Engines))
+	if err != nil {
 		return errors.Join(err, engines.Stop(ctx))
 	}
 	start, cancel := context.WithTimeout(ctx, upStartTimeout)
@@ -189,7 +192,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 		return nil, err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Verify, k, s, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, k, s, pool); err != nil {
 		return nil, err
 	}
 	if !c.Spool.Enabled() {

@@ -111,6 +111,32 @@ func TestUpNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Whoever reads lodestone.env into a shell and starts there again gives the embedded engines of the last
+// start as engines of somebody else.
+func TestUpNamesEnginesThatItCannotReach(t *testing.T) {
+	t.Parallel()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	gone := nobody.Addr().String()
+	require.NoError(t, nobody.Close())
+
+	u := newUp(t)
+	postgres, clickhouse := "postgres://u:secret@"+gone+"/x", "clickhouse://u:secret@"+gone+"/lodestone"
+	require.NoError(t, os.MkdirAll(filepath.Join(u.dir, "data"), 0o700))
+	_, err = writeEnvFile(filepath.Join(u.dir, "data"), []envLine{{"LODESTONE_POSTGRES_URL", "postgres://other"}, {"LODESTONE_CLICKHOUSE_URL", clickhouse}})
+	require.NoError(t, err)
+	p := launch(t, u.dir, []string{"LODESTONE_POSTGRES_URL=" + postgres, "LODESTONE_KAFKA_BROKERS=" + gone, "LODESTONE_CLICKHOUSE_URL=" + clickhouse}, u.args()...)
+	require.Equal(t, exitSettings, p.wait())
+	for _, part := range []string{
+		"--postgres-url (LODESTONE_POSTGRES_URL) cannot be reached", "--kafka-brokers (LODESTONE_KAFKA_BROKERS) cannot be reached",
+		"start that engine, or leave the setting out", "from lodestone.env: `unset LODESTONE_CLICKHOUSE_URL LODESTONE_CLICKHOUSE_HTTP_URL LODESTONE_SQL_URL`",
+	} {
+		require.Contains(t, p.out.String(), part)
+	}
+	require.NotContains(t, p.out.String(), "secret")
+	require.NoDirExists(t, filepath.Join(u.dir, "data", "postgres"), "before any engine was started")
+}
+
 func TestDemoWithoutSettingsNamesTheRemedy(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "elsewhere")
