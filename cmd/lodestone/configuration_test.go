@@ -50,6 +50,7 @@ var sections = []struct {
 	{"Consumer", []string{"consumer-"}},
 	{"Counter", []string{"counter-"}},
 	{"SQL", []string{"sql-"}},
+	{"Retention", []string{"retention-"}},
 	{"Running check", []string{"verify-"}},
 	{"Query", []string{"query-"}},
 }

@@ -6,6 +6,7 @@ import (
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/ingest/mirror"
+	"lodestone/ingest/retention"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
@@ -18,6 +19,7 @@ type consumerCommand struct {
 	Consumer   consumer.Config   `embed:""`
 	Counter    counter.Config    `embed:""`
 	Mirror     mirror.Config     `embed:""`
+	Retention  retention.Config  `embed:""`
 	Verify     verify.Config     `embed:""`
 	Kafka      kafka.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
@@ -25,7 +27,7 @@ type consumerCommand struct {
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Verify, c.Kafka, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Kafka, c.ClickHouse, c.Postgres)
 }
 
 // Run is the consumer's process.
@@ -43,14 +45,14 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Verify, c.Kafka, c.ClickHouse, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Kafka, c.ClickHouse, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
 }
 
-// addConsumer puts the consumer, the counters, the copies for SQL and the running check onto the stack.
-func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, v verify.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
+// addConsumer puts the consumer, the counters, the copies for SQL, the retention and the running check onto the stack.
+func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
 	events, err := consumer.New(c, k, s, p.log, p.metrics)
 	if err != nil {
 		return err
@@ -61,6 +63,7 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, c.Group, k, s, pool, p.log, p.metrics))
 	p.stack.Add("mirror", mirror.New(m, s, pool, p.log, p.metrics))
+	p.stack.Add("retention", retention.New(keep, k, s, pool, p.log, p.metrics))
 	p.stack.Add("running check", verify.NewWatch(v, c.Group, k, s, pool, p.log, p.metrics))
 	return nil
 }

@@ -11,12 +11,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/ingest/retention"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 )
-
-// counterLock is the key of the advisory lock that one counter holds while it counts a span.
-const counterLock = 0x6c6f6465_636f756e // "lodecoun"
 
 // chunkLinks is how many links are counted in one query.
 const chunkLinks = 2_000
@@ -52,28 +50,43 @@ WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
   AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
 
 // genericLinkViews counts the landing page's views by people.
-const genericLinkViews = `
-SELECT generic_link_id, count(), min(created_at), max(created_at)
-FROM lodestone.link_views
-WHERE account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)} AND bot = ''
-GROUP BY generic_link_id`
+const genericLinkViews = withExpired + `
+    SELECT generic_link_id AS link_id, count() AS views, min(created_at) AS since, max(created_at) AS until
+    FROM lodestone.link_views
+    WHERE account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)} AND bot = ''
+    GROUP BY link_id
+)
+GROUP BY link_id`
 
 // accessLinkViews counts the sessions of people that saw at least one page; an event that came without
 // a session is its own. It must keep to the words of the projection sessions, which answers it.
-const accessLinkViews = `
-SELECT access_link_id, count(), min(first), max(last)
+const accessLinkViews = withExpired + `
+    SELECT access_link_id AS link_id, count() AS views, min(first) AS since, max(last) AS until
+    FROM
+    (
+        SELECT
+            access_link_id, lead_magnet_id,
+            if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id) AS session,
+            min(created_at) AS first, max(created_at) AS last
+        FROM lodestone.events
+        WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)}
+          AND event_type = 'page_viewed' AND bot = ''
+        GROUP BY account_id, access_link_id, lead_magnet_id, session
+    )
+    GROUP BY link_id
+)
+GROUP BY link_id`
+
+// withExpired adds, to the views that follow, those of months that are not kept any more.
+const withExpired = `
+SELECT link_id, sum(views), min(since), max(until)
 FROM
 (
-    SELECT
-        access_link_id, lead_magnet_id,
-        if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id) AS session,
-        min(created_at) AS first, max(created_at) AS last
-    FROM lodestone.events
-    WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)}
-      AND event_type = 'page_viewed' AND bot = ''
-    GROUP BY account_id, access_link_id, lead_magnet_id, session
-)
-GROUP BY access_link_id`
+    SELECT link_id, views, first AS since, last AS until
+    FROM lodestone.expired_views
+    WHERE account_id IN {accounts:Array(UUID)} AND link_id IN {links:Array(UUID)}
+      AND step IN (SELECT step FROM lodestone.retention_steps WHERE phase = 'done')
+    UNION ALL`
 
 const setAccessLinks = `
 UPDATE access_links l
@@ -129,8 +142,11 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 // It holds the counters' lock until the transaction ends.
 func countSpan(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, s span) (links int, err error) {
 	// The views are read under the lock, so that an older count cannot overwrite a newer one.
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(counterLock)); err != nil {
-		return 0, fmt.Errorf("take the counters' lock: %w", err)
+	if err := retention.Lock(ctx, tx); err != nil {
+		return 0, err
+	}
+	if err := retention.Finish(ctx, conn); err != nil {
+		return 0, err
 	}
 	touched, err := readTouched(ctx, conn, k, s)
 	if err != nil {

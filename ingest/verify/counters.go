@@ -234,12 +234,28 @@ func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[u
 	return found, nil
 }
 
-// count fills in what the rows say.
+// expired counts views of months that are not kept any more (package retention).
+const expired = `SELECT link_id, sum(views), min(first), max(last) FROM lodestone.expired_views AS e
+	INNER JOIN (SELECT DISTINCT step FROM lodestone.retention_steps WHERE phase = 'done') AS s ON s.step = e.step
+	WHERE account_id IN {accounts:Array(UUID)} AND link_id IN {links:Array(UUID)} GROUP BY link_id`
+
+// count fills in what the rows say, and what was written down of those that left.
 func (v *Verifier) count(ctx context.Context, k counted, found map[uuid.UUID]pair, accounts map[uuid.UUID]struct{}) error {
-	rows, err := v.Conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{
+	p := native.Parameters{
 		"accounts": clickhouse.UUIDs(slices.Collect(maps.Keys(accounts))),
 		"links":    clickhouse.UUIDs(slices.Collect(maps.Keys(found))),
-	})), k.views)
+	}
+	for _, query := range []string{k.views, expired} {
+		if err := v.addViews(native.Context(ctx, native.WithParameters(p)), query, k.dated, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addViews adds what a query counts.
+func (v *Verifier) addViews(ctx context.Context, query string, dated bool, found map[uuid.UUID]pair) error {
+	rows, err := v.Conn.Query(ctx, query)
 	if err != nil {
 		return fmt.Errorf("count views: %w", err)
 	}
@@ -251,9 +267,13 @@ func (v *Verifier) count(ctx context.Context, k counted, found map[uuid.UUID]pai
 			break
 		}
 		p := found[id]
-		p.should = counters{views: int64(n), viewed: n > 0}
-		if k.dated {
-			p.should.first, p.should.last = first.UTC(), last.UTC()
+		p.should.views += int64(n)
+		p.should.viewed = p.should.views > 0
+		if dated && (p.should.first.IsZero() || first.Before(p.should.first)) {
+			p.should.first = first.UTC()
+		}
+		if dated && last.After(p.should.last) {
+			p.should.last = last.UTC()
 		}
 		found[id] = p
 	}

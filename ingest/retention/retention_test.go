@@ -1,0 +1,282 @@
+package retention_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/counter"
+	"lodestone/ingest/retention"
+	"lodestone/ingest/verify"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+const patience = 60 * time.Second
+
+// rig has engines of its own: months are dropped for everybody.
+type rig struct {
+	t      *testing.T
+	kafka  kafka.Config
+	store  clickhouse.Config
+	client *kgo.Client
+	conn   driver.Conn
+	pool   *postgres.Pool
+
+	account, magnet, generic, link uuid.UUID
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	broker, server := enginetest.NewKafka(t, t.TempDir()), enginetest.NewClickHouse(t, t.TempDir())
+	require.NoError(t, broker.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	r := &rig{
+		t: t, kafka: kafka.Config{Brokers: broker.Brokers()}, store: clickhouse.Config{URL: server.URL()},
+		account: uuid.New(), magnet: uuid.New(), generic: uuid.New(), link: uuid.New(),
+	}
+	var err error
+	r.client, err = kgo.NewClient(append(r.kafka.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	require.NoError(t, err)
+	t.Cleanup(r.client.Close)
+	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: 1, Replication: 1})
+	require.NoError(t, err)
+	_, err = clickhouse.Migrate(t.Context(), r.store)
+	require.NoError(t, err)
+	r.conn, err = clickhouse.Open(r.store, 2)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.conn.Close()) })
+	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(r.pool.Close)
+	_, err = r.pool.Migrate(t.Context())
+	require.NoError(t, err)
+	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
+	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token)
+		VALUES ($1, $2, $3, 'a@example.com', 'a@example.com', $4)`, r.link, r.account, r.magnet, uuid.NewString())
+	return r
+}
+
+func (r *rig) exec(sql string, args ...any) {
+	r.t.Helper()
+	_, err := r.pool.Unscoped().Exec(context.Background(), sql, args...)
+	require.NoError(r.t, err)
+}
+
+// month returns a moment of the month that lies n months before this one.
+func month(n int) time.Time {
+	now := time.Now().UTC()
+	return time.Date(now.Year(), now.Month()-time.Month(n), 1, 12, 0, 0, 0, time.UTC)
+}
+
+func yyyymm(n int) uint32 { return uint32(month(n).Year()*100 + int(month(n).Month())) }
+
+// read produces a page view of a session.
+func (r *rig) read(session uuid.UUID, at time.Time) {
+	r.t.Helper()
+	e := event.Event{
+		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, SessionID: session, EventID: uuid.New(), Type: event.PageViewed,
+		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
+	}
+	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Value: e.Append(nil)}).FirstErr())
+}
+
+// land produces a view of the landing page.
+func (r *rig) land(at time.Time) {
+	r.t.Helper()
+	v := event.LinkView{
+		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: r.generic, EventID: uuid.New(), CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
+	}
+	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Value: v.Append(nil)}).FirstErr())
+}
+
+// consume runs consumer and counters until they have everything.
+func (r *rig) consume() {
+	r.t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	c, err := consumer.New(consumer.Config{
+		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
+		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
+	}, r.kafka, r.store, log, prometheus.NewRegistry())
+	require.NoError(r.t, err)
+	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", r.kafka, r.store, r.pool, log, prometheus.NewRegistry())
+	require.NoError(r.t, c.Start(r.t.Context()))
+	require.NoError(r.t, n.Start(r.t.Context()))
+	require.Eventually(r.t, func() bool { return r.behind() == 0 }, patience, 20*time.Millisecond)
+	require.NoError(r.t, n.Stop(context.Background()))
+	require.NoError(r.t, c.Stop(context.Background()))
+}
+
+func (r *rig) behind() (n int64) {
+	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
+		ranges, err := kafka.Ranges(context.Background(), r.client, topic)
+		require.NoError(r.t, err)
+		id, _, err := kafka.Topic(context.Background(), r.client, topic)
+		require.NoError(r.t, err)
+		var next int64
+		require.NoError(r.t, r.pool.Unscoped().QueryRow(context.Background(),
+			"SELECT coalesce(max(next_offset), 0) FROM counter_progress WHERE topic_id = $1", id).Scan(&next))
+		n += ranges[0].To - next
+	}
+	return n
+}
+
+// kafkaForgets deletes everything that Kafka has, as its retention does.
+func (r *rig) kafkaForgets() {
+	r.t.Helper()
+	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
+		ranges, err := kafka.Ranges(r.t.Context(), r.client, topic)
+		require.NoError(r.t, err)
+		offsets := kadm.Offsets{}
+		offsets.Add(kadm.Offset{Topic: topic, Partition: 0, At: ranges[0].To, LeaderEpoch: -1})
+		_, err = kadm.NewClient(r.client).DeleteRecords(r.t.Context(), offsets)
+		require.NoError(r.t, err)
+	}
+}
+
+func (r *rig) expire(months int) retention.Result {
+	r.t.Helper()
+	k := retention.New(retention.Config{Months: months}, r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	result, err := k.Expire(r.t.Context())
+	require.NoError(r.t, err)
+	return result
+}
+
+func (r *rig) rows(table string) (n uint64) {
+	r.t.Helper()
+	require.NoError(r.t, r.conn.QueryRow(r.t.Context(), "SELECT count() FROM lodestone."+table).Scan(&n))
+	return n
+}
+
+// requireViews asserts the counters of both links.
+func (r *rig) requireViews(views int64, first, last time.Time, landed int64) {
+	r.t.Helper()
+	var n, generic int64
+	var since, until time.Time
+	require.NoError(r.t, r.pool.Unscoped().QueryRow(r.t.Context(), "SELECT view_count, first_viewed_at, last_viewed_at FROM access_links WHERE id = $1", r.link).
+		Scan(&n, &since, &until))
+	require.NoError(r.t, r.pool.Unscoped().QueryRow(r.t.Context(), "SELECT view_count FROM generic_links WHERE id = $1", r.generic).Scan(&generic))
+	require.Equal(r.t, []int64{views, landed}, []int64{n, generic})
+	require.Equal(r.t, []time.Time{first, last}, []time.Time{since.UTC(), until.UTC()})
+}
+
+// requireVerified asserts that the check finds nothing.
+func (r *rig) requireVerified() {
+	r.t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	v := &verify.Verifier{Client: r.client, Options: r.kafka.Options(log), Conn: r.conn, Pool: r.pool, Group: "g", Settle: 10 * time.Millisecond, Log: log}
+	report, err := v.Run(r.t.Context(), verify.Span{})
+	require.NoError(r.t, err)
+	require.Empty(r.t, report.Differences)
+}
+
+func TestCountersStayWhenEventsLeave(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old, across, recent := uuid.New(), uuid.New(), uuid.New()
+	r.read(old, month(5))
+	r.read(old, month(5).Add(time.Minute))
+	r.read(across, month(4).Add(time.Hour)) // one session over three months
+	r.read(across, month(3))
+	r.read(uuid.Nil, month(4)) // an event without a session is one of its own
+	r.read(across, month(2))
+	r.read(recent, month(0))
+	r.land(month(5))
+	r.land(month(0))
+	r.consume()
+	r.requireViews(4, month(5), month(0), 2)
+
+	// Kafka still has them: a consumer that lost its commits would store them again.
+	require.Equal(t, retention.Result{Waiting: []uint32{yyyymm(5), yyyymm(4), yyyymm(3)}}, r.expire(2))
+	require.Equal(t, uint64(7), r.rows("events"))
+	r.kafkaForgets()
+	require.Equal(t, retention.Result{Dropped: []uint32{yyyymm(5), yyyymm(4), yyyymm(3)}}, r.expire(2))
+	require.Equal(t, []uint64{2, 1}, []uint64{r.rows("events"), r.rows("link_views")})
+	r.requireViews(4, month(5), month(0), 2)
+	r.requireVerified()
+	require.Empty(t, r.expire(2))
+
+	// What comes now is counted on top, and what was across the bound once.
+	r.read(uuid.New(), month(0).Add(time.Hour))
+	r.land(month(0).Add(time.Hour))
+	r.consume()
+	r.requireViews(5, month(5), month(0).Add(time.Hour), 3)
+	r.requireVerified()
+
+	r.kafkaForgets()
+	require.Equal(t, retention.Result{Dropped: []uint32{yyyymm(2)}}, r.expire(1))
+	r.read(uuid.New(), month(0).Add(2*time.Hour))
+	r.consume()
+	r.requireViews(6, month(5), month(0).Add(2*time.Hour), 3)
+	r.requireVerified()
+
+	// Counting everything again changes nothing.
+	r.exec("DELETE FROM counter_progress")
+	r.consume()
+	r.requireViews(6, month(5), month(0).Add(2*time.Hour), 3)
+}
+
+func TestAStepThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []string{"writing", "dropping"} {
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.read(uuid.New(), month(5))
+			r.consume()
+			var before int64
+			require.NoError(t, r.pool.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM access_links WHERE id = $1", r.link).Scan(&before))
+			r.kafkaForgets()
+			// Killed when the views were written down, before the month was dropped.
+			r.native("INSERT INTO lodestone.expired_views SELECT {account:UUID}, {link:UUID}, step + 1, 1, {at:DateTime64(3)}, {at:DateTime64(3)} FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
+			r.native("INSERT INTO lodestone.retention_steps (step, month, phase) SELECT step + 1, {month:UInt32}, '" + phase + "' FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
+
+			r.read(uuid.New(), month(0))
+			r.consume()
+			r.requireViews(before+1, month(5), month(0), 0)
+			r.requireVerified()
+			r.kafkaForgets()
+			r.expire(2)
+			require.Equal(t, uint64(1), r.rows("events"))
+			r.read(uuid.New(), month(0))
+			r.consume()
+			r.requireViews(before+2, month(5), month(0), 0)
+			r.requireVerified()
+		})
+	}
+}
+
+func (r *rig) native(query string) {
+	r.t.Helper()
+	ctx := native.Context(r.t.Context(), native.WithParameters(native.Parameters{
+		"account": r.account.String(), "link": r.link.String(), "month": month(5).Format("200601"), "at": month(5).Format("2006-01-02 15:04:05"),
+	}))
+	require.NoError(r.t, r.conn.Exec(ctx, query))
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, retention.Config{}.Validate())
+	require.NoError(t, retention.Config{Months: 13}.Validate())
+	require.ErrorContains(t, retention.Config{Months: -1}.Validate(), "--retention-months")
+}
