@@ -59,15 +59,7 @@ func (b *batch) read(c *Collector, d *door, body []byte, s *sender, h *visitor) 
 	if !utf8.Valid(body) {
 		return refusal{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid JSON: it is not UTF-8."}, true
 	}
-	b.source = *bytes.NewBuffer(body)
-	// What is wrong in one element refuses that one only: names that occur twice, and escapes that stand
-	// for no character (half of a pair), which is all that is not UTF-8 here.
-	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-	if b.decoder == nil {
-		b.decoder = jsontext.NewDecoder(&b.source, options...)
-	} else {
-		b.decoder.Reset(&b.source, options...)
-	}
+	b.open(body)
 	arena := make([]byte, 0, len(body)+512)
 	arena, count, err := b.elements(c, d, arena, s, h)
 	if err == nil {
@@ -95,6 +87,19 @@ func (b *batch) read(c *Collector, d *door, body []byte, s *sender, h *visitor) 
 		start = end
 	}
 	return refusal{}, false
+}
+
+// open makes the decoder read a body.
+func (b *batch) open(body []byte) {
+	b.source = *bytes.NewBuffer(body)
+	// What is wrong in one element refuses that one only: names that occur twice, and escapes that stand
+	// for no character (half of a pair), which is all that is not UTF-8 here.
+	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+	if b.decoder == nil {
+		b.decoder = jsontext.NewDecoder(&b.source, options...)
+	} else {
+		b.decoder.Reset(&b.source, options...)
+	}
 }
 
 // elements reads one element or an array of them. It returns the arena and the number of elements.

@@ -56,13 +56,18 @@ func (c *Collector) parse(ev *event.Event, e *element, s *sender, last *verified
 		Bot:           s.bot,
 		ReceivedAt:    s.receivedAt.UnixMilli(),
 	}
-	if f := parseType(ev, e); f.code != "" {
+	return c.parseFields(ev, e)
+}
+
+// parseFields fills in what stands in the element besides the token.
+func (c *Collector) parseFields(ev *event.Event, e *element) (f fault) {
+	if f = parseType(ev, e); f.code != "" {
 		return f
 	}
 	if e.twice(fieldEventData) {
 		return fault{InvalidEventData, "event_data is given twice"}
 	}
-	if f := parseData(ev, e.values[fieldEventData]); f.code != "" {
+	if f = parseData(ev, e.values[fieldEventData]); f.code != "" {
 		return f
 	}
 	if ev.EventID, f = parseID(e, fieldEventID, InvalidEventID); f.code != "" {

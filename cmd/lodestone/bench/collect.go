@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -167,15 +168,19 @@ func (c *collectBench) connections(ctx context.Context) error {
 
 // batches is what servers send for their visitors.
 func (c *collectBench) batches(ctx context.Context) error {
-	const connections = 64
+	const connections = 128
 	load := func() loadOptions {
 		m := newMessages(c.Seed, c.engines.Tokens)
 		return loadOptions{connections: connections, seed: c.Seed, request: func(int) request { return m.batch(batchEvents) }}
 	}
 	batch := Case{
-		Name: c.name("batch/100"), Title: "100 events a request, durable, 64 keep-alive connections", Warm: 1, Show: shownOfLoad,
-		Sides:   []Side{c.side(system, system, load), c.side(ackLimit, ackLimit+" (batch)", load)},
-		Targets: []Target{memoryTarget()},
+		Name: c.name("batch/100"), Title: "100 events a request, durable, 128 keep-alive connections", Warm: 1,
+		Show:  append(slices.Clone(shownOfLoad), CPU("parse"), CPU("token"), CPU("encode"), CPU("produce")),
+		Sides: []Side{c.side(system, system, load), c.side(ackLimit, ackLimit+" (batch)", load), c.parts(connections)},
+		Targets: []Target{
+			{What: "CPU an event ≤ 1.25 × parse + token + encode + produce", Value: CPU("server"), Against: "sum of parts", AtMost: 1.25},
+			memoryTarget(),
+		},
 	}
 	if c.engines.Kafka == Embedded {
 		batch.Targets = append(batch.Targets, Target{What: "≥ 250,000 events/s", Value: Rate, AtLeast: 250_000})

@@ -15,6 +15,7 @@ type Command struct {
 	All     allCommand     `cmd:"" help:"Measure everything."`
 
 	Limit  limitCommand  `cmd:"" hidden:"" help:"The server that shows what can be reached."`
+	Parts  partsCommand  `cmd:"" hidden:"" help:"What the collector does with an event, each part alone."`
 	Broker brokerCommand `cmd:"" hidden:"" help:"The embedded Kafka broker as a process."`
 	Insert insertCommand `cmd:"" hidden:"" help:"The limit of the consumer: ch-go with rows in memory."`
 }
