@@ -21,7 +21,8 @@ func (c *collectCommand) Run(ctx context.Context, v Version) error {
 
 // collectOptions are the settings of this suite alone.
 type collectOptions struct {
-	CollectTime time.Duration `name:"collect-time" default:"3s" help:"How long each run of the collector and of its limits is measured."`
+	Time             time.Duration `name:"collect-time" default:"3s" help:"How long each run of the collector and of its limits is measured."`
+	BatchConnections int           `name:"collect-batch-connections" default:"128" help:"Connections that send batches of 100 events to the collector."`
 }
 
 func (o collectOptions) suite() suite {
@@ -40,9 +41,10 @@ const batchEvents = 100
 // collectBench is the suite while it runs.
 type collectBench struct {
 	*Bench
-	long    time.Duration // of a run
-	engines *Engines
-	servers map[string]*server
+	long     time.Duration // of a run
+	batchers int           // connections
+	engines  *Engines
+	servers  map[string]*server
 }
 
 type server struct {
@@ -51,7 +53,7 @@ type server struct {
 }
 
 func (o collectOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
-	c := &collectBench{Bench: b, long: o.CollectTime, engines: e, servers: map[string]*server{}}
+	c := &collectBench{Bench: b, long: o.Time, batchers: o.BatchConnections, engines: e, servers: map[string]*server{}}
 	if b.Quick {
 		c.long /= 3
 	}
@@ -168,13 +170,13 @@ func (c *collectBench) connections(ctx context.Context) error {
 
 // batches is what servers send for their visitors.
 func (c *collectBench) batches(ctx context.Context) error {
-	const connections = 128
+	connections := c.batchers
 	load := func() loadOptions {
 		m := newMessages(c.Seed, c.engines.Tokens)
 		return loadOptions{connections: connections, seed: c.Seed, request: func(int) request { return m.batch(batchEvents) }}
 	}
 	batch := Case{
-		Name: c.name("batch/100"), Title: "100 events a request, durable, 128 keep-alive connections", Warm: 1,
+		Name: c.name("batch/100"), Title: fmt.Sprintf("100 events a request, durable, %d keep-alive connections", connections), Warm: 1,
 		Show:  append(slices.Clone(shownOfLoad), CPU("parse"), CPU("token"), CPU("encode"), CPU("produce")),
 		Sides: []Side{c.side(system, system, load), c.side(ackLimit, ackLimit+" (batch)", load), c.parts(connections)},
 		Targets: []Target{

@@ -20,7 +20,8 @@ import (
 )
 
 // Engines are what a suite runs on: started for it, or given by address. The schemas are up to date and
-// the topics are made, with as many partitions as `lodestone migrate` gives them.
+// the topics are made: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
+// many as `lodestone migrate` does.
 type Engines struct {
 	// Kafka is Embedded, Real or Given.
 	Kafka   string
@@ -60,8 +61,15 @@ func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err
 	if err := e.start(ctx, b); err != nil {
 		return nil, err
 	}
-	return e, b.Once(ctx, e, "migrate")
+	migrate := []string{"migrate"}
+	if kafka == Embedded {
+		migrate = append(migrate, fmt.Sprintf("--kafka-partitions=%d", upPartitions))
+	}
+	return e, b.Once(ctx, e, migrate...)
 }
+
+// upPartitions is how many partitions `lodestone up` gives the topics of the embedded Kafka.
+const upPartitions = 4
 
 func (e *Engines) start(ctx context.Context, b *Bench) error {
 	cache := b.Cache
