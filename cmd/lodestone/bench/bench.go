@@ -123,6 +123,9 @@ func run(ctx context.Context, s Settings, v Version, command string, suites ...s
 }
 
 func (b *Bench) runSuite(ctx context.Context, s suite, kafka string) (err error) {
+	if s.bare {
+		return s.run(ctx, b, nil)
+	}
 	b.Sayf("%s on %s Kafka: starting the engines", s.name, kafka)
 	e, err := b.startEngines(ctx, kafka)
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 type Command struct {
 	Collect collectCommand `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
 	Consume consumeCommand `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
+	Up      upCommand      `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
 	All     allCommand     `cmd:"" help:"Measure everything."`
+	Report  reportCommand  `cmd:"" help:"Print what was measured before, or put it into a document, with plots."`
 
 	Limit  limitCommand  `cmd:"" hidden:"" help:"The server that shows what can be reached."`
 	Parts  partsCommand  `cmd:"" hidden:"" help:"What the collector does with an event, each part alone."`
@@ -25,16 +27,18 @@ type allCommand struct {
 	Settings Settings       `embed:""`
 	Collect  collectOptions `embed:""`
 	Consume  consumeOptions `embed:""`
+	Up       upOptions      `embed:""`
 }
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Consume.Validate()); err != nil {
+	if err := errors.Join(c.Settings.Validate(), c.Consume.Validate(), c.Up.Validate()); err != nil {
 		return err
 	}
 	return run(ctx, c.Settings, v, commandLine(),
 		c.Collect.suite(),
 		c.Consume.suite(),
+		c.Up.suite(),
 	)
 }
 
