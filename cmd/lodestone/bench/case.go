@@ -25,11 +25,13 @@ type Case struct {
 	Runs int
 	// Show are the values to print, in this order; empty: all. The report's file has all in any case.
 	Show []string
-	// Plot, X and Line place the case in a plot: Plot is its name, X the value on the axis, Line which of its
-	// lines. Cases without belong to none.
-	Plot string
-	X    float64
-	Line string
+	// Plot, X and Line place the case in a plot: Plot is its name, such as "rows" (see axes in plot.go), X the value
+	// on the axis, Line which of its lines. Cases without belong to none. PlotValues are what is plotted, a line
+	// each; none: Rate.
+	Plot       string
+	X          float64
+	Line       string
+	PlotValues []string
 }
 
 // Side is one of the things that a case compares.
@@ -97,7 +99,7 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	if b.Quick {
 		runs = min(runs, quickRuns)
 	}
-	result := &Result{Name: c.Name, Title: c.Title, Show: c.Show, Plot: c.Plot, X: c.X, Line: c.Line}
+	result := &Result{Name: c.Name, Title: c.Title, Show: c.Show, Plot: c.Plot, X: c.X, Line: c.Line, PlotValues: c.PlotValues}
 	for _, s := range c.Sides {
 		result.Sides = append(result.Sides, &SideResult{Name: s.Name})
 	}

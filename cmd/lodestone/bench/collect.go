@@ -103,6 +103,10 @@ func (c *collectBench) stop(ctx context.Context) error {
 
 func (c *collectBench) name(rest string) string { return "collect/" + c.engines.Kafka + "/" + rest }
 
+func (c *collectBench) title(format string, args ...any) string {
+	return fmt.Sprintf("collector, "+format, args...) + ", " + c.engines.Kafka + " Kafka"
+}
+
 // side is a run of a load on a server.
 func (c *collectBench) side(name, server string, load func() loadOptions) Side {
 	return Side{Name: name, Run: func(ctx context.Context) (Sample, error) {
@@ -136,7 +140,7 @@ func memoryTarget() Target {
 // single is one event a request from 512 browsers.
 func (c *collectBench) single(ctx context.Context) error {
 	one := Case{
-		Name: c.name("one/512"), Title: "one event a request, durable, 512 keep-alive connections", Warm: 1, Show: shownOfLoad,
+		Name: c.name("one/512"), Title: c.title("one event a request, durable, 512 keep-alive connections"), Warm: 1, Show: shownOfLoad,
 		Sides: []Side{
 			c.side(system, system, c.ones(512)), c.side(ackLimit, ackLimit, c.ones(512)), c.side(bareLimit, bareLimit, c.ones(512)),
 		},
@@ -156,7 +160,7 @@ func (c *collectBench) single(ctx context.Context) error {
 func (c *collectBench) connections(ctx context.Context) error {
 	for _, n := range []int{16, 64, 128, 1024} {
 		err := c.Measure(ctx, Case{
-			Name: c.name(fmt.Sprintf("one/%d", n)), Title: fmt.Sprintf("one event a request, durable, %d keep-alive connections", n),
+			Name: c.name(fmt.Sprintf("one/%d", n)), Title: c.title("one event a request, durable, %d keep-alive connections", n),
 			Runs: min(3, c.Runs), Show: shownOfLoad,
 			Sides: []Side{c.side(system, system, c.ones(n)), c.side(ackLimit, ackLimit, c.ones(n))},
 			Plot:  "connections", X: float64(n), Line: c.engines.Kafka,
@@ -176,7 +180,7 @@ func (c *collectBench) batches(ctx context.Context) error {
 		return loadOptions{connections: connections, seed: c.Seed, request: func(int) request { return m.batch(batchEvents) }}
 	}
 	batch := Case{
-		Name: c.name("batch/100"), Title: fmt.Sprintf("100 events a request, durable, %d keep-alive connections", connections), Warm: 1,
+		Name: c.name("batch/100"), Title: c.title("100 events a request, durable, %d keep-alive connections", connections), Warm: 1,
 		Show:  append(slices.Clone(shownOfLoad), CPU("parse"), CPU("token"), CPU("encode"), CPU("produce")),
 		Sides: []Side{c.side(system, system, load), c.side(ackLimit, ackLimit+" (batch)", load), c.parts(connections)},
 		Targets: []Target{
@@ -212,7 +216,7 @@ func (c *collectBench) latency(ctx context.Context) error {
 		return o
 	}
 	return c.Measure(ctx, Case{
-		Name: name, Title: "one event a request at half the highest rate, open loop, from the time at which it was to be sent", Show: shownOfLoad,
+		Name: name, Title: c.title("one event a request at half the highest rate, open loop, from the time at which it was to be sent"), Show: shownOfLoad,
 		Sides: []Side{c.side(system, system, load), c.side(ackLimit, ackLimit, load)},
 		Targets: []Target{
 			{What: "p50 ≤ 3 ms", Value: Latency(0.5), AtMost: 3},

@@ -42,5 +42,18 @@ func (c *allCommand) Run(ctx context.Context, v Version) error {
 	)
 }
 
-// commandLine is what was called, for the report.
-func commandLine() string { return "lodestone " + strings.Join(os.Args[1:], " ") }
+// commandLine is what was called, for the report, but for the names of files, which mean nothing elsewhere.
+func commandLine() string {
+	words := []string{"lodestone"}
+	for i := 1; i < len(os.Args); i++ {
+		switch name, _, joined := strings.Cut(os.Args[i], "="); name {
+		case "--json", "--dir", "--engine-cache", "--kafka-brokers", "--clickhouse-url", "--postgres-url":
+			if !joined {
+				i++
+			}
+		default:
+			words = append(words, os.Args[i])
+		}
+	}
+	return strings.Join(words, " ")
+}

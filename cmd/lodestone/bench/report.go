@@ -71,13 +71,14 @@ func (r *Report) write(w io.Writer) error {
 
 // writeMarkdown prints the targets, and then each case, as tables.
 func (r *Report) writeMarkdown(w io.Writer) error {
-	fmt.Fprintf(w, "Measured %s on %s: `%s`, %s.\n\n", r.Began.Format("2006-01-02"), r.Machine, r.Command, r.Took)
-	fmt.Fprint(w, "| Case | Target | Measured | Limit | Ratio | Spread | Met |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "%s, `%s` (%s, seed %d) on: %s.\n\n", r.Began.Format("2 January 2006, 15:04 MST"), r.Command, r.Took, r.Seed, r.Machine)
+	fmt.Fprint(w, "| What | Target | Measured | Limit | Ratio | Spread | Met | Command |\n|---|---|---|---|---|---|---|---|\n")
 	for _, result := range r.Results {
 		for _, v := range result.Targets {
-			fmt.Fprintf(w, "| `%s` | %s | %s |\n", result.Name, v.What, strings.Join(v.cells(), " | "))
+			fmt.Fprintf(w, "| %s | %s | %s | `lodestone bench %s` |\n", result.Title, v.What, strings.Join(v.cells(), " | "), command(result.Name))
 		}
 	}
+	fmt.Fprint(w, "\n<details><summary>Every case: medians of the runs</summary>\n")
 	for _, result := range r.Results {
 		fmt.Fprintf(w, "\n**`%s`**: %s\n\n", result.Name, result.Title)
 		names := result.shown()
@@ -86,7 +87,21 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 			fmt.Fprintf(w, "| %s | %s |\n", s.Name, strings.Join(s.cells(names), " | "))
 		}
 	}
-	return nil
+	_, err := fmt.Fprint(w, "\n</details>\n")
+	return err
+}
+
+// command is what measures a case alone: its name begins with the suite, and perhaps the Kafka.
+func command(name string) string {
+	suite, rest, _ := strings.Cut(name, "/")
+	text := suite
+	if strings.HasPrefix(rest, Real+"/") {
+		text += " --kafka " + Real
+	}
+	if rest != "" {
+		text += " --only " + rest
+	}
+	return text
 }
 
 // print prints one case for a terminal: a side a line, the medians of its values.
@@ -156,8 +171,15 @@ func (v Verdict) cells() []string {
 	}
 }
 
-// unit is the value's name without the percentile before it.
-func (v Verdict) unit() string { return v.Value }
+// unit is the part of the value's name that says in what it is measured.
+func (v Verdict) unit() string {
+	for _, unit := range []string{"µs/event", "MiB", "ms"} {
+		if slices.Contains(strings.Fields(v.Value), unit) {
+			return unit
+		}
+	}
+	return v.Value
+}
 
 // number writes three digits that count, with thin groups of thousands.
 func number(v float64) string {

@@ -17,6 +17,8 @@ type Result struct {
 	Plot    string        `json:"plot,omitempty"`
 	X       float64       `json:"x,omitempty"`
 	Line    string        `json:"line,omitempty"`
+
+	PlotValues []string `json:"plot_values,omitempty"`
 }
 
 // SideResult is the runs of one side, in their order.
