@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -114,9 +113,7 @@ func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter,
 		if err != nil {
 			return events{}, problem.Parameter(problem.Field{Field: "cursor", Message: err.Error()})
 		}
-		found, err = q.countAnd(ctx, account, f, func(ctx context.Context) ([]eventlist.Event, error) {
-			return q.events.After(ctx, account, f, after, p.Limit()+1)
-		})
+		found.list, found.total, err = q.events.After(ctx, account, f, after, p.Limit()+1)
 		found.settled = time.UnixMilli(c.Settled)
 		return found, err
 	}
@@ -125,33 +122,8 @@ func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter,
 	if err != nil {
 		return events{}, err
 	}
-	if p.Page == 1 {
-		found, err = q.countAnd(ctx, account, f, func(ctx context.Context) ([]eventlist.Event, error) {
-			return q.events.Page(ctx, account, f, 0, p.Limit()+1)
-		})
-	} else {
-		// Not at the same time: beyond the end there is nothing to skip to.
-		found.total, err = q.events.Count(ctx, account, f)
-		if err == nil && p.Offset() < found.total {
-			found.list, err = q.events.Page(ctx, account, f, p.Offset(), p.Limit()+1)
-		}
-	}
+	found.list, found.total, err = q.events.Page(ctx, account, f, p.Offset(), p.Limit()+1)
 	found.settled = settled
-	return found, err
-}
-
-// countAnd counts the list while it reads events of it.
-func (q *Query) countAnd(ctx context.Context, account uuid.UUID, f eventlist.Filter, read func(context.Context) ([]eventlist.Event, error)) (found events, err error) {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		found.total, err = q.events.Count(ctx, account, f)
-		return err
-	})
-	group.Go(func() (err error) {
-		found.list, err = read(ctx)
-		return err
-	})
-	err = group.Wait()
 	return found, err
 }
 

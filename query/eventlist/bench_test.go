@@ -38,7 +38,7 @@ func BenchmarkList(b *testing.B) {
 	} {
 		b.Run("page/"+c.name, func(b *testing.B) {
 			for b.Loop() {
-				page, err := lister.Page(ctx, account, c.f, 0, 21)
+				page, _, err := lister.Page(ctx, account, c.f, 0, 21)
 				require.NoError(b, err)
 				require.NotEmpty(b, page)
 			}
@@ -57,16 +57,16 @@ func BenchmarkList(b *testing.B) {
 	}{{"page-100", 2_000}, {"page-20000", 400_000}} {
 		b.Run("offset/"+c.name, func(b *testing.B) {
 			for b.Loop() {
-				page, err := lister.Page(ctx, account, Filter{}, c.offset, 21)
+				page, _, err := lister.Page(ctx, account, Filter{}, c.offset, 21)
 				require.NoError(b, err)
 				require.Len(b, page, 21)
 			}
 		})
 		b.Run("cursor/"+c.name, func(b *testing.B) {
-			before, err := lister.Page(ctx, account, Filter{}, c.offset-1, 1)
+			before, _, err := lister.Page(ctx, account, Filter{}, c.offset-1, 1)
 			require.NoError(b, err)
 			for b.Loop() {
-				page, err := lister.After(ctx, account, Filter{}, before[0].Position, 21)
+				page, _, err := lister.After(ctx, account, Filter{}, before[0].Position, 21)
 				require.NoError(b, err)
 				require.Len(b, page, 21)
 			}

@@ -40,7 +40,7 @@ func (f Filter) conditions() []condition {
 		add("event_type = {event_type:String}", "event_type", f.Type.String())
 	}
 	if f.Bot != nil {
-		// In the form that projection sessions has it, which then can answer.
+		// In the form that the projections have it, which then can answer.
 		add("(bot = '') = {human:Bool}", "human", strconv.FormatBool(!*f.Bot))
 	}
 	if f.From != nil {
@@ -50,7 +50,7 @@ func (f Filter) conditions() []condition {
 		add("created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')", "to", milliseconds(ceil(*f.To)))
 	}
 	if f.ReceivedAfter != nil {
-		add("stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(*f.ReceivedAfter))
+		list = append(list, storedAfter(*f.ReceivedAfter))
 	}
 	return list
 }
@@ -58,7 +58,7 @@ func (f Filter) conditions() []condition {
 // The years that a time of an event can lie in, with room: beyond them ClickHouse's times wrap.
 var (
 	earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2149, 1, 1, 0, 0, 0, 0, time.UTC) // a day that ClickHouse's Date still has
 )
 
 func ceil(t time.Time) time.Time {
@@ -68,12 +68,15 @@ func ceil(t time.Time) time.Time {
 	return t
 }
 
-func milliseconds(t time.Time) string {
+// within returns the time, or the nearest one that an event can have.
+func within(t time.Time) time.Time {
 	switch {
 	case t.Before(earliest):
-		t = earliest
+		return earliest
 	case t.After(latest):
-		t = latest
+		return latest
 	}
-	return strconv.FormatInt(t.UnixMilli(), 10)
+	return t.UTC()
 }
+
+func milliseconds(t time.Time) string { return strconv.FormatInt(within(t).UnixMilli(), 10) }

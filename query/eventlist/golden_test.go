@@ -35,14 +35,21 @@ func TestStatements(t *testing.T) {
 		CreatedAt: time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC),
 		TopicID:   uuid.MustParse("0197a1b2-0000-7000-8000-000000000003"), Partition: 2, Offset: 41,
 	}
+	edge, end := time.Date(2026, 2, 27, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	days := []day{{edge.Add(dayLength), 15}, {edge, 30}}
+	after := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	kind := full()
+	kind.AccessLinkID = nil
 	for name, s := range map[string]scope.Statement{
-		"page":         pageStatement(Filter{}, 40, 21),
-		"page_full":    pageStatement(full(), 0, 21),
-		"cursor":       afterStatement(Filter{}, position, 21),
-		"cursor_full":  afterStatement(full(), position, 21),
-		"count":        countStatement(Filter{}),
-		"count_full":   countStatement(full()),
-		"count_a_link": countStatement(Filter{AccessLinkID: full().AccessLinkID}),
+		"page":           pageStatement(Filter{}, span{from: &edge}, 0, 21),
+		"page_days":      pageStatement(Filter{}, span{from: &edge, before: &end, days: days}, 40, 21),
+		"page_full":      pageStatement(full(), span{from: &edge}, 0, 21),
+		"cursor":         pageStatement(Filter{}, span{after: &position}, 0, 21),
+		"cursor_full":    pageStatement(full(), span{after: &position}, 0, 21),
+		"count":          totalStatement(Filter{}),
+		"count_received": totalStatement(Filter{ReceivedAfter: &after}),
+		"days_of_a_link": daysStatement(full()),
+		"days_of_a_kind": daysStatement(kind),
 	} {
 		text := []string{s.SQL}
 		names := make([]string, 0, len(s.Params))
@@ -79,7 +86,7 @@ func TestTimeBounds(t *testing.T) {
 		{instant.Add(time.Millisecond - 1), "1772323200001", "1772323200000"},
 		{instant.In(time.FixedZone("", 3600)), "1772323200000", "1772323200000"},
 		{time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), "0", "0"},
-		{time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), "7258118400000", "7258118400000"},
+		{time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), "5648745600000", "5648745600000"},
 	} {
 		list := Filter{From: &c.at, To: &c.at, ReceivedAfter: &c.at}.conditions()
 		require.Equal(t, c.from, list[0].value, "%v", c.at)

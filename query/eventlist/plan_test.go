@@ -64,47 +64,57 @@ func TestPlans(t *testing.T) {
 		return &t
 	}
 	bot := true
+	page := func(f Filter, s span) scope.Statement { return pageStatement(f, s, 0, 21) }
 	for name, c := range map[string]struct {
 		s    scope.Statement
 		has  []string
 		most int // granules that are left at the most; 0: not said
 	}{
 		"first page reads backwards and stops": {
-			s: pageStatement(Filter{}, 0, 21), has: []string{"InReverseOrder", "LazilyRead"}, most: 210,
+			s: page(Filter{}, span{}), has: []string{"InReverseOrder", "LazilyRead"}, most: 210,
 		},
 		"time is in the key": {
-			s: pageStatement(Filter{From: at(20), To: at(21)}, 0, 21), has: []string{"InReverseOrder"}, most: 8,
+			s: page(Filter{From: at(20), To: at(21)}, span{}), has: []string{"InReverseOrder"}, most: 8,
+		},
+		"a span is in the key": {
+			s: page(Filter{}, span{from: at(20), before: at(21)}), has: []string{"InReverseOrder"}, most: 8,
+		},
+		"days are in the key": {
+			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength)}, {start: at(900).Truncate(dayLength)}}}), has: []string{"InReverseOrder"}, most: 90,
 		},
 		"cursor is in the key": {
-			s:   afterStatement(Filter{From: at(20)}, Position{CreatedAt: *at(21), TopicID: uuid.New()}, 21),
+			s:   page(Filter{From: at(20)}, span{after: &Position{CreatedAt: *at(21), TopicID: uuid.New()}}),
 			has: []string{"InReverseOrder"}, most: 8,
 		},
 		"link has a skip index": {
-			s: pageStatement(Filter{AccessLinkID: &uuid.UUID{1}}, 0, 21), has: []string{"Name: access_link"}, most: 12,
+			s: page(Filter{AccessLinkID: &uuid.UUID{1}}, span{}), has: []string{"Name: access_link"}, most: 12,
 		},
 		"lead magnet has a skip index": {
-			s: pageStatement(Filter{LeadMagnetID: &uuid.UUID{1}}, 0, 21), has: []string{"Name: lead_magnet"}, most: 12,
-		},
-		"what is new has a skip index": {
-			s: countStatement(Filter{ReceivedAfter: at(54)}), has: []string{"Name: stored"}, most: 20,
+			s: page(Filter{LeadMagnetID: &uuid.UUID{1}}, span{}), has: []string{"Name: lead_magnet"}, most: 12,
 		},
 		"count counts granules": {
-			s: countStatement(Filter{}), has: []string{"ReadFromPreparedSource (_exact_count_projection)"},
+			s: totalStatement(Filter{}), has: []string{"ReadFromPreparedSource (_exact_count_projection)"},
 		},
 		"count in a time counts granules": {
-			s: countStatement(Filter{From: at(1), To: at(50)}), has: []string{"ReadFromPreparedSource (_exact_count_projection)"},
+			s: totalStatement(Filter{From: at(1), To: at(50)}), has: []string{"ReadFromPreparedSource (_exact_count_projection)"},
 		},
-		"count of a link uses the sessions": {
-			s: countStatement(Filter{AccessLinkID: &filled.Links[7]}), has: []string{"ReadFromMergeTree (sessions)"}, most: 8,
+		"count of what is new has a skip index, and counts granules": {
+			s: totalStatement(Filter{ReceivedAfter: at(30)}), has: []string{"Name: stored", "ReadFromPreparedSource (_exact_count_projection)"},
 		},
-		"count of a magnet uses the sessions": {
-			s: countStatement(Filter{LeadMagnetID: &filled.Magnets[3]}), has: []string{"ReadFromMergeTree (sessions)"}, most: 150,
+		"days of a link use its rows": {
+			s: daysStatement(Filter{AccessLinkID: &filled.Links[7]}), has: []string{"ReadFromMergeTree (by_link)"}, most: 8,
 		},
-		"count of a type uses the sessions": {
-			s: countStatement(Filter{Type: event.DownloadStarted}), has: []string{"ReadFromMergeTree (sessions)"}, most: 150,
+		"days of a magnet use numbers of days": {
+			s: daysStatement(Filter{LeadMagnetID: &filled.Magnets[3]}), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
 		},
-		"count of bots uses the sessions": {
-			s: countStatement(Filter{Bot: &bot, AccessLinkID: &filled.Links[7]}), has: []string{"ReadFromMergeTree (sessions)"}, most: 8,
+		"days of a type use numbers of days": {
+			s: daysStatement(Filter{Type: event.DownloadStarted}), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+		},
+		"days of bots use numbers of days": {
+			s: daysStatement(Filter{Bot: &bot}), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+		},
+		"days of all use numbers of days": {
+			s: daysStatement(Filter{}), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package eventlist
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -27,6 +28,7 @@ type world struct {
 	topics  []uuid.UUID
 	next    map[uuid.UUID]int64
 	events  []querytest.Stored
+	spread  int64 // days that events are spread over, and that some are stored late; 0: less than a second
 }
 
 func newWorld(t testing.TB) *world {
@@ -51,13 +53,16 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 		topic := w.topics[random.IntN(len(w.topics))]
 		w.next[topic]++
 		created := epoch.UnixMilli() + random.Int64N(12)*100 // many at the same time
+		if w.spread > 0 {
+			created = epoch.UnixMilli() + random.Int64N(w.spread)*dayLength.Milliseconds() + random.Int64N(3)*100
+		}
 		made[i] = querytest.Stored{
 			Event: event.Event{
 				AccountID: w.account, LeadMagnetID: w.magnets[link%len(w.magnets)], AccessLinkID: w.links[link], EventID: uuid.New(),
 				Type: event.Types()[random.IntN(3)], Bot: []string{"", "", "a rule"}[random.IntN(3)],
 				CreatedAt: created, ReceivedAt: created,
 			},
-			StoredAt: time.UnixMilli(created + random.Int64N(5)*100),
+			StoredAt: time.UnixMilli(created + random.Int64N(5)*100 + random.Int64N(w.spread+1)/2*dayLength.Milliseconds()),
 			TopicID:  topic, Partition: int32(random.IntN(2)), Offset: w.next[topic],
 		}
 	}
@@ -119,6 +124,9 @@ func drawFilter(t *rapid.T, w *world) Filter {
 	instant := func(name string) *time.Time {
 		at := epoch.Add(time.Duration(rapid.IntRange(-2, 28).Draw(t, name))*50*time.Millisecond +
 			time.Duration(rapid.IntRange(-1, 1).Draw(t, name+"_ns")))
+		if w.spread > 0 {
+			at = at.Add(time.Duration(rapid.Int64Range(-1, w.spread+1).Draw(t, name+"_day")) * dayLength)
+		}
 		return &at
 	}
 	id := func(name string, known []uuid.UUID) *uuid.UUID {
@@ -158,9 +166,20 @@ func drawFilter(t *rapid.T, w *world) Filter {
 // Whatever the filter, count, pages and cursors agree with a plain model.
 func TestListAgreesWithModel(t *testing.T) {
 	t.Parallel()
+	for _, spread := range []int64{0, 5, 400} {
+		t.Run(fmt.Sprintf("%d days", spread), func(t *testing.T) {
+			t.Parallel()
+			testListAgreesWithModel(t, spread)
+		})
+	}
+}
+
+func testListAgreesWithModel(t *testing.T, spread int64) {
+	t.Helper()
 	ctx := context.Background()
 	conn, lister := querytest.Conn(t), New(querytest.Door(t))
 	w, other := newWorld(t), newWorld(t)
+	w.spread, other.spread = spread, spread
 	random := rand.New(rand.NewPCG(1, 2))
 	other.links, other.magnets = w.links, w.magnets // ids of our links in another's events show nothing of them
 	for range 4 {
@@ -176,15 +195,17 @@ func TestListAgreesWithModel(t *testing.T) {
 
 		offset := rapid.IntRange(0, len(want)+3).Draw(r, "offset")
 		limit := rapid.IntRange(1, 101).Draw(r, "limit")
-		page, err := lister.Page(ctx, w.account, f, int64(offset), int64(limit))
+		page, total, err := lister.Page(ctx, w.account, f, int64(offset), int64(limit))
 		require.NoError(r, err)
+		require.EqualValues(r, len(want), total)
 		begin := min(offset, len(want))
 		require.Equal(r, storedIDs(want[begin:min(begin+limit, len(want))]), ids(page))
 
 		if len(page) > 0 {
 			last := page[len(page)-1]
-			rest, err := lister.After(ctx, w.account, f, last.Position, int64(limit))
+			rest, total, err := lister.After(ctx, w.account, f, last.Position, int64(limit))
 			require.NoError(r, err)
+			require.EqualValues(r, len(want), total)
 			begin = min(begin+len(page), len(want))
 			require.Equal(r, storedIDs(want[begin:min(begin+limit, len(want))]), ids(rest))
 		}
@@ -208,11 +229,11 @@ func TestWalkWhileEventsComeIn(t *testing.T) {
 		before := w.matching(f)
 		limit := int64(1 + random.IntN(9))
 		seen := map[uuid.UUID]int{}
-		walked, err := lister.Page(ctx, w.account, f, 0, limit)
+		walked, _, err := lister.Page(ctx, w.account, f, 0, limit)
 		require.NoError(t, err)
 		for page := walked; len(page) > 0; {
 			w.store(t, conn, random, 5)
-			page, err = lister.After(ctx, w.account, f, page[len(page)-1].Position, limit)
+			page, _, err = lister.After(ctx, w.account, f, page[len(page)-1].Position, limit)
 			require.NoError(t, err)
 			walked = append(walked, page...)
 		}
@@ -243,7 +264,7 @@ func TestFields(t *testing.T) {
 		TopicID: uuid.New(), Partition: 3, Offset: 1<<40 + 1,
 	}
 	querytest.Store(t, querytest.Conn(t), stored)
-	page, err := New(querytest.Door(t)).Page(ctx, stored.AccountID, Filter{}, 0, 10)
+	page, _, err := New(querytest.Door(t)).Page(ctx, stored.AccountID, Filter{}, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, []Event{{
 		ID: stored.EventID, AccessLinkID: stored.AccessLinkID, Type: "download_completed", Data: stored.Data,

@@ -141,6 +141,10 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 			// The driver sets a later one from the deadline, if that is not within a second.
 			"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
 			"log_comment":        "lodestone query: " + s.Name,
+			// Queries are short, and many run at once: handing one over between threads of the server, to
+			// compute or to read a file, takes longer than it saves.
+			"max_threads":                  1,
+			"local_filesystem_read_method": "pread",
 			// It remembers which granules a condition leaves out: what one account's query
 			// left out must never be taken for what another's would.
 			"use_query_condition_cache": 0,

@@ -30,7 +30,7 @@ type Moment struct {
 // newest returns what people did last: what Postgres knows of forms and sessions, and the events of people.
 func (h *Home) newest(ctx context.Context) ([]Moment, error) {
 	people := false
-	events, err := h.Events.Page(ctx, h.Account, eventlist.Filter{Bot: &people}, 0, shown)
+	events, _, err := h.Events.Page(ctx, h.Account, eventlist.Filter{Bot: &people}, 0, shown)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,8 @@ SELECT
     created_at, kafka_topic_id, kafka_partition, kafka_offset
 FROM lodestone.events
 WHERE account_id = {account:UUID}
+  AND created_at >= fromUnixTimestamp64Milli({span_from:Int64}, 'UTC')
 ORDER BY created_at DESC, kafka_topic_id DESC, kafka_partition DESC, kafka_offset DESC
-LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+LIMIT {limit:UInt64}
 -- limit = 21
--- offset = 40
+-- span_from = 1772150400000

@@ -10,14 +10,15 @@ WHERE account_id = {account:UUID}
   AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
   AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
+  AND created_at >= fromUnixTimestamp64Milli({span_from:Int64}, 'UTC')
 ORDER BY created_at DESC, kafka_topic_id DESC, kafka_partition DESC, kafka_offset DESC
-LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+LIMIT {limit:UInt64}
 -- access_link = 0197a1b2-0000-7000-8000-000000000001
 -- event_type = download_started
 -- from = 1772323200000
 -- human = true
 -- lead_magnet = 0197a1b2-0000-7000-8000-000000000002
 -- limit = 21
--- offset = 0
 -- received_after = 1772366400000
+-- span_from = 1772150400000
 -- to = 1772409600001

@@ -1,4 +1,7 @@
-SELECT count()
+SELECT day, sum(n) AS events
+FROM
+(
+SELECT toDate(created_at) AS day, toInt64(count()) AS n
 FROM lodestone.events
 WHERE account_id = {account:UUID}
   AND access_link_id = {access_link:UUID}
@@ -8,6 +11,11 @@ WHERE account_id = {account:UUID}
   AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
   AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
+GROUP BY day
+)
+GROUP BY day
+HAVING events != 0
+ORDER BY day DESC
 -- access_link = 0197a1b2-0000-7000-8000-000000000001
 -- event_type = download_started
 -- from = 1772323200000

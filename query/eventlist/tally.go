@@ -1,0 +1,186 @@
+package eventlist
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/query/scope"
+)
+
+// A list is counted by whichever way reads least, and the count tells on which days its events are, so that a
+// page is looked for only where there is something to find:
+//
+//   - With a link, the rows of the link are read: projection by_link has them side by side, in the order of time.
+//   - With a lead magnet, type or bot, whole days are taken from projection by_day, which has a number for each
+//     day, lead magnet and kind, and what is left of the first and the last day is read by the key.
+//   - With no more than a time, ClickHouse counts granules of the key without reading them. That tells no days.
+//
+// What was stored after a time cannot be told from any of these. But most of it also happened after that
+// time, and the index "stored" finds the exceptions. So, exactly and whatever is stored when,
+//
+//	stored after x = happened after x − happened after x but stored before + happened before x but stored after.
+
+// tally is how many events a list has, and on which days.
+type tally struct {
+	total int64
+	days  []day // the newest first; nil if that was not asked for
+}
+
+// day is one day (UTC) with events of the list.
+type day struct {
+	start  time.Time
+	events int64
+}
+
+const dayLength = 24 * time.Hour
+
+// until returns the time at which the day is over.
+func (d day) until() time.Time { return d.start.Add(dayLength) }
+
+// tally counts the list, day by day if the filter tells them or if they are wanted.
+func (l *Lister) tally(ctx context.Context, account uuid.UUID, f Filter, byDay bool) (tally, error) {
+	var t tally
+	if !byDay && !f.isNarrow() && !f.isOfKind() {
+		err := l.door.Query(ctx, account, totalStatement(f), func(row scope.Row) error { return row.Scan(&t.total) })
+		return t, err
+	}
+	t.days = []day{}
+	err := l.door.Query(ctx, account, daysStatement(f), func(row scope.Row) error {
+		var d day
+		if err := row.Scan(&d.start, &d.events); err != nil {
+			return err
+		}
+		d.start = d.start.UTC()
+		t.total += d.events
+		t.days = append(t.days, d)
+		return nil
+	})
+	return t, err
+}
+
+// isNarrow reports whether projection by_link has all that the filter asks for side by side.
+func (f Filter) isNarrow() bool { return f.AccessLinkID != nil }
+
+// isOfKind reports whether projection by_day tells the events that the filter lets through from others.
+func (f Filter) isOfKind() bool { return f.LeadMagnetID != nil || f.Type != 0 || f.Bot != nil }
+
+// totalStatement counts without telling days.
+func totalStatement(f Filter) scope.Statement {
+	pieces := f.pieces(false)
+	return union("event count", "SELECT sum(n)", "", "SELECT %toInt64(count()) AS n", "", pieces)
+}
+
+// daysStatement counts day by day.
+func daysStatement(f Filter) scope.Statement {
+	pieces := []piece{{conditions: f.conditions()}}
+	if !f.isNarrow() {
+		pieces = f.pieces(true)
+	}
+	return union("event days",
+		"SELECT day, sum(n) AS events", "GROUP BY day\nHAVING events != 0\nORDER BY day DESC",
+		"SELECT toDate(created_at) AS day, %toInt64(count()) AS n", "GROUP BY day", pieces)
+}
+
+// piece is a part of a count: what the conditions let through is added, or taken off.
+type piece struct {
+	conditions []condition
+	takeOff    bool
+}
+
+// pieces returns what makes up the count of the list, in whole days where that can be.
+func (f Filter) pieces(byDay bool) []piece {
+	kind := Filter{LeadMagnetID: f.LeadMagnetID, Type: f.Type, Bot: f.Bot}.conditions()
+	after := func(name string, t time.Time) condition {
+		return condition{"created_at >= fromUnixTimestamp64Milli({" + name + ":Int64}, 'UTC')", name, milliseconds(t)}
+	}
+	before := func(name string, t time.Time) condition {
+		return condition{"created_at < fromUnixTimestamp64Milli({" + name + ":Int64}, 'UTC')", name, milliseconds(t)}
+	}
+	from, to := earliest, latest
+	if f.From != nil {
+		from = within(ceil(*f.From))
+	}
+	if f.To != nil {
+		to = within(ceil(*f.To))
+	}
+	low := from // with a time of storage, events are counted from it on
+	var list []piece
+	add := func(takeOff bool, more ...condition) {
+		list = append(list, piece{append(kind[:len(kind):len(kind)], more...), takeOff})
+	}
+	if f.ReceivedAfter != nil {
+		x := within(f.ReceivedAfter.Truncate(time.Millisecond))
+		if next := x.Add(time.Millisecond); next.After(low) {
+			low = minTime(next, to)
+			add(false, after("from", from), before("low", low), storedAfter(x))
+		}
+		add(true, after("low", low), before("to", to), condition{"stored_at <= fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(x)})
+	}
+	if !byDay {
+		add(false, after("low", low), before("to", to))
+		return list
+	}
+	first, last := low.Truncate(dayLength), to.Truncate(dayLength)
+	if first.Before(low) {
+		first = first.Add(dayLength)
+	}
+	if !first.Before(last) { // no whole day
+		add(false, after("low", low), before("to", to))
+		return list
+	}
+	add(false,
+		condition{"toDate(created_at) >= {first_day:Date}", "first_day", first.Format(time.DateOnly)},
+		condition{"toDate(created_at) < {last_day:Date}", "last_day", last.Format(time.DateOnly)})
+	if low.Before(first) {
+		add(false, after("low", low), before("first", first))
+	}
+	if last.Before(to) {
+		add(false, after("last", last), before("to", to))
+	}
+	return list
+}
+
+func storedAfter(t time.Time) condition {
+	return condition{"stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(t)}
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// union puts a statement together: each is the SELECT of a piece, in which % stands for its sign.
+func union(name, selection, ending, each, eachEnding string, pieces []piece) scope.Statement {
+	params := map[string]string{}
+	selects := make([]string, len(pieces))
+	for i, p := range pieces {
+		sign := ""
+		if p.takeOff {
+			sign = "-"
+		}
+		where, values := conjunction(p.conditions)
+		maps.Copy(params, values)
+		selects[i] = join("\n", strings.Replace(each, "%", sign, 1), "FROM lodestone.events", where, eachEnding)
+	}
+	return scope.Statement{
+		Name:   name,
+		SQL:    join("\n", selection, "FROM\n(\n"+strings.Join(selects, "\nUNION ALL\n")+"\n)", ending),
+		Params: params,
+	}
+}
+
+func join(separator string, parts ...string) string {
+	var list []string
+	for _, p := range parts {
+		if p != "" {
+			list = append(list, p)
+		}
+	}
+	return strings.Join(list, separator)
+}
