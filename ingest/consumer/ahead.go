@@ -63,7 +63,7 @@ func (s *store) lookAhead(ctx context.Context, first, last int64) (*ahead, error
 // take hours. ok is false if the worker is to end.
 func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 	b := w.block
-	if b.first > w.doubt || disableRuleR || len(b.records) == 0 {
+	if b.first > w.doubt || disableRuleR || len(b.rows()) == 0 {
 		return false, true
 	}
 	if w.ahead == nil || b.last > w.ahead.last || b.first < w.ahead.first {
@@ -84,11 +84,11 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 		}
 	}
 	b.spooled = left
-	for _, r := range b.records {
-		if !w.ahead.has(r.offset) {
+	for _, offset := range b.rows() {
+		if !w.ahead.has(offset) {
 			return false, true
 		}
 	}
-	w.metrics.recovered.Add(float64(len(b.records)))
+	w.metrics.recovered.Add(float64(len(b.rows())))
 	return true, true
 }

@@ -54,16 +54,28 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 		cfg:     c.cfg,
 		log:     log,
 		metrics: c.metrics,
-		store:   &store{options: c.clickhouse, table: s.table, link: s.link, topicID: p.topicID, partition: a.partition, log: log},
-		queue: newQueue(c.cfg.QueueBytes, c.buffer,
-			func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
-		buffer:  c.buffer,
-		window:  newWindow(repeatWindow),
-		block:   &block{table: s.make()},
-		started: p.next,
-		read:    p.fetch,
-		next:    p.next,
-		intent:  p.intent,
+		store: &store{
+			connection: connection{options: c.clickhouse, log: log},
+			table:      s.table, link: s.link, topicID: p.topicID, partition: a.partition,
+		},
+		buffer: c.buffer,
+		turns:  c.turns,
+		filler: &filler{
+			at:      origin{topicID: p.topicID, partition: a.partition},
+			cfg:     c.cfg,
+			log:     log,
+			metrics: c.metrics,
+			buffer:  c.buffer,
+			turns:   c.turns,
+			queue: newQueue(c.cfg.QueueBytes, c.buffer,
+				func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
+			window:  newWindow(repeatWindow),
+			decoder: s.decoder(),
+			started: p.next,
+			read:    p.fetch,
+			intent:  p.intent,
+		},
+		next: p.next,
 
 		stopping: make(chan struct{}),
 		cancel:   cancel,
@@ -75,7 +87,7 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 	delete(c.refused, a)
 	c.mu.Unlock()
 	log.Info("took over partition", "next", p.next, "announced", p.intent, "reading_from", p.fetch)
-	go w.run(ctx)
+	go w.run(ctx, p.intent)
 }
 
 // release stops the workers of the partitions and returns when they have ended. With grace they
@@ -144,9 +156,7 @@ func (c *Consumer) status() status {
 		if w.blocked.Load() {
 			s.blocked++
 		}
-		if since := w.since.Load(); since != nil {
-			s.age = max(s.age, time.Since(*since))
-		}
+		s.age = max(s.age, w.waiting())
 		s.lag += max(0, c.ends[a]-w.progress.Load())
 	}
 	return s

@@ -3,7 +3,7 @@ package consumer
 import (
 	"fmt"
 	"math"
-	"slices"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -16,21 +16,17 @@ type block struct {
 	bytes int   // of the records it covers
 	count int   // of the records it covers
 
-	oldest int64 // Unix milliseconds when the collector got the oldest of records
+	began  time.Time // when the first of its records was read
+	oldest int64     // Unix milliseconds when the collector got the oldest of its rows
 
 	cost int64 // of the records it covers, in the buffer
+	turn *turn // which a large block has; nil: none
 
-	records []row        // those that become rows, in order
-	spooled []spooled    // those of records that came from a spool
+	tables  *tables
+	table   table        // the rows; nil: none
+	spooled []spooled    // those of the rows that came from a spool
 	repeats int          // records dropped because they repeat an event
 	dead    []deadLetter // records that cannot become rows
-	table   table        // the rows of records
-}
-
-// row is a record that becomes one.
-type row struct {
-	offset int64
-	value  []byte
 }
 
 // spooled is a record that may repeat an event from before the window of repeats.
@@ -39,15 +35,52 @@ type spooled struct {
 	offset int64
 }
 
+// reset makes a block that was released an empty one that begins at the offset.
 func (b *block) reset(first int64) {
-	clear(b.records)
-	b.spooled, b.oldest = b.spooled[:0], math.MaxInt64
-	b.first, b.last, b.bytes, b.count, b.cost = first, first-1, 0, 0, 0
-	b.records, b.repeats, b.dead = b.records[:0], 0, nil
-	b.table.reset()
+	*b = block{first: first, last: first - 1, oldest: math.MaxInt64, spooled: b.spooled[:0], tables: b.tables}
 }
 
 func (b *block) empty() bool { return b.count == 0 }
+
+// take counts what a record of the block costs.
+func (b *block) take(from *buffer, cost int64) {
+	b.cost += cost
+	from.add(cost)
+}
+
+// release gives back what the block has of the buffer, its turn and its table: it is stored, or dropped.
+func (b *block) release(to *buffer, turns chan<- *turn) {
+	to.add(-b.cost)
+	b.cost = 0
+	if b.turn != nil {
+		turns <- b.turn
+		b.turn = nil
+	}
+	if b.table != nil {
+		b.tables.give(b.table)
+		b.table = nil
+	}
+}
+
+// rows returns the offsets of the rows, in order.
+func (b *block) rows() []int64 {
+	if b.table == nil {
+		return nil
+	}
+	return b.table.offsets()
+}
+
+// add makes the record that was decoded last a row.
+func (b *block) add(from decoder, at origin, d decoded) {
+	if b.table == nil {
+		b.table = b.tables.take()
+	}
+	from.add(b.table, at)
+	b.oldest = min(b.oldest, d.receivedAt)
+	if d.spooled {
+		b.spooled = append(b.spooled, spooled{d, at.offset})
+	}
+}
 
 // token names the block's insert to ClickHouse, which stores one insert of a token only, for as
 // long as it remembers. round tells inserts of the rows that were found missing later.
@@ -59,30 +92,22 @@ func (b *block) token(topicID uuid.UUID, partition int32, round int) string {
 	return token
 }
 
-// drop takes the records of the offsets out of the block, as repeats.
-func (b *block) drop(at origin, repeats map[int64]struct{}) error {
-	b.records = slices.DeleteFunc(b.records, func(r row) bool {
-		_, repeated := repeats[r.offset]
-		return repeated
+// drop takes the rows of the offsets out of the block, as repeats.
+func (b *block) drop(repeats map[int64]struct{}) {
+	kept := b.tables.copyRows(b.table, func(offset int64) bool {
+		_, repeated := repeats[offset]
+		return !repeated
 	})
+	b.tables.give(b.table)
+	b.table = kept
 	b.repeats += len(repeats)
-	_, err := b.keep(at, nil)
-	return err
 }
 
-// keep reduces the rows to those whose offset is not in stored, and returns how many are left.
-// The records were decoded before, so decoding them again cannot fail.
-func (b *block) keep(at origin, stored map[int64]struct{}) (int, error) {
-	b.table.reset()
-	for _, r := range b.records {
-		if _, ok := stored[r.offset]; ok {
-			continue
-		}
-		if _, err := b.table.decode(r.value); err != nil {
-			return 0, fmt.Errorf("decode record %d a second time: %w", r.offset, err)
-		}
-		at.offset = r.offset
-		b.table.add(at)
-	}
-	return b.table.rows(), nil
+// missing returns a table of those rows whose offset is not in stored, which the caller gives back. The block
+// keeps all of its rows: what was seen stored is looked at anew after every try.
+func (b *block) missing(stored map[int64]struct{}) table {
+	return b.tables.copyRows(b.table, func(offset int64) bool {
+		_, there := stored[offset]
+		return !there
+	})
 }

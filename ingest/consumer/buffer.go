@@ -1,10 +1,12 @@
 package consumer
 
 import (
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"sync/atomic"
 
+	"github.com/ClickHouse/ch-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -17,12 +19,30 @@ type buffer struct {
 	used atomic.Int64
 }
 
-// leastShare is what a partition may have in any case: a block smaller than that is not worth an insert.
+// leastShare is what a block may have in any case. To grow larger it needs a turn.
 const leastShare = 1 << 20
 
-// costOf returns roughly what a record takes: itself, the client's structure around it, its columns.
-func costOf(r *kgo.Record) int64 {
-	const around = 500
+// largeBlocks is how many blocks may be larger than leastShare at a time, over all partitions. If all
+// partitions that are behind filled theirs evenly, none would ever get large within the buffer, and
+// ClickHouse would take many times as long over small inserts. Three keep it busy, and a disk too.
+const largeBlocks = 3
+
+// turn allows a block to grow large, until it is stored. With it goes a connection, so that there are no more
+// buffers for large inserts than turns.
+type turn struct{ connection }
+
+// newTurns returns all turns there are.
+func newTurns(options ch.Options, log *slog.Logger) chan *turn {
+	turns := make(chan *turn, largeBlocks)
+	for range largeBlocks {
+		turns <- &turn{connection{options: options, log: log}}
+	}
+	return turns
+}
+
+// queuedCost returns roughly what a record takes that waits for a block: itself, and the client's structure.
+func queuedCost(r *kgo.Record) int64 {
+	const around = 300
 	return int64(len(r.Value)) + around
 }
 
@@ -32,10 +52,10 @@ func (b *buffer) add(n int64) {
 	}
 }
 
-// tight reports whether more than half is used: blocks end early.
+// tight reports whether more than half is used: partitions keep little waiting.
 func (b *buffer) tight() bool { return b != nil && b.used.Load() > b.most/2 }
 
-// full reports whether no more should be fetched.
+// full reports whether no more should be fetched, and no block should grow.
 func (b *buffer) full() bool { return b != nil && b.used.Load() > b.most*3/4 }
 
 // eagerCollection is the garbage that a process which only consumes may have, in percent of what it uses.

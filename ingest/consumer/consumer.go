@@ -27,6 +27,7 @@ type Consumer struct {
 	metrics    *metrics
 	streams    map[string]stream
 	buffer     *buffer
+	turns      chan *turn // those that no block has
 
 	mu      sync.Mutex
 	workers map[assignment]*worker
@@ -49,6 +50,7 @@ func New(c Config, k kafka.Config, s clickhouse.Config, log *slog.Logger, r prom
 		cfg: c, kafka: k, clickhouse: options, log: log,
 		streams: map[string]stream{},
 		buffer:  &buffer{most: int64(c.BufferBytes)},
+		turns:   newTurns(options, log),
 		workers: map[assignment]*worker{},
 		ends:    map[assignment]int64{},
 		refused: map[assignment]struct{}{},

@@ -11,24 +11,23 @@ import (
 // eventStream is the way of events.
 func eventStream() stream {
 	return stream{
-		topic: event.Topic,
-		table: "events",
-		link:  "access_link_id",
-		make:  func() table { return newEventTable() },
+		topic:   event.Topic,
+		table:   "events",
+		link:    "access_link_id",
+		decoder: func() decoder { return &eventDecoder{} },
+		tables:  newTables(func() table { return newEventTable() }),
 	}
 }
 
 // eventTable holds rows of lodestone.events, column by column.
 type eventTable struct {
-	event event.Event
-
 	accountID, leadMagnetID, genericLinkID proto.ColUUID
 	accessLinkID, sessionID, eventID       proto.ColUUID
 	eventType                              proto.ColEnum8
 	eventData                              proto.ColStr
 	magnetVersion, page, durationMS        proto.ColUInt32
 	ipHash                                 proto.ColFixedStr16
-	userAgent, bot                         *proto.ColLowCardinality[string]
+	userAgent, bot                         *textColumn
 	createdAt, receivedAt                  *proto.ColDateTime64
 	place                                  placeColumns
 
@@ -37,8 +36,8 @@ type eventTable struct {
 
 func newEventTable() *eventTable {
 	t := &eventTable{
-		userAgent:  new(proto.ColStr).LowCardinality(),
-		bot:        new(proto.ColStr).LowCardinality(),
+		userAgent:  newTextColumn(),
+		bot:        newTextColumn(),
 		createdAt:  newMillis(),
 		receivedAt: newMillis(),
 		place:      newPlaceColumns(),
@@ -65,19 +64,26 @@ func newEventTable() *eventTable {
 	return t
 }
 
-func (t *eventTable) decode(record []byte) (decoded, error) {
-	e := &t.event
+// eventRowBytes is the size of a row without its event_data.
+const eventRowBytes = 220
+
+// eventDecoder reads records of events.
+type eventDecoder struct{ event event.Event }
+
+func (d *eventDecoder) decode(record []byte) (decoded, error) {
+	e := &d.event
 	if err := e.Decode(record); err != nil {
 		return decoded{}, err
 	}
 	return decoded{
 		identity: identity{link: e.AccessLinkID, event: e.EventID},
 		account:  e.AccountID, createdAt: e.CreatedAt, receivedAt: e.ReceivedAt, spooled: e.Spooled,
+		size: eventRowBytes + int64(len(e.Data)),
 	}, nil
 }
 
-func (t *eventTable) add(at origin) {
-	e := &t.event
+func (d *eventDecoder) add(to table, at origin) {
+	e, t := &d.event, to.(*eventTable) //nolint:forcetypeassert // of the same stream
 	t.accountID.Append(e.AccountID)
 	t.leadMagnetID.Append(e.LeadMagnetID)
 	t.genericLinkID.Append(e.GenericLinkID)
@@ -90,14 +96,35 @@ func (t *eventTable) add(at origin) {
 	t.page.Append(e.Page)
 	t.durationMS.Append(e.DurationMS)
 	t.ipHash.Append(e.IPHash)
-	t.userAgent.Append(string(e.UserAgent))
-	t.bot.Append(e.Bot)
+	t.userAgent.Append(e.UserAgent)
+	t.bot.AppendString(e.Bot)
 	t.createdAt.AppendRaw(proto.DateTime64(e.CreatedAt))
 	t.receivedAt.AppendRaw(proto.DateTime64(e.ReceivedAt))
 	t.place.add(at)
 }
 
-func (t *eventTable) rows() int { return t.place.rows() }
+func (t *eventTable) addRow(from table, row int) {
+	f := from.(*eventTable) //nolint:forcetypeassert // of the same stream
+	t.accountID.Append(f.accountID[row])
+	t.leadMagnetID.Append(f.leadMagnetID[row])
+	t.genericLinkID.Append(f.genericLinkID[row])
+	t.accessLinkID.Append(f.accessLinkID[row])
+	t.sessionID.Append(f.sessionID[row])
+	t.eventID.Append(f.eventID[row])
+	t.eventType.Append(f.eventType[row])
+	t.eventData.AppendBytes(f.eventData.RowBytes(row))
+	t.magnetVersion.Append(f.magnetVersion[row])
+	t.page.Append(f.page[row])
+	t.durationMS.Append(f.durationMS[row])
+	t.ipHash.Append(f.ipHash[row])
+	t.userAgent.Append(f.userAgent.Row(row))
+	t.bot.Append(f.bot.Row(row))
+	t.createdAt.AppendRaw(f.createdAt.Data[row])
+	t.receivedAt.AppendRaw(f.receivedAt.Data[row])
+	t.place.addRow(&f.place, row)
+}
+
+func (t *eventTable) offsets() []int64 { return t.place.offset }
 
 func (t *eventTable) input(before time.Time) proto.Input {
 	t.place.bound(before)

@@ -17,7 +17,7 @@ import (
 // recover finds out how far earlier assignments may have got: it ends inserts that still run, then
 // reads the last stored offset. Up to there, and within the announced block, every insert is
 // preceded by a look at what is stored (insert). It reports whether the worker may go on.
-func (w *worker) recover(ctx context.Context) bool {
+func (w *worker) recover(ctx context.Context, intent int64) bool {
 	return w.retry(ctx, "find out what is stored", func() error {
 		if err := w.store.kill(ctx); err != nil {
 			return err
@@ -26,7 +26,7 @@ func (w *worker) recover(ctx context.Context) bool {
 		if err != nil {
 			return err
 		}
-		w.doubt = max(last, w.intent)
+		w.doubt = max(last, intent)
 		return nil
 	})
 }
@@ -42,16 +42,23 @@ func (w *worker) insert(ctx context.Context) bool {
 	doubtful := b.first <= w.doubt && !disableRuleR
 	round := 0
 	tries := w.backoff()
+	by, large := &w.store.connection, b.turn != nil
 	for {
+		if large { // before the commit, after which time runs
+			if !w.takeTurn(ctx) {
+				return false
+			}
+			by = &b.turn.connection
+		}
 		// Before every try, since the commit also proves that the partition is still ours. The try
 		// has to end within InsertTimeout of that proof, even if the whole process is stopped in
 		// between; that is less than Kafka waits before it gives the partition away.
 		proved := time.Now()
-		if !w.commit(ctx, b.last) {
+		if !w.commit(ctx, b.first, b.last) {
 			return false
 		}
 		deadline, cancel := context.WithDeadline(ctx, proved.Add(w.cfg.InsertTimeout))
-		done, err := w.attempt(deadline, doubtful, &round)
+		done, err := w.attempt(deadline, by, doubtful, &round)
 		cancel()
 		switch {
 		case done:
@@ -65,20 +72,43 @@ func (w *worker) insert(ctx context.Context) bool {
 		}
 		doubtful = !disableRuleR
 		w.metrics.retries.Inc()
+		w.giveTurn() // others may have better luck: what ClickHouse refuses waits for an operator
 		if !w.wait(ctx, tries, "insert", err) {
 			return false
 		}
 	}
 }
 
-// attempt makes one try. Not in doubt, a successful insert is the end of it. In doubt, only having
+// takeTurn waits for a turn unless the block has one, and reports false when the worker is to end.
+func (w *worker) takeTurn(ctx context.Context) bool {
+	if w.block.turn != nil {
+		return true
+	}
+	select {
+	case w.block.turn = <-w.turns:
+		return true
+	case <-w.stopping:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (w *worker) giveTurn() {
+	if w.block.turn != nil {
+		w.turns <- w.block.turn
+		w.block.turn = nil
+	}
+}
+
+// attempt makes one try, over the connection given. Not in doubt, a successful insert is the end of it. In doubt, only having
 // seen every row stored is: an insert that ClickHouse acknowledged may have been swallowed by a
 // token that was logged although its rows never got to the disk.
-func (w *worker) attempt(ctx context.Context, doubtful bool, round *int) (done bool, err error) {
+func (w *worker) attempt(ctx context.Context, by *connection, doubtful bool, round *int) (done bool, err error) {
 	b := w.block
 	if !doubtful {
 		begin := time.Now()
-		if err := w.store.insert(ctx, b.table, b.token(w.at.topicID, w.at.partition, 0)); err != nil {
+		if err := w.store.insert(ctx, by, b.table, b.token(w.at.topicID, w.at.partition, 0)); err != nil {
 			return false, err
 		}
 		w.metrics.insert.Observe(time.Since(begin).Seconds())
@@ -91,11 +121,10 @@ func (w *worker) attempt(ctx context.Context, doubtful bool, round *int) (done b
 	if err != nil {
 		return false, err
 	}
-	missing, err := b.keep(w.at, stored)
-	if err != nil {
-		return false, err
-	}
-	if found := len(b.records) - missing; found > 0 && missing > 0 {
+	missing := b.missing(stored)
+	defer func() { b.tables.give(missing) }()
+	all := len(b.rows())
+	if left := len(missing.offsets()); left > 0 && left < all {
 		// An insert that began before its end was asked for, and arrived after it, could be half
 		// done. Now that it shows, it can be ended, and what it left does not change any more.
 		if err := w.store.kill(ctx); err != nil {
@@ -104,32 +133,30 @@ func (w *worker) attempt(ctx context.Context, doubtful bool, round *int) (done b
 		if stored, err = w.store.stored(ctx, b.first, b.last); err != nil {
 			return false, err
 		}
-		if missing, err = b.keep(w.at, stored); err != nil {
-			return false, err
-		}
+		b.tables.give(missing)
+		missing = b.missing(stored)
 	}
-	if found := len(b.records) - missing; found > 0 {
-		if *round == 0 {
-			*round = 1 // another set of rows, so another token
-			w.metrics.recovered.Add(float64(found))
-			w.log.Info("part of the block is stored already", "first", b.first, "last", b.last, "stored", found, "missing", missing)
-		}
+	left := len(missing.offsets())
+	if found := all - left; found > 0 && *round == 0 {
+		*round = 1 // another set of rows, so another token
+		w.metrics.recovered.Add(float64(found))
+		w.log.Info("part of the block is stored already", "first", b.first, "last", b.last, "stored", found, "missing", left)
 	}
-	if missing == 0 {
+	if left == 0 {
 		return true, nil
 	}
-	if err := w.store.insert(ctx, b.table, b.token(w.at.topicID, w.at.partition, *round)); err != nil {
+	if err := w.store.insert(ctx, by, missing, b.token(w.at.topicID, w.at.partition, *round)); err != nil {
 		return false, err
 	}
 	*round++ // if rows are still missing, this token is spent
 	return false, nil
 }
 
-// commit says that everything below the block is done, and announces the block up to intent. It
+// commit says that everything below next is done, and announces the block from there up to intent. It
 // tries until Kafka has it: a commit whose outcome is unknown may be repeated, since it says the
 // same. It reports whether the worker may go on; once another consumer owns the partition Kafka
 // refuses every commit, and the client takes the assignment away, which cancels ctx.
-func (w *worker) commit(ctx context.Context, intent int64) bool {
+func (w *worker) commit(ctx context.Context, next, intent int64) bool {
 	ok := w.retry(ctx, "commit", func() error {
 		text := metadata(w.at.topicID, intent)
 		var result error
@@ -144,7 +171,7 @@ func (w *worker) commit(ctx context.Context, intent int64) bool {
 				// topic was made anew, commits nothing.
 				return ctx.Err()
 			}),
-			map[string]map[int32]kgo.EpochOffset{w.stream.topic: {w.at.partition: {Epoch: -1, Offset: w.next}}},
+			map[string]map[int32]kgo.EpochOffset{w.stream.topic: {w.at.partition: {Epoch: -1, Offset: next}}},
 			func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 				result = commitError(resp, err)
 			},
@@ -206,8 +233,7 @@ func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, wh
 	if clickhouse.IsRefusal(err) {
 		w.blocked.Store(true)
 		pause = tries.MaxInterval
-		w.log.Error("ClickHouse refuses this partition's rows; it stands still until that is mended",
-			"first", w.block.first, "last", w.block.last, "error", err)
+		w.log.Error("ClickHouse refuses this partition's rows; it stands still until that is mended", "next", w.next, "error", err)
 	} else {
 		w.log.Warn("will try again", "what", what, "in", pause.Round(time.Millisecond), "error", err)
 	}

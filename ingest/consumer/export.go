@@ -59,15 +59,15 @@ type Identity struct {
 }
 
 // Decoder reads records of a stream. It is used by one goroutine.
-type Decoder struct{ table table }
+type Decoder struct{ inner decoder }
 
 // Decoder returns a reader of the stream's records.
-func (s Stream) Decoder() *Decoder { return &Decoder{s.inner.make()} }
+func (s Stream) Decoder() *Decoder { return &Decoder{s.inner.decoder()} }
 
 // Decode returns whose event a record is, or the error for which the consumer makes it a dead
 // letter (see Reason).
 func (d *Decoder) Decode(record []byte) (Identity, error) {
-	r, err := d.table.decode(record)
+	r, err := d.inner.decode(record)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -130,30 +130,35 @@ func Committed(ctx context.Context, cl *kgo.Client, group, topic string, id uuid
 
 // Writer stores records of one partition under their offsets. It is used by one goroutine.
 type Writer struct {
-	table table
-	store *store
-	at    origin
+	decoder decoder
+	table   table
+	store   *store
+	at      origin
 }
 
 // Writer returns a writer for a partition of the topic with the id, which need not exist any more.
 // Close ends it.
 func (s Stream) Writer(options ch.Options, topicID uuid.UUID, partition int32, log *slog.Logger) *Writer {
 	return &Writer{
-		table: s.inner.make(),
-		store: &store{options: options, table: s.Table, link: s.Link, topicID: topicID, partition: partition, replays: true, log: log},
-		at:    origin{topicID: topicID, partition: partition},
+		decoder: s.inner.decoder(),
+		table:   s.inner.tables.take(),
+		store: &store{
+			connection: connection{options: options, log: log},
+			table:      s.Table, link: s.Link, topicID: topicID, partition: partition, replays: true,
+		},
+		at: origin{topicID: topicID, partition: partition},
 	}
 }
 
 // Add decodes a record and makes it a row of the next insert. A record that cannot be decoded adds
 // nothing.
 func (w *Writer) Add(record []byte, offset int64) error {
-	if _, err := w.table.decode(record); err != nil {
+	if _, err := w.decoder.decode(record); err != nil {
 		return err
 	}
 	at := w.at
 	at.offset = offset
-	w.table.add(at)
+	w.decoder.add(w.table, at)
 	return nil
 }
 
@@ -162,10 +167,10 @@ func (w *Writer) Add(record []byte, offset int64) error {
 // stored until the deadline of ctx, which it must have, is over.
 func (w *Writer) Insert(ctx context.Context, token string) error {
 	defer w.table.reset()
-	if w.table.rows() == 0 {
+	if len(w.table.offsets()) == 0 {
 		return nil
 	}
-	return w.store.insert(ctx, w.table, token)
+	return w.store.insert(ctx, &w.store.connection, w.table, token)
 }
 
 // Stored returns which offsets from first to last are stored.

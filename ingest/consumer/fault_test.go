@@ -93,9 +93,9 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 	consumer.mu.Lock()
 	w := consumer.workers[assignment{event.Topic, 0}]
 	consumer.mu.Unlock()
-	w.queue.mu.Lock()
-	held, paused := w.queue.bytes, w.queue.paused
-	w.queue.mu.Unlock()
+	w.filler.queue.mu.Lock()
+	held, paused := w.filler.queue.bytes, w.filler.queue.paused
+	w.filler.queue.mu.Unlock()
 	require.True(t, paused)
 	require.Less(t, held, 24<<20, "no more than the limit, and what had been fetched when it was reached")
 	require.Positive(t, gauge(t, metrics, "lodestone_consumer_lag_seconds"))

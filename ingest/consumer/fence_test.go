@@ -23,23 +23,18 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	events := r.events(3)
-	rows := newEventTable()
-	for i := range events {
-		_, err := rows.decode(events[i].Append(nil))
-		require.NoError(t, err)
-		rows.add(origin{topicID: r.topicID, offset: int64(i)})
-	}
+	rows := r.rows(0, 0, events...)
 	s := r.store(0)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
 	before, err := s.bound(ctx, deadline)
 	require.NoError(t, err)
-	err = s.insertBefore(ctx, rows, "late"+r.group, before.Add(-time.Hour)) // as if the process had been stopped for an hour
+	err = s.insertBefore(ctx, &s.connection, rows, "late"+r.group, before.Add(-time.Hour)) // as if the process had been stopped for an hour
 	require.ErrorContains(t, err, "the insert came too late")
 	require.False(t, clickhouse.IsRefusal(err), "it is tried again")
 	r.requireStored(0)
-	require.NoError(t, s.insert(ctx, rows, "late"+r.group), "the server is asked for its time anew")
+	require.NoError(t, s.insert(ctx, &s.connection, rows, "late"+r.group), "the server is asked for its time anew")
 	r.requireStored(3)
 }
 

@@ -139,7 +139,10 @@ func (r *rig) produceRaw(partition int32, values ...[]byte) int64 {
 func (r *rig) store(partition int32) *store {
 	options, err := r.clickhouse.BlockOptions()
 	require.NoError(r.t, err)
-	s := &store{options: options, table: "events", link: "access_link_id", topicID: r.topicID, partition: partition, log: testLog()}
+	s := &store{
+		connection: connection{options: options, log: testLog()},
+		table:      "events", link: "access_link_id", topicID: r.topicID, partition: partition,
+	}
 	r.t.Cleanup(s.close)
 	return s
 }
@@ -196,13 +199,20 @@ func (r *rig) requireStored(want int) {
 // storeRows inserts the events as an earlier consumer would have, from the offset on.
 func (r *rig) storeRows(partition int32, first int64, token string, events ...event.Event) {
 	r.t.Helper()
-	rows := newEventTable()
-	for i := range events {
-		_, err := rows.decode(events[i].Append(nil))
-		require.NoError(r.t, err)
-		rows.add(origin{topicID: r.topicID, partition: partition, offset: first + int64(i)})
-	}
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
-	require.NoError(r.t, r.store(partition).insert(ctx, rows, token))
+	s := r.store(partition)
+	require.NoError(r.t, s.insert(ctx, &s.connection, r.rows(partition, first, events...), token))
+}
+
+// rows returns the events as rows, from the offset on.
+func (r *rig) rows(partition int32, first int64, events ...event.Event) table {
+	r.t.Helper()
+	rows, reads := newEventTable(), &eventDecoder{}
+	for i := range events {
+		_, err := reads.decode(events[i].Append(nil))
+		require.NoError(r.t, err)
+		reads.add(rows, origin{topicID: r.topicID, partition: partition, offset: first + int64(i)})
+	}
+	return rows
 }

@@ -11,21 +11,20 @@ import (
 // linkViewStream is the way of views of landing pages.
 func linkViewStream() stream {
 	return stream{
-		topic: event.LinkViewTopic,
-		table: "link_views",
-		link:  "generic_link_id",
-		make:  func() table { return newLinkViewTable() },
+		topic:   event.LinkViewTopic,
+		table:   "link_views",
+		link:    "generic_link_id",
+		decoder: func() decoder { return &linkViewDecoder{} },
+		tables:  newTables(func() table { return newLinkViewTable() }),
 	}
 }
 
 // linkViewTable holds rows of lodestone.link_views, column by column.
 type linkViewTable struct {
-	view event.LinkView
-
 	accountID, leadMagnetID, genericLinkID, eventID proto.ColUUID
 	referrer, url                                   proto.ColStr
 	ipHash                                          proto.ColFixedStr16
-	userAgent, bot                                  *proto.ColLowCardinality[string]
+	userAgent, bot                                  *textColumn
 	createdAt, receivedAt                           *proto.ColDateTime64
 	place                                           placeColumns
 
@@ -34,8 +33,8 @@ type linkViewTable struct {
 
 func newLinkViewTable() *linkViewTable {
 	t := &linkViewTable{
-		userAgent:  new(proto.ColStr).LowCardinality(),
-		bot:        new(proto.ColStr).LowCardinality(),
+		userAgent:  newTextColumn(),
+		bot:        newTextColumn(),
 		createdAt:  newMillis(),
 		receivedAt: newMillis(),
 		place:      newPlaceColumns(),
@@ -56,19 +55,26 @@ func newLinkViewTable() *linkViewTable {
 	return t
 }
 
-func (t *linkViewTable) decode(record []byte) (decoded, error) {
-	v := &t.view
+// linkViewRowBytes is the size of a row without its texts.
+const linkViewRowBytes = 200
+
+// linkViewDecoder reads records of link views.
+type linkViewDecoder struct{ view event.LinkView }
+
+func (d *linkViewDecoder) decode(record []byte) (decoded, error) {
+	v := &d.view
 	if err := v.Decode(record); err != nil {
 		return decoded{}, err
 	}
 	return decoded{
 		identity: identity{link: v.GenericLinkID, event: v.EventID},
 		account:  v.AccountID, createdAt: v.CreatedAt, receivedAt: v.ReceivedAt, spooled: v.Spooled,
+		size: linkViewRowBytes + int64(len(v.Referrer)+len(v.URL)),
 	}, nil
 }
 
-func (t *linkViewTable) add(at origin) {
-	v := &t.view
+func (d *linkViewDecoder) add(to table, at origin) {
+	v, t := &d.view, to.(*linkViewTable) //nolint:forcetypeassert // of the same stream
 	t.accountID.Append(v.AccountID)
 	t.leadMagnetID.Append(v.LeadMagnetID)
 	t.genericLinkID.Append(v.GenericLinkID)
@@ -76,14 +82,30 @@ func (t *linkViewTable) add(at origin) {
 	t.referrer.AppendBytes(v.Referrer)
 	t.url.AppendBytes(v.URL)
 	t.ipHash.Append(v.IPHash)
-	t.userAgent.Append(string(v.UserAgent))
-	t.bot.Append(v.Bot)
+	t.userAgent.Append(v.UserAgent)
+	t.bot.AppendString(v.Bot)
 	t.createdAt.AppendRaw(proto.DateTime64(v.CreatedAt))
 	t.receivedAt.AppendRaw(proto.DateTime64(v.ReceivedAt))
 	t.place.add(at)
 }
 
-func (t *linkViewTable) rows() int { return t.place.rows() }
+func (t *linkViewTable) addRow(from table, row int) {
+	f := from.(*linkViewTable) //nolint:forcetypeassert // of the same stream
+	t.accountID.Append(f.accountID[row])
+	t.leadMagnetID.Append(f.leadMagnetID[row])
+	t.genericLinkID.Append(f.genericLinkID[row])
+	t.eventID.Append(f.eventID[row])
+	t.referrer.AppendBytes(f.referrer.RowBytes(row))
+	t.url.AppendBytes(f.url.RowBytes(row))
+	t.ipHash.Append(f.ipHash[row])
+	t.userAgent.Append(f.userAgent.Row(row))
+	t.bot.Append(f.bot.Row(row))
+	t.createdAt.AppendRaw(f.createdAt.Data[row])
+	t.receivedAt.AppendRaw(f.receivedAt.Data[row])
+	t.place.addRow(&f.place, row)
+}
+
+func (t *linkViewTable) offsets() []int64 { return t.place.offset }
 
 func (t *linkViewTable) input(before time.Time) proto.Input {
 	t.place.bound(before)

@@ -71,7 +71,9 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		// was on its way.
 		kgo.FetchMaxBytes(2<<20),
 		kgo.FetchMaxPartitionBytes(512<<10),
-		kgo.FetchMaxWait(500*time.Millisecond),
+		// A partition that was paused, since its queue was full, is asked for again when the request that is waiting
+		// for the others is answered.
+		kgo.FetchMaxWait(50*time.Millisecond),
 		kgo.AdjustFetchOffsetsFn(func(ctx context.Context, o map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 			<-created
 			return c.assign(ctx, cl, o)
@@ -124,7 +126,7 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 			c.ends[a] = p.HighWatermark
 			c.mu.Unlock()
 			if w != nil && len(p.Records) > 0 {
-				w.queue.push(p.Records)
+				w.filler.queue.push(p.Records)
 			}
 		})
 		cl.AllowRebalance()

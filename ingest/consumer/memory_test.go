@@ -76,11 +76,11 @@ func fillUp(t *testing.T, broker string) {
 		defer c.mu.Unlock()
 		ready := 0 // partitions that are paused, or read to their end
 		for _, w := range c.workers {
-			w.queue.mu.Lock()
-			if n := len(w.queue.records); w.queue.paused || n > 0 && w.queue.records[n-1].Offset == memoryRecords-1 {
+			w.filler.queue.mu.Lock()
+			if n := len(w.filler.queue.records); w.filler.queue.paused || n > 0 && w.filler.queue.records[n-1].Offset == memoryRecords-1 {
 				ready++
 			}
-			w.queue.mu.Unlock()
+			w.filler.queue.mu.Unlock()
 		}
 		return ready == memoryPartitions && c.buffer.full()
 	}, patience, 20*time.Millisecond)

@@ -59,7 +59,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 		next, intent := int64(0), int64(noIntent)
 		var announced []int64 // rows of the announced block
 		for next < end {
-			w := plannedWorker(next, intent, max(0, next-size), size, rapid.IntRange(1, 9).Draw(t, "rows of a block"))
+			w := plannedFiller(next, intent, max(0, next-size), size, rapid.IntRange(1, 9).Draw(t, "rows of a block"))
 			timer := time.NewTimer(time.Hour)
 			crash := false
 			for fed := w.read; next < end && !crash; {
@@ -68,13 +68,13 @@ func TestBlocksAgainstAModel(t *testing.T) {
 					w.queue.push(log[fed:n])
 					fed = n
 				}
-				full := w.fill(timer)
+				full := w.fill(timer) == complete
 				if !full && (w.block.empty() || w.intent != noIntent) {
 					continue // an announced block waits for the rest of it, whatever its age
 				}
 				b := w.block
 				require.Equal(t, next, b.first)
-				offsets := rowOffsets(b)
+				offsets := slices.Clone(b.rows())
 				if w.intent != noIntent {
 					require.Equal(t, intent, b.last, "an announced block is built exactly so")
 					require.Equal(t, announced, offsets)
@@ -85,7 +85,8 @@ func TestBlocksAgainstAModel(t *testing.T) {
 				default:
 					rows = append(rows, offsets...)
 					next, intent = b.last+1, noIntent
-					w.next, w.intent = next, noIntent
+					w.intent = noIntent
+					w.block.release(nil, nil)
 					w.block.reset(next)
 				}
 			}
@@ -95,23 +96,16 @@ func TestBlocksAgainstAModel(t *testing.T) {
 	})
 }
 
-func rowOffsets(b *block) []int64 {
-	offsets := make([]int64, 0, len(b.records))
-	for _, r := range b.records {
-		offsets = append(offsets, r.offset)
-	}
-	return offsets
-}
-
-// plannedWorker is a worker with all that cuts blocks, and nothing that stores them.
-func plannedWorker(next, intent, fetch, window int64, rows int) *worker {
-	w := &worker{
+// plannedFiller is all that cuts blocks, and nothing that stores them.
+func plannedFiller(next, intent, fetch, window int64, rows int) *filler {
+	s := eventStream()
+	f := &filler{
 		cfg: Config{BlockRows: rows, BlockBytes: 1 << 20, BlockAge: time.Hour}, log: testLog(),
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		queue:   newQueue(1<<20, nil, func() {}, func() {}),
-		window:  newWindow(window), block: &block{table: newEventTable()},
-		started: next, read: fetch, next: next, intent: intent,
+		window:  newWindow(window), decoder: s.decoder(), block: &block{tables: s.tables},
+		started: next, read: fetch, intent: intent,
 	}
-	w.block.reset(next)
-	return w
+	f.block.reset(next)
+	return f
 }

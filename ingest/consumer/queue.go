@@ -23,6 +23,9 @@ type queue struct {
 	ready chan struct{} // has one element after a push
 }
 
+// tightQueue is by how much less may wait when the buffer gets scarce.
+const tightQueue = 4
+
 // newQueue returns an empty queue. It calls pause and resume in turns, under its lock: otherwise a
 // worker that empties the queue at once could resume the fetching before it is paused, and nobody
 // would resume it again.
@@ -41,11 +44,15 @@ func (q *queue) push(records []*kgo.Record) {
 	cost := int64(0)
 	for _, r := range records {
 		q.bytes += len(r.Value)
-		cost += costOf(r)
+		cost += queuedCost(r)
 	}
 	q.cost += cost
 	q.buffer.add(cost)
-	if (q.bytes > q.limit || q.buffer.full()) && !q.paused {
+	limit := q.limit
+	if q.buffer.tight() {
+		limit /= tightQueue // what waits here a block that has its turn could use
+	}
+	if (q.bytes > limit || q.buffer.full()) && !q.paused {
 		q.paused = true
 		q.pause()
 	}

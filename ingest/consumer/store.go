@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -15,20 +14,14 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// store is one worker's connection to ClickHouse. After any error it connects anew, since the
-// state of the old connection is unknown. It is used by one goroutine.
+// store is what one worker does in ClickHouse, over a connection of its own. It is used by one goroutine.
 type store struct {
-	options   ch.Options
+	connection
 	table     string
 	link      string // column of the link's id
 	topicID   uuid.UUID
 	partition int32
 	replays   bool // inserts dead letters, not blocks
-	log       *slog.Logger
-
-	conn   *ch.Client
-	server time.Time // what the server's clock showed when it was asked last; zero: ask
-	asked  time.Time // when its answer came
 }
 
 // queryPrefix begins the id of every insert of a kind for the partition, so that whoever goes on can find
@@ -50,88 +43,28 @@ func (s *store) kind() string {
 	return kindBlock
 }
 
-func (s *store) do(ctx context.Context, q ch.Query) error {
-	if s.conn == nil || s.conn.IsClosed() {
-		if err := s.connect(ctx); err != nil {
-			return fmt.Errorf("connect to ClickHouse: %w", err)
-		}
-	}
-	if err := s.conn.Do(ctx, q); err != nil {
-		s.close()
-		return err
-	}
-	return nil
-}
-
-func (s *store) connect(ctx context.Context) error {
-	conn, err := ch.Dial(ctx, s.options)
-	if err != nil {
-		return err
-	}
-	s.conn = conn
-	return nil
-}
-
-// askAgain is how long an answer about the server's clock is good for.
-const askAgain = 2 * time.Second
-
-// bound returns what the server's clock is going to show at the deadline, rather too early than too
-// late. The server is asked again and again, so neither clock needs to be right.
-func (s *store) bound(ctx context.Context, deadline time.Time) (time.Time, error) {
-	if s.server.IsZero() || time.Since(s.asked) > askAgain {
-		var now proto.ColInt64
-		if err := s.do(ctx, ch.Query{
-			Body:   "SELECT toUnixTimestamp64Milli(now64(3)) AS now",
-			Result: proto.Results{{Name: "now", Data: &now}},
-		}); err != nil {
-			return time.Time{}, fmt.Errorf("ask ClickHouse for its time: %w", err)
-		}
-		// It was that time when the question came at the earliest, and the answer is here now.
-		s.server, s.asked = time.UnixMilli(now.Row(0)), time.Now()
-	}
-	return s.server.Add(time.Since(s.asked) + remaining(deadline)), nil
-}
-
-// remaining returns the time until the deadline by the monotonic clock, which nobody can set, or by
-// the time of day if that is less: the monotonic clock stands still while the machine is suspended.
-// A clock that is set ahead costs one try.
-func remaining(deadline time.Time) time.Duration {
-	now := time.Now()
-	return min(deadline.Sub(now), deadline.Round(0).Sub(now.Round(0)))
-}
-
-func (s *store) close() {
-	if s.conn == nil {
-		return
-	}
-	if err := s.conn.Close(); err != nil && !errors.Is(err, ch.ErrClosed) {
-		s.log.Debug("close connection to ClickHouse", "error", err)
-	}
-	s.conn, s.server = nil, time.Time{}
-}
-
 // insert stores the rows as one block under the token. A nil error means that they are stored, or
 // that ClickHouse remembers the token; any error leaves it open whether they are, or will be.
 //
 // The insert has to begin before the deadline of ctx. That is not left to this process, which may
 // be stopped after its last look at the clock and go on much later: the server refuses rows that
 // come too late by its own clock, and drops a connection that stops in the middle of an insert.
-func (s *store) insert(ctx context.Context, rows table, token string) error {
+func (s *store) insert(ctx context.Context, by *connection, rows table, token string) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return errors.New("insert into ClickHouse: there is no deadline")
 	}
-	before, err := s.bound(ctx, deadline)
+	before, err := by.bound(ctx, deadline)
 	if err != nil {
 		return err
 	}
-	return s.insertBefore(ctx, rows, token, before)
+	return s.insertBefore(ctx, by, rows, token, before)
 }
 
 // insertBefore does so if the server's clock shows less than the time given.
-func (s *store) insertBefore(ctx context.Context, rows table, token string, before time.Time) error {
+func (s *store) insertBefore(ctx context.Context, by *connection, rows table, token string, before time.Time) error {
 	input := rows.input(before)
-	err := s.do(ctx, ch.Query{
+	err := by.do(ctx, ch.Query{
 		QueryID: s.queryPrefix(s.kind()) + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString(),
 		Body:    input.Into(s.table),
 		Input:   input,

@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -27,31 +28,67 @@ type decoded struct {
 	createdAt  int64 // Unix milliseconds
 	receivedAt int64 // Unix milliseconds
 	spooled    bool  // may repeat an event from far before the window
+	size       int64 // bytes of memory that it takes as a row, roughly
 }
 
-// table turns records of one topic into columns of one ClickHouse table. It is used by one
-// goroutine at a time.
-type table interface {
+// decoder reads the records of one topic. It is used by one goroutine.
+type decoder interface {
 	// decode reads a record and keeps it until the next call. It is total: a record that cannot
 	// become a row gives an error, whatever its bytes are, and nothing that decode accepted is
 	// refused by ClickHouse for its values.
 	decode(record []byte) (decoded, error)
-	// add appends the record decoded last as a row.
-	add(at origin)
-	// rows returns how many rows there are since the last reset.
-	rows() int
+	// add appends the record decoded last as a row to a table of its stream. It keeps nothing of the
+	// record's bytes.
+	add(to table, at origin)
+}
+
+// table holds rows of one ClickHouse table, column by column. It is used by one goroutine at a time.
+type table interface {
+	// offsets returns the offset of each row, in the order of the rows.
+	offsets() []int64
+	// addRow appends a row of another table of the same stream.
+	addRow(from table, row int)
 	// input returns the columns, for an insert that the server is to refuse once its clock shows
-	// the time given. They stay valid until the next add or reset.
+	// the time given. They stay valid until the next row or reset.
 	input(before time.Time) proto.Input
 	reset()
 }
 
 // stream ties a topic to its table.
 type stream struct {
-	topic string
-	table string // in database lodestone
-	link  string // column of identity.link
-	make  func() table
+	topic   string
+	table   string // in database lodestone
+	link    string // column of identity.link
+	decoder func() decoder
+	tables  *tables
+}
+
+// tables keeps tables that are not in use, so that the memory of their columns is used again, by
+// whichever partition needs it; what nobody needs for long is given back.
+type tables struct{ pool sync.Pool }
+
+func newTables(make func() table) *tables {
+	return &tables{sync.Pool{New: func() any { return make() }}}
+}
+
+// take returns an empty table.
+func (t *tables) take() table { return t.pool.Get().(table) } //nolint:forcetypeassert // nothing else is put into it
+
+// give takes a table back.
+func (t *tables) give(used table) {
+	used.reset()
+	t.pool.Put(used)
+}
+
+// copyRows returns a table with those rows whose offset wanted accepts.
+func (t *tables) copyRows(from table, wanted func(offset int64) bool) table {
+	to := t.take()
+	for row, offset := range from.offsets() {
+		if wanted(offset) {
+			to.addRow(from, row)
+		}
+	}
+	return to
 }
 
 // placeColumns are the columns that every table has: where the record stands in the log, and until
@@ -86,12 +123,14 @@ func (c *placeColumns) add(at origin) {
 	c.offset.Append(at.offset)
 }
 
-func (c *placeColumns) rows() int { return c.offset.Rows() }
+func (c *placeColumns) addRow(from *placeColumns, row int) {
+	c.add(origin{from.topicID[row], from.partition[row], from.offset[row]})
+}
 
 // bound writes the end of the time for the insert into every row.
 func (c *placeColumns) bound(before time.Time) {
 	c.insertBefore.Reset()
-	for range c.rows() {
+	for range c.offset {
 		c.insertBefore.AppendRaw(proto.DateTime64(before.UnixMilli()))
 	}
 }

@@ -16,7 +16,8 @@ const idleCommit = 200 * time.Millisecond
 
 // worker stores one partition for as long as this consumer owns it: one assignment, one worker.
 // It is stopped and waited for before the partition is given up, so that nothing of an old
-// assignment can happen in a new one.
+// assignment can happen in a new one. It is two goroutines: the filler's, and one that stores what that
+// hands over, block after block.
 type worker struct {
 	stream  stream
 	at      origin // topic and partition
@@ -25,23 +26,19 @@ type worker struct {
 	log     *slog.Logger
 	metrics *metrics
 	store   *store
-	queue   *queue
 	buffer  *buffer
+	turns   chan *turn
+	filler  *filler
 
-	window  *window
-	block   *block
-	pending []*kgo.Record // taken from the queue, not yet in a block
-	started int64         // next when the assignment began: records before it fill the window only
-	read    int64         // offset of the record to be seen next
-	next    int64         // every offset below is stored
-	intent  int64         // a block announced by an earlier assignment, to be built exactly so
-	doubt   int64         // up to here an earlier assignment may have stored rows
-	dirty   bool          // next is not committed yet
-	commits time.Time     // when it was committed last
-	ahead   *ahead        // of the offsets up to doubt, what a look found stored
+	block   *block    // that is being stored
+	next    int64     // every offset below is stored
+	doubt   int64     // up to here an earlier assignment may have stored rows
+	dirty   bool      // next is not committed yet
+	commits time.Time // when it was committed last
+	ahead   *ahead    // of the offsets up to doubt, what a look found stored
 
 	progress atomic.Int64              // next, for others to read
-	since    atomic.Pointer[time.Time] // when the oldest record that is not stored yet was read; nil: none
+	since    atomic.Pointer[time.Time] // when the first record of the block that is being stored was read; nil: none
 	blocked  atomic.Bool               // ClickHouse refuses the block
 	stopOnce sync.Once
 	stopping chan struct{} // closed: finish the block that is announced, and end
@@ -49,33 +46,38 @@ type worker struct {
 	done     chan struct{}
 }
 
-// run is the worker's life.
-func (w *worker) run(ctx context.Context) {
+// blocksOfOne is how many blocks a partition has: one is filled while another is stored.
+const blocksOfOne = 2
+
+// run is the worker's life. intent is the end of a block that an earlier assignment announced.
+func (w *worker) run(ctx context.Context, intent int64) {
 	defer close(w.done)
 	defer w.store.close()
 	defer w.drop()
-	if !w.recover(ctx) {
+	if !w.recover(ctx, intent) {
 		return
 	}
-	for w.collect(ctx) {
-		if !w.finish(ctx) {
-			return
-		}
+	free, full := make(chan *block, blocksOfOne), make(chan *block)
+	for range blocksOfOne {
+		free <- &block{tables: w.stream.tables}
 	}
-	if w.dirty && ctx.Err() == nil {
-		w.commit(ctx, noIntent)
+	filling, stopFilling := context.WithCancel(ctx)
+	var filler sync.WaitGroup
+	filler.Go(func() { w.filler.run(filling, w.stopping, free, full) })
+	ok := w.storeAll(ctx, full, free)
+	stopFilling()
+	filler.Wait()
+	if ok && w.dirty && ctx.Err() == nil {
+		w.commit(ctx, w.next, noIntent)
 	}
 }
 
 // drop gives up what the worker has read and not stored.
 func (w *worker) drop() {
-	w.queue.close()
-	left := w.block.cost
-	for _, r := range w.pending {
-		left += costOf(r)
+	w.filler.drop()
+	if w.block != nil {
+		w.block.release(w.buffer, w.turns)
 	}
-	w.buffer.add(-left)
-	w.pending, w.block.cost = nil, 0
 }
 
 // stop asks the worker to end: with grace it finishes a block that it announced, else it drops it
@@ -87,117 +89,45 @@ func (w *worker) stop(grace bool) {
 	}
 }
 
-// collect fills the block and reports whether there is one; if not, the worker is to end.
-func (w *worker) collect(ctx context.Context) bool {
-	w.block.reset(w.next)
-	age := time.NewTimer(w.cfg.BlockAge)
-	defer age.Stop()
+// waiting returns how long the oldest record that was read has been waiting to be stored.
+func (w *worker) waiting() time.Duration {
+	since := w.since.Load()
+	if since == nil {
+		since = w.filler.since.Load()
+	}
+	if since == nil {
+		return 0
+	}
+	return time.Since(*since)
+}
+
+// storeAll stores the blocks that come, and gives them back. It reports whether that ended in order.
+func (w *worker) storeAll(ctx context.Context, full <-chan *block, free chan<- *block) bool {
 	idle := time.NewTimer(idleCommit)
 	defer idle.Stop()
 	for {
-		if w.fill(age) {
-			return true
-		}
+		idle.Reset(idleCommit)
 		select {
-		case <-ctx.Done():
-			return false
-		case <-w.stopping:
-			return false
-		default:
-		}
-		select {
-		case <-w.queue.ready:
-		case <-age.C:
-			if !w.block.empty() && w.intent == noIntent {
+		case b, more := <-full:
+			if !more {
 				return true
 			}
-			age.Reset(w.cfg.BlockAge)
+			w.block = b
+			w.since.Store(&b.began)
+			if !w.finish(ctx) {
+				return false
+			}
+			w.block = nil
+			w.since.Store(nil)
+			b.release(w.buffer, w.turns)
+			free <- b
 		case <-idle.C:
-			if w.dirty && w.block.empty() && !w.commit(ctx, noIntent) {
+			if w.dirty && w.filler.since.Load() == nil && !w.commit(ctx, w.next, noIntent) {
 				return false
 			}
-		case <-w.stopping:
-			return false
 		case <-ctx.Done():
 			return false
 		}
-	}
-}
-
-// fill moves waiting records into the block and reports whether it is full.
-func (w *worker) fill(age *time.Timer) bool {
-	for {
-		if len(w.pending) == 0 {
-			w.pending = w.queue.take()
-			if len(w.pending) == 0 {
-				return false
-			}
-		}
-		r := w.pending[0]
-		if w.intent != noIntent && r.Offset > w.intent {
-			w.block.last = w.intent // the announced block ends in a hole of the log
-			return true
-		}
-		w.pending[0], w.pending = nil, w.pending[1:]
-		first := w.block.empty()
-		w.admit(r)
-		if first && !w.block.empty() {
-			age.Reset(w.cfg.BlockAge) // the age is that of the block's first record
-		}
-		if w.intent != noIntent {
-			if r.Offset == w.intent {
-				return true
-			}
-			continue
-		}
-		if len(w.block.records) >= w.cfg.BlockRows || w.block.bytes >= w.cfg.BlockBytes || w.block.cost >= leastShare && w.buffer.tight() {
-			return true
-		}
-	}
-}
-
-// admit takes one record into the window of repeats and, unless it only warms that, into the block.
-func (w *worker) admit(r *kgo.Record) {
-	if r.Offset < w.read {
-		w.buffer.add(-costOf(r))
-		return // a fetch that overlaps what was read
-	}
-	if r.Offset > w.read {
-		// No broker of ours leaves holes: nothing compacts these topics and nothing writes
-		// transactions to them. Whatever did this time, it is to be seen.
-		w.metrics.gaps.Inc()
-		w.log.Warn("offsets jump", "from", w.read, "to", r.Offset)
-	}
-	w.read = r.Offset + 1
-	d, err := w.block.table.decode(r.Value)
-	repeats := err == nil && w.window.repeats(d.identity, r.Offset) && !disableWindow
-	if r.Offset < w.started {
-		w.buffer.add(-costOf(r))
-		return
-	}
-	b := w.block
-	if b.empty() {
-		now := time.Now() // with the monotonic clock
-		w.since.Store(&now)
-	}
-	b.last = r.Offset
-	b.count++
-	b.bytes += len(r.Value)
-	b.cost += costOf(r)
-	switch {
-	case err != nil:
-		b.dead = append(b.dead, newDeadLetter(r, err))
-	case repeats:
-		b.repeats++
-	default:
-		b.records = append(b.records, row{r.Offset, r.Value})
-		b.oldest = min(b.oldest, d.receivedAt)
-		if d.spooled {
-			b.spooled = append(b.spooled, spooled{d, r.Offset})
-		}
-		at := w.at
-		at.offset = r.Offset
-		b.table.add(at)
 	}
 }
 
@@ -214,25 +144,23 @@ func (w *worker) finish(ctx context.Context) bool {
 	if len(b.spooled) > 0 && !w.dropOld(ctx) {
 		return false
 	}
-	if !stored && len(b.records) > 0 && !w.insert(ctx) {
+	rows := len(b.rows())
+	if !stored && rows > 0 && !w.insert(ctx) {
 		return false
 	}
-	w.next, w.dirty, w.intent = b.last+1, true, noIntent
+	w.next, w.dirty = b.last+1, true
 	w.progress.Store(w.next)
-	w.since.Store(nil)
-	w.buffer.add(-b.cost)
-	b.cost = 0
 	w.metrics.blocks.Inc()
-	if len(b.records) > 0 {
+	if rows > 0 {
 		w.metrics.freshness.Observe(max(0, float64(time.Now().UnixMilli()-b.oldest)/1000)) // the collector has a clock of its own
 	}
-	w.metrics.rows.Add(float64(len(b.records)))
+	w.metrics.rows.Add(float64(rows))
 	w.metrics.repeats.Add(float64(b.repeats))
 	for _, letter := range b.dead {
 		w.metrics.deadLetters.WithLabelValues(letter.reason).Inc()
 	}
 	if stored && time.Since(w.commits) > idleCommit {
-		return w.commit(ctx, noIntent) // as announcing the block would have done
+		return w.commit(ctx, w.next, noIntent) // as announcing the block would have done
 	}
 	return true
 }
@@ -266,7 +194,8 @@ func (w *worker) dropOld(ctx context.Context) bool {
 				repeats[s.offset] = struct{}{}
 			}
 		}
-		return b.drop(w.at, repeats)
+		b.drop(repeats)
+		return nil
 	})
 }
 

@@ -5,6 +5,7 @@ package clickhouse
 import (
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
@@ -65,6 +66,11 @@ func (c Config) BlockOptions() (ch.Options, error) {
 	if err != nil {
 		return ch.Options{}, err
 	}
+	// As ClickHouse's own client does: on the same machine compression costs time and memory and saves nothing.
+	compression := ch.CompressionLZ4
+	if host, _, err := net.SplitHostPort(o.Addr[0]); err == nil && isLocal(host) {
+		compression = ch.CompressionDisabled
+	}
 	return ch.Options{
 		Address:     o.Addr[0],
 		Database:    o.Auth.Database,
@@ -73,8 +79,13 @@ func (c Config) BlockOptions() (ch.Options, error) {
 		TLS:         o.TLS,
 		ClientName:  "lodestone",
 		DialTimeout: 5 * time.Second,
-		Compression: ch.CompressionLZ4,
+		Compression: compression,
 	}, nil
+}
+
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // IsException reports whether ClickHouse itself answered with an error, and its code.

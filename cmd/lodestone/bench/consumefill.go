@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -42,6 +43,13 @@ func (e *Engines) remakeTopics(ctx context.Context, b *Bench, partitions int32) 
 	return b.Once(ctx, e, "migrate", fmt.Sprintf("--kafka-partitions=%d", partitions))
 }
 
+// backlog is the events of one busy day: what waits in Kafka is of few months, usually of one.
+func backlog(seed uint64, n int64) traffic.Config {
+	c := traffic.Year(seed, n)
+	c.Begin, c.Span = c.Begin.AddDate(0, 0, 9), 24*time.Hour
+	return c
+}
+
 // fill writes events to Kafka as fast as it takes them, keyed and compressed as the collector does.
 func (e *Engines) fill(ctx context.Context, seed uint64, n int64) error {
 	client, err := kgo.NewClient(kgo.SeedBrokers(e.Brokers...),
@@ -51,7 +59,7 @@ func (e *Engines) fill(ctx context.Context, seed uint64, n int64) error {
 		return fmt.Errorf("make Kafka producer: %w", err)
 	}
 	defer client.Close()
-	events := traffic.New(traffic.Year(seed, n))
+	events := traffic.New(backlog(seed, n))
 	var failed struct {
 		sync.Mutex
 		err error

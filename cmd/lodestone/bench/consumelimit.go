@@ -85,7 +85,7 @@ func (c *insertCommand) make() {
 		c.blocks[at] = append(c.blocks[at], block)
 		full++
 	}
-	events := traffic.New(traffic.Year(c.Seed, c.Rows))
+	events := traffic.New(backlog(c.Seed, c.Rows))
 	var e event.Event
 	for range c.Rows {
 		events.Next(&e)

@@ -1,0 +1,76 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/ch-go/proto"
+)
+
+// connection is one to ClickHouse, which is made when it is needed. After any error it connects anew, since
+// the state of the old one is unknown. It is used by one goroutine at a time.
+type connection struct {
+	options ch.Options
+	log     *slog.Logger
+
+	conn   *ch.Client
+	server time.Time // what the server's clock showed when it was asked last; zero: ask
+	asked  time.Time // when its answer came
+}
+
+func (c *connection) do(ctx context.Context, q ch.Query) error {
+	if c.conn == nil || c.conn.IsClosed() {
+		conn, err := ch.Dial(ctx, c.options)
+		if err != nil {
+			return fmt.Errorf("connect to ClickHouse: %w", err)
+		}
+		c.conn = conn
+	}
+	if err := c.conn.Do(ctx, q); err != nil {
+		c.close()
+		return err
+	}
+	return nil
+}
+
+func (c *connection) close() {
+	if c.conn == nil {
+		return
+	}
+	if err := c.conn.Close(); err != nil && !errors.Is(err, ch.ErrClosed) {
+		c.log.Debug("close connection to ClickHouse", "error", err)
+	}
+	c.conn, c.server = nil, time.Time{}
+}
+
+// askAgain is how long an answer about the server's clock is good for.
+const askAgain = 2 * time.Second
+
+// bound returns what the server's clock is going to show at the deadline, rather too early than too
+// late. The server is asked again and again, so neither clock needs to be right.
+func (c *connection) bound(ctx context.Context, deadline time.Time) (time.Time, error) {
+	if c.server.IsZero() || time.Since(c.asked) > askAgain {
+		var now proto.ColInt64
+		if err := c.do(ctx, ch.Query{
+			Body:   "SELECT toUnixTimestamp64Milli(now64(3)) AS now",
+			Result: proto.Results{{Name: "now", Data: &now}},
+		}); err != nil {
+			return time.Time{}, fmt.Errorf("ask ClickHouse for its time: %w", err)
+		}
+		// It was that time when the question came at the earliest, and the answer is here now.
+		c.server, c.asked = time.UnixMilli(now.Row(0)), time.Now()
+	}
+	return c.server.Add(time.Since(c.asked) + remaining(deadline)), nil
+}
+
+// remaining returns the time until the deadline by the monotonic clock, which nobody can set, or by
+// the time of day if that is less: the monotonic clock stands still while the machine is suspended.
+// A clock that is set ahead costs one try.
+func remaining(deadline time.Time) time.Duration {
+	now := time.Now()
+	return min(deadline.Sub(now), deadline.Round(0).Sub(now.Round(0)))
+}

@@ -1,0 +1,215 @@
+package consumer
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// filler cuts the log of one partition into blocks: the next one while the worker stores the one before.
+type filler struct {
+	at      origin // topic and partition
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	buffer  *buffer
+	turns   chan *turn
+
+	queue   *queue
+	window  *window
+	decoder decoder
+	pending []*kgo.Record // taken from the queue, not yet in a block
+	started int64         // next when the assignment began: records before it fill the window only
+	read    int64         // offset of the record to be seen next
+	intent  int64         // a block announced by an earlier assignment, to be built exactly so
+	block   *block        // that is being filled; nil: none is free
+
+	since atomic.Pointer[time.Time] // when the first record of the block was read; nil: it is empty
+}
+
+// turnPatience is how long a block waits for the turn that it needs to grow, before it is stored as it is. Others
+// have their turns for about as long as ClickHouse takes for their blocks.
+const turnPatience = 5 * time.Second
+
+// run fills free blocks and hands them over until ctx or stopping ends, when it closes full. A block is handed
+// over when it is full or, once it is of age, as soon as the worker has stored the one before: so blocks are small
+// and soon stored when there is little to do, and grow when there is much.
+func (f *filler) run(ctx context.Context, stopping <-chan struct{}, free <-chan *block, full chan<- *block) {
+	defer close(full)
+	age := time.NewTimer(f.cfg.BlockAge)
+	defer age.Stop()
+	for first := f.started; ; {
+		select {
+		case b := <-free:
+			b.reset(first)
+			f.block = b
+		case <-stopping:
+			return
+		case <-ctx.Done():
+			return
+		}
+		past, ok := f.collect(ctx, stopping, age, full)
+		if !ok {
+			return
+		}
+		first, f.intent = past, noIntent
+	}
+}
+
+// collect fills the block and hands it over. It returns the offset after it, or that the filler is to end.
+func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *time.Timer, full chan<- *block) (past int64, ok bool) {
+	aged := false
+	for {
+		b := f.block
+		var (
+			arrived <-chan struct{}
+			turns   <-chan *turn
+			offer   chan<- *block
+		)
+		state := f.fill(age)
+		switch state {
+		case hungry:
+			arrived = f.queue.ready
+		case confined:
+			turns = f.turns
+		case complete:
+			offer = full
+		}
+		if aged && !b.empty() && f.intent == noIntent {
+			offer = full
+		}
+		select { // whoever is stopping is to begin nothing
+		case <-stopping:
+			return 0, false
+		case <-ctx.Done():
+			return 0, false
+		default:
+		}
+		past = b.last + 1
+		select {
+		case offer <- b: // not to be touched from here on
+			f.block = nil
+			f.since.Store(nil)
+			return past, true
+		case <-arrived:
+		case b.turn = <-turns:
+		case <-age.C:
+			limit := f.cfg.BlockAge
+			if state == confined {
+				limit = max(limit, turnPatience)
+			}
+			if left := limit - time.Since(b.began); !b.empty() && left > 0 {
+				age.Reset(left)
+			} else {
+				aged = !b.empty()
+			}
+		case <-stopping:
+			return 0, false
+		case <-ctx.Done():
+			return 0, false
+		}
+	}
+}
+
+// filling is what keeps a block from being filled any further.
+type filling int
+
+const (
+	hungry   filling = iota // no more records wait
+	confined                // it may not grow without a turn
+	complete
+)
+
+// fill moves waiting records into the block.
+func (f *filler) fill(age *time.Timer) filling {
+	b := f.block
+	for {
+		if len(f.pending) == 0 {
+			f.pending = f.queue.take()
+			if len(f.pending) == 0 {
+				return hungry
+			}
+		}
+		r := f.pending[0]
+		switch {
+		case f.intent != noIntent && r.Offset > f.intent:
+			b.last = f.intent // the announced block ends in a hole of the log
+			return complete
+		case f.intent != noIntent || b.cost < leastShare: // an announced block is as large as it was
+		case b.turn == nil:
+			return confined
+		case f.buffer.full():
+			return complete
+		}
+		f.pending[0], f.pending = nil, f.pending[1:]
+		first := b.empty()
+		f.admit(r)
+		if first && !b.empty() {
+			age.Reset(f.cfg.BlockAge) // the age is that of the block's first record
+		}
+		if f.intent != noIntent {
+			if r.Offset == f.intent {
+				return complete
+			}
+			continue
+		}
+		if len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes {
+			return complete
+		}
+	}
+}
+
+// admit takes one record into the window of repeats and, unless it only warms that, into the block.
+func (f *filler) admit(r *kgo.Record) {
+	f.buffer.add(-queuedCost(r))
+	if r.Offset < f.read {
+		return // a fetch that overlaps what was read
+	}
+	if r.Offset > f.read {
+		// No broker of ours leaves holes: nothing compacts these topics and nothing writes
+		// transactions to them. Whatever did this time, it is to be seen.
+		f.metrics.gaps.Inc()
+		f.log.Warn("offsets jump", "from", f.read, "to", r.Offset)
+	}
+	f.read = r.Offset + 1
+	d, err := f.decoder.decode(r.Value)
+	repeats := err == nil && f.window.repeats(d.identity, r.Offset) && !disableWindow
+	if r.Offset < f.started {
+		return
+	}
+	b := f.block
+	if b.empty() {
+		b.began = time.Now() // with the monotonic clock
+		f.since.Store(&b.began)
+	}
+	b.last = r.Offset
+	b.count++
+	b.bytes += len(r.Value)
+	switch {
+	case err != nil:
+		b.dead = append(b.dead, newDeadLetter(r, err))
+		b.take(f.buffer, queuedCost(r))
+	case repeats:
+		b.repeats++
+	default:
+		at := f.at
+		at.offset = r.Offset
+		b.add(f.decoder, at, d)
+		b.take(f.buffer, d.size)
+	}
+}
+
+// drop gives up what was read and not handed over.
+func (f *filler) drop() {
+	f.queue.close()
+	for _, r := range f.pending {
+		f.buffer.add(-queuedCost(r))
+	}
+	f.pending = nil
+	if f.block != nil {
+		f.block.release(f.buffer, f.turns)
+	}
+}
