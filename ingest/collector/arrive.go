@@ -73,22 +73,24 @@ func (c *Collector) readBody(ctx *fasthttp.RequestCtx, b *batch) ([]byte, error)
 	}
 	taken := int64(0)
 	defer func() { c.arriving.bytes.Add(-taken) }()
-	body := b.raw[:0]
-	if body == nil {
-		body = make([]byte, 0, firstBytes)
+	if b.raw == nil {
+		b.raw = make([]byte, 0, firstBytes)
 	}
+	body := b.raw
 	for {
 		if len(body) == cap(body) {
-			more := min(2*cap(body), limit+1) // one more shows that it is too large
-			if !c.arriving.take(int64(more) - taken) {
+			larger := nextRoom(cap(body))
+			if !c.arriving.take(int64(roomSizes[larger]) - taken) {
 				return nil, errNoRoom
 			}
-			taken = int64(more)
-			body = append(make([]byte, 0, more), body...)
+			taken = int64(roomSizes[larger])
+			r := c.rooms.get(larger)
+			body = append(r.bytes[:0], body...)
+			c.rooms.put(b.room)
+			b.room = r
 		}
 		n, err := stream.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
-		b.raw = body
 		switch {
 		case len(body) > limit:
 			return nil, errLargeBody

@@ -16,39 +16,62 @@ import (
 	"lodestone/pkg/event"
 )
 
-// batch is the work space of one request. It is reused.
+// batch is what a request came to: it is kept until the request is answered. It is reused.
 type batch struct {
-	raw      []byte // the body as it came, if it came bit by bit
+	*space             // until the records are made
+	arrived  time.Time // when the request was complete
+	records  []producer.Record
+	rejected []rejection
+	bots     int
+	unhashed int
+}
+
+// space is what turning a body into records takes. It is given back before the wait for Kafka, so that a few of
+// them serve all requests, and stay in the processor's caches (BenchmarkCrowd).
+type space struct {
+	raw      []byte // the body as it came, if it came bit by bit and is small
+	room     *room  // for one that is not
 	unpacked []byte // the body, if it was compressed
 	source   bytes.Buffer
 	decoder  *jsontext.Decoder
-	arrived  time.Time // when the request was complete
 	element  element
 	event    event.Event
 	view     event.LinkView
 	last     verified
 	ends     []int // where each record's key and value end in the arena
-	records  []producer.Record
-	rejected []rejection
-	bots     int
-	unhashed int
 	hashes   hashes
 }
 
-func (b *batch) reset() {
-	raw, unpacked := b.raw[:0], b.unpacked[:0]
-	if cap(raw) > firstBytes { // what waits for its next use is bounded as well
-		raw = nil
+// begin returns the work space of a request.
+func (c *Collector) begin() *batch {
+	b := c.batches.Get().(*batch)
+	b.space = c.spaces.Get().(*space)
+	return b
+}
+
+// leaveSpace gives back what only the making of records takes. Only the first of several calls has an effect.
+func (c *Collector) leaveSpace(b *batch) {
+	s := b.space
+	if s == nil {
+		return
 	}
-	if cap(unpacked) > 4*firstBytes {
+	b.space = nil
+	c.rooms.put(s.room)
+	unpacked := s.unpacked[:0]
+	if cap(unpacked) > 4*firstBytes { // what waits for its next use is bounded as well
 		unpacked = nil
 	}
+	*s = space{raw: s.raw[:0], unpacked: unpacked, decoder: s.decoder, ends: s.ends[:0]}
+	c.spaces.Put(s)
+}
+
+// end gives a work space back when the request is answered.
+func (c *Collector) end(b *batch) {
+	c.leaveSpace(b)
 	clear(b.records)
 	clear(b.rejected)
-	*b = batch{
-		raw: raw, unpacked: unpacked, decoder: b.decoder,
-		ends: b.ends[:0], records: b.records[:0], rejected: b.rejected[:0],
-	}
+	*b = batch{records: b.records[:0], rejected: b.rejected[:0]}
+	c.batches.Put(b)
 }
 
 var errTooMany = errors.New("too many elements")
@@ -60,7 +83,7 @@ func (b *batch) read(c *Collector, d *door, body []byte, s *sender, h *visitor) 
 		return refusal{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid JSON: it is not UTF-8."}, true
 	}
 	b.open(body)
-	arena := make([]byte, 0, len(body)+512)
+	arena := make([]byte, 0, arenaSize(body, s))
 	arena, count, err := b.elements(c, d, arena, s, h)
 	if err == nil {
 		err = b.tail()
@@ -90,16 +113,26 @@ func (b *batch) read(c *Collector, d *door, body []byte, s *sender, h *visitor) 
 }
 
 // open makes the decoder read a body.
-func (b *batch) open(body []byte) {
-	b.source = *bytes.NewBuffer(body)
+func (s *space) open(body []byte) {
+	s.source = *bytes.NewBuffer(body)
 	// What is wrong in one element refuses that one only: names that occur twice, and escapes that stand
 	// for no character (half of a pair), which is all that is not UTF-8 here.
 	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-	if b.decoder == nil {
-		b.decoder = jsontext.NewDecoder(&b.source, options...)
+	if s.decoder == nil {
+		s.decoder = jsontext.NewDecoder(&s.source, options...)
 	} else {
-		b.decoder.Reset(&b.source, options...)
+		s.decoder.Reset(&s.source, options...)
 	}
+}
+
+// arenaSize is about what the records of a body take: a record has no token, no names of fields and no text of
+// ids, but has the user agent and the ids of the token. What has a large event_data takes more, and grows.
+func arenaSize(body []byte, s *sender) int {
+	const ids = 256
+	if len(body) > 0 && body[0] == '[' {
+		return len(body) + ids
+	}
+	return ids + len(s.userAgent) + len(body)/4
 }
 
 // elements reads one element or an array of them. It returns the arena and the number of elements.
@@ -168,8 +201,8 @@ func (b *batch) next(c *Collector, d *door, arena []byte, index int, s *sender, 
 }
 
 // tail checks that nothing follows the value.
-func (b *batch) tail() error {
-	_, err := b.decoder.ReadToken()
+func (s *space) tail() error {
+	_, err := s.decoder.ReadToken()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil

@@ -2,10 +2,13 @@ package collector
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -35,14 +38,14 @@ func BenchmarkRead(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("events=%d", n), func(b *testing.B) {
 			s, v := sender{receivedAt: c.deps.Now(), userAgent: []byte(benchAgent)}, visitor{}
-			work := new(batch)
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
+				work := c.begin()
 				if no, refused := work.read(c, &eventsDoor, body, &s, &v); refused || len(work.records) != n {
 					b.Fatal(no)
 				}
-				work.reset()
+				c.end(work)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
 		})
@@ -116,6 +119,69 @@ func BenchmarkJSON(b *testing.B) {
 			var e map[string]json.RawMessage
 			if err := json.Unmarshal(body, &e); err != nil {
 				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// crowd is a sink that lets its callers wait for one another, as Kafka's round trip does: so a
+// request's memory has left the processor's caches when it goes on.
+type crowd struct {
+	mu      sync.Mutex
+	waiting []chan struct{}
+}
+
+func (s *crowd) Write(context.Context, []producer.Record) error {
+	done := make(chan struct{})
+	s.mu.Lock()
+	s.waiting = append(s.waiting, done)
+	s.mu.Unlock()
+	<-done
+	return nil
+}
+
+func (s *crowd) release(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		s.mu.Lock()
+		all := s.waiting
+		s.waiting = nil
+		s.mu.Unlock()
+		for _, done := range all {
+			close(done)
+		}
+		runtime.Gosched()
+	}
+}
+
+// BenchmarkCrowd is BenchmarkHandler with 512 requests under way at a time.
+func BenchmarkCrowd(b *testing.B) {
+	sink := &crowd{}
+	c, token := newBare(b, sink)
+	c.admission.maxRequests = 4096
+	stop := make(chan struct{})
+	defer close(stop)
+	go sink.release(stop)
+	b.SetParallelism(512 / runtime.GOMAXPROCS(0))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		ctx := &fasthttp.RequestCtx{}
+		ctx.Init(&fasthttp.Request{}, &net.TCPAddr{IP: net.IPv4(203, 0, 113, 1), Port: 1}, nil)
+		ctx.Request.Header.SetMethod(fasthttp.MethodPost)
+		ctx.Request.SetRequestURI(eventsPath)
+		ctx.Request.Header.SetContentType("text/plain;charset=UTF-8")
+		ctx.Request.Header.SetUserAgent(benchAgent)
+		ctx.Request.SetBodyString(benchEvent(token))
+		for pb.Next() {
+			ctx.Response.Reset()
+			c.serve(ctx)
+			if ctx.Response.StatusCode() != fasthttp.StatusAccepted {
+				b.Error(string(ctx.Response.Body()))
+				return
 			}
 		}
 	})

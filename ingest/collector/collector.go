@@ -19,6 +19,7 @@ import (
 	"lodestone/ingest/beacon"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
+	"lodestone/pkg/deadline"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 )
@@ -43,17 +44,20 @@ type Collector struct {
 	honour    bool // privacy signals
 	metrics   *metrics
 	arriving  arrivals
+	rooms     rooms
 	admission admission
 	limit     *addressLimit
 	server    *fasthttp.Server
 	batches   sync.Pool // of *batch
+	spaces    sync.Pool // of *space
 
-	listener *listener
-	open     atomic.Bool     // connections are accepted
-	base     context.Context //nolint:containedctx // of every request; ends when Stop gives up waiting
-	giveUp   context.CancelFunc
-	failed   chan error
-	done     chan struct{} // closed when the server has returned
+	listener  *listener
+	open      atomic.Bool      // connections are accepted
+	deadlines *deadline.Source // of requests; of base
+	base      context.Context  //nolint:containedctx // of every request; ends when Stop gives up waiting
+	giveUp    context.CancelFunc
+	failed    chan error
+	done      chan struct{} // closed when the server has returned
 }
 
 var _ service.Service = (*Collector)(nil)
@@ -89,7 +93,9 @@ func New(c Config, d Deps) (*Collector, error) {
 		failed:    make(chan error, 1),
 	}
 	col.batches.New = func() any { return new(batch) }
+	col.spaces.New = func() any { return new(space) }
 	col.base, col.giveUp = context.WithCancel(context.Background())
+	col.deadlines = deadline.New(col.base)
 	col.server = &fasthttp.Server{
 		Handler:                      col.serve,
 		ErrorHandler:                 col.refuse,
@@ -120,7 +126,7 @@ func (c *Collector) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)
 	}
-	c.listener, c.done = newListener(l, connLimits{c.config.MaxConnections, c.config.MaxConnsPerIP, c.turnedAway}), make(chan struct{})
+	c.listener, c.done = newListener(l, connLimits{c.config.MaxConnections, c.config.MaxConnsPerIP, c.config.slack(), c.turnedAway}), make(chan struct{})
 	c.open.Store(true)
 	go func() {
 		defer close(c.done)

@@ -91,6 +91,11 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// slack is by how much a timeout of a connection may be longer than its setting.
+func (c Config) slack() time.Duration {
+	return min(c.ReadTimeout, c.WriteTimeout, c.IdleTimeout, 4*time.Second) / 8
+}
+
 func (c Config) proxies() ([]netip.Prefix, error) {
 	return clientaddr.Networks("--collector-trusted-proxies", c.TrustedProxies)
 }

@@ -28,8 +28,10 @@ func parseData(ev *event.Event, value jsontext.Value) fault {
 		return fault{InvalidEventData, "event_data is not an object"}
 	}
 	// Whitespace first, so that everything after it works on a bounded size.
-	if err := value.Compact(); err != nil {
-		return fault{InvalidEventData, "event_data cannot be read"}
+	if spaced(value) {
+		if err := value.Compact(); err != nil {
+			return fault{InvalidEventData, "event_data cannot be read"}
+		}
 	}
 	if len(value) > event.MaxDataBytes {
 		return fault{InvalidEventData, fmt.Sprintf("event_data has %d bytes without whitespace; at most %d are allowed", len(value), event.MaxDataBytes)}
@@ -41,11 +43,46 @@ func parseData(ev *event.Event, value jsontext.Value) fault {
 	if depth > event.MaxDataDepth {
 		return fault{InvalidEventData, fmt.Sprintf("event_data is nested %d deep; at most %d are allowed", depth, event.MaxDataDepth)}
 	}
-	if members > 1 && !value.IsValid() { // the decoder's default refuses duplicates
+	if members > 1 && !distinct(value, depth) {
 		return fault{InvalidEventData, "event_data has a member twice in one object"}
 	}
 	ev.Data = value
 	return readPage(ev, value)
+}
+
+// spaced reports whether a JSON value may have insignificant whitespace.
+func spaced(value []byte) bool {
+	for _, c := range value {
+		if c <= ' ' { // other control characters are not in JSON
+			return true
+		}
+	}
+	return false
+}
+
+// distinct reports whether no object of a compact and sound JSON object has a member twice.
+func distinct(value jsontext.Value, depth int) bool {
+	var names [8][]byte
+	if depth > 1 || bytes.IndexByte(value, '\\') >= 0 {
+		return value.IsValid() // the decoder's default refuses duplicates
+	}
+	// The usual case, in which names are equal just when their bytes are, takes a tenth of the time.
+	count := 0
+	for i := 1; i < len(value)-1; count++ {
+		nameEnd := endOfString(value, i)
+		name := value[i:nameEnd]
+		i = endOfValue(value, nameEnd+2) + 1
+		if count == len(names) {
+			return value.IsValid()
+		}
+		for _, other := range names[:count] {
+			if bytes.Equal(name, other) {
+				return false
+			}
+		}
+		names[count] = name
+	}
+	return true
 }
 
 // scanData counts the members of all objects of a compact JSON value, and how deep it is nested, and

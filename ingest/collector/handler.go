@@ -1,7 +1,6 @@
 package collector
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -82,11 +81,8 @@ func (c *Collector) serveDoor(ctx *fasthttp.RequestCtx, d *door) {
 }
 
 func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door) {
-	b := c.batches.Get().(*batch)
-	defer func() {
-		b.reset()
-		c.batches.Put(b)
-	}()
+	b := c.begin()
+	defer c.end(b)
 	raw, received := c.receive(ctx, b)
 	if !received {
 		return
@@ -112,6 +108,7 @@ func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door) {
 		refuseWithList(ctx, no, b.rejected)
 		return
 	}
+	c.leaveSpace(b)
 	if err := c.write(b); err != nil {
 		c.logFailure(ctx, b, err)
 		ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, retryAfter)
@@ -143,9 +140,7 @@ func (c *Collector) write(b *batch) error {
 		go func() { _ = c.deps.Sink.Write(c.base, records) }() // broken, as wanted
 		return nil
 	}
-	ctx, cancel := context.WithDeadline(c.base, b.arrived.Add(c.config.AckTimeout))
-	defer cancel()
-	err := c.deps.Sink.Write(ctx, b.records)
+	err := c.deps.Sink.Write(c.deadlines.At(b.arrived.Add(c.config.AckTimeout)), b.records)
 	c.metrics.ack.Observe(time.Since(begin).Seconds())
 	return err
 }
@@ -161,7 +156,7 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx) (sender, visitor) {
 	h := &ctx.Request.Header
 	agent := h.UserAgent()
 	s := sender{receivedAt: c.deps.Now(), bot: c.deps.Bots.Classify(bot.Request{
-		UserAgent: agent, Head: ctx.IsHead(), SecPurpose: h.Peek("Sec-Purpose"), Purpose: purpose(h), XMoz: h.Peek("X-Moz"),
+		UserAgent: agent, Head: ctx.IsHead(), SecPurpose: h.PeekCanonical(headerSecPurpose), Purpose: purpose(h), XMoz: h.PeekCanonical(headerXMoz),
 	})}
 	if c.honour && objects(h) {
 		s.private = true
@@ -176,10 +171,10 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx) (sender, visitor) {
 }
 
 func purpose(h *fasthttp.RequestHeader) []byte {
-	if value := h.Peek("Purpose"); len(value) > 0 {
+	if value := h.PeekCanonical(headerPurpose); len(value) > 0 {
 		return value
 	}
-	return h.Peek("X-Purpose")
+	return h.PeekCanonical(headerXPurpose)
 }
 
 // newID returns an id for an event that came without.

@@ -128,6 +128,8 @@ func (l *listener) each(fn func(*conn)) {
 type conn struct {
 	net.Conn
 	listener *listener
+	reading  moment
+	writing  moment
 	addr     netip.Addr  // only if connections are counted by it
 	spoke    atomic.Bool // something was received
 	linger   atomic.Bool // the client may still be sending
@@ -135,11 +137,44 @@ type conn struct {
 
 // Read implements net.Conn.
 func (c *conn) Read(b []byte) (int, error) {
+	if at, due := c.reading.due(c.listener.limits.slack); due {
+		if err := c.Conn.SetReadDeadline(at); err != nil {
+			return 0, err
+		}
+	}
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.spoke.Load() {
 		c.spoke.Store(true)
 	}
 	return n, err
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(b []byte) (int, error) {
+	if at, due := c.writing.due(c.listener.limits.slack); due {
+		if err := c.Conn.SetWriteDeadline(at); err != nil {
+			return 0, err
+		}
+	}
+	return c.Conn.Write(b)
+}
+
+// SetReadDeadline implements net.Conn. It is about the next Read, not about one under way.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.reading.wanted = t
+	return nil
+}
+
+// SetWriteDeadline implements net.Conn. It is about the next Write, not about one under way.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.writing.wanted = t
+	return nil
+}
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error {
+	c.reading.wanted, c.writing.wanted = t, t
+	return nil
 }
 
 // Close implements net.Conn. If the client may still be sending, closing at once would make the

@@ -9,7 +9,7 @@ import (
 // Parser reads the events of bodies as the collector does, but for their tokens. It is the part of a request
 // that benchmarks measure alone. It is used by one goroutine.
 type Parser struct {
-	work batch
+	work space
 }
 
 // NewParser returns a parser.

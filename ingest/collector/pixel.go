@@ -29,14 +29,12 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		showPixel(ctx, fasthttp.StatusOK)
 		return
 	}
-	b := c.batches.Get().(*batch)
-	defer func() {
-		b.reset()
-		c.batches.Put(b)
-	}()
+	b := c.begin()
+	defer c.end(b)
 	b.arrived = ctx.Time()
 	s, v := c.sender(ctx)
 	b.addPixel(c, claims, &s, &v, ctx.Request.Header.Referer())
+	c.leaveSpace(b)
 	if err := c.write(b); err != nil {
 		c.logFailure(ctx, b, err)
 		unavailablePixel(ctx)

@@ -13,7 +13,8 @@ import (
 // connLimits bounds the open connections.
 type connLimits struct {
 	total   int
-	perIP   int // 0: no limit
+	perIP   int           // 0: no limit
+	slack   time.Duration // by how much a timeout of a connection may be longer
 	refused func(refusalReason)
 }
 
@@ -81,6 +82,6 @@ func refusalOf(reason refusalReason) []byte {
 	body := appendProblem(nil, no, nil, false)
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nConnection: close\r\n"+
 		"Retry-After: %s\r\n%s: %s\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: %s\r\n\r\n",
-		no.status, http.StatusText(no.status), time.Now().UTC().Format(http.TimeFormat), len(body), retryAfter, headerRequestID, requestID(nil), exposedHeaders)
+		no.status, http.StatusText(no.status), time.Now().UTC().Format(http.TimeFormat), len(body), retryAfter, headerRequestID, requestID(new([requestIDBytes]byte), nil), exposedHeaders)
 	return append([]byte(head), body...)
 }

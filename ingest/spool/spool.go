@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/ingest/producer"
+	"lodestone/pkg/deadline"
 	"lodestone/pkg/service"
 )
 
@@ -115,7 +116,7 @@ func (s *Spool) Write(ctx context.Context, records []producer.Record) error {
 	}
 	var kafka error
 	if !s.straight(q) {
-		attempt, cancel := context.WithTimeout(ctx, s.config.After)
+		attempt, cancel := deadline.Within(ctx, s.config.After)
 		kafka = s.deps.Kafka.Write(attempt, records)
 		cancel()
 		if kafka == nil {

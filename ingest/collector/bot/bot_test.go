@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -108,6 +109,18 @@ func TestRuleNames(t *testing.T) {
 	}
 }
 
+// More user agents than are remembered: each has its own answer, the first time and the next.
+func TestManyUserAgents(t *testing.T) {
+	t.Parallel()
+	c := classifier(t)
+	for range 2 {
+		for i := range 3000 {
+			require.Empty(t, c.Classify(Request{UserAgent: fmt.Appendf(nil, "%s Version/%d", chrome, i)}))
+			require.NotEmpty(t, c.Classify(Request{UserAgent: fmt.Appendf(nil, "Mozilla/5.0 (compatible; Googlebot/%d.1; +http://www.google.com/bot.html)", i)}))
+		}
+	}
+}
+
 func TestClassifyAllocatesNothing(t *testing.T) {
 	c := classifier(t)
 	agent := []byte(chrome)
@@ -125,6 +138,11 @@ func BenchmarkClassify(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				c.Classify(Request{UserAgent: agent})
+			}
+		})
+		b.Run(name+"/unseen", func(b *testing.B) {
+			for b.Loop() {
+				c.classify(Request{UserAgent: agent})
 			}
 		})
 	}

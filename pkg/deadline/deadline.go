@@ -1,0 +1,77 @@
+// Package deadline makes contexts with a deadline that cost little where very many calls begin close
+// to one another: those whose deadlines fall into the same moment share one context and one timer.
+package deadline
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Grain is by how much a deadline may be later than asked for.
+const Grain = 10 * time.Millisecond
+
+// Source makes contexts that end at a time, or when their parent does. It is safe for concurrent use.
+type Source struct {
+	parent context.Context //nolint:containedctx // of all that it makes
+	began  time.Time       // moments are counted from here, by the monotonic clock
+	mu     sync.Mutex
+	live   map[int64]*shared
+}
+
+// shared is the context of one moment.
+type shared struct {
+	context.Context //nolint:containedctx // this is one
+	cancel          context.CancelFunc
+	source          *Source
+}
+
+type sourceKey struct{}
+
+// Value implements context.Context.
+func (s *shared) Value(key any) any {
+	if key == (sourceKey{}) {
+		return s.source
+	}
+	return s.Context.Value(key)
+}
+
+// New returns a source of contexts that end with parent at the latest.
+func New(parent context.Context) *Source {
+	return &Source{parent: parent, began: time.Now(), live: make(map[int64]*shared)}
+}
+
+// At returns a context that ends at a time or up to Grain later. It needs no cancelling: it is
+// others' as well, and what it holds is given free when it ends.
+func (s *Source) At(t time.Time) context.Context {
+	moment := int64((t.Sub(s.began) + Grain - 1) / Grain)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.live[moment]; c != nil {
+		return c
+	}
+	for m, c := range s.live {
+		if c.Err() != nil {
+			c.cancel()
+			delete(s.live, m)
+		}
+	}
+	ctx, cancel := context.WithDeadline(s.parent, s.began.Add(time.Duration(moment)*Grain))
+	c := &shared{ctx, cancel, s}
+	s.live[moment] = c
+	return c
+}
+
+// Within returns a context that ends with ctx, and after d or up to Grain later. If ctx comes from a
+// source, so does it. Call cancel when it is not needed any more.
+func Within(ctx context.Context, d time.Duration) (within context.Context, cancel context.CancelFunc) {
+	source, ok := ctx.Value(sourceKey{}).(*Source)
+	if !ok {
+		return context.WithTimeout(ctx, d)
+	}
+	at := time.Now().Add(d)
+	if end, _ := ctx.Deadline(); end.Before(at) {
+		return ctx, func() {}
+	}
+	return source.At(at), func() {}
+}

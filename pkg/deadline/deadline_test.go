@@ -1,0 +1,82 @@
+package deadline_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/deadline"
+)
+
+func TestDeadlinesOfOneMomentAreShared(t *testing.T) {
+	t.Parallel()
+	s := deadline.New(t.Context())
+	at := time.Now().Add(time.Hour)
+	first, second := s.At(at), s.At(at)
+	require.Same(t, first, second)
+	end, ok := first.Deadline()
+	require.True(t, ok)
+	require.False(t, end.Before(at))
+	require.LessOrEqual(t, end.Sub(at), deadline.Grain)
+	require.NotSame(t, first, s.At(at.Add(deadline.Grain)))
+	require.NoError(t, first.Err())
+}
+
+func TestADeadlineEnds(t *testing.T) {
+	t.Parallel()
+	s := deadline.New(t.Context())
+	ctx := s.At(time.Now().Add(time.Millisecond))
+	<-ctx.Done()
+	require.ErrorIs(t, context.Cause(ctx), context.DeadlineExceeded)
+	require.ErrorIs(t, s.At(time.Now().Add(-time.Second)).Err(), context.DeadlineExceeded)
+	require.NoError(t, s.At(time.Now().Add(time.Hour)).Err())
+}
+
+func TestAllEndWithTheParent(t *testing.T) {
+	t.Parallel()
+	parent, cancel := context.WithCancel(t.Context())
+	s := deadline.New(parent)
+	ctx := s.At(time.Now().Add(time.Hour))
+	within, done := deadline.Within(ctx, time.Minute)
+	defer done()
+	cancel()
+	<-within.Done()
+	require.ErrorIs(t, ctx.Err(), context.Canceled)
+	require.ErrorIs(t, within.Err(), context.Canceled)
+	require.ErrorIs(t, s.At(time.Now().Add(time.Hour)).Err(), context.Canceled)
+}
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	ctx := deadline.New(t.Context()).At(time.Now().Add(time.Hour))
+	long, cancel := deadline.Within(ctx, 2*time.Hour)
+	cancel()
+	require.Same(t, ctx, long, "it ends no later than its parent")
+	short, cancel := deadline.Within(ctx, time.Minute)
+	cancel() // others may have it as well
+	require.NoError(t, short.Err())
+	again, cancel := deadline.Within(short, time.Hour)
+	cancel()
+	require.Same(t, short, again)
+
+	plain, cancel := deadline.Within(t.Context(), time.Hour) // of no source
+	require.NoError(t, plain.Err())
+	cancel()
+	require.ErrorIs(t, plain.Err(), context.Canceled)
+}
+
+func BenchmarkWithin(b *testing.B) {
+	for name, parent := range map[string]context.Context{
+		"shared": deadline.New(b.Context()).At(time.Now().Add(time.Hour)), "own": b.Context(),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, cancel := deadline.Within(parent, 5*time.Second)
+				cancel()
+			}
+		})
+	}
+}
