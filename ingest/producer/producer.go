@@ -39,6 +39,8 @@ type Producer struct {
 	config  Config
 	deps    Deps
 	client  *kgo.Client
+	gate    gate
+	calls   sync.Pool // of *pending
 	metrics metrics
 	records atomic.Int64 // reserved by Write and not settled yet
 	bytes   atomic.Int64
@@ -78,6 +80,7 @@ func New(c Config, d Deps) (*Producer, error) {
 		return nil, fmt.Errorf("make Kafka producer: %w", err)
 	}
 	p := &Producer{config: c, deps: d, client: client, failed: make(chan error)}
+	p.gate.handOver, p.calls.New = p.handOver, p.newPending
 	if p.metrics, err = newMetrics(d.Registerer, &p.records, &p.bytes); err != nil {
 		client.Close()
 		return nil, err

@@ -253,6 +253,51 @@ func TestFull(t *testing.T) {
 	consume(t, cluster.ListenAddrs(), topic, 1600) // nothing of what was refused
 }
 
+// Calls that come while a request is under way are held back, and then go together.
+func TestCallsGatherWhileARequestIsUnderWay(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t, topic)
+	p := newProducer(t, settings(), cluster.ListenAddrs(), topic)
+	start(t, p)
+	const calls = 300
+	var wg sync.WaitGroup
+	errs := make([]error, calls)
+	for i := range calls {
+		wg.Go(func() { errs[i] = p.Write(context.Background(), []producer.Record{record(fmt.Sprint(i), "x")}) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	consume(t, cluster.ListenAddrs(), topic, calls)
+}
+
+// A request that is never answered holds others back for a moment only.
+func TestWhatIsNeverAnsweredHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t, topic, "other")
+	p := newProducer(t, settings(), cluster.ListenAddrs(), topic, "other")
+	start(t, p)
+	fault := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "other", Err: kerr.NotEnoughReplicas, Count: -1})
+	ctx, cancel := context.WithCancel(context.Background())
+	stuck := make(chan error, 1)
+	go func() {
+		stuck <- p.Write(ctx, []producer.Record{{Topic: "other", Key: []byte("a"), Value: []byte("x")}})
+	}()
+	require.Eventually(t, func() bool { return fault.Hits() > 0 }, 10*time.Second, time.Millisecond)
+	for i := range 20 {
+		require.NoError(t, p.Write(context.Background(), []producer.Record{record(fmt.Sprint(i), "x")}))
+	}
+	select {
+	case err := <-stuck:
+		require.Fail(t, "it was not stuck", "%v", err)
+	default:
+	}
+	cancel()
+	require.ErrorIs(t, <-stuck, producer.ErrUnacknowledged)
+	fault.Remove()
+}
+
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, settings().Validate())

@@ -32,18 +32,16 @@ func (p *Producer) Write(ctx context.Context, records []Record) error {
 		p.metrics.full.Add(float64(len(records)))
 		return ErrFull
 	}
-	w := &pending{producer: p, ctx: ctx, result: make(chan error, 1)}
-	w.left.Store(int64(len(records)))
-	own := make([]kgo.Record, len(records))
-	for i, r := range records {
-		own[i] = kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}
-		p.client.TryProduce(ctx, &own[i], w.settled)
-	}
+	w := p.calls.Get().(*pending)
+	w.begin(ctx, records)
+	p.gate.enter(w)
 	select {
 	case err := <-w.result:
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUnacknowledged, err)
 		}
+		w.end()
+		p.calls.Put(w)
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", ErrUnacknowledged, context.Cause(ctx))
@@ -104,19 +102,65 @@ func recordSize(key, value []byte) int64 {
 	return int64(len(key) + len(value) + overhead)
 }
 
-// pending is one call of Write. It may outlive the call: records in flight are settled later.
+// pending is one call of Write. It may outlive the call: records in flight are settled later. Only one
+// whose records are all acknowledged is used again: nobody knows it any more.
 type pending struct {
 	producer *Producer
 	ctx      context.Context //nolint:containedctx // of the call, which this is a part of
+	records  []kgo.Record
+	one      [1]kgo.Record // room for the usual call
+	round    *round
 	left     atomic.Int64
-	result   chan error // holds the first outcome; later ones find it full
+	result   chan error               // holds the first outcome; later ones find it full
+	promise  func(*kgo.Record, error) // settled, made once
+}
+
+func (p *Producer) newPending() any {
+	w := &pending{producer: p, result: make(chan error, 1)}
+	w.promise = w.settled
+	return w
+}
+
+func (w *pending) begin(ctx context.Context, records []Record) {
+	w.ctx = ctx
+	w.left.Store(int64(len(records)))
+	if w.records = w.one[:]; len(records) > 1 {
+		w.records = make([]kgo.Record, len(records))
+	}
+	for i, r := range records {
+		w.records[i] = kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}
+	}
+}
+
+// end forgets what the records hold.
+func (w *pending) end() {
+	w.ctx, w.round, w.records, w.one = nil, nil, nil, [1]kgo.Record{}
+}
+
+// handOver gives the calls of a round to the client. Of a call, nothing is read any more once its last
+// record is with the client, since it may be settled by then.
+func (p *Producer) handOver(r *round) {
+	for _, w := range r.calls {
+		w.round = r
+		ctx, records, promise := w.ctx, w.records, w.promise
+		if ctx.Err() != nil { // held back until its time was over: nothing of it is sent
+			for i := range records {
+				promise(&records[i], context.Cause(ctx))
+			}
+			continue
+		}
+		for i := range records {
+			p.client.TryProduce(ctx, &records[i], promise)
+		}
+	}
 }
 
 func (w *pending) settled(r *kgo.Record, err error) {
+	w.round.answer()
 	if expired(err) && w.ctx.Err() == nil {
 		// A record before it in the same partition ran out of time, and the client then gives up
 		// all that wait behind. This one has time left; it was not in flight, so this is no repeat.
-		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}, w.settled)
+		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}, w.promise)
 		return
 	}
 	w.producer.records.Add(-1)
