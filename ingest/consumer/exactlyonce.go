@@ -42,14 +42,11 @@ func (w *worker) insert(ctx context.Context) bool {
 	doubtful := b.first <= w.doubt && !disableRuleR
 	round := 0
 	tries := w.backoff()
-	by, large := &w.store.connection, b.turn != nil
+	by := &w.store.connection
+	if b.turn != nil {
+		by = &b.turn.connection
+	}
 	for {
-		if large { // before the commit, after which time runs
-			if !w.takeTurn(ctx) {
-				return false
-			}
-			by = &b.turn.connection
-		}
 		// Before every try, since the commit also proves that the partition is still ours. The try
 		// has to end within InsertTimeout of that proof, even if the whole process is stopped in
 		// between; that is less than Kafka waits before it gives the partition away.
@@ -72,28 +69,19 @@ func (w *worker) insert(ctx context.Context) bool {
 		}
 		doubtful = !disableRuleR
 		w.metrics.retries.Inc()
-		w.giveTurn() // others may have better luck: what ClickHouse refuses waits for an operator
+		if clickhouse.IsRefusal(err) {
+			// It waits for an operator, so others are to have the turn. A worker never waits for one: those that
+			// there are may all be with blocks that wait for their workers.
+			w.giveTurn()
+			by = &w.store.connection
+		}
 		if !w.wait(ctx, tries, "insert", err) {
 			return false
 		}
 	}
 }
 
-// takeTurn waits for a turn unless the block has one, and reports false when the worker is to end.
-func (w *worker) takeTurn(ctx context.Context) bool {
-	if w.block.turn != nil {
-		return true
-	}
-	select {
-	case w.block.turn = <-w.turns:
-		return true
-	case <-w.stopping:
-		return false
-	case <-ctx.Done():
-		return false
-	}
-}
-
+// giveTurn lets another block grow.
 func (w *worker) giveTurn() {
 	if w.block.turn != nil {
 		w.turns <- w.block.turn

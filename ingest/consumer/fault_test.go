@@ -110,6 +110,40 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 	require.Equal(t, uint64(2_000+500+1), rows, "the same events ten times are one each")
 }
 
+// More partitions than may have large blocks stand still with two of them each: all go on once they can.
+func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
+	t.Parallel()
+	const partitions, events = largeBlocks + 2, 5_000
+	r := newRig(t, partitions)
+	constraint := "test_" + r.account.String()[:8]
+	r.exec("ALTER TABLE lodestone.events ADD CONSTRAINT " + constraint + " CHECK user_agent != '" + r.group + "'")
+	mend := func() { r.exec("ALTER TABLE lodestone.events DROP CONSTRAINT IF EXISTS " + constraint) }
+	t.Cleanup(mend)
+	for p := range int32(partitions) {
+		large := r.events(events)
+		for i := range large {
+			large[i].Data = fmt.Appendf(nil, `{"filler":%q}`, strings.Repeat("x", 1_000))
+			large[i].UserAgent = []byte(r.group)
+		}
+		r.produce(p, large...)
+	}
+	c := r.config()
+	c.BlockRows, c.BlockBytes = 2*leastShare/1_000, 16<<20
+	metrics := prometheus.NewRegistry()
+	consumer, err := New(c, r.kafka, r.clickhouse, testLog(), metrics)
+	require.NoError(t, err)
+	require.NoError(t, consumer.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == partitions }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(consumer.turns) == 0 }, patience, 20*time.Millisecond, "the blocks behind them have grown")
+
+	mend()
+	for p := range int32(partitions) {
+		r.awaitCommit(p, events)
+	}
+	r.requireStored(partitions * events)
+}
+
 func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {
 	t.Helper()
 	families, err := r.Gather()

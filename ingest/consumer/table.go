@@ -67,8 +67,8 @@ type stream struct {
 // whichever partition needs it; what nobody needs for long is given back.
 type tables struct{ pool sync.Pool }
 
-func newTables(make func() table) *tables {
-	return &tables{sync.Pool{New: func() any { return make() }}}
+func newTables(empty func() table) *tables {
+	return &tables{sync.Pool{New: func() any { return empty() }}}
 }
 
 // take returns an empty table.

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/google/uuid"
@@ -128,25 +129,10 @@ func isPlainObject(b []byte) bool {
 		return len(b) == 2
 	}
 	for i := 1; ; i++ {
-		if i = pastText(b, i); i == 0 || i+1 >= len(b) || b[i] != ':' {
+		if i = pastText(b, i); i == 0 || i >= len(b) || b[i] != ':' {
 			return false
 		}
-		i++
-		switch c := b[i]; {
-		case c == '"':
-			i = pastText(b, i)
-		case '1' <= c && c <= '9':
-			for i++; i < len(b) && '0' <= b[i] && b[i] <= '9'; i++ {
-			}
-		case c == '0':
-			i++
-		case c == 't' && i+4 < len(b) && string(b[i:i+4]) == "true", c == 'n' && i+4 < len(b) && string(b[i:i+4]) == "null":
-			i += 4
-		case c == 'f' && i+5 < len(b) && string(b[i:i+5]) == "false":
-			i += 5
-		default:
-			return false
-		}
+		i = pastValue(b, i+1)
 		switch {
 		case i == 0 || i >= len(b):
 			return false
@@ -156,6 +142,29 @@ func isPlainObject(b []byte) bool {
 			return false
 		}
 	}
+}
+
+// pastValue returns where the plain value that begins at b[i] is over, or 0.
+func pastValue(b []byte, i int) int {
+	if i >= len(b) {
+		return 0
+	}
+	switch c := b[i]; {
+	case c == '"':
+		return pastText(b, i)
+	case '1' <= c && c <= '9':
+		for i++; i < len(b) && '0' <= b[i] && b[i] <= '9'; i++ {
+		}
+		return i
+	case c == '0':
+		return i + 1
+	}
+	for _, literal := range [...]string{"true", "false", "null"} {
+		if bytes.HasPrefix(b[i:], []byte(literal)) {
+			return i + len(literal)
+		}
+	}
+	return 0
 }
 
 // pastText returns where the text that begins at b[i] is over, or 0.

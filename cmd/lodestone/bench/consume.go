@@ -24,7 +24,7 @@ func (c *consumeCommand) Run(ctx context.Context, v Version) error {
 
 // consumeOptions are the settings of this suite alone.
 type consumeOptions struct {
-	Rows        int64   `name:"consume-rows" default:"1000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`
+	Rows        int64   `name:"consume-rows" default:"2000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`
 	Partitions  []int32 `name:"consume-partitions" default:"4,12" help:"Partitions of the topic, a case each."`
 	BlockRows   int     `name:"consume-block-rows" default:"50000" help:"Rows of one insert at the most, of the consumer and of its limit."`
 	Connections int     `name:"consume-connections" default:"4" help:"Connections that the limit inserts by at the same time."`
@@ -61,9 +61,6 @@ const (
 )
 
 func (o consumeOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
-	if b.Quick {
-		o.Rows = min(o.Rows, 200_000)
-	}
 	for _, partitions := range o.Partitions {
 		name := "consume/" + e.Kafka + "/" + strconv.Itoa(int(partitions))
 		if !b.Wanted(name) {
@@ -78,14 +75,18 @@ func (o consumeOptions) measure(ctx context.Context, b *Bench, e *Engines) error
 
 // measureOn is the case of one number of partitions.
 func (o consumeOptions) measureOn(ctx context.Context, b *Bench, e *Engines, name string, partitions int32) (err error) {
-	d, err := newDrain(b, e, o, partitions)
+	rows := o.Rows
+	if b.Quick {
+		rows = min(rows, 200_000)
+	}
+	d, err := newDrain(b, e, o, rows, partitions)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close(context.WithoutCancel(ctx))) }()
 	return b.Measure(ctx, Case{
 		Name:  name,
-		Title: fmt.Sprintf("Kafka to ClickHouse exactly once, %s rows in %d partitions, beside ch-go that inserts the same rows from memory", group(strconv.FormatInt(o.Rows, 10)), partitions),
+		Title: fmt.Sprintf("Kafka to ClickHouse exactly once, %s rows in %d partitions, beside ch-go that inserts the same rows from memory", group(strconv.FormatInt(rows, 10)), partitions),
 		Warm:  1,
 		Sides: []Side{{Name: "consumer", Run: d.consume}, {Name: "ch-go", Run: d.insert}},
 		Targets: []Target{

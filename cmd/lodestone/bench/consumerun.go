@@ -23,6 +23,7 @@ type drain struct {
 	b          *Bench
 	e          *Engines
 	o          consumeOptions
+	rows       int64
 	partitions int32
 	store      driver.Conn
 	limit      *Process // holds the rows of the limit; nil: not started yet
@@ -35,12 +36,12 @@ const (
 	mergePatience = time.Minute
 )
 
-func newDrain(b *Bench, e *Engines, o consumeOptions, partitions int32) (*drain, error) {
+func newDrain(b *Bench, e *Engines, o consumeOptions, rows int64, partitions int32) (*drain, error) {
 	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1)
 	if err != nil {
 		return nil, err
 	}
-	return &drain{b: b, e: e, o: o, partitions: partitions, store: store}, nil
+	return &drain{b: b, e: e, o: o, rows: rows, partitions: partitions, store: store}, nil
 }
 
 func (d *drain) close(ctx context.Context) error {
@@ -56,7 +57,7 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 	if err := d.e.remakeTopics(ctx, d.b, d.partitions); err != nil {
 		return nil, err
 	}
-	if err := d.e.fill(ctx, d.b.Seed, d.o.Rows); err != nil {
+	if err := d.e.fill(ctx, d.b.Seed, d.rows); err != nil {
 		return nil, err
 	}
 	p, err := d.b.Lodestone(ctx, d.e, "consumer",
@@ -136,7 +137,7 @@ func (d *drain) startLimit(ctx context.Context) error {
 		return err
 	}
 	d.limit, err = d.b.Start(ctx, "ch-go", d.e.Environment(), func(ctx context.Context) error { return answers(ctx, "http://"+address+"/ready") },
-		"bench", "insert", "--listen="+address, fmt.Sprintf("--seed=%d", d.b.Seed), fmt.Sprintf("--rows=%d", d.o.Rows),
+		"bench", "insert", "--listen="+address, fmt.Sprintf("--seed=%d", d.b.Seed), fmt.Sprintf("--rows=%d", d.rows),
 		fmt.Sprintf("--partitions=%d", d.partitions), fmt.Sprintf("--block-rows=%d", d.o.BlockRows), fmt.Sprintf("--connections=%d", d.o.Connections))
 	d.door = address
 	return err
@@ -148,11 +149,11 @@ func (d *drain) sample(ctx context.Context, took time.Duration, use map[string]U
 	if err := d.store.QueryRow(ctx, "SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
-	if int64(rows) != d.o.Rows || places != rows {
-		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, d.o.Rows, places)
+	if int64(rows) != d.rows || places != rows {
+		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, d.rows, places)
 	}
-	s := Sample{Rate: float64(d.o.Rows) / took.Seconds(), blockRows: float64(d.o.Rows) / max(blocks, 1)}
-	s.AddUse(use, d.o.Rows)
+	s := Sample{Rate: float64(d.rows) / took.Seconds(), blockRows: float64(d.rows) / max(blocks, 1)}
+	s.AddUse(use, d.rows)
 	s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
 	return s, nil
 }
@@ -163,7 +164,7 @@ func (d *drain) awaitRows(ctx context.Context, begin time.Time, watch *Watcher) 
 		var rows uint64
 		err := d.store.QueryRow(ctx, "SELECT count() FROM lodestone.events").Scan(&rows)
 		took = time.Since(begin)
-		return int64(rows) >= d.o.Rows, err
+		return int64(rows) >= d.rows, err
 	})
 	use, err = watch.Stop()
 	if err = errors.Join(waiting, err); err != nil {
