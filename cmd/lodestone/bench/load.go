@@ -80,6 +80,9 @@ func watchLoad(ctx context.Context, c *counted, done chan error, warm, long time
 	m.requests, m.events = -c.answers.Load(), -c.events.Load()
 	c.measuring.Store(true)
 	err = pause(ctx, done, long)
+	for m.requests+c.answers.Load() == 0 && err == nil { // a machine so busy that no answer came yet
+		err = pause(ctx, done, long)
+	}
 	c.measuring.Store(false)
 	m.requests, m.events = m.requests+c.answers.Load(), m.events+c.events.Load()
 	m.took = time.Since(begin)

@@ -136,6 +136,9 @@ func loop(long time.Duration, workers int, run func() error) (float64, error) {
 	}
 	before, begin := processTime(), runs.Load()
 	err := pause(context.Background(), failed, 2*long/3)
+	for runs.Load() == begin && err == nil { // a machine so busy that nothing was done yet
+		err = pause(context.Background(), failed, long)
+	}
 	used, done := processTime()-before, runs.Load()-begin
 	finish()
 	return float64(used.Nanoseconds()) / 1000 / float64(max(done, 1)*batchEvents), err

@@ -26,8 +26,8 @@ type Report struct {
 	Results []*Result `json:"results"`
 }
 
-// result is what a case found, nil if it was not measured.
-func (r *Report) result(name string) *Result {
+// Result returns what a case found, nil if it was not measured.
+func (r *Report) Result(name string) *Result {
 	for _, one := range r.Results {
 		if one.Name == name {
 			return one

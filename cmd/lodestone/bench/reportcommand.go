@@ -56,7 +56,7 @@ func (c *reportCommand) Run() error {
 func (r *Report) merge(later *Report) {
 	results := r.Results
 	for _, result := range later.Results {
-		if before := r.result(result.Name); before != nil {
+		if before := r.Result(result.Name); before != nil {
 			*before = *result
 			continue
 		}

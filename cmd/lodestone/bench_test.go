@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/cmd/lodestone/bench"
+)
+
+// TestBench runs each suite from its start to its end, with little data. What it finds there says nothing about
+// speed; that it finds something, and says so in full, is what is tested.
+func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its suites one by one: each starts all engines
+	t.Parallel()
+	for _, suite := range []struct {
+		name  string
+		args  []string
+		cases []string // some of those that have to be there
+	}{
+		{"collect", []string{"--collect-time=600ms"}, []string{
+			"collect/embedded/one/512", "collect/embedded/one/16", "collect/embedded/batch/100", "collect/embedded/latency",
+		}},
+		{"consume", []string{"--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/embedded/4"}},
+	} {
+		t.Run(suite.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "report.json")
+			p := launch(t, t.TempDir(), nil, append([]string{"bench", suite.name, "--quick", "--runs=1", "--json=" + file}, suite.args...)...)
+			select { // engines are started, and there may be much to do beside it
+			case <-p.exited:
+				require.NoError(t, p.err, "%s", p.out)
+			case <-time.After(10 * time.Minute):
+				require.Fail(t, "the bench does not end", "%s", p.out)
+			}
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var report bench.Report
+			require.NoError(t, json.Unmarshal(text, &report))
+			requireSane(t, &report)
+			for _, name := range suite.cases {
+				r := report.Result(name)
+				require.NotNil(t, r, name)
+				for _, v := range r.Targets {
+					require.Contains(t, p.out.String(), v.What)
+				}
+			}
+
+			document := filepath.Join(t.TempDir(), "document.md")
+			require.NoError(t, os.WriteFile(document, []byte("before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n"), 0o600))
+			p = launch(t, t.TempDir(), nil, "bench", "report", "--into", document, "--plots", filepath.Dir(document), file)
+			require.Zero(t, p.wait(), "%s", p.out)
+			text, err = os.ReadFile(document)
+			require.NoError(t, err)
+			require.Regexp(t, `(?s)^before\n<!-- bench -->\n.*\n<!-- /bench -->\nafter\n$`, string(text))
+			for _, r := range report.Results {
+				require.Contains(t, string(text), "`"+r.Name+"`")
+				if r.Plot != "" {
+					require.FileExists(t, filepath.Join(filepath.Dir(document), "bench-"+r.Plot+".svg"))
+				}
+			}
+			require.NotContains(t, string(text), "\nold\n")
+		})
+	}
+}
+
+// requireSane checks that each case has its sides, each side its run, and that the values are possible.
+func requireSane(t *testing.T, report *bench.Report) {
+	t.Helper()
+	require.NotEmpty(t, report.Machine.CPU)
+	require.Positive(t, report.Machine.Cores)
+	for _, r := range report.Results {
+		require.NotEmpty(t, r.Sides, r.Name)
+		for _, side := range r.Sides {
+			require.Len(t, side.Runs, 1, "%s, %s", r.Name, side.Name)
+			for value, v := range side.Runs[0] {
+				where := r.Name + ", " + side.Name + ", " + value
+				require.False(t, math.IsNaN(v) || math.IsInf(v, 0), where)
+				require.GreaterOrEqual(t, v, 0.0, where)
+				if value == bench.Rate || strings.HasPrefix(value, "peak MiB ") || strings.HasSuffix(value, " ms") {
+					require.Positive(t, v, where)
+				}
+			}
+		}
+		for _, v := range r.Targets {
+			require.Positive(t, v.Measured, "%s: %s", r.Name, v.What)
+			require.LessOrEqual(t, v.Low, v.Judged)
+			require.LessOrEqual(t, v.Judged, v.High)
+		}
+	}
+}
