@@ -108,18 +108,20 @@ func run(ctx context.Context, s Settings, v Version, command string, suites ...s
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.report.Command = command
+	var failed []error // what was measured before and after is worth its place in the report
 	for _, one := range suites {
 		for i, kafka := range s.kafkas() {
-			if i > 0 && !one.kafka {
+			if i > 0 && !one.kafka || ctx.Err() != nil {
 				continue
 			}
 			if err := b.runSuite(ctx, one, kafka); err != nil {
-				return fmt.Errorf("bench %s: %w", one.name, err)
+				failed = append(failed, fmt.Errorf("bench %s on %s Kafka: %w", one.name, kafka, err))
+				b.Sayf("%v", failed[len(failed)-1])
 			}
 		}
 	}
 	b.report.Took = time.Since(b.report.Began).Round(time.Second).String()
-	return b.report.publish(os.Stdout, s)
+	return errors.Join(append(failed, b.report.publish(os.Stdout, s))...)
 }
 
 func (b *Bench) runSuite(ctx context.Context, s suite, kafka string) (err error) {

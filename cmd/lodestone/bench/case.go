@@ -132,5 +132,5 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	result.Took = time.Since(begin).Seconds()
 	b.report.Results = append(b.report.Results, result)
 	result.print(b.progress)
-	return nil
+	return b.report.save(b.JSON) // now, too: the run may be cut off
 }

@@ -42,15 +42,19 @@ func (r *Report) publish(w io.Writer, s Settings) error {
 	if s.Markdown {
 		write = r.writeMarkdown
 	}
-	err := write(w)
-	if s.JSON != "" {
-		text, jsonErr := json.MarshalIndent(r, "", " ")
-		if jsonErr == nil {
-			jsonErr = os.WriteFile(s.JSON, append(text, '\n'), 0o644) //nolint:gosec // figures, for everybody
-		}
-		err = errors.Join(err, jsonErr)
+	return errors.Join(write(w), r.save(s.JSON))
+}
+
+// save writes the report's JSON, unless the file has no name.
+func (r *Report) save(file string) error {
+	if file == "" {
+		return nil
 	}
-	return err
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644) //nolint:gosec // figures, for everybody
 }
 
 // write prints every case and then the targets, for a terminal.
