@@ -74,6 +74,8 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 			started: p.next,
 			read:    p.fetch,
 			intent:  p.intent,
+
+			yielding: make(chan struct{}, 1),
 		},
 		next: p.next,
 
@@ -81,6 +83,7 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 		cancel:   cancel,
 		done:     make(chan struct{}),
 	}
+	w.filler.blocked = &w.blocked
 	w.progress.Store(p.next)
 	c.mu.Lock()
 	c.workers[a] = w

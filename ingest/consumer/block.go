@@ -35,6 +35,14 @@ type spooled struct {
 	offset int64
 }
 
+// giveTurn lets another block grow.
+func (b *block) giveTurn(turns chan<- *turn) {
+	if b.turn != nil {
+		turns <- b.turn
+		b.turn = nil
+	}
+}
+
 // reset makes a block that was released an empty one that begins at the offset.
 func (b *block) reset(first int64) {
 	*b = block{first: first, last: first - 1, oldest: math.MaxInt64, spooled: b.spooled[:0], tables: b.tables}
@@ -52,10 +60,7 @@ func (b *block) take(from *buffer, cost int64) {
 func (b *block) release(to *buffer, turns chan<- *turn) {
 	to.add(-b.cost)
 	b.cost = 0
-	if b.turn != nil {
-		turns <- b.turn
-		b.turn = nil
-	}
+	b.giveTurn(turns)
 	if b.table != nil {
 		b.tables.give(b.table)
 		b.table = nil

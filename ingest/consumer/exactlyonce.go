@@ -70,9 +70,11 @@ func (w *worker) insert(ctx context.Context) bool {
 		doubtful = !disableRuleR
 		w.metrics.retries.Inc()
 		if clickhouse.IsRefusal(err) {
-			// It waits for an operator, so others are to have the turn. A worker never waits for one: those that
-			// there are may all be with blocks that wait for their workers.
-			w.giveTurn()
+			// It waits for an operator, so others are to have the turn, also that of the block behind it. A worker
+			// never waits for one: those that there are may all be with blocks that wait for their workers.
+			w.blocked.Store(true)
+			b.giveTurn(w.turns)
+			w.filler.yield()
 			by = &w.store.connection
 		}
 		if !w.wait(ctx, tries, "insert", err) {
@@ -81,16 +83,8 @@ func (w *worker) insert(ctx context.Context) bool {
 	}
 }
 
-// giveTurn lets another block grow.
-func (w *worker) giveTurn() {
-	if w.block.turn != nil {
-		w.turns <- w.block.turn
-		w.block.turn = nil
-	}
-}
-
-// attempt makes one try, over the connection given. Not in doubt, a successful insert is the end of it. In doubt, only having
-// seen every row stored is: an insert that ClickHouse acknowledged may have been swallowed by a
+// attempt makes one try, over the connection given. Not in doubt, a successful insert is the end of
+// it. In doubt, only having seen every row stored is: an insert that ClickHouse acknowledged may have been swallowed by a
 // token that was logged although its rows never got to the disk.
 func (w *worker) attempt(ctx context.Context, by *connection, doubtful bool, round *int) (done bool, err error) {
 	b := w.block

@@ -27,11 +27,14 @@ type filler struct {
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
 	block   *block        // that is being filled; nil: none is free
 
+	blocked  *atomic.Bool  // ClickHouse refuses the block before this one, so it needs no turn
+	yielding chan struct{} // has one element after blocked was set
+
 	since atomic.Pointer[time.Time] // when the first record of the block was read; nil: it is empty
 }
 
-// turnPatience is how long a block waits for the turn that it needs to grow, before it is stored as it is. Others
-// have their turns for about as long as ClickHouse takes for their blocks.
+// turnPatience is how long a block of a partition that is far behind waits for the turn that it needs to grow,
+// before it is stored as it is. Others have their turns for about as long as ClickHouse takes for their blocks.
 const turnPatience = 5 * time.Second
 
 // run fills free blocks and hands them over until ctx or stopping ends, when it closes full. A block is handed
@@ -74,7 +77,9 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 		case hungry:
 			arrived = f.queue.ready
 		case confined:
-			turns = f.turns
+			if !f.blocked.Load() {
+				turns = f.turns
+			}
 		case complete:
 			offer = full
 		}
@@ -96,9 +101,11 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 			return past, true
 		case <-arrived:
 		case b.turn = <-turns:
+		case <-f.yielding:
+			b.giveTurn(f.turns)
 		case <-age.C:
 			limit := f.cfg.BlockAge
-			if state == confined {
+			if state == confined && f.queue.isPaused() { // there is a lot to come
 				limit = max(limit, turnPatience)
 			}
 			if left := limit - time.Since(b.began); !b.empty() && left > 0 {
@@ -111,6 +118,14 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 		case <-ctx.Done():
 			return 0, false
 		}
+	}
+}
+
+// yield makes the filler give back the turn of its block, which has to wait for the one before.
+func (f *filler) yield() {
+	select {
+	case f.yielding <- struct{}{}:
+	default:
 	}
 }
 
