@@ -10,11 +10,12 @@ import (
 // Command is `lodestone bench`: a subcommand a suite, all of them, and hidden ones that are run as child
 // processes.
 type Command struct {
-	Collect collectCommand `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
-	Consume consumeCommand `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
-	Up      upCommand      `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
-	All     allCommand     `cmd:"" help:"Measure everything."`
-	Report  reportCommand  `cmd:"" help:"Print what was measured before, or put it into a document, with plots."`
+	Collect  collectCommand  `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
+	Consume  consumeCommand  `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
+	EndToEnd endToEndCommand `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
+	Up       upCommand       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
+	All      allCommand      `cmd:"" help:"Measure everything."`
+	Report   reportCommand   `cmd:"" help:"Print what was measured before, or put it into a document, with plots."`
 
 	Limit  limitCommand  `cmd:"" hidden:"" help:"The server that shows what can be reached."`
 	Parts  partsCommand  `cmd:"" hidden:"" help:"What the collector does with an event, each part alone."`
@@ -24,20 +25,22 @@ type Command struct {
 
 // allCommand runs every suite, each with its options.
 type allCommand struct {
-	Settings Settings       `embed:""`
-	Collect  collectOptions `embed:""`
-	Consume  consumeOptions `embed:""`
-	Up       upOptions      `embed:""`
+	Settings Settings        `embed:""`
+	Collect  collectOptions  `embed:""`
+	Consume  consumeOptions  `embed:""`
+	EndToEnd endToEndOptions `embed:""`
+	Up       upOptions       `embed:""`
 }
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Consume.Validate(), c.Up.Validate()); err != nil {
+	if err := errors.Join(c.Settings.Validate(), c.Consume.Validate(), c.EndToEnd.Validate(), c.Up.Validate()); err != nil {
 		return err
 	}
 	return run(ctx, c.Settings, v, commandLine(),
 		c.Collect.suite(),
 		c.Consume.suite(),
+		c.EndToEnd.suite(),
 		c.Up.suite(),
 	)
 }
