@@ -3,6 +3,7 @@ package eventlist
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,7 +111,7 @@ func (f Filter) pieces(byDay bool) []piece {
 	low := from // with a time of storage, events are counted from it on
 	var list []piece
 	add := func(takeOff bool, more ...condition) {
-		list = append(list, piece{append(kind[:len(kind):len(kind)], more...), takeOff})
+		list = append(list, piece{append(slices.Clip(kind), more...), takeOff})
 	}
 	if f.ReceivedAfter != nil {
 		x := within(f.ReceivedAfter.Truncate(time.Millisecond))

@@ -13,6 +13,9 @@ type Command struct {
 	Collect  collectCommand  `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
 	Consume  consumeCommand  `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
 	EndToEnd endToEndCommand `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
+	Query    queryCommand    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored."`
+	Storage  storageCommand  `cmd:"" help:"Measure how many bytes an event takes."`
+	SQL      sqlCommand      `cmd:"" name:"sql" help:"Measure the questions of docs/sql.md, what heavy SQL queries do to everything else, and summaries of an address."`
 	Up       upCommand       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
 	All      allCommand      `cmd:"" help:"Measure everything."`
 	Report   reportCommand   `cmd:"" help:"Print what was measured before, or put it into a document, with plots."`
@@ -29,18 +32,24 @@ type allCommand struct {
 	Collect  collectOptions  `embed:""`
 	Consume  consumeOptions  `embed:""`
 	EndToEnd endToEndOptions `embed:""`
+	Query    queryOptions    `embed:""`
+	Storage  storageOptions  `embed:""`
+	SQL      sqlOptions      `embed:""`
 	Up       upOptions       `embed:""`
 }
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Consume.Validate(), c.EndToEnd.Validate(), c.Up.Validate()); err != nil {
+	if err := errors.Join(c.Settings.Validate(), c.Consume.Validate(), c.EndToEnd.Validate(), c.Query.Validate(), c.Storage.Validate(), c.SQL.Validate(), c.Up.Validate()); err != nil {
 		return err
 	}
 	return run(ctx, c.Settings, v, commandLine(),
 		c.Collect.suite(),
 		c.Consume.suite(),
 		c.EndToEnd.suite(),
+		c.Query.suite(),
+		c.Storage.suite(),
+		c.SQL.suite(),
 		c.Up.suite(),
 	)
 }

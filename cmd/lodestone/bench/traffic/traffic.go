@@ -99,11 +99,11 @@ func (g *Generator) write(e *event.Event, s *session, at int64) {
 	case event.PageViewed:
 		e.Page, e.DurationMS = s.page, s.duration
 		e.CreatedAt -= int64(s.duration) // it happened when the page came up, and is sent when it goes
-		b := append(g.scratch[:0], `{"page":`...)
-		b = strconv.AppendUint(b, uint64(s.page), 10)
-		b = append(b, `,"duration_ms":`...)
-		b = strconv.AppendUint(b, uint64(s.duration), 10)
-		g.scratch = append(b, '}')
+		g.scratch = append(g.scratch[:0], `{"page":`...)
+		g.scratch = strconv.AppendUint(g.scratch, uint64(s.page), 10)
+		g.scratch = append(g.scratch, `,"duration_ms":`...)
+		g.scratch = strconv.AppendUint(g.scratch, uint64(s.duration), 10)
+		g.scratch = append(g.scratch, '}')
 	default:
 		g.scratch = append(g.scratch[:0], "{}"...)
 	}

@@ -1,0 +1,197 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/google/uuid"
+
+	"lodestone/cmd/lodestone/bench/traffic"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/event"
+)
+
+// slowest is the name of the median of the slowest of all filters and pairs.
+const slowest = "slowest pair p50 ms"
+
+// lists asks for lists of events, one request at a time.
+type lists struct {
+	client   *listClient
+	requests int                        // for each query in a run
+	took     map[string][]time.Duration // of all runs
+}
+
+type listClient struct {
+	http      *http.Client
+	base, key string
+}
+
+func newListClient(address, key string) *listClient {
+	return &listClient{&http.Client{Timeout: time.Minute}, "http://" + address + "/api/v1/analytics", key}
+}
+
+type listAnswer struct {
+	Data       []json.RawMessage `json:"data"`
+	Pagination struct {
+		Total      int64   `json:"total"`
+		NextCursor *string `json:"next_cursor"`
+	} `json:"pagination"`
+}
+
+// get asks for a list and returns the answer and how long it took to arrive whole.
+func (c *listClient) get(ctx context.Context, query string) (answer listAnswer, took time.Duration, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"?"+query, nil)
+	if err != nil {
+		return answer, 0, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.key)
+	begin := time.Now()
+	response, err := c.http.Do(request)
+	if err != nil {
+		return answer, 0, err
+	}
+	body, err := io.ReadAll(response.Body)
+	took = time.Since(begin)
+	if closed := response.Body.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return answer, 0, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return answer, 0, fmt.Errorf("GET %s: %s: %s", query, response.Status, body)
+	}
+	return answer, took, json.Unmarshal(body, &answer)
+}
+
+// warm asks for everything once.
+func (l *lists) warm(ctx context.Context, queries []string) error {
+	for _, q := range queries {
+		if _, _, err := l.client.get(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run asks for every query in turn, as often as it is set.
+func (l *lists) run(ctx context.Context, queries []string) (Sample, error) {
+	var all Latencies
+	took := map[string][]time.Duration{}
+	for range l.requests {
+		for _, q := range queries {
+			_, t, err := l.client.get(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			all.Add(t)
+			took[q] = append(took[q], t)
+		}
+	}
+	s := Sample{}
+	s.AddLatencies(&all)
+	l.took = took
+	for _, q := range took {
+		slices.Sort(q)
+		s[slowest] = max(s[slowest], float64(q[len(q)/2])/float64(time.Millisecond))
+	}
+	return s, nil
+}
+
+// slowestOnes names the five slowest queries of the last run.
+func (l *lists) slowestOnes() string {
+	names := slices.Collect(maps.Keys(l.took))
+	middle := func(name string) time.Duration { return l.took[name][len(l.took[name])/2] }
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(middle(b), middle(a)) })
+	var texts []string
+	for _, name := range names[:min(5, len(names))] {
+		texts = append(texts, fmt.Sprintf("%s %.1f ms", shortened(name), float64(middle(name))/float64(time.Millisecond)))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// cursors returns queries that go on deep in the account's list.
+func (l *lists) cursors(ctx context.Context) ([]string, error) {
+	first, _, err := l.client.get(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, share := range []float64{0.01, 0.5, 0.99} {
+		page := 1 + int64(share*float64(first.Pagination.Total))/20
+		answer, _, err := l.client.get(ctx, fmt.Sprintf("page=%d", page))
+		if err != nil {
+			return nil, err
+		}
+		if answer.Pagination.NextCursor == nil {
+			return nil, fmt.Errorf("page %d of %d events has no cursor", page, first.Pagination.Total)
+		}
+		list = append(list, "cursor="+url.QueryEscape(*answer.Pagination.NextCursor))
+	}
+	return list, nil
+}
+
+// keepInserting inserts so many events a second, as they happen now, in four blocks a second of a partition
+// each, until the function that it returns is called.
+func (e *Engines) keepInserting(ctx context.Context, events *traffic.Generator, rate int) (stop func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		err := e.insertNow(ctx, events, rate)
+		if ctx.Err() != nil {
+			err = nil
+		}
+		ended <- err
+	}()
+	return func() error {
+		cancel()
+		return <-ended
+	}
+}
+
+const liveBlocks = 4 // a second
+
+func (e *Engines) insertNow(ctx context.Context, events *traffic.Generator, rate int) error {
+	options, err := clickhouse.Config{URL: e.ClickHouseURL}.BlockOptions()
+	if err != nil {
+		return err
+	}
+	conn, err := ch.Dial(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // only read from and written to above
+	ticker := time.NewTicker(time.Second / liveBlocks)
+	defer ticker.Stop()
+	topic, block := uuid.New(), traffic.NewBlock(false)
+	var one event.Event
+	for offset := int64(0); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		block.Reset()
+		now := time.Now().UnixMilli()
+		for range rate / liveBlocks {
+			events.Next(&one)
+			one.CreatedAt, one.ReceivedAt = now-(one.ReceivedAt-one.CreatedAt), now
+			block.Append(&one, topic, 0, offset)
+			offset++
+		}
+		input := block.Input()
+		if err := conn.Do(ctx, ch.Query{Body: input.Into("events"), Input: input, Settings: []ch.Setting{ch.SettingInt("async_insert", 0)}}); err != nil {
+			return fmt.Errorf("insert meanwhile: %w", err)
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+)
+
+type sqlCommand struct {
+	Settings Settings   `embed:""`
+	Options  sqlOptions `embed:""`
+}
+
+// Run measures what people ask in SQL, and summaries of an address.
+func (c *sqlCommand) Run(ctx context.Context, v Version) error {
+	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
+		return err
+	}
+	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
+}
+
+// sqlOptions are the settings of this suite alone.
+type sqlOptions struct {
+	Rows      int64  `name:"sql-rows" default:"10000000" help:"Events in the table, of one year."`
+	Links     int    `name:"sql-links" default:"1000" help:"Access links of the address whose summary is asked for."`
+	Questions string `name:"sql-questions" default:"docs/sql.md" placeholder:"FILE" help:"Document with the questions in SQL that are timed."`
+}
+
+// Validate returns every problem of the settings.
+func (o sqlOptions) Validate() error {
+	if o.Rows < 1000 {
+		return config.Invalid("--sql-rows", "is out of range", "give a number from 1000")
+	}
+	if o.Links < 1 || o.Links > 100_000 {
+		return config.Invalid("--sql-links", "is out of range", "give a number from 1 to 100000")
+	}
+	return nil
+}
+
+func (o sqlOptions) suite() suite { return suite{name: "sql", run: o.run} }
+
+// sqlBench is what the cases share.
+type sqlBench struct {
+	b       *Bench
+	e       *Engines
+	store   driver.Conn
+	analyst string // the SQL user's address
+	reader  recipient
+	site    string // of the query service
+	query   *Process
+}
+
+func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
+	if e.clickhouse == nil {
+		return errors.New("the SQL user is the embedded ClickHouse's: do not give --clickhouse-url")
+	}
+	rows := o.Rows
+	if b.Quick {
+		rows = min(rows, 500_000)
+	}
+	s := &sqlBench{b: b, e: e, analyst: e.clickhouse.SQLURL()}
+	if s.store, err = clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.store.Close()) }()
+	b.Sayf("sql: storing %d events", rows)
+	accounts, err := e.fillYear(ctx, b.Seed, rows)
+	if err != nil {
+		return err
+	}
+	if err := settleParts(ctx, s.store); err != nil {
+		return err
+	}
+	if s.reader, err = e.addRecipient(ctx, s.store, accounts[0], o.Links); err != nil {
+		return err
+	}
+	if err := s.startQuery(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.query.Stop(context.WithoutCancel(ctx))) }()
+	if err := s.email(ctx, o.Links); err != nil {
+		return err
+	}
+	if err := s.questions(ctx, o.Questions, rows); err != nil {
+		return err
+	}
+	return s.beside(ctx)
+}
+
+// settleParts waits until nothing is merged any more, or patience is over.
+func settleParts(ctx context.Context, store driver.Conn) error {
+	err := await(ctx, mergePatience, func() (bool, error) {
+		var merges uint64
+		err := store.QueryRow(ctx, "SELECT count() FROM system.merges").Scan(&merges)
+		return merges == 0, err
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+func (s *sqlBench) startQuery(ctx context.Context) (err error) {
+	if s.site, err = FreeAddress(); err != nil {
+		return err
+	}
+	s.query, err = s.b.Lodestone(ctx, s.e, "query", "LISTEN="+s.site,
+		"LIMIT_REQUESTS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_EMAIL_PER_MINUTE=10000000")
+	return err
+}
+
+// get asks the API, reads the answer and returns how long that took.
+func (s *sqlBench) get(ctx context.Context, path string) (time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.site+path, http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.reader.key)
+	begin := time.Now()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	said, err := io.ReadAll(resp.Body)
+	took := time.Since(begin)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return 0, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("%s answers %s: %.200s", path, resp.Status, said)
+	}
+	return took, nil
+}
+
+const (
+	emailPath  = "/api/v1/analytics/email?email="
+	emailAsked = 200
+	emailPause = 15 * time.Millisecond // between two requests
+)
+
+// email measures the summary of an address with many access links, 25 requests a second or so.
+func (s *sqlBench) email(ctx context.Context, links int) error {
+	return s.b.Measure(ctx, Case{
+		Name: "sql/email", Title: fmt.Sprintf("GET /analytics/email of an address with %d access links, in the largest account", links), Warm: 1,
+		Targets: []Target{{What: "p99 ≤ 30 ms", Value: Latency(0.99), AtMost: 30}},
+		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) {
+			var all Latencies
+			for range emailAsked {
+				took, err := s.get(ctx, emailPath+url.QueryEscape(s.reader.email))
+				if err != nil {
+					return nil, err
+				}
+				all.Add(took)
+				if err := idle(ctx, emailPause); err != nil {
+					return nil, err
+				}
+			}
+			sample := Sample{}
+			sample.AddLatencies(&all)
+			return sample, nil
+		}}},
+	})
+}
+
+var sqlQuestion = regexp.MustCompile("(?s)\n### ([^\n]+\\?)\n.*?```sql\n(.*?)```")
+
+// questions times each question of the document, asked by the SQL user over all accounts.
+func (s *sqlBench) questions(ctx context.Context, file string, rows int64) error {
+	if !s.b.Wanted("sql/questions") {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the questions (--sql-questions): %w", err)
+	}
+	for i, q := range sqlQuestion.FindAllStringSubmatch(string(text), -1) {
+		if err := s.b.Measure(ctx, Case{
+			Name: fmt.Sprintf("sql/questions/%02d", i+1), Title: fmt.Sprintf("%s (all accounts, %d events)", q[1], rows),
+			Sides: []Side{{Name: "analyst", Run: func(ctx context.Context) (Sample, error) {
+				begin := time.Now()
+				if err := s.ask(ctx, q[2]); err != nil {
+					return nil, err
+				}
+				return Sample{"seconds": time.Since(begin).Seconds()}, nil
+			}}},
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask asks as the SQL user.
+func (s *sqlBench) ask(ctx context.Context, query string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.analyst, strings.NewReader(query))
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	said, err := io.ReadAll(resp.Body)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the SQL user gets %s: %.200s", resp.Status, said)
+	}
+	return nil
+}
+
+// heavy are queries that take as much as the SQL user may have.
+var heavy = []string{
+	"SELECT device, count(), uniqExact(access_link_id), sum(reading_ms) FROM sessions GROUP BY device",
+	"SELECT uniq(event_id), uniq(session_id), max(length(event_data)), sum(cityHash64(user_agent, event_data)) FROM events",
+	"SELECT access_link_id, count() AS n FROM events GROUP BY access_link_id ORDER BY n DESC LIMIT 10",
+	"SELECT event_id FROM events ORDER BY cityHash64(event_id) LIMIT 100",
+}
+
+const (
+	heavyAtOnce = 8 // as many as a user may
+	besideRows  = 500_000
+	askPause    = 20 * time.Millisecond
+	asked       = "heavy queries/s"
+	refused     = "refused queries/s"
+)
+
+// beside measures how much the heaviest queries that the SQL user may ask slow down everything else: the
+// consumer, which empties a topic, and the list of events, which is asked for meanwhile.
+func (s *sqlBench) beside(ctx context.Context) error {
+	rows := int64(besideRows)
+	if s.b.Quick {
+		rows /= 5
+	}
+	return s.b.Measure(ctx, Case{
+		Name: "sql/beside", Title: "consumer and GET /analytics, beside 8 heavy SQL queries and without", Warm: 1,
+		Targets: []Target{
+			{What: "≥ 70 % of the throughput", Value: Rate, Against: "alone", AtLeast: 0.7},
+			{What: "p99 ≤ 60 ms", Value: Latency(0.99), AtMost: 60},
+		},
+		Sides: []Side{
+			{Name: "beside SQL", Run: func(ctx context.Context) (Sample, error) { return s.pipeline(ctx, rows, heavyAtOnce) }},
+			{Name: "alone", Run: func(ctx context.Context) (Sample, error) { return s.pipeline(ctx, rows, 0) }},
+		},
+	})
+}
+
+// pipeline is a run of the consumer on a full topic, with so many analysts.
+func (s *sqlBench) pipeline(ctx context.Context, rows int64, analysts int) (sample Sample, err error) {
+	if err := s.e.remakeTopics(ctx, s.b, 4); err != nil {
+		return nil, err
+	}
+	if err := s.e.fill(ctx, s.b.Seed+1, rows); err != nil {
+		return nil, err
+	}
+	load, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	var answered, refusals atomic.Int64
+	for i := range analysts {
+		all.Go(func() { s.askOn(load, i, &answered, &refusals) })
+	}
+	p, err := s.b.Lodestone(ctx, s.e, "consumer", "CONSUMER_GROUP=bench-"+uuid.NewString())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
+	var latencies Latencies
+	begin := time.Now()
+	for {
+		took, err := s.get(ctx, "/api/v1/analytics?per_page=20")
+		if err != nil {
+			return nil, err
+		}
+		latencies.Add(took)
+		stored, err := metric(ctx, p.Admin, "lodestone_consumer_rows_total")
+		if err != nil {
+			return nil, err
+		}
+		if stored >= float64(rows) {
+			break
+		}
+		if err := idle(ctx, askPause); err != nil {
+			return nil, err
+		}
+	}
+	took := time.Since(begin).Seconds()
+	sample = Sample{Rate: float64(rows) / took, asked: float64(answered.Load()) / took, refused: float64(refusals.Load()) / took}
+	sample.AddLatencies(&latencies)
+	return sample, nil
+}
+
+// askOn asks heavy queries one after another until ctx ends.
+func (s *sqlBench) askOn(ctx context.Context, first int, answered, refusals *atomic.Int64) {
+	for i := first; ctx.Err() == nil; i++ {
+		if err := s.ask(ctx, heavy[i%len(heavy)]); err == nil {
+			answered.Add(1)
+		} else if ctx.Err() == nil {
+			refusals.Add(1)
+			if idle(ctx, time.Second) != nil { // the quota is used up
+				return
+			}
+		}
+	}
+}
