@@ -10,10 +10,17 @@ import (
 	"strings"
 )
 
-// axes say what a plot shows, by its name. Others are named by what they plot.
-var axes = map[string]struct{ title, x, y string }{
-	"connections": {"Events a second over keep-alive connections, one event a request, durable", "connections", "events/s"},
-	"rows":        {"Latency over rows in the table", "rows", "ms"},
+// axis says what a plot shows.
+type axis struct {
+	title, x, y string
+	values      []string // where the case names none
+	alone       bool     // without the limits
+}
+
+// axes are those of the plots, by their names. Others are named by what they plot.
+var axes = map[string]axis{
+	"connections": {title: "Events a second over keep-alive connections, one event a request, durable", x: "connections", y: "events/s", values: []string{Rate}},
+	"query":       {title: "GET /api/v1/analytics over stored events", x: "events", y: "ms", values: []string{Latency(0.5), Latency(0.99)}, alone: true},
 }
 
 // line is one line of a plot.
@@ -49,22 +56,27 @@ func plots(results []*Result) []string {
 // lines returns what a plot shows: for each Line of its cases, side and value, the medians over X.
 func lines(results []*Result, plot string) []*line {
 	var all []*line
+	what := axes[plot]
 	for _, r := range results {
 		if r.Plot != plot {
 			continue
 		}
 		values := r.PlotValues
 		if len(values) == 0 {
-			values = []string{Rate}
+			values = what.values
 		}
-		for i, s := range r.Sides {
+		sides := r.Sides
+		if what.alone {
+			sides = sides[:1]
+		}
+		for i, s := range sides {
 			for _, value := range values {
 				y, ok := s.Median(value)
 				if !ok || s.Name == bareLimit { // it would leave no room for the others
 					continue
 				}
 				words := []string{r.Line}
-				if len(r.Sides) > 1 {
+				if len(sides) > 1 {
 					words = append(words, s.Name)
 				}
 				if len(values) > 1 {

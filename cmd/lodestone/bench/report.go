@@ -24,6 +24,8 @@ type Report struct {
 	Seed    uint64    `json:"seed"`
 	Quick   bool      `json:"quick,omitempty"`
 	Results []*Result `json:"results"`
+
+	others []*Report // that were merged into this one, the first first
 }
 
 // Result returns what a case found, nil if it was not measured.
@@ -75,8 +77,14 @@ func (r *Report) write(w io.Writer) error {
 
 // writeMarkdown prints the targets, and then each case, as tables.
 func (r *Report) writeMarkdown(w io.Writer) error {
-	fmt.Fprintf(w, "%s, `%s` (%s, seed %d) on: %s.\n\n", r.Began.Format("2 January 2006, 15:04 MST"), r.Command, r.Took, r.Seed, r.Machine)
-	fmt.Fprint(w, "| What | Target | Measured | Limit | Ratio | Spread | Met | Command |\n|---|---|---|---|---|---|---|---|\n")
+	for _, one := range append(slices.Clone(r.others), r) {
+		took := one.Took
+		if took == "" {
+			took = "cut off"
+		}
+		fmt.Fprintf(w, "- `%s`: %s, %s, seed %d; %s\n", one.Command, one.Began.Format("2 January 2006 15:04 MST"), took, one.Seed, one.Machine)
+	}
+	fmt.Fprint(w, "\n| What | Target | Measured | Limit | Ratio | Spread | Met | Command |\n|---|---|---|---|---|---|---|---|\n")
 	for _, result := range r.Results {
 		for _, v := range result.Targets {
 			fmt.Fprintf(w, "| %s | %s | %s | `lodestone bench %s` |\n", result.Title, v.What, strings.Join(v.cells(), " | "), command(result.Name))
@@ -103,6 +111,9 @@ func command(name string) string {
 		text += " --kafka " + Real
 	}
 	if rest != "" {
+		if strings.Contains(rest, " ") {
+			rest = "'" + rest + "'"
+		}
 		text += " --only " + rest
 	}
 	return text

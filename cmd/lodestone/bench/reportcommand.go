@@ -54,7 +54,11 @@ func (c *reportCommand) Run() error {
 
 // merge takes over what a later report has.
 func (r *Report) merge(later *Report) {
-	results := r.Results
+	results, others := r.Results, r.others
+	if r.Command != "" {
+		before := *r
+		others = append(others, &before)
+	}
 	for _, result := range later.Results {
 		if before := r.Result(result.Name); before != nil {
 			*before = *result
@@ -63,7 +67,7 @@ func (r *Report) merge(later *Report) {
 		results = append(results, result)
 	}
 	*r = *later
-	r.Results = results
+	r.Results, r.others = results, others
 }
 
 // The lines of a document that the tables stand between.
