@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"lodestone/pkg/config"
 )
 
 type collectCommand struct {
@@ -16,6 +18,9 @@ type collectCommand struct {
 
 // Run measures the collector.
 func (c *collectCommand) Run(ctx context.Context, v Version) error {
+	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
+		return err
+	}
 	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
 }
 
@@ -23,6 +28,18 @@ func (c *collectCommand) Run(ctx context.Context, v Version) error {
 type collectOptions struct {
 	Time             time.Duration `name:"collect-time" default:"2s" help:"How long each run of the collector and of its limits is measured."`
 	BatchConnections int           `name:"collect-batch-connections" default:"128" help:"Connections that send batches of 100 events to the collector."`
+}
+
+// Validate returns every problem of the settings.
+func (o collectOptions) Validate() error {
+	var errs []error
+	if o.Time < 100*time.Millisecond || o.Time > time.Hour {
+		errs = append(errs, config.Invalid("--collect-time", "is out of range", "give a time from 100ms to 1h"))
+	}
+	if o.BatchConnections < 1 || o.BatchConnections > 400 { // more events than the producer lets wait
+		errs = append(errs, config.Invalid("--collect-batch-connections", "is out of range", "give a number from 1 to 400"))
+	}
+	return errors.Join(errs...)
 }
 
 func (o collectOptions) suite() suite {

@@ -40,7 +40,7 @@ type allCommand struct {
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Consume.Validate(), c.EndToEnd.Validate(), c.Query.Validate(), c.Storage.Validate(), c.SQL.Validate(), c.Up.Validate()); err != nil {
+	if err := errors.Join(c.Settings.Validate(), c.Collect.Validate(), c.Consume.Validate(), c.EndToEnd.Validate(), c.Query.Validate(), c.Storage.Validate(), c.SQL.Validate(), c.Up.Validate()); err != nil {
 		return err
 	}
 	return run(ctx, c.Settings, v, commandLine(),
