@@ -26,7 +26,11 @@ func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its
 		{"collect", []string{"--collect-time=600ms"}, []string{
 			"collect/embedded/one/512", "collect/embedded/one/16", "collect/embedded/batch/100", "collect/embedded/latency",
 		}},
+		{"query", []string{"--query-rows=100000", "--query-requests=1"}, []string{"query/100000/first page", "query/100000/cursor"}},
+		{"storage", []string{"--storage-rows=100000"}, []string{"storage"}},
 		{"consume", []string{"--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/embedded/4"}},
+		{"sql", []string{"--sql-rows=20000", "--sql-links=50", "--sql-questions=../../docs/sql.md"}, []string{"sql/email", "sql/questions", "sql/beside"}},
+		{"up", []string{"--up-rows=1000"}, []string{"up/empty", "up/full"}},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "report.json")

@@ -28,7 +28,7 @@ func (c *storageCommand) Run(ctx context.Context, v Version) error {
 
 // storageOptions are the settings of this suite alone.
 type storageOptions struct {
-	Rows int64 `name:"storage-rows" default:"5000000" help:"How many events are stored to see how much room they take."`
+	Rows int64 `name:"storage-rows" default:"2000000" help:"How many events are stored to see how much room they take."`
 }
 
 // Validate returns every problem of the settings.
@@ -82,6 +82,7 @@ func (o storageOptions) measure(ctx context.Context, b *Bench, e *Engines) (err 
 				return Sample{bytesOfTable: entropyFloor, bytesOfAll: entropyFloor}, nil
 			}},
 		},
+		Show: []string{bytesOfTable, bytesOfAll, "projection by_link", "projection by_offset", "projection sessions", "projection by_day"},
 		Targets: []Target{
 			{What: "table ≤ 60 bytes", Value: bytesOfTable, AtMost: 60},
 			{What: "everything ≤ 130 bytes", Value: bytesOfAll, AtMost: 130},
