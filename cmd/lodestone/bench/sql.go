@@ -79,11 +79,8 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
 	b.Sayf("sql: storing %d events", rows)
-	accounts, err := e.fillYear(ctx, b.Seed, rows)
+	accounts, err := e.fillYear(ctx, s.store, b.Seed, rows)
 	if err != nil {
-		return err
-	}
-	if err := settleParts(ctx, s.store); err != nil {
 		return err
 	}
 	if s.reader, err = e.addRecipient(ctx, s.store, accounts[0], o.Links); err != nil {
@@ -100,19 +97,6 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 		return err
 	}
 	return s.beside(ctx)
-}
-
-// settleParts waits until nothing is merged any more, or patience is over.
-func settleParts(ctx context.Context, store driver.Conn) error {
-	err := await(ctx, mergePatience, func() (bool, error) {
-		var merges uint64
-		err := store.QueryRow(ctx, "SELECT count() FROM system.merges").Scan(&merges)
-		return merges == 0, err
-	})
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil
-	}
-	return err
 }
 
 func (s *sqlBench) startQuery(ctx context.Context) (err error) {
@@ -188,21 +172,22 @@ func (s *sqlBench) questions(ctx context.Context, file string, rows int64) error
 	if err != nil {
 		return fmt.Errorf("read the questions (--sql-questions): %w", err)
 	}
-	for i, q := range sqlQuestion.FindAllStringSubmatch(string(text), -1) {
-		if err := s.b.Measure(ctx, Case{
-			Name: fmt.Sprintf("sql/questions/%02d", i+1), Title: fmt.Sprintf("%s (all accounts, %d events)", q[1], rows),
-			Sides: []Side{{Name: "analyst", Run: func(ctx context.Context) (Sample, error) {
-				begin := time.Now()
-				if err := s.ask(ctx, q[2]); err != nil {
-					return nil, err
-				}
-				return Sample{"seconds": time.Since(begin).Seconds()}, nil
-			}}},
-		}); err != nil {
-			return err
-		}
+	c := Case{
+		Name: "sql/questions", Title: fmt.Sprintf("the questions of docs/sql.md, asked over all accounts: %s events", million(rows)), Warm: 1,
 	}
-	return nil
+	for _, q := range sqlQuestion.FindAllStringSubmatch(string(text), -1) {
+		c.Sides = append(c.Sides, Side{Name: q[1], Run: func(ctx context.Context) (Sample, error) {
+			begin := time.Now()
+			if err := s.ask(ctx, q[2]); err != nil {
+				return nil, err
+			}
+			return Sample{"seconds": time.Since(begin).Seconds()}, nil
+		}})
+	}
+	if len(c.Sides) == 0 {
+		return fmt.Errorf("there are no questions in %s (--sql-questions)", file)
+	}
+	return s.b.Measure(ctx, c)
 }
 
 // ask asks as the SQL user.
@@ -249,10 +234,10 @@ func (s *sqlBench) beside(ctx context.Context) error {
 		rows /= 5
 	}
 	return s.b.Measure(ctx, Case{
-		Name: "sql/beside", Title: "consumer and GET /analytics, beside 8 heavy SQL queries and without", Warm: 1,
+		Name: "sql/beside", Title: "the consumer at its fastest, and GET /analytics, beside 8 heavy SQL queries at a time and without", Warm: 1,
 		Targets: []Target{
 			{What: "≥ 70 % of the throughput", Value: Rate, Against: "alone", AtLeast: 0.7},
-			{What: "p99 ≤ 60 ms", Value: Latency(0.99), AtMost: 60},
+			{What: "p99 ≤ 2.5 × that alone", Value: Latency(0.99), Against: "alone", AtMost: 2.5},
 		},
 		Sides: []Side{
 			{Name: "beside SQL", Run: func(ctx context.Context) (Sample, error) { return s.pipeline(ctx, rows, heavyAtOnce) }},

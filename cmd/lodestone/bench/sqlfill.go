@@ -22,22 +22,17 @@ const sqlInsertRows = 100_000
 
 // fillYear stores a year of events, and what the views for SQL show beside them. It returns the accounts, the
 // largest first.
-func (e *Engines) fillYear(ctx context.Context, seed uint64, rows int64) ([]uuid.UUID, error) {
-	config := clickhouse.Config{URL: e.ClickHouseURL}
+func (e *Engines) fillYear(ctx context.Context, store driver.Conn, seed uint64, rows int64) ([]uuid.UUID, error) {
 	events := traffic.New(traffic.Year(seed, rows))
-	if err := insertEvents(ctx, config, events, rows); err != nil {
-		return nil, fmt.Errorf("store events: %w", err)
-	}
-	conn, err := clickhouse.Open(config, 1)
-	if err != nil {
+	if err := e.fillAgain(ctx, store, events, rows); err != nil {
 		return nil, err
 	}
 	for _, query := range sqlEntities {
-		if err = conn.Exec(ctx, query); err != nil {
-			break
+		if err := store.Exec(ctx, query); err != nil {
+			return nil, fmt.Errorf("make what the events are about: %w", err)
 		}
 	}
-	return events.Accounts(), errors.Join(err, conn.Close())
+	return events.Accounts(), nil
 }
 
 func insertEvents(ctx context.Context, c clickhouse.Config, events *traffic.Generator, rows int64) (err error) {

@@ -51,8 +51,8 @@ const (
 )
 
 const (
-	restAfter = 10 * time.Second // of start-up's leftovers
-	restFor   = 10 * time.Second
+	restAfter = 7 * time.Second // of start-up's leftovers
+	restFor   = 5 * time.Second
 )
 
 // run starts `lodestone up` again and again on data that is there, empty and full. Its memory and CPU at
