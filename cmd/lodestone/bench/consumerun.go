@@ -28,12 +28,16 @@ type drain struct {
 	store      driver.Conn
 	limit      *Process // holds the rows of the limit; nil: not started yet
 	door       string   // of limit
+
+	// The limit inserts its rows as often as it takes to last about as long as the consumer: in the first seconds
+	// ClickHouse has merged nothing yet, and would take rows faster than it can for long.
+	consumed, inserted time.Duration // of the last run of the consumer, of a round of the limit; 0: none yet
 }
 
 const (
 	lookInterval  = 20 * time.Millisecond
 	drainPatience = 10 * time.Minute
-	mergePatience = time.Minute
+	mostRounds    = 20
 )
 
 func newDrain(b *Bench, e *Engines, o consumeOptions, rows int64, partitions int32) (*drain, error) {
@@ -86,7 +90,8 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.sample(ctx, took, use, "consumer", blocks)
+	d.consumed = took
+	return d.sample(ctx, 1, took, use, "consumer", blocks)
 }
 
 // insert is a run of the limit.
@@ -97,11 +102,15 @@ func (d *drain) insert(ctx context.Context) (Sample, error) {
 	if err := emptyTables(ctx, d.store); err != nil {
 		return nil, err
 	}
+	rounds := 1
+	if d.inserted > 0 {
+		rounds = int(min(max(d.consumed/d.inserted, 1), mostRounds))
+	}
 	watch, err := Watch(append(d.e.Processes(), d.limit.Metered())...)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.door+"/insert", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/insert?rounds=%d", d.door, rounds), http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +134,8 @@ func (d *drain) insert(ctx context.Context) (Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.sample(ctx, time.Duration(a.Nanoseconds), use, "ch-go", a.Blocks)
+	d.inserted = time.Duration(a.Nanoseconds) / time.Duration(rounds)
+	return d.sample(ctx, rounds, time.Duration(a.Nanoseconds), use, "ch-go", a.Blocks)
 }
 
 func (d *drain) startLimit(ctx context.Context) error {
@@ -143,17 +153,18 @@ func (d *drain) startLimit(ctx context.Context) error {
 	return err
 }
 
-// sample checks that every row is there once.
-func (d *drain) sample(ctx context.Context, took time.Duration, use map[string]Use, client string, blocks float64) (Sample, error) {
+// sample checks that every row is there, once for each round.
+func (d *drain) sample(ctx context.Context, rounds int, took time.Duration, use map[string]Use, client string, blocks float64) (Sample, error) {
 	var rows, places uint64
 	if err := d.store.QueryRow(ctx, "SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
-	if int64(rows) != d.rows || places != rows {
-		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, d.rows, places)
+	all := int64(rounds) * d.rows
+	if int64(rows) != all || int64(places) != d.rows {
+		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, all, places)
 	}
-	s := Sample{Rate: float64(d.rows) / took.Seconds(), blockRows: float64(d.rows) / max(blocks, 1)}
-	s.AddUse(use, d.rows)
+	s := Sample{Rate: float64(all) / took.Seconds(), blockRows: float64(all) / max(blocks, 1)}
+	s.AddUse(use, all)
 	s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
 	return s, nil
 }

@@ -34,7 +34,7 @@ func (c *endToEndCommand) Run(ctx context.Context, v Version) error {
 type endToEndOptions struct {
 	Rate  int           `name:"end-to-end-rate" default:"20000" help:"Events a second that are sent, whether or not earlier ones are answered."`
 	Batch int           `name:"end-to-end-batch" default:"50" help:"Events in one request."`
-	Time  time.Duration `name:"end-to-end-time" default:"20s" help:"How long each run is measured."`
+	Time  time.Duration `name:"end-to-end-time" default:"10s" help:"How long each run is measured."`
 }
 
 // Validate returns every problem of the settings.
