@@ -26,6 +26,7 @@ type Report struct {
 	Results []*Result `json:"results"`
 
 	others []*Report // that were merged into this one, the first first
+	images []string  // Markdown of the plots that belong into a document
 }
 
 // Result returns what a case found, nil if it was not measured.
@@ -89,6 +90,9 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 		for _, v := range result.Targets {
 			fmt.Fprintf(w, "| %s | %s | %s | `lodestone bench %s` |\n", result.Title, v.What, strings.Join(v.cells(), " | "), command(result.Name))
 		}
+	}
+	for _, image := range r.images {
+		fmt.Fprintf(w, "\n%s\n", image)
 	}
 	fmt.Fprint(w, "\n<details><summary>Every case: medians of the runs</summary>\n")
 	for _, result := range r.Results {

@@ -33,14 +33,7 @@ func (c *reportCommand) Run() error {
 		}
 		report.merge(&one)
 	}
-	var errs []error
-	if c.Plots != "" {
-		for _, plot := range plots(report.Results) {
-			var b bytes.Buffer
-			errs = append(errs, writePlot(&b, report.Results, plot),
-				os.WriteFile(filepath.Join(c.Plots, "bench-"+plot+".svg"), b.Bytes(), 0o644)) //nolint:gosec // figures, for everybody
-		}
-	}
+	errs := []error{c.writePlots(report)}
 	switch {
 	case c.Into != "":
 		errs = append(errs, report.writeInto(c.Into))
@@ -50,6 +43,32 @@ func (c *reportCommand) Run() error {
 		errs = append(errs, report.write(os.Stdout))
 	}
 	return errors.Join(errs...)
+}
+
+// writePlots writes each plot, and gives the report an image of it if there is a document to show it.
+func (c *reportCommand) writePlots(r *Report) error {
+	if c.Plots == "" {
+		return nil
+	}
+	for _, plot := range plots(r.Results) {
+		path := filepath.Join(c.Plots, "bench-"+plot+".svg")
+		var b bytes.Buffer
+		if err := writePlot(&b, r.Results, plot); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil { //nolint:gosec // figures, for everybody
+			return err
+		}
+		if c.Into == "" {
+			continue
+		}
+		relative, err := filepath.Rel(filepath.Dir(c.Into), path)
+		if err != nil {
+			return err
+		}
+		r.images = append(r.images, fmt.Sprintf("![%s](%s)", axes[plot].title, filepath.ToSlash(relative)))
+	}
+	return nil
 }
 
 // merge takes over what a later report has.
