@@ -12,12 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/cmd/lodestone/bench"
+	"lodestone/pkg/engine/enginetest"
 )
 
 // TestBench runs each suite from its start to its end, with little data. What it finds there says nothing about
 // speed; that it finds something, and says so in full, is what is tested.
 func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its suites one by one: each starts all engines
 	t.Parallel()
+	questions, err := filepath.Abs("../../docs/sql.md")
+	require.NoError(t, err)
 	for _, suite := range []struct {
 		name  string
 		args  []string
@@ -29,12 +32,13 @@ func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its
 		{"query", []string{"--query-rows=100000", "--query-requests=1"}, []string{"query/100000/first page", "query/100000/cursor"}},
 		{"storage", []string{"--storage-rows=100000"}, []string{"storage"}},
 		{"consume", []string{"--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/embedded/4"}},
-		{"sql", []string{"--sql-rows=20000", "--sql-links=50", "--sql-questions=../../docs/sql.md"}, []string{"sql/email", "sql/questions", "sql/beside"}},
+		{"end-to-end", []string{"--end-to-end-time=8s", "--end-to-end-rate=1000"}, []string{"end-to-end/embedded"}},
+		{"sql", []string{"--sql-rows=20000", "--sql-links=50", "--sql-questions=" + questions}, []string{"sql/email", "sql/questions", "sql/beside"}},
 		{"up", []string{"--up-rows=1000"}, []string{"up/empty", "up/full"}},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "report.json")
-			p := launch(t, t.TempDir(), nil, append([]string{"bench", suite.name, "--quick", "--runs=1", "--json=" + file}, suite.args...)...)
+			p := launch(t, t.TempDir(), nil, append([]string{"bench", suite.name, "--quick", "--runs=1", "--json=" + file, "--dir=" + enginetest.Dir(t)}, suite.args...)...)
 			select { // engines are started, and there may be much to do beside it
 			case <-p.exited:
 				require.NoError(t, p.err, "%s", p.out)
