@@ -1,0 +1,91 @@
+package eventlist
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/event"
+	"lodestone/query/querytest"
+)
+
+// counted are granules that are counted by the key, without being read.
+var counted = regexp.MustCompile(`Name: _exact_count_projection\n(?:[^\n]*\n){1,6}?[^\n]*Marks: (\d+)`)
+
+// leftOver returns how many granules are read after every index, over all reads of a plan, and how many parts there were.
+func leftOver(t *testing.T, plan string) (left, of int) {
+	t.Helper()
+	for i, section := range strings.Split(plan, "ReadFrom") {
+		if i == 0 || !granules.MatchString(section) {
+			continue // what is before the first one, and what is known without reading
+		}
+		l, o := chosen(t, section)
+		if counted := counted.FindStringSubmatch(section); counted != nil {
+			n, err := strconv.Atoi(counted[1])
+			require.NoError(t, err)
+			l -= n
+		}
+		left, of = left+l, of+o
+	}
+	return left, of
+}
+
+// Whatever filters a list has, one or two of them, its number and its page are read by a key or an index: a
+// change that makes a scan of any of them is noticed here. The account has some 200 granules, a day 84.
+func TestNoPairOfFiltersScans(t *testing.T) {
+	t.Parallel()
+	conn, door := querytest.Conn(t), querytest.Door(t)
+	account := querytest.ID(t)
+	filled := querytest.Fill(t, conn, account, 2000, 200_000)
+	at := func(hour int) *time.Time {
+		t := time.Unix(querytest.Begin+int64(hour)*3600, 0).UTC()
+		return &t
+	}
+	yes, no := true, false
+	type filter struct {
+		name string
+		set  func(f *Filter)
+	}
+	filters := []filter{
+		{"link", func(f *Filter) { f.AccessLinkID = &filled.Links[7] }},
+		{"magnet", func(f *Filter) { f.LeadMagnetID = &filled.Magnets[3] }},
+		{"common type", func(f *Filter) { f.Type = event.PageViewed }},
+		{"rare type", func(f *Filter) { f.Type = event.DownloadCompleted }},
+		{"from", func(f *Filter) { f.From = at(22) }},
+		{"to", func(f *Filter) { f.To = at(50) }},
+		{"received", func(f *Filter) { f.ReceivedAfter = at(47) }},
+		{"bots", func(f *Filter) { f.Bot = &yes }},
+		{"people", func(f *Filter) { f.Bot = &no }},
+	}
+	for i, a := range filters {
+		for _, b := range filters[i:] {
+			name := a.name + " and " + b.name
+			var f Filter
+			a.set(&f)
+			b.set(&f)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				count := totalStatement(f)
+				if f.isNarrow() || f.isOfKind() {
+					count = daysStatement(f)
+				}
+				plan := explain(t, door, account, count)
+				left, of := leftOver(t, plan)
+				require.LessOrEqual(t, left, 32+of, "what is left of two days, and the edges of what came late: %s", plan)
+
+				plan = explain(t, door, account, pageStatement(f, span{from: at(46)}, 0, 21))
+				left, of = leftOver(t, plan)
+				require.Contains(t, plan, "InReverseOrder")
+				require.LessOrEqual(t, left, 36+of, "ten hours: %s", plan)
+
+				plan = explain(t, door, account, daysStatement(f))
+				left, of = leftOver(t, plan)
+				require.LessOrEqual(t, left, 32+of, "to skip to a page by its number: %s", plan)
+			})
+		}
+	}
+}
