@@ -75,7 +75,7 @@ func (c *clock) move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-func open(t *testing.T) (*Verifier, *postgres.Pool, *clock) {
+func open(t testing.TB) (*Verifier, *postgres.Pool, *clock) {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func open(t *testing.T) (*Verifier, *postgres.Pool, *clock) {
 	return v, db, c
 }
 
-func makeKey(t *testing.T, db *postgres.Pool, scopes ...string) (Key, Identity) {
+func makeKey(t testing.TB, db *postgres.Pool, scopes ...string) (Key, Identity) {
 	t.Helper()
 	i := Identity{AccountID: uuid.New(), KeyID: uuid.New()}
 	for _, s := range scopes {

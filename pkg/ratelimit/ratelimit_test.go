@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func open(t *testing.T, url string) *postgres.Pool {
+func open(t testing.TB, url string) *postgres.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 4})
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func open(t *testing.T, url string) *postgres.Pool {
 	return pool
 }
 
-func database(t *testing.T) (url string, pool *postgres.Pool) {
+func database(t testing.TB) (url string, pool *postgres.Pool) {
 	t.Helper()
 	url = enginetest.Postgres(t)
 	pool = open(t, url)
