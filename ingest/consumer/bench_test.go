@@ -1,0 +1,81 @@
+package consumer
+
+import (
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+)
+
+// benchRecords are records of readers with some browsers, of offsets from 0 on.
+func benchRecords(n int) []*kgo.Record {
+	account, magnet := uuid.New(), uuid.New()
+	records := make([]*kgo.Record, n)
+	for i := range records {
+		e := event.Event{
+			AccountID: account, LeadMagnetID: magnet, AccessLinkID: uuid.New(), SessionID: uuid.New(), EventID: uuid.New(),
+			MagnetVersion: 1, Type: event.PageViewed, Page: uint32(i%20 + 1), DurationMS: uint32(i % 30_000), IPHash: [16]byte{byte(i), byte(i >> 8)},
+			UserAgent: fmt.Appendf(nil, "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 100+i%60),
+			CreatedAt: 1_795_000_000_000 + int64(i), ReceivedAt: 1_795_000_000_500 + int64(i),
+		}
+		e.Data = fmt.Appendf(nil, `{"page":%d,"duration_ms":%d}`, e.Page, e.DurationMS)
+		records[i] = &kgo.Record{Topic: event.Topic, Offset: int64(i), Value: e.Append(nil)}
+	}
+	return records
+}
+
+const benchRows = 10_000
+
+// BenchmarkFill is what becomes of one record until it is a row of a block: decoded, looked for in the
+// window, and added to the columns.
+func BenchmarkFill(b *testing.B) {
+	records := benchRecords(benchRows)
+	s := eventStream()
+	f := &filler{
+		cfg: Config{BlockRows: benchRows, BlockBytes: 1 << 30}, log: testLog(),
+		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
+		window:  newWindow(repeatWindow), decoder: s.decoder(), block: &block{tables: s.tables}, intent: noIntent,
+	}
+	f.block.reset(0)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i%benchRows == 0 && i > 0 {
+			f.block.release(nil, nil)
+			f.block.reset(int64(i))
+		}
+		r := records[i%benchRows]
+		r.Offset = int64(i)
+		f.admit(r)
+	}
+}
+
+// BenchmarkEncode is the encoding of a block of 10,000 rows as ch-go sends it.
+func BenchmarkEncode(b *testing.B) {
+	s := eventStream()
+	rows, reads := s.tables.take(), s.decoder()
+	for _, r := range benchRecords(benchRows) {
+		_, err := reads.decode(r.Value)
+		require.NoError(b, err)
+		reads.add(rows, origin{offset: r.Offset})
+	}
+	w := proto.NewWriter(io.Discard, new(proto.Buffer))
+	b.ReportAllocs()
+	for b.Loop() {
+		input := rows.input(time.UnixMilli(1_795_000_000_000))
+		if err := (proto.Block{Columns: len(input), Rows: benchRows}).WriteBlock(w, proto.Version, input); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := w.Flush(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
+}
