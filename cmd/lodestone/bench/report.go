@@ -25,7 +25,7 @@ type Report struct {
 	Quick   bool      `json:"quick,omitempty"`
 	Results []*Result `json:"results"`
 
-	others []*Report // that were merged into this one, the first first
+	others []*Report // that were merged into this one, in order of the files
 	images []string  // Markdown of the plots that belong into a document
 }
 
