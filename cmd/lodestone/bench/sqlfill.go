@@ -129,6 +129,6 @@ func (e *Engines) addRecipient(ctx context.Context, store driver.Conn, account u
 	if err != nil {
 		return r, err
 	}
-	_, err = pool.Unscoped().Exec(ctx, "ANALYZE access_links")
+	_, err = pool.Unscoped().Exec(ctx, "ANALYZE access_links") //nolint:misspell // SQL has it so
 	return r, err
 }
