@@ -34,7 +34,7 @@ func BenchmarkCount(b *testing.B) {
 	p := native.Parameters{"account": account.String(), "magnet": magnet.String(), "topic": topic.String()}
 	require.NoError(b, conn.Exec(native.Context(b.Context(), native.WithParameters(p)), `
 		INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type, page, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
-		SELECT {account:UUID}, {magnet:UUID}, reinterpretAsUUID(sipHash128({account:UUID}, number % 2000)), generateUUIDv4(number), generateUUIDv4(number + 1), 'page_viewed', 1, now64(3) AS at, at, {topic:UUID}, 0, number
+		SELECT {account:UUID}, {magnet:UUID}, reinterpretAsUUID(sipHash128({account:UUID}, number % 2000)), generateUUIDv4(number), generateUUIDv4(number + 1), 'page_viewed', 1, now64(3) AS at, toDateTime64(at, 3), {topic:UUID}, 0, number
 		FROM numbers(20000)`))
 	_, err = pool.Unscoped().Exec(b.Context(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", account)
 	require.NoError(b, err)
