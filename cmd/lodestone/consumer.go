@@ -35,7 +35,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	consumer.CollectEagerly()
+	consumer.CollectEagerly(c.Consumer)
 	p := newProcess(c.Process)
 	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {

@@ -61,12 +61,19 @@ func (b *buffer) full() bool { return b != nil && b.used.Load() > b.most*3/4 }
 // eagerCollection is the garbage that a process which only consumes may have, in percent of what it uses.
 const eagerCollection = 50
 
-// CollectEagerly lets the garbage collector run sooner than it does by default, unless GOGC says otherwise: a
-// consumer holds its windows of repeats and its buffer all the time, and the default would double them. There
-// are no pointers in the windows, so that looking through them costs little. It is for a process that does
-// nothing else.
-func CollectEagerly() {
+// besideBuffer is what such a process takes besides the buffer, where twelve partitions are behind: their windows, what
+// was fetched, what is being sent, and the garbage that may be left.
+const besideBuffer = 136 << 20
+
+// CollectEagerly lets the garbage collector run sooner than it does by default, unless GOGC and GOMEMLIMIT say
+// otherwise: a consumer holds its windows of repeats and its buffer all the time, and the default would double
+// them. There are no pointers in the windows, so that looking through them costs little. It is for a process
+// that does nothing else.
+func CollectEagerly(c Config) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(eagerCollection)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(c.BufferBytes) + besideBuffer)
 	}
 }

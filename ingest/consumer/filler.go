@@ -30,12 +30,17 @@ type filler struct {
 	blocked  *atomic.Bool  // ClickHouse refuses the block before this one, so it needs no turn
 	yielding chan struct{} // has one element after blocked was set
 
+	end   atomic.Int64              // of the log, as of the last answer of a broker that had records
 	since atomic.Pointer[time.Time] // when the first record of the block was read; nil: it is empty
 }
 
-// turnPatience is how long a block of a partition that is far behind waits for the turn that it needs to grow,
-// before it is stored as it is. Others have their turns for about as long as ClickHouse takes for their blocks.
-const turnPatience = 5 * time.Second
+// behindAge takes the place of the age of blocks while more than a block waits in the log: until then a block waits
+// for its records, or for the turn that it needs to grow. Others have their turns for about as long as ClickHouse takes
+// for their blocks.
+const behindAge = 5 * time.Second
+
+// behind reports whether more than a block waits in the log.
+func (f *filler) behind() bool { return f.end.Load()-f.read > int64(f.cfg.BlockRows) }
 
 // run fills free blocks and hands them over until ctx or stopping ends, when it closes full. A block is handed
 // over when it is full or, once it is of age, as soon as the worker has stored the one before: so blocks are small
@@ -72,8 +77,7 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 			turns   <-chan *turn
 			offer   chan<- *block
 		)
-		state := f.fill(age)
-		switch state {
+		switch f.fill(age) {
 		case hungry:
 			arrived = f.queue.ready
 		case confined:
@@ -104,21 +108,29 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 		case <-f.yielding:
 			b.giveTurn(f.turns)
 		case <-age.C:
-			limit := f.cfg.BlockAge
-			if state == confined && f.queue.isPaused() { // there is a lot to come
-				limit = max(limit, turnPatience)
-			}
-			if left := limit - time.Since(b.began); !b.empty() && left > 0 {
-				age.Reset(left)
-			} else {
-				aged = !b.empty()
-			}
+			aged = f.ofAge(age)
 		case <-stopping:
 			return 0, false
 		case <-ctx.Done():
 			return 0, false
 		}
 	}
+}
+
+// ofAge reports whether the block has waited long enough, or sets the timer to when it will have.
+func (f *filler) ofAge(age *time.Timer) bool {
+	if f.block.empty() {
+		return false
+	}
+	limit := f.cfg.BlockAge
+	if f.behind() {
+		limit = max(limit, behindAge)
+	}
+	left := limit - time.Since(f.block.began)
+	if left > 0 {
+		age.Reset(min(left, f.cfg.BlockAge)) // it may have caught up by then
+	}
+	return left <= 0
 }
 
 // yield makes the filler give back the turn of its block, which has to wait for the one before.

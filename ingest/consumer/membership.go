@@ -126,6 +126,7 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 			c.ends[a] = p.HighWatermark
 			c.mu.Unlock()
 			if w != nil && len(p.Records) > 0 {
+				w.filler.end.Store(p.HighWatermark)
 				w.filler.queue.push(p.Records)
 			}
 		})

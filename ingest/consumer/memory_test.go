@@ -55,7 +55,6 @@ func TestMemoryWhileClickHouseIsAway(t *testing.T) {
 
 func fillUp(t *testing.T, broker string) {
 	t.Helper()
-	CollectEagerly()
 	windows := make([]*window, memoryPartitions)
 	id := identity{link: uuid.New()}
 	for i := range windows {
@@ -67,6 +66,7 @@ func fillUp(t *testing.T, broker string) {
 	}
 	cfg := (&rig{group: "memory"}).config()
 	cfg.BufferBytes, cfg.QueueBytes = 64<<20, 4<<20
+	CollectEagerly(cfg)
 	c, err := New(cfg, kafka.Config{Brokers: strings.Split(broker, ",")},
 		clickhouse.Config{URL: "clickhouse://u:p@127.0.0.1:9/lodestone"}, testLog(), prometheus.NewRegistry())
 	require.NoError(t, err)

@@ -96,6 +96,29 @@ func TestBlocksAgainstAModel(t *testing.T) {
 	})
 }
 
+// While more than a block waits in the log, a block waits for its records: ClickHouse catches up sooner with large ones.
+func TestABlockGrowsWhileThereIsMuchToCatchUpWith(t *testing.T) {
+	t.Parallel()
+	f := plannedFiller(0, noIntent, 0, 10, 100)
+	f.cfg.BlockAge = time.Millisecond
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	e := event.Event{
+		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed,
+		CreatedAt: 1_795_000_000_000, ReceivedAt: 1_795_000_000_000, Data: []byte("{}"),
+	}
+	f.queue.push([]*kgo.Record{{Topic: event.Topic, Value: e.Append(nil)}})
+	require.Equal(t, hungry, f.fill(timer))
+	f.block.began = time.Now().Add(-time.Second)
+	f.end.Store(102)
+	require.False(t, f.ofAge(timer), "101 records wait")
+	f.end.Store(101)
+	require.True(t, f.ofAge(timer), "the block would have room for all that waits")
+	f.end.Store(1_000_000)
+	f.block.began = time.Now().Add(-behindAge)
+	require.True(t, f.ofAge(timer), "but not for ever")
+}
+
 // plannedFiller is all that cuts blocks, and nothing that stores them.
 func plannedFiller(next, intent, fetch, window int64, rows int) *filler {
 	s := eventStream()

@@ -76,13 +76,6 @@ func (q *queue) take() (records []*kgo.Record) {
 	return records
 }
 
-// isPaused reports whether more waits than may.
-func (q *queue) isPaused() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.paused
-}
-
 // close drops what waits and what comes: nobody takes it any more.
 func (q *queue) close() {
 	q.mu.Lock()

@@ -61,6 +61,9 @@ func (s *store) insert(ctx context.Context, by *connection, rows table, token st
 	return s.insertBefore(ctx, by, rows, token, before)
 }
 
+// leastFreeDisk is how many bytes ClickHouse must have left of its disk for an insert. It is far more than one block takes.
+const leastFreeDisk = "268435456"
+
 // insertBefore does so if the server's clock shows less than the time given.
 func (s *store) insertBefore(ctx context.Context, by *connection, rows table, token string, before time.Time) error {
 	input := rows.input(before)
@@ -74,6 +77,9 @@ func (s *store) insertBefore(ctx context.Context, by *connection, rows table, to
 			{Key: "insert_deduplicate", Value: "1", Important: true},
 			{Key: "insert_deduplication_token", Value: token, Important: true},
 			{Key: "deduplicate_blocks_in_dependent_materialized_views", Value: "1", Important: true},
+			// A disk that fills up in the middle of an insert has left a part of empty files behind, which
+			// ClickHouse acknowledged (26.7): nothing is inserted that might get there.
+			{Key: "min_free_disk_bytes_to_perform_insert", Value: leastFreeDisk, Important: true},
 			// A writer that hangs is cut off by the server well before its token can be forgotten.
 			{Key: "receive_timeout", Value: "30", Important: true},
 		},
