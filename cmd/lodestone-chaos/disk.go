@@ -49,14 +49,20 @@ func (d *disks) mount(name, at string, size int64) error {
 
 func (d *disks) canFill(at string) bool { return slices.Contains(d.mounted, at) }
 
-// fill takes all room that is left. The file that takes it is removed by empty.
-func (d *disks) fill(at string) error {
+// fill takes all room but so many bytes. The file that takes it is removed by empty.
+func (d *disks) fill(at string, leave int64) error {
 	filler := filepath.Join(at, "filler")
 	var room syscall.Statfs_t
 	if err := syscall.Statfs(at, &room); err != nil {
 		return err
 	}
-	free := int64(room.Bfree) * int64(room.Bsize)                          //nolint:unconvert // of another type on other systems
+	free := int64(room.Bavail) * int64(room.Bsize) //nolint:unconvert // of another type on other systems
+	if leave > 0 {
+		if free <= leave {
+			return fmt.Errorf("the disk has only %d bytes left", free)
+		}
+		return run("fallocate", "-l", strconv.FormatInt(free-leave, 10), filler)
+	}
 	_ = run("fallocate", "-l", strconv.FormatInt(free*99/100, 10), filler) // the rest does without it
 	// It ends with an error when the disk is full, which is what is wanted.
 	_ = run("dd", "if=/dev/zero", "of="+filler, "oflag=append", "conv=notrunc", "bs=4k", "status=none")

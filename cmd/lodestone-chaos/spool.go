@@ -72,7 +72,7 @@ func fillSpool(ctx context.Context, s *scene) error {
 	s.note("the disks of the spools are full, and Kafka cannot be reached, for %v", d)
 	var errs []error
 	for i := range collectors {
-		errs = append(errs, s.disks.fill(s.spoolDir(i+1)))
+		errs = append(errs, s.disks.fill(s.spoolDir(i+1), 0))
 	}
 	errs = append(errs, s.spoilFor(ctx, s.network.names("collector-kafka"), toxic{"timeout", false, map[string]int64{"timeout": 0}}, d))
 	for i := range collectors {

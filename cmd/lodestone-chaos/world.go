@@ -124,7 +124,7 @@ func (w *world) startEngines(ctx context.Context) error {
 	}
 	installer := &install.Installer{Cache: cache, Log: quiet, Progress: func(line string) { w.log.Info(line) }}
 	storage := filepath.Join(w.dir, "clickhouse")
-	if err := w.disks.mount("clickhouse", storage, 6<<30); err != nil {
+	if err := w.disks.mount("clickhouse", storage, 8<<30); err != nil {
 		return err
 	}
 	for i := range collectors {

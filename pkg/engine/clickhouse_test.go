@@ -88,6 +88,8 @@ func TestOwnUserCanDoWhatLodestoneNeeds(t *testing.T) {
 	}
 	require.Equal(t, "5", must(t, server.SQLURL(), "SELECT count() FROM events"))
 	require.Equal(t, "false", must(t, server.HTTPURL(), "SELECT getSetting('async_insert')"))
+	require.Equal(t, "1073741824", must(t, server.HTTPURL(), "SELECT keep_free_space FROM system.disks WHERE name = 'default'"),
+		"it stops before its disk is full, which it would not survive whole")
 }
 
 func TestAnalystReadsAnalyticsAndNothingElse(t *testing.T) {
