@@ -110,9 +110,6 @@ func (b *block) drop(repeats map[int64]struct{}) {
 
 // missing returns a table of those rows whose offset is not in stored, which the caller gives back. The block
 // keeps all of its rows: what was seen stored is looked at anew after every try.
-func (b *block) missing(stored map[int64]struct{}) table {
-	return b.tables.copyRows(b.table, func(offset int64) bool {
-		_, there := stored[offset]
-		return !there
-	})
+func (b *block) missing(stored *Offsets) table {
+	return b.tables.copyRows(b.table, func(offset int64) bool { return !stored.Has(offset) })
 }

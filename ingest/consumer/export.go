@@ -173,8 +173,8 @@ func (w *Writer) Insert(ctx context.Context, token string) error {
 	return w.store.insert(ctx, &w.store.connection, w.table, token)
 }
 
-// Stored returns which offsets from first to last are stored.
-func (w *Writer) Stored(ctx context.Context, first, last int64) (map[int64]struct{}, error) {
+// Stored returns which offsets from first to last are stored. It takes a bit of memory for each of the range.
+func (w *Writer) Stored(ctx context.Context, first, last int64) (*Offsets, error) {
 	return w.store.stored(ctx, first, last)
 }
 

@@ -130,34 +130,6 @@ func (s *store) last(ctx context.Context, from int64) (int64, error) {
 	return last.Row(0), nil
 }
 
-// storedOffsets is the question for the offsets of a range that are stored.
-func (s *store) storedOffsets() string {
-	return "SELECT kafka_offset FROM " + s.table +
-		" WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}" +
-		" AND kafka_offset >= {first:Int64} AND kafka_offset <= {last:Int64}"
-}
-
-// stored returns which offsets from first to last are stored.
-func (s *store) stored(ctx context.Context, first, last int64) (map[int64]struct{}, error) {
-	offsets := make(map[int64]struct{})
-	var column proto.ColInt64
-	err := s.do(ctx, ch.Query{
-		Body:       s.storedOffsets(),
-		Parameters: s.parameters(map[string]any{"first": first, "last": last}),
-		Result:     proto.Results{{Name: "kafka_offset", Data: &column}},
-		OnResult: func(context.Context, proto.Block) error {
-			for _, offset := range column {
-				offsets[offset] = struct{}{}
-			}
-			return nil
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read stored offsets: %w", err)
-	}
-	return offsets, nil
-}
-
 // repeatWithin is how far apart the times of an event and of its repeat may lie for storedBefore to
 // see that they are the same. A record that took both ways, to Kafka and to the spool, has one
 // time; one that was sent again has the times of its receipts, unless the sender told when it

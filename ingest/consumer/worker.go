@@ -35,7 +35,7 @@ type worker struct {
 	doubt   int64     // up to here an earlier assignment may have stored rows
 	dirty   bool      // next is not committed yet
 	commits time.Time // when it was committed last
-	ahead   *ahead    // of the offsets up to doubt, what a look found stored
+	ahead   *Offsets  // of the offsets up to doubt, what a look found stored
 
 	progress atomic.Int64              // next, for others to read
 	since    atomic.Pointer[time.Time] // when the first record of the block that is being stored was read; nil: none

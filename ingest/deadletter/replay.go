@@ -289,8 +289,8 @@ func (r *Replayer) storedOffsets(ctx context.Context, w *consumer.Writer, batch 
 			return nil, err
 		}
 		for k := i; k <= j; k++ {
-			if _, ok := found[batch[k].letter.Origin.Offset]; ok {
-				stored[batch[k].letter.Origin.Offset] = struct{}{}
+			if offset := batch[k].letter.Origin.Offset; found.Has(offset) {
+				stored[offset] = struct{}{}
 			}
 		}
 		i = j + 1
