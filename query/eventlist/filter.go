@@ -44,15 +44,25 @@ func (f Filter) conditions() []condition {
 		add("(bot = '') = {human:Bool}", "human", strconv.FormatBool(!*f.Bot))
 	}
 	if f.From != nil {
-		add("created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')", "from", milliseconds(ceil(*f.From)))
+		list = append(list, createdFrom("from", ceil(*f.From)))
 	}
 	if f.To != nil {
-		add("created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')", "to", milliseconds(ceil(*f.To)))
+		list = append(list, createdBefore("to", ceil(*f.To)))
 	}
 	if f.ReceivedAfter != nil {
 		list = append(list, storedAfter(*f.ReceivedAfter))
 	}
 	return list
+}
+
+// createdFrom lets through what was created at a time or after it, given as the parameter.
+func createdFrom(param string, t time.Time) condition {
+	return condition{"created_at >= fromUnixTimestamp64Milli({" + param + ":Int64}, 'UTC')", param, milliseconds(t)}
+}
+
+// createdBefore lets through what was created before a time, given as the parameter.
+func createdBefore(param string, t time.Time) condition {
+	return condition{"created_at < fromUnixTimestamp64Milli({" + param + ":Int64}, 'UTC')", param, milliseconds(t)}
 }
 
 // The years that a time of an event can lie in, with room: beyond them ClickHouse's times wrap.

@@ -140,10 +140,10 @@ const mostDays = 100
 func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 	conditions, also := f.conditions(), map[string]string{}
 	if s.from != nil {
-		conditions = append(conditions, condition{"created_at >= fromUnixTimestamp64Milli({span_from:Int64}, 'UTC')", "span_from", milliseconds(*s.from)})
+		conditions = append(conditions, createdFrom("span_from", *s.from))
 	}
 	if s.before != nil {
-		conditions = append(conditions, condition{"created_at < fromUnixTimestamp64Milli({span_before:Int64}, 'UTC')", "span_before", milliseconds(*s.before)})
+		conditions = append(conditions, createdBefore("span_before", *s.before))
 	}
 	if len(s.days) > 1 && len(s.days) <= mostDays {
 		conditions = append(conditions, condition{"toDate(created_at) IN {days:Array(Date)}", "days", dates(s.days)})

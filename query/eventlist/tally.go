@@ -95,12 +95,6 @@ type piece struct {
 // pieces returns what makes up the count of the list, in whole days where that can be.
 func (f Filter) pieces(byDay bool) []piece {
 	kind := Filter{LeadMagnetID: f.LeadMagnetID, Type: f.Type, Bot: f.Bot}.conditions()
-	after := func(name string, t time.Time) condition {
-		return condition{"created_at >= fromUnixTimestamp64Milli({" + name + ":Int64}, 'UTC')", name, milliseconds(t)}
-	}
-	before := func(name string, t time.Time) condition {
-		return condition{"created_at < fromUnixTimestamp64Milli({" + name + ":Int64}, 'UTC')", name, milliseconds(t)}
-	}
 	from, to := earliest, latest
 	if f.From != nil {
 		from = within(ceil(*f.From))
@@ -117,12 +111,12 @@ func (f Filter) pieces(byDay bool) []piece {
 		x := within(f.ReceivedAfter.Truncate(time.Millisecond))
 		if next := x.Add(time.Millisecond); next.After(low) {
 			low = minTime(next, to)
-			add(false, after("from", from), before("low", low), storedAfter(x))
+			add(false, createdFrom("from", from), createdBefore("low", low), storedAfter(x))
 		}
-		add(true, after("low", low), before("to", to), condition{"stored_at <= fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(x)})
+		add(true, createdFrom("low", low), createdBefore("to", to), condition{"stored_at <= fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(x)})
 	}
 	if !byDay {
-		add(false, after("low", low), before("to", to))
+		add(false, createdFrom("low", low), createdBefore("to", to))
 		return list
 	}
 	first, last := low.Truncate(dayLength), to.Truncate(dayLength)
@@ -130,17 +124,17 @@ func (f Filter) pieces(byDay bool) []piece {
 		first = first.Add(dayLength)
 	}
 	if !first.Before(last) { // no whole day
-		add(false, after("low", low), before("to", to))
+		add(false, createdFrom("low", low), createdBefore("to", to))
 		return list
 	}
 	add(false,
 		condition{"toDate(created_at) >= {first_day:Date}", "first_day", first.Format(time.DateOnly)},
 		condition{"toDate(created_at) < {last_day:Date}", "last_day", last.Format(time.DateOnly)})
 	if low.Before(first) {
-		add(false, after("low", low), before("first", first))
+		add(false, createdFrom("low", low), createdBefore("first", first))
 	}
 	if last.Before(to) {
-		add(false, after("last", last), before("to", to))
+		add(false, createdFrom("last", last), createdBefore("to", to))
 	}
 	return list
 }
