@@ -35,14 +35,8 @@ type limitCommand struct {
 func (c *limitCommand) Run(ctx context.Context) (err error) {
 	handler := func(ctx *fasthttp.RequestCtx) { answerLikeTheCollector(ctx, 1) }
 	if c.Records > 0 {
-		log := newLog(os.Stderr)
-		p, err := producer.New(c.Producer, producer.Deps{
-			Kafka: c.Kafka.Options(log), Topics: []string{event.Topic}, Log: log, Registerer: prometheus.NewRegistry(),
-		})
+		p, err := startProducer(ctx, c.Producer, c.Kafka)
 		if err != nil {
-			return err
-		}
-		if err := p.Start(ctx); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
@@ -144,4 +138,16 @@ func (b *Bench) startLimit(ctx context.Context, e *Engines, name string, records
 	p, err := b.Start(ctx, name, e.Environment(), func(ctx context.Context) error { return listens(ctx, address) },
 		"bench", "limit", "--limit-listen="+address, fmt.Sprintf("--limit-records=%d", records), fmt.Sprintf("--limit-seed=%d", b.Seed))
 	return p, address, err
+}
+
+// startProducer starts the producer of events as the collector has it. Whoever calls it stops it.
+func startProducer(ctx context.Context, c producer.Config, k kafka.Config) (*producer.Producer, error) {
+	log := newLog(os.Stderr)
+	p, err := producer.New(c, producer.Deps{
+		Kafka: k.Options(log), Topics: []string{event.Topic}, Log: log, Registerer: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Start(ctx)
 }

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"lodestone/ingest/collector"
 	"lodestone/ingest/producer"
 	"lodestone/pkg/event"
@@ -41,14 +39,8 @@ func (c *partsCommand) Run(ctx context.Context) (err error) {
 	}
 	m := newMessages(c.Seed, ring)
 	body, tokens, events := m.parts(batchEvents)
-	log := newLog(os.Stderr)
-	p, err := producer.New(c.Producer, producer.Deps{
-		Kafka: c.Kafka.Options(log), Topics: []string{event.Topic}, Log: log, Registerer: prometheus.NewRegistry(),
-	})
+	p, err := startProducer(ctx, c.Producer, c.Kafka)
 	if err != nil {
-		return err
-	}
-	if err := p.Start(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()

@@ -150,7 +150,7 @@ func (s *sqlBench) email(ctx context.Context, links int) error {
 					return nil, err
 				}
 				all.Add(took)
-				if err := idle(ctx, emailPause); err != nil {
+				if err := sleep(ctx, emailPause); err != nil {
 					return nil, err
 				}
 			}
@@ -296,7 +296,7 @@ func (s *sqlBench) pipeline(ctx context.Context, rows int64, analysts int) (samp
 		if stored >= float64(rows) {
 			break
 		}
-		if err := idle(ctx, askPause); err != nil {
+		if err := sleep(ctx, askPause); err != nil {
 			return nil, err
 		}
 	}
@@ -313,7 +313,7 @@ func (s *sqlBench) askOn(ctx context.Context, first int, answered, refusals *ato
 			answered.Add(1)
 		} else if ctx.Err() == nil {
 			refusals.Add(1)
-			if idle(ctx, time.Second) != nil { // the quota is used up
+			if sleep(ctx, time.Second) != nil { // the quota is used up
 				return
 			}
 		}

@@ -177,14 +177,14 @@ func (u *upRun) run(ctx context.Context) (s Sample, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
-	if err := idle(ctx, restAfter); err != nil {
+	if err := sleep(ctx, restAfter); err != nil {
 		return nil, err
 	}
 	cpu, err := p.Metered().cpu()
 	if err != nil {
 		return nil, err
 	}
-	if err := idle(ctx, restFor); err != nil {
+	if err := sleep(ctx, restFor); err != nil {
 		return nil, err
 	}
 	after, err := p.Metered().cpu()
@@ -199,15 +199,4 @@ func (u *upRun) run(ctx context.Context) (s Sample, err error) {
 	}
 	s[restBytes] = float64(total) / (1 << 20)
 	return s, nil
-}
-
-func idle(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
