@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
+	"lodestone/pkg/postgres"
 )
 
 // reachTimeout is for connecting to one address of an engine.
@@ -28,7 +25,7 @@ func checkReach(ctx context.Context, c engine.Config) error {
 		setting, variable, value string
 		addresses                func() ([]string, error)
 	}{
-		{"--postgres-url", "LODESTONE_POSTGRES_URL", c.PostgresURL, func() ([]string, error) { return postgresAddresses(c.PostgresURL) }},
+		{"--postgres-url", "LODESTONE_POSTGRES_URL", c.PostgresURL, postgres.Config{URL: c.PostgresURL}.Addresses},
 		{"--kafka-brokers", "LODESTONE_KAFKA_BROKERS", strings.Join(c.KafkaBrokers, ","), func() ([]string, error) { return c.KafkaBrokers, nil }},
 		{"--clickhouse-url", "LODESTONE_CLICKHOUSE_URL", c.ClickHouseURL, func() ([]string, error) {
 			o, err := clickhouse.Config{URL: c.ClickHouseURL}.Options()
@@ -76,23 +73,4 @@ func dialAny(ctx context.Context, addresses []string) error {
 		}
 	}
 	return first
-}
-
-// postgresAddresses returns the hosts that an address of Postgres names; none if one of them is a socket
-// in the file system.
-func postgresAddresses(url string) ([]string, error) {
-	c, err := pgconn.ParseConfig(url)
-	if err != nil {
-		// The cause may repeat the password.
-		return nil, config.Invalid("--postgres-url", "cannot be parsed", "write postgres://user:password@host:port/database")
-	}
-	hosts := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port}}, c.Fallbacks...)
-	var all []string
-	for _, h := range hosts {
-		if filepath.IsAbs(h.Host) {
-			return nil, nil
-		}
-		all = append(all, net.JoinHostPort(h.Host, strconv.Itoa(int(h.Port))))
-	}
-	return all, nil
 }

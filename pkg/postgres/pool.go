@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,14 +32,39 @@ func (c Config) Validate() error {
 	var errs []error
 	if c.URL == "" {
 		errs = append(errs, config.Invalid("--postgres-url", "is missing", "give the address of a PostgreSQL 15 or newer"))
-	} else if _, err := pgxpool.ParseConfig(c.URL); err != nil {
-		// The cause may repeat the password, so it is left out.
-		errs = append(errs, config.Invalid("--postgres-url", "cannot be parsed", "write postgres://user:password@host:port/database"))
+	} else if _, err := c.parse(); err != nil {
+		errs = append(errs, err)
 	}
 	if c.MaxConns < 1 || c.MaxConns > 1000 {
 		errs = append(errs, config.Invalid("--postgres-max-conns", "is out of range", "give a number from 1 to 1000"))
 	}
 	return errors.Join(errs...)
+}
+
+func (c Config) parse() (*pgxpool.Config, error) {
+	pc, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		// The cause may repeat the password, so it is left out.
+		return nil, config.Invalid("--postgres-url", "cannot be parsed", "write postgres://user:password@host:port/database")
+	}
+	return pc, nil
+}
+
+// Addresses returns the hosts that the URL names, with their ports; none if one of them is a socket in the
+// file system. The error names the setting.
+func (c Config) Addresses() ([]string, error) {
+	pc, err := c.parse()
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, h := range append([]*pgconn.FallbackConfig{{Host: pc.ConnConfig.Host, Port: pc.ConnConfig.Port}}, pc.ConnConfig.Fallbacks...) {
+		if filepath.IsAbs(h.Host) {
+			return nil, nil
+		}
+		all = append(all, net.JoinHostPort(h.Host, strconv.Itoa(int(h.Port))))
+	}
+	return all, nil
 }
 
 // Pool is a pool of connections, safe for concurrent use. Close ends it.
@@ -47,9 +74,9 @@ type Pool struct {
 
 // Open returns a pool without connecting: the first use does.
 func Open(ctx context.Context, c Config) (*Pool, error) {
-	pc, err := pgxpool.ParseConfig(c.URL)
+	pc, err := c.parse()
 	if err != nil {
-		return nil, config.Invalid("--postgres-url", "cannot be parsed", "write postgres://user:password@host:port/database")
+		return nil, err
 	}
 	pc.MaxConns = c.MaxConns
 	pc.ConnConfig.ConnectTimeout = 5 * time.Second
