@@ -55,7 +55,7 @@ func TestOneLeaderThatIsAwayHoldsUpNoOtherPartition(t *testing.T) {
 	require.NoError(t, err)
 	defer client.Close()
 	awaitFrom := func(least int) {
-		ctx, cancel := context.WithTimeout(background, 30*time.Second)
+		ctx, cancel := context.WithTimeout(background, patience)
 		defer cancel()
 		for {
 			fetches := client.PollFetches(ctx)
@@ -74,7 +74,7 @@ func TestOneLeaderThatIsAwayHoldsUpNoOtherPartition(t *testing.T) {
 	require.EqualValues(t, 40, waiting, "nothing is given up before Kafka has all that came before")
 	release()
 	r.stored(t, 40)
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, patience, 10*time.Millisecond)
 }
 
 // moody is a Kafka that settles records in any order and with any outcome, as a test says.

@@ -68,7 +68,7 @@ func startRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) 
 func (r *rig) write(t *testing.T, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
-		ctx, cancel := context.WithTimeout(background, 5*time.Second)
+		ctx, cancel := context.WithTimeout(background, patience)
 		require.NoError(t, r.Write(ctx, []producer.Record{record(n)}), n)
 		cancel()
 	}
@@ -94,7 +94,7 @@ func (r *rig) stored(t *testing.T, n int) (plain, marked map[int]int) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic))
 	require.NoError(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(background, 30*time.Second)
+	ctx, cancel := context.WithTimeout(background, patience)
 	defer cancel()
 	plain, marked = map[int]int{}, map[int]int{}
 	seen, last := map[uuid.UUID]bool{}, map[string]int{}
@@ -134,7 +134,9 @@ func (r *rig) holdAcks(t *testing.T) (release func()) {
 
 func TestKafkaTakesEventsAndTheSpoolStaysEmpty(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, newCluster(t), settings(t.TempDir()))
+	c := settings(t.TempDir())
+	c.After = patientAfter
+	r := newRig(t, newCluster(t), c)
 	r.write(t, 0, 20)
 	plain, marked := r.stored(t, 20)
 	require.Len(t, plain, 20)
@@ -145,10 +147,12 @@ func TestKafkaTakesEventsAndTheSpoolStaysEmpty(t *testing.T) {
 // Kafka is silent: the first request waits, the others do not, and everything arrives later.
 func TestKafkaIsSilentForAWhile(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, newCluster(t), settings(t.TempDir()))
+	c := settings(t.TempDir())
+	c.After = 4 * time.Second // which the first five must not need on a busy machine
+	r := newRig(t, newCluster(t), c)
 	r.write(t, 0, 5)
 	release := r.holdAcks(t)
-	r.write(t, 5, 100) // each within its five seconds; and only the first asks Kafka
+	r.write(t, 5, 100) // only the first asks Kafka
 	require.InDelta(t, 95, r.metric(t, "lodestone_spool_records"), 0)
 	require.InDelta(t, 1, r.metric(t, "lodestone_spool_circuit_open"), 0)
 	require.Positive(t, r.metric(t, "lodestone_spool_oldest_seconds"))
@@ -156,9 +160,9 @@ func TestKafkaIsSilentForAWhile(t *testing.T) {
 	plain, marked := r.stored(t, 100)
 	require.Len(t, marked, 95)
 	require.LessOrEqual(t, len(plain), 6, "only the one that was sent before the spool took it is there twice")
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, patience, 10*time.Millisecond)
 	require.Zero(t, r.metric(t, "lodestone_spool_oldest_seconds"))
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_circuit_open") == 0 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_circuit_open") == 0 }, patience, 10*time.Millisecond)
 	spooled := r.metric(t, "lodestone_spool_spooled_records_total")
 	r.write(t, 100, 110)
 	r.stored(t, 110)
@@ -199,12 +203,12 @@ func TestKafkaRefusesLargeMessages(t *testing.T) {
 	r := newRig(t, newCluster(t), settings(t.TempDir()))
 	fault := r.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.MessageTooLarge, Count: 8})
 	r.write(t, 0, 10)
-	require.Eventually(t, func() bool { return fault.Hits() == 8 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return fault.Hits() == 8 }, patience, 10*time.Millisecond)
 	require.Positive(t, r.metric(t, "lodestone_spool_requeued_records_total"))
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic))
 	require.NoError(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(background, 30*time.Second)
+	ctx, cancel := context.WithTimeout(background, patience)
 	defer cancel()
 	seen := map[uuid.UUID]bool{}
 	for len(seen) < 10 {
@@ -241,7 +245,7 @@ func TestSpoolIsFull(t *testing.T) {
 	var err error
 	accepted := 0
 	for err == nil {
-		ctx, cancel := context.WithTimeout(background, 5*time.Second)
+		ctx, cancel := context.WithTimeout(background, patience)
 		err = r.Write(ctx, big)
 		cancel()
 		accepted++
@@ -253,10 +257,10 @@ func TestSpoolIsFull(t *testing.T) {
 	require.Zero(t, r.metric(t, "lodestone_spool_drops_total"))
 	release()
 	require.Eventually(t, func() bool {
-		ctx, cancel := context.WithTimeout(background, 5*time.Second)
+		ctx, cancel := context.WithTimeout(background, patience)
 		defer cancel()
 		return r.Write(ctx, big) == nil
-	}, 20*time.Second, 20*time.Millisecond)
+	}, patience, 20*time.Millisecond)
 }
 
 // Neither Kafka nor the disk: nothing is accepted; when Kafka is back, the disk is not needed.
@@ -265,17 +269,17 @@ func TestNeitherKafkaNorDisk(t *testing.T) {
 	r := newRig(t, newCluster(t), settings(t.TempDir()))
 	release := r.holdAcks(t)
 	r.disk.set(func(d *brokenDisk) { d.creation = errNoSpace })
-	ctx, cancel := context.WithTimeout(background, 5*time.Second)
+	ctx, cancel := context.WithTimeout(background, patience)
 	defer cancel()
 	err := r.Write(ctx, []producer.Record{record(1)})
 	require.ErrorIs(t, err, ErrUnwritable)
 	require.ErrorIs(t, err, producer.ErrUnacknowledged)
 	release()
 	require.Eventually(t, func() bool {
-		ctx, cancel := context.WithTimeout(background, 5*time.Second)
+		ctx, cancel := context.WithTimeout(background, patience)
 		defer cancel()
 		return r.Write(ctx, []producer.Record{record(2)}) == nil
-	}, 20*time.Second, 20*time.Millisecond)
+	}, patience, 20*time.Millisecond)
 }
 
 // A crash after Kafka has acknowledged and before the position is kept: the records come again.
@@ -295,7 +299,7 @@ func TestCrashInTheMiddleOfDraining(t *testing.T) {
 	require.NoError(t, r.Stop(background))
 	dir = filepath.Join(before, "spool") // the disk as the crash left it
 	r = newRig(t, cluster, settings(dir))
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_drained_records_total") == 20 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_drained_records_total") == 20 }, patience, 10*time.Millisecond)
 	_, marked := r.stored(t, 20)
 	for n := range 20 {
 		require.LessOrEqual(t, marked[n], 2)
@@ -317,11 +321,11 @@ func TestDrainDoesNotStarveLiveEvents(t *testing.T) {
 	}
 	require.NoError(t, q.close())
 	c := settings(dir)
-	c.DrainBytes = 1 << 20 // seconds for the backlog
+	c.After, c.DrainBytes = patientAfter, 1<<16 // for the backlog it takes longer than that
 	r := newRig(t, newCluster(t), c)
 	r.circuit.open.Store(false)
 	for n := range 50 {
-		ctx, cancel := context.WithTimeout(background, 5*time.Second)
+		ctx, cancel := context.WithTimeout(background, patience)
 		require.NoError(t, r.Write(ctx, []producer.Record{record(backlog + n)}))
 		cancel()
 	}
