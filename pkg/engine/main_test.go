@@ -112,7 +112,7 @@ func pidOf(t *testing.T, dir, name string) int {
 
 func eventually(t *testing.T, condition func() bool, what string) {
 	t.Helper()
-	require.Eventually(t, condition, 30*time.Second, 10*time.Millisecond, what)
+	require.Eventually(t, condition, 3*time.Minute, 10*time.Millisecond, what)
 }
 
 func startFor(t *testing.T, s interface {

@@ -31,7 +31,7 @@ const ClickHouseMemory = 1 << 30
 
 const (
 	startTimeout = 10 * time.Minute // the first start on a machine downloads
-	stopTimeout  = 20 * time.Second
+	stopTimeout  = 3 * time.Minute
 )
 
 // shared is the one set of engines of a test process. The state is package-wide because the

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -54,7 +55,7 @@ func requireTopic(t *testing.T, brokers []string) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	require.NoError(t, err)
 	defer client.Close()
-	made, err := kadm.NewClient(client).CreateTopic(context.Background(), -1, -1, nil, "topic-"+t.Name())
+	made, err := kadm.NewClient(client).CreateTopic(context.Background(), -1, -1, nil, "topic-"+uuid.NewString())
 	require.NoError(t, err)
 	require.EqualValues(t, 4, made.NumPartitions)
 }
