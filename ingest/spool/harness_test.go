@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -40,6 +41,7 @@ type brokenDisk struct {
 	truncate error
 	syncs    int
 	fast     bool // do not sync at all
+	slow     bool // syncs after everybody else who can has gone on
 }
 
 func (d *brokenDisk) set(change func(*brokenDisk)) {
@@ -86,6 +88,9 @@ func (f *brokenFile) WriteAt(b []byte, at int64) (int, error) {
 }
 
 func (f *brokenFile) Sync() error {
+	for i := 0; f.disk.slow && i < 200; i++ {
+		runtime.Gosched()
+	}
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
 	f.disk.syncs++

@@ -99,7 +99,7 @@ func diskUsage(t fataler, dir string) (size int64) {
 
 func TestManyWritersShareOneSync(t *testing.T) {
 	t.Parallel()
-	d := &brokenDisk{}
+	d := &brokenDisk{slow: true}
 	q := open(t, t.TempDir(), d, 1<<30, 1<<30)
 	const writers, each = 64, 20
 	var wg sync.WaitGroup
