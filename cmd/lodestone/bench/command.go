@@ -15,6 +15,7 @@ type Command struct {
 	EndToEnd endToEndCommand `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
 	Query    queryCommand    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored."`
 	Storage  storageCommand  `cmd:"" help:"Measure how many bytes an event takes."`
+	Serve    serveCommand    `cmd:"" help:"Measure what crud and query need under full load."`
 	SQL      sqlCommand      `cmd:"" name:"sql" help:"Measure the questions of docs/sql.md, what heavy SQL queries do to everything else, and summaries of an address."`
 	Up       upCommand       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
 	All      allCommand      `cmd:"" help:"Measure everything."`
@@ -34,13 +35,14 @@ type allCommand struct {
 	EndToEnd endToEndOptions `embed:""`
 	Query    queryOptions    `embed:""`
 	Storage  storageOptions  `embed:""`
+	Serve    serveOptions    `embed:""`
 	SQL      sqlOptions      `embed:""`
 	Up       upOptions       `embed:""`
 }
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Collect.Validate(), c.Consume.Validate(), c.EndToEnd.Validate(), c.Query.Validate(), c.Storage.Validate(), c.SQL.Validate(), c.Up.Validate()); err != nil {
+	if err := errors.Join(c.Settings.Validate(), c.Collect.Validate(), c.Consume.Validate(), c.EndToEnd.Validate(), c.Query.Validate(), c.Storage.Validate(), c.Serve.Validate(), c.SQL.Validate(), c.Up.Validate()); err != nil {
 		return err
 	}
 	return run(ctx, c.Settings, v, commandLine(),
@@ -49,6 +51,7 @@ func (c *allCommand) Run(ctx context.Context, v Version) error {
 		c.EndToEnd.suite(),
 		c.Query.suite(),
 		c.Storage.suite(),
+		c.Serve.suite(),
 		c.SQL.suite(),
 		c.Up.suite(),
 	)

@@ -1,0 +1,191 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/cmd/lodestone/bench/traffic"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+)
+
+type serveCommand struct {
+	Settings Settings     `embed:""`
+	Options  serveOptions `embed:""`
+}
+
+// Run measures the processes of crud and query under full load.
+func (c *serveCommand) Run(ctx context.Context, v Version) error {
+	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
+		return err
+	}
+	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
+}
+
+// serveOptions are the settings of this suite alone.
+type serveOptions struct {
+	Connections int           `name:"serve-connections" default:"64" help:"Visitors, or clients of the API, at the same time."`
+	Time        time.Duration `name:"serve-time" default:"5s" help:"How long each run is measured."`
+	Rows        int64         `name:"serve-rows" default:"1000000" help:"Events that are stored while the API is asked."`
+}
+
+// Validate returns every problem of the settings.
+func (o serveOptions) Validate() error {
+	var errs []error
+	if o.Connections < 1 || o.Connections > 10_000 {
+		errs = append(errs, config.Invalid("--serve-connections", "is out of range", "give a number from 1 to 10000"))
+	}
+	if o.Time < 100*time.Millisecond || o.Time > time.Hour {
+		errs = append(errs, config.Invalid("--serve-time", "is out of range", "give a time from 100ms to 1h"))
+	}
+	if o.Rows < 100_000 {
+		errs = append(errs, config.Invalid("--serve-rows", "is too little", "give a number of at least 100000"))
+	}
+	return errors.Join(errs...)
+}
+
+func (o serveOptions) suite() suite { return suite{name: "serve", run: o.measure} }
+
+// What a run under full load shows besides.
+const (
+	requestRate  = "requests/s"
+	refusedShare = "% refused with 503"
+)
+
+func (o serveOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
+	if b.Quick {
+		o.Time /= 4
+		o.Rows = 100_000
+	}
+	return errors.Join(o.measurePages(ctx, b, e), o.measureAPI(ctx, b, e))
+}
+
+// measurePages lets visitors come, each to the landing page, to a document, and away with the file, while the
+// business makes access links and lists them.
+func (o serveOptions) measurePages(ctx context.Context, b *Bench, e *Engines) (err error) {
+	const name = "serve/crud"
+	if !b.Wanted(name) {
+		return nil
+	}
+	s := &site{b: b, e: e, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: o.Connections}}}
+	defer func() { err = errors.Join(err, s.stop(context.WithoutCancel(ctx))) }()
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	return b.Measure(ctx, Case{
+		Name:  name,
+		Title: fmt.Sprintf("crud under full load: %d visitors open landing pages and documents, and download them, while links are made and listed", o.Connections),
+		Warm:  1,
+		Sides: []Side{{Name: "crud", Run: func(ctx context.Context) (Sample, error) {
+			return o.fullLoad(ctx, s.crud, e, s.visit)
+		}}},
+		Targets: []Target{{What: "crud ≤ 100 MiB under full load", Value: Peak("crud"), AtMost: 100}},
+		Show:    []string{requestRate, refusedShare, Latency(0.5), Latency(0.99), CPU("crud"), CPU("postgres"), Peak("crud"), Steady("crud"), Peak("postgres")},
+	})
+}
+
+// measureAPI asks for lists of events and summaries, as many at once as there are connections.
+func (o serveOptions) measureAPI(ctx context.Context, b *Bench, e *Engines) (err error) {
+	const name = "serve/query"
+	if !b.Wanted(name) {
+		return nil
+	}
+	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 2)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	events := traffic.New(traffic.Year(b.Seed, o.Rows))
+	b.Sayf("serve: storing %d events", o.Rows)
+	if err := e.fillAgain(ctx, store, events, o.Rows); err != nil {
+		return err
+	}
+	account := events.Accounts()[0]
+	picks, err := pickFilters(ctx, store, account)
+	if err != nil {
+		return err
+	}
+	who, err := e.addRecipient(ctx, store, account, 1000)
+	if err != nil {
+		return err
+	}
+	address, err := FreeAddress()
+	if err != nil {
+		return err
+	}
+	process, err := b.Lodestone(ctx, e, "query", "LISTEN="+address, "LIMIT_ANALYTICS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_EMAIL_PER_MINUTE=10000000")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, process.Stop(context.WithoutCancel(ctx))) }()
+	var paths []string
+	for _, q := range append([]string{"", "per_page=100"}, combine(picks)...) {
+		paths = append(paths, "http://"+address+"/api/v1/analytics?"+q)
+	}
+	paths = append(paths, slices.Repeat([]string{"http://" + address + emailPath + url.QueryEscape(who.email)}, 5)...)
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: o.Connections}}
+	defer client.CloseIdleConnections()
+	var next atomic.Int64
+	ask := func(ctx context.Context, v *visitor) error {
+		path := paths[int(next.Add(1))%len(paths)]
+		_, err := v.fetch(ctx, client, http.MethodGet, path, who.key, nil)
+		return err
+	}
+	return b.Measure(ctx, Case{
+		Name:  name,
+		Title: fmt.Sprintf("query under full load: %d clients ask for lists by every filter and pair, and for summaries; %s events", o.Connections, million(o.Rows)),
+		Warm:  1,
+		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) { return o.fullLoad(ctx, process, e, ask) }}},
+		Targets: []Target{
+			{What: "query ≤ 100 MiB under full load", Value: Peak("query"), AtMost: 100},
+			{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048},
+		},
+		Show: []string{requestRate, refusedShare, Latency(0.5), Latency(0.99), CPU("query"), CPU("clickhouse"), CPU("postgres"), Peak("query"), Steady("query"), Peak("clickhouse")},
+	})
+}
+
+// fullLoad has as many visitors as there are connections do something again and again, and says what the process
+// took for it.
+func (o serveOptions) fullLoad(ctx context.Context, p *Process, e *Engines, do func(context.Context, *visitor) error) (Sample, error) {
+	watch, err := Watch(append(e.Processes(), p.Metered())...)
+	if err != nil {
+		return nil, err
+	}
+	visitors := make([]visitor, o.Connections)
+	begin := time.Now()
+	group, groupCtx := errgroup.WithContext(ctx)
+	for i := range visitors {
+		group.Go(func() error {
+			for time.Since(begin) < o.Time {
+				if err := do(groupCtx, &visitors[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	took := time.Since(begin)
+	use, stopErr := watch.Stop()
+	if err = errors.Join(err, stopErr); err != nil {
+		return nil, err
+	}
+	all := &visitors[0]
+	for i := range visitors[1:] {
+		all.latencies.Merge(&visitors[i+1].latencies)
+		all.refused += visitors[i+1].refused
+	}
+	answers := float64(all.latencies.Count())
+	s := Sample{requestRate: answers / took.Seconds(), refusedShare: 100 * float64(all.refused) / max(answers, 1)}
+	s.AddLatencies(&all.latencies)
+	s.AddUse(use, int64(answers))
+	return s, nil
+}
