@@ -64,7 +64,7 @@ func TestRefusedByKafka(t *testing.T) {
 	require.NotContains(t, a.body, "rejected")
 	require.Zero(t, s.metric(t, "lodestone_collector_accepted_events_total"))
 	fault.Remove()
-	require.Eventually(t, func() bool { return s.post(t, s.event()).status == 202 }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return s.post(t, s.event()).status == 202 }, patience, 50*time.Millisecond)
 }
 
 func TestLeaderMovesDuringProduce(t *testing.T) {
@@ -106,14 +106,14 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 	<-arrived
 	stopped := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		stopped <- s.Stop(ctx)
 	}()
 	require.Eventually(t, func() bool { // the door is closed
 		_, err := s.try(http.MethodGet, "/", nil)
 		return err != nil
-	}, 10*time.Second, time.Millisecond)
+	}, patience, time.Millisecond)
 	_, err := silent.ReadByte() // which is closed at once, not after the time that it could speak
 	require.ErrorIs(t, err, io.EOF)
 	select {

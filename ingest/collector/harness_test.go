@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }
 
+// patience bounds a wait for what must happen; it is no measure of speed.
+const patience = 2 * time.Minute
+
 // now is the time of the tests: all that depends on it is exact.
 var now = time.Date(2026, 3, 14, 15, 9, 26, 535_000_000, time.UTC)
 
@@ -127,11 +130,11 @@ type startStopper interface {
 // run starts a service and stops it at the end of the test, unless the test has done so.
 func run(t *testing.T, s startStopper) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	require.NoError(t, s.Start(ctx))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		require.NoError(t, s.Stop(ctx))
 	})
@@ -164,7 +167,7 @@ func producerConfig() producer.Config {
 
 func collectorConfig() collector.Config {
 	return collector.Config{
-		Listen: "127.0.0.1:0", AckTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second,
+		Listen: "127.0.0.1:0", AckTimeout: 30 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		IdleTimeout: time.Minute, MaxBodyBytes: collector.MaxBodyBytes, MaxHeaderBytes: 16 << 10, MaxConnections: 1000,
 		MaxRequests: 4096, MaxInFlight: 64 << 20,
 		ForwardedHeader: "x-forwarded-for", PrivacySignals: "honour",
@@ -279,7 +282,7 @@ func (s *stack) recordsOf(t testing.TB, topic string, n int) []*kgo.Record {
 	client, err := kgo.NewClient(kgo.SeedBrokers(s.cluster.ListenAddrs()...), kgo.ConsumeTopics(topic))
 	require.NoError(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var list []*kgo.Record
 	for len(list) < n {

@@ -151,7 +151,7 @@ func (s *stack) dial(t testing.TB, raw string) (net.Conn, *bufio.Reader) {
 	c, err := net.Dial("tcp", s.Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
 	_, err = io.WriteString(c, raw)
 	require.NoError(t, err)
 	return c, bufio.NewReader(c)
@@ -269,7 +269,7 @@ func (spaces) Read(p []byte) (int, error) {
 
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 200 * time.Millisecond })
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = time.Second })
 	_, reader := s.dial(t, "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 	require.Equal(t, 408, status(t, reader))
 }

@@ -27,7 +27,7 @@ func TestTooManyRequestsAtOnce(t *testing.T) {
 	arrived, release := s.holdAcks(t)
 	one, two := s.later(), s.later()
 	<-arrived
-	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_requests_in_flight") == 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.metric(t, "lodestone_producer_buffered_records") == 2 }, patience, time.Millisecond, "both are let in")
 	a := s.post(t, s.event())
 	require.Equal(t, 503, a.status)
 	require.Equal(t, "unavailable", a.Code)
@@ -68,7 +68,7 @@ func TestTooManyBytesAtOnce(t *testing.T) {
 			refused++
 		}
 		return refused > 0
-	}, 20*time.Second, time.Millisecond)
+	}, patience, time.Millisecond)
 	release()
 	o := <-done
 	require.NoError(t, o.err)
@@ -104,13 +104,19 @@ func (c crawl) Write(ctx context.Context, _ []producer.Record) error {
 // deadline, the others are told at once, and memory of waiting requests is bounded by their number.
 func TestLatencyUnderOverloadIsBounded(t *testing.T) {
 	t.Parallel()
-	const deadline = 3 * time.Second
+	const deadline = 20 * time.Second
+	refused := make(chan struct{}) // closed when one is: Kafka keeps all waiting until then
+	tell := sync.OnceFunc(func() { close(refused) })
+	t.Cleanup(tell)
 	s := newStack(t, func(c *collector.Config, _ *collector.Deps) {
 		c.MaxRequests, c.AckTimeout = 32, deadline
 	})
 	s.cluster.ControlKey(kmsg.Produce.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
 		s.cluster.KeepControl()
-		s.cluster.SleepControl(func() { <-time.After(20 * time.Millisecond) }) // a Kafka that is slow
+		s.cluster.SleepControl(func() { // a Kafka that is slow
+			<-refused
+			<-time.After(20 * time.Millisecond)
+		})
 		return nil, nil, false
 	})
 	const clients, each = 128, 15
@@ -135,6 +141,9 @@ func TestLatencyUnderOverloadIsBounded(t *testing.T) {
 				}
 				_, _ = io.Copy(io.Discard, response.Body)
 				_ = response.Body.Close()
+				if response.StatusCode == http.StatusServiceUnavailable {
+					tell()
+				}
 				mu.Lock()
 				counts[response.StatusCode]++
 				if response.StatusCode == http.StatusAccepted {
@@ -273,7 +282,7 @@ func TestTooManyConnections(t *testing.T) {
 			require.Eventually(t, func() bool {
 				a, err := s.try(http.MethodPost, "/v1/events", strings.NewReader(s.event()))
 				return err == nil && a.status == 202
-			}, 10*time.Second, 5*time.Millisecond, "room comes back")
+			}, patience, 5*time.Millisecond, "room comes back")
 		})
 	}
 }
@@ -281,7 +290,7 @@ func TestTooManyConnections(t *testing.T) {
 // Clients that send a byte now and then hold nothing up, and are ended when their time is over.
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 500 * time.Millisecond })
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 3 * time.Second })
 	const slow = 30
 	var readers []*bufio.Reader
 	for range slow {

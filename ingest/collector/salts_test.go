@@ -205,7 +205,7 @@ func TestSaltsStartWithoutPostgres(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, ok := s.Hash(oneID, anna, time.Now())
 		return ok
-	}, 60*time.Second, 20*time.Millisecond)
+	}, patience, 20*time.Millisecond)
 }
 
 // Without a salt the event is kept, without the hash.
