@@ -26,7 +26,7 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // clock is the real one, put forward by the test.
 type clock struct{ ahead atomic.Int64 }

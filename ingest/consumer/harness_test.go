@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // patience bounds a wait for something that must happen; it is no measure of speed.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // rig is a broker of the test's own and the shared ClickHouse.
 type rig struct {

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // rig is a broker and a Postgres database of the test's own and the shared ClickHouse.
 type rig struct {

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 type rig struct {
 	t       *testing.T

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // rig has engines of its own: months are dropped for everybody.
 type rig struct {
