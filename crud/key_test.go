@@ -67,7 +67,7 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, u.remove(t, keysPath+"/"+id).status)
 	require.Equal(t, problem.NotFound, u.remove(t, keysPath+"/"+id).problem(t).Code)
 	require.NotContains(t, u.get(t, keysPath).body, id)
-	require.Eventually(t, func() bool { return second.get(t, linksPath).status == http.StatusUnauthorized }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return second.get(t, linksPath).status == http.StatusUnauthorized }, patience, 5*time.Millisecond)
 
 	// Whoever runs the installation still sees it.
 	all, err := f.accounts.Keys(t.Context(), u.account)

@@ -97,7 +97,7 @@ func (f *fixture) settled(state string) string {
 		require.NoError(f.t, f.db.Unscoped().QueryRow(f.t.Context(),
 			"SELECT state, coalesce(errors::text, '') FROM river_job WHERE kind = 'mail' ORDER BY id DESC LIMIT 1").Scan(&got, &errs))
 		return got == state
-	}, 30*time.Second, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 	return errs
 }
 

@@ -108,7 +108,7 @@ func (f *fixture) listening(t *testing.T, pool *postgres.Pool) {
 		// Until then a job may have been missed; then a second one brings both.
 		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "ready?"}) }))
 		return len(f.got) > 0
-	}, 20*time.Second, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	require.Eventually(t, func() bool {
 		for len(f.got) > 0 {
 			<-f.got
@@ -116,7 +116,7 @@ func (f *fixture) listening(t *testing.T, pool *postgres.Pool) {
 		var left int
 		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE state <> 'completed'").Scan(&left))
 		return left == 0 && len(f.got) == 0
-	}, 20*time.Second, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 }
 
 func state(t *testing.T, pool *postgres.Pool) (state string, attempt int) {
@@ -220,7 +220,7 @@ func TestOutcomesAreCountedAndFailuresKept(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return count("state = 'discarded' AND args ->> 'text' = 'unlucky' AND cardinality(errors) = 3") == 1 &&
 			count("state = 'cancelled' AND args ->> 'text' = 'hopeless'") == 1 && count("state = 'completed'") == 1
-	}, 20*time.Second, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 	for series, want := range map[string]int{"completed": 1, "cancelled": 1, "discarded": 1, "retried": 3} {
 		require.Equal(t, want, int(value(t, f.metrics, "lodestone_queue_attempts_total", "outcome", series)), series)
 	}

@@ -242,13 +242,13 @@ func TestCrashBetween(t *testing.T) {
 	r.emit(1)
 	// What a process leaves that was killed after it had sent: the claim, and nothing else.
 	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_deliveries SET claim = gen_random_uuid(), claimed_until = $1",
-		r.clock.now().Add(25*time.Second))
+		r.clock.now().Add(10*time.Minute))
 	require.NoError(t, err)
 	r.deliver(r.hooks)
 	r.emit(1) // goes out, while the first one waits
 	other := to.next(t)
 	require.Empty(t, to.got)
-	r.clock.advance(time.Minute)
+	r.clock.advance(11 * time.Minute)
 	again := to.next(t)
 	again.verify(t, secret)
 	require.NotEqual(t, other.header.Get("Webhook-Id"), again.header.Get("Webhook-Id"))

@@ -39,7 +39,7 @@ func TestSessionEnds(t *testing.T) {
 	r.create(to.url, webhook.KindSessionEnded)
 	last := time.Now().UTC().Truncate(time.Millisecond).Add(-31 * time.Minute)
 	over, link := r.session(last, []int32{1, 2, 7}, 61_500)
-	open, _ := r.session(time.Now().Add(-29*time.Minute), []int32{}, 0)
+	open, _ := r.session(time.Now().Add(-15*time.Minute), []int32{}, 0)
 
 	// Nobody knows what happened since the counters stopped.
 	r.exec("INSERT INTO counter_state (caught_up_at) VALUES (now() - interval '2 minutes')")

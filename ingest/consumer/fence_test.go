@@ -25,7 +25,7 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 	events := r.events(3)
 	rows := r.rows(0, 0, events...)
 	s := r.store(0)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
 	before, err := s.bound(ctx, deadline)

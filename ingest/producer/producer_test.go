@@ -26,7 +26,11 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const topic = "topic"
+const (
+	topic = "topic"
+	// patience bounds a wait for what must happen; it is no measure of speed.
+	patience = 2 * time.Minute
+)
 
 func settings() producer.Config {
 	return producer.Config{
@@ -56,7 +60,7 @@ func newProducer(t testing.TB, c producer.Config, brokers []string, topics ...st
 
 func start(t testing.TB, p *producer.Producer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	require.NoError(t, p.Start(ctx))
 }
@@ -70,7 +74,7 @@ func consume(t testing.TB, brokers []string, topic string, n int) []*kgo.Record 
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic))
 	require.NoError(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var list []*kgo.Record
 	for len(list) < n {
@@ -94,7 +98,7 @@ func requireOrderedByKey(t *testing.T, brokers []string, topic string, p *produc
 				for j := range batch {
 					batch[j] = producer.Record{Topic: topic, Key: fmt.Append(nil, k), Value: fmt.Append(nil, i+j)}
 				}
-				ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+				ctx, cancel := context.WithTimeout(context.Background(), patience)
 				errs[k] = p.Write(ctx, batch)
 				cancel()
 				if errs[k] != nil {
@@ -140,7 +144,7 @@ func makeTopic(t *testing.T, brokers []string, name string) *kadm.Client {
 	require.Eventually(t, func() bool {
 		topics, err := admin.ListTopics(context.Background(), name)
 		return err == nil && len(topics[name].Partitions) == 4
-	}, 20*time.Second, 50*time.Millisecond)
+	}, patience, 50*time.Millisecond)
 	return admin
 }
 
@@ -162,19 +166,19 @@ func TestTopicMadeAnew(t *testing.T) {
 	admin := makeTopic(t, brokers, name)
 	p := newProducer(t, settings(), brokers, name)
 	start(t, p)
-	write := func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	write := func(within time.Duration) error {
+		ctx, cancel := context.WithTimeout(context.Background(), within)
 		defer cancel()
 		return p.Write(ctx, []producer.Record{{Topic: name, Key: []byte("a"), Value: []byte("b")}})
 	}
-	require.NoError(t, write())
+	require.NoError(t, write(patience))
 	_, err := admin.DeleteTopic(context.Background(), name)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, err := admin.CreateTopic(context.Background(), 4, 1, nil, name)
 		return err == nil
-	}, 30*time.Second, 50*time.Millisecond)
-	require.Eventually(t, func() bool { return write() == nil }, 60*time.Second, 50*time.Millisecond)
+	}, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return write(5*time.Second) == nil }, patience, 50*time.Millisecond)
 }
 
 func TestStartWithoutTopic(t *testing.T) {
@@ -284,7 +288,7 @@ func TestWhatIsNeverAnsweredHoldsNobodyUp(t *testing.T) {
 	go func() {
 		stuck <- p.Write(ctx, []producer.Record{{Topic: "other", Key: []byte("a"), Value: []byte("x")}})
 	}()
-	require.Eventually(t, func() bool { return fault.Hits() > 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return fault.Hits() > 0 }, patience, time.Millisecond)
 	for i := range 20 {
 		require.NoError(t, p.Write(context.Background(), []producer.Record{record(fmt.Sprint(i), "x")}))
 	}
