@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -53,7 +52,7 @@ const imageUsers = `<clickhouse>
 func clickhouseServer(t *testing.T, env ...string) string {
 	t.Helper()
 	dir := enginetest.Dir(t)
-	tcp, http := freePort(t), freePort(t)
+	tcp, http := enginetest.FreePort(t), enginetest.FreePort(t)
 	write(t, filepath.Join(dir, "config.xml"), fmt.Appendf(nil, imageConfig, dir, tcp, http))
 	write(t, filepath.Join(dir, "users.xml"), []byte(imageUsers))
 	for _, name := range []string{"config.d/lodestone.xml", "config.d/small.xml", "users.d/lodestone.xml"} {
@@ -86,7 +85,7 @@ func clickhouseServer(t *testing.T, env ...string) string {
 		}
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			_ = cmd.Process.Kill()
 			<-ended
 		}
@@ -94,7 +93,7 @@ func clickhouseServer(t *testing.T, env ...string) string {
 	})
 
 	address := fmt.Sprintf("http://127.0.0.1:%d", http)
-	deadline, poll := time.After(60*time.Second), time.NewTicker(50*time.Millisecond)
+	deadline, poll := time.After(5*time.Minute), time.NewTicker(50*time.Millisecond)
 	defer poll.Stop()
 	for {
 		if status, _ := get(t.Context(), address+"/ping"); status == 200 {
@@ -118,21 +117,13 @@ func write(t *testing.T, path string, text []byte) {
 	require.NoError(t, os.WriteFile(path, text, 0o644))
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // get returns a status and a body, or 0 and the error's text.
 func get(ctx context.Context, address string) (status int, text string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return 0, err.Error()
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	response, err := client.Do(request)
 	if err != nil {
 		return 0, err.Error()
@@ -203,7 +194,7 @@ func TestClickHouseUsers(t *testing.T) {
 
 func post(t *testing.T, address, body string) (status int, text string) {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
 	require.NoError(t, err)
 	response, err := client.Do(request)

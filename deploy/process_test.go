@@ -82,7 +82,7 @@ func (h *host) startEngines() {
 	}{clickhouse, postgres, kafka} {
 		require.NoError(t, s.Start(ctx))
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 			defer cancel()
 			require.NoError(t, s.Stop(ctx))
 		})
@@ -112,7 +112,7 @@ func (h *host) place(name string) {
 	for variable, value := range h.project.Services[name].Environment {
 		if strings.HasSuffix(variable, "_LISTEN") {
 			_, port, _ := strings.Cut(*value, ":")
-			h.listen[name+variable] = fmt.Sprintf("127.0.0.1:%d", freePort(h.t))
+			h.listen[name+variable] = fmt.Sprintf("127.0.0.1:%d", enginetest.FreePort(h.t))
 			h.replace = append(h.replace, name+":"+port, h.listen[name+variable])
 		}
 	}
@@ -166,7 +166,7 @@ func (h *host) knowsItsSettings(name string) {
 // stops it as Docker would.
 func (h *host) runs(t *testing.T, name string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := h.command(ctx, name)
 	var said bytes.Buffer

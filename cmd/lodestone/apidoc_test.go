@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,7 +58,7 @@ func TestAPIDocument(t *testing.T) {
 	require.Eventually(t, func() bool { // the page shows when a key was last used, which is written some seconds later
 		_, keys := get(t, app.env["LODESTONE_URL"]+"/api/v1/keys", app.env["LODESTONE_API_KEY"])
 		return strings.Contains(keys, `"last_used_at":"`)
-	}, time.Minute, 50*time.Millisecond)
+	}, patience, interval)
 
 	parts := strings.Split(string(text), "```")
 	require.Equal(t, 1, len(parts)%2, "every block is closed")

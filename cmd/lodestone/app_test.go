@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // patience bounds a wait for what must happen; it is no measure of speed.
 const (
-	patience = 90 * time.Second
+	patience = 5 * time.Minute
 	interval = 50 * time.Millisecond // between two looks
 )
 
@@ -92,7 +92,7 @@ func launch(t *testing.T, dir string, env []string, args ...string) *program {
 	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	// What a killed process leaves behind must not hold the test up.
-	p.cmd.WaitDelay = time.Second
+	p.cmd.WaitDelay = 5 * time.Second
 	require.NoError(t, p.cmd.Start())
 	go func() {
 		p.err = p.cmd.Wait()
@@ -151,7 +151,7 @@ func newUp(t *testing.T) *up {
 	t.Helper()
 	u := &up{t: t, dir: enginetest.Dir(t)}
 	for i := range u.ports {
-		u.ports[i] = freePort(t)
+		u.ports[i] = enginetest.FreePort(t)
 	}
 	return u
 }
@@ -177,7 +177,7 @@ func (u *up) start() {
 		default:
 			return strings.Contains(u.out.String(), "Ctrl-C stops everything")
 		}
-	}, 10*time.Minute, 20*time.Millisecond)
+	}, 15*time.Minute, 20*time.Millisecond)
 	require.Contains(u.t, u.out.String(), "Ctrl-C stops everything")
 	text, err := os.ReadFile(filepath.Join(u.dir, "data", "lodestone.env"))
 	require.NoError(u.t, err)
@@ -213,21 +213,13 @@ func (p *program) children(part string) (pids []int) {
 	return pids
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // get returns the status and the body of a GET.
 func get(t *testing.T, url, key string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+key)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	resp, err := client.Do(req)
 	if err != nil {
 		return 0, err.Error()

@@ -47,7 +47,7 @@ func (l *load) start(senders int) {
 		l.wait.Go(func() {
 			transport := &http.Transport{}
 			defer transport.CloseIdleConnections()
-			client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+			client := &http.Client{Transport: transport, Timeout: time.Minute}
 			for {
 				select {
 				case <-l.quit:

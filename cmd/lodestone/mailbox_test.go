@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +36,7 @@ func (u *up) mailTo(address, subject string) (links []string) {
 			}
 		}
 		return false
-	}, time.Minute, 50*time.Millisecond, "%s: %s\n%s", address, subject, u.out)
+	}, patience, interval, "%s: %s\n%s", address, subject, u.out)
 	return links
 }
 
@@ -85,7 +84,7 @@ func TestUpShowsItsMails(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
 		return strings.Contains(metrics, `lodestone_queue_jobs{queue="mail",state="retryable"} 2`)
-	}, time.Minute, 50*time.Millisecond)
+	}, patience, interval)
 	u.kill()
 	u.more = nil
 	u.start()
@@ -93,5 +92,5 @@ func TestUpShowsItsMails(t *testing.T) {
 	u.mailTo("an@example.com", "Your document")
 	u.mailTo(demoOwner, "New lead: an@example.com")
 	require.NotContains(t, u.out.String(), "@example.com", "a log with an address")
-	u.interrupt(5 * time.Second)
+	u.interrupt(patience)
 }

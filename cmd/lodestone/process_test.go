@@ -44,7 +44,7 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 	_, key, found := strings.Cut(oneShot("key", "create", "--account", account), "key: ")
 	require.True(t, found)
 
-	address := func() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t))) }
+	address := func() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))) }
 	serve := func(command string, more ...string) *program {
 		admin := address()
 		p := launch(t, dir, append(append(env, "LODESTONE_ADMIN_LISTEN="+admin), more...), command)

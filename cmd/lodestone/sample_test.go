@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,7 +54,7 @@ func TestUpMakesASampleOnce(t *testing.T) {
 		require.NoError(t, err)
 		return page.Data
 	}
-	u.interrupt(5 * time.Second)
+	u.interrupt(patience)
 	u.start()
 	require.Len(t, count(), 1)
 	require.Contains(t, u.out.String(), landing)
@@ -63,11 +62,11 @@ func TestUpMakesASampleOnce(t *testing.T) {
 	status, body = get(t, site+"/", "")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "There is no landing page yet")
-	u.interrupt(5 * time.Second)
+	u.interrupt(patience)
 	u.start()
 	require.Empty(t, count())
 	require.NotContains(t, u.out.String(), "/l/")
-	u.interrupt(5 * time.Second)
+	u.interrupt(patience)
 }
 
 func TestUpWithoutASample(t *testing.T) {
@@ -81,5 +80,5 @@ func TestUpWithoutASample(t *testing.T) {
 	require.Empty(t, page.Data)
 	status, _ := get(t, u.env["LODESTONE_URL"]+"/l/welcome", "")
 	require.Equal(t, http.StatusNotFound, status)
-	u.interrupt(5 * time.Second)
+	u.interrupt(patience)
 }

@@ -40,14 +40,14 @@ type station struct {
 
 func newStation(t *testing.T) *station {
 	t.Helper()
-	s := &station{t: t, dir: t.TempDir(), data: t.TempDir(), database: enginetest.Postgres(t), port: freePort(t), link: uuid.New(), keys: token.NewKeys(1)}
+	s := &station{t: t, dir: t.TempDir(), data: t.TempDir(), database: enginetest.Postgres(t), port: enginetest.FreePort(t), link: uuid.New(), keys: token.NewKeys(1)}
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: s.database, MaxConns: 2})
 	require.NoError(t, err)
 	_, err = pool.Migrate(t.Context())
 	require.NoError(t, err)
 	pool.Close()
 	s.broker = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
-	s.events, s.admin = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
+	s.events, s.admin = net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	ring, err := s.keys.Ring()
 	require.NoError(t, err)
 	s.token = ring.Sign(token.Claims{AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: s.link})
@@ -96,7 +96,7 @@ func (s *station) post(bytes int, ids ...uuid.UUID) (said, error) {
 		fmt.Fprintf(&body, `%c{"token":%q,"event_type":"page_viewed","event_id":%q,"event_data":{"a":%q}}`, "[,"[min(i, 1)], s.token, id, strings.Repeat("x", bytes))
 	}
 	body.WriteByte(']')
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	resp, err := client.Post("http://"+s.events+"/v1/events", "application/json", strings.NewReader(body.String()))
 	if err != nil {
 		return said{}, err
@@ -199,7 +199,7 @@ func TestWhatKafkaAndTheSpoolBothHaveIsStoredOnce(t *testing.T) {
 	store := clickhouse.Config{URL: enginetest.ClickHouse(t)}
 	_, err = clickhouse.Migrate(t.Context(), store)
 	require.NoError(t, err)
-	admin := net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
+	admin := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	launch(t, s.dir, append(s.environment(), "LODESTONE_CLICKHOUSE_URL="+store.URL, "LODESTONE_ADMIN_LISTEN="+admin), "consumer")
 	s.await("everything is stored or dropped", func() bool {
 		return metric(t, admin, "lodestone_consumer_rows_total")+metric(t, admin, "lodestone_consumer_repeats_total") == float64(2*len(ids))

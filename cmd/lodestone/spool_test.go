@@ -42,7 +42,7 @@ func (l *ledger) start(senders int) {
 		l.wait.Go(func() {
 			transport := &http.Transport{}
 			defer transport.CloseIdleConnections()
-			client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+			client := &http.Client{Transport: transport, Timeout: time.Minute}
 			for {
 				select {
 				case <-l.quit:
@@ -113,7 +113,7 @@ func TestCollectorKilledWithASpool(t *testing.T) {
 	require.NoError(t, err)
 	pool.Close()
 
-	port, data := freePort(t), t.TempDir()
+	port, data := enginetest.FreePort(t), t.TempDir()
 	broker := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	startKafka := func() *kfake.Cluster {
 		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(data), kfake.SyncWrites(),
@@ -124,7 +124,7 @@ func TestCollectorKilledWithASpool(t *testing.T) {
 	keys := token.NewKeys(1)
 	ring, err := keys.Ring()
 	require.NoError(t, err)
-	dir, events, admin := t.TempDir(), net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
+	dir, events, admin := t.TempDir(), net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	collector := func() *program {
 		p := launch(t, dir, []string{
 			"LODESTONE_KAFKA_BROKERS=" + broker, "LODESTONE_POSTGRES_URL=" + database, "LODESTONE_TOKEN_KEYS=" + keys.Keys,

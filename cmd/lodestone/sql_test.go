@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -199,5 +198,5 @@ func TestSQLFollowsTheAPI(t *testing.T) {
 	await(title + "\t1\n")
 	require.NoError(t, api.DeleteLeadMagnet(t.Context(), magnet.ID, true))
 	await("")
-	u.interrupt(5 * time.Second)
+	u.interrupt(patience)
 }

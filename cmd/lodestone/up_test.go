@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,7 +53,7 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	defer func() { require.NoError(t, slow.Close()) }()
 	_, err = slow.Write([]byte("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"))
 	require.NoError(t, err)
-	u.interrupt(5 * time.Second)
+	u.interrupt(patience)
 	require.Empty(t, u.children(""))
 	u.start()
 	require.Equal(t, key, u.env["LODESTONE_API_KEY"], "a key that still works is kept")
@@ -63,7 +62,7 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	status, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
 	require.Equal(t, 200, status)
 	require.Contains(t, metrics, "lodestone_consumer_rows_total")
-	u.interrupt(5 * time.Second)
+	u.interrupt(patience)
 }
 
 func TestUpSurvivesTheKillOfEverythingAndOfClickHouse(t *testing.T) {

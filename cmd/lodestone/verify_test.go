@@ -27,7 +27,7 @@ func TestDeadLettersAndVerify(t *testing.T) {
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","),
 		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
 		"LODESTONE_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
-		"LODESTONE_ADMIN_LISTEN=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t))),
+		"LODESTONE_ADMIN_LISTEN=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))),
 	}
 	lodestone := func(code int, args ...string) string {
 		p := launch(t, t.TempDir(), env, args...)
