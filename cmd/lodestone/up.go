@@ -35,7 +35,7 @@ const (
 	upStartTimeout     = 15 * time.Minute // the first start on a machine downloads the engines
 	upStopTimeout      = 1500 * time.Millisecond
 	upGrace            = 300 * time.Millisecond // of upStopTimeout, for mails and webhooks in flight
-	upEnginesTimeout   = 10 * time.Second // more than all of them take one after another, each being killed in the end
+	upEnginesTimeout   = 10 * time.Second       // more than all of them take one after another, each being killed in the end
 	upPartitions       = 4
 	upPostgresMaxConns = 20 // all parts share one pool
 )
