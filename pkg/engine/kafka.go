@@ -11,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"lodestone/pkg/engine/flush"
 	"lodestone/pkg/service"
 )
 
@@ -61,6 +62,7 @@ type Kafka struct {
 	o       KafkaOptions
 	port    int
 	cluster *kfake.Cluster
+	flusher *flush.Flusher // nil: without syncs
 }
 
 // NewKafka returns a broker that is not started yet.
@@ -91,8 +93,12 @@ func (k *Kafka) run(ctx context.Context, ready func()) (err error) {
 	if err := k.open(); err != nil {
 		return err
 	}
-	defer k.cluster.Close()
+	defer func() { err = errors.Join(err, k.close()) }()
 	ready()
+	var broken <-chan error
+	if k.flusher != nil {
+		broken = k.flusher.Broken()
+	}
 	// The broker's own timer for this does not come back after a restart.
 	tick := time.NewTicker(k.o.RetentionInterval)
 	defer tick.Stop()
@@ -100,10 +106,20 @@ func (k *Kafka) run(ctx context.Context, ready func()) (err error) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case err := <-broken:
+			return err
 		case <-tick.C:
 			k.cluster.ApplyRetention()
 		}
 	}
+}
+
+func (k *Kafka) close() error {
+	k.cluster.Close()
+	if k.flusher == nil {
+		return nil
+	}
+	return k.flusher.Close()
 }
 
 func (k *Kafka) open() error {
@@ -112,12 +128,13 @@ func (k *Kafka) open() error {
 		if err != nil {
 			return err
 		}
+		logDir := filepath.Join(k.o.Dir, "log")
 		options := []kfake.Opt{
 			kfake.NumBrokers(1),
 			kfake.Ports(ports["tcp"]),
 			kfake.ClusterID("lodestone"),
 			kfake.DefaultNumPartitions(k.o.Partitions),
-			kfake.DataDir(filepath.Join(k.o.Dir, "log")),
+			kfake.DataDir(logDir),
 			kfake.WithLogger(kafkaLogger{k.o.Log}),
 			kfake.BrokerConfigs(map[string]string{
 				"log.segment.bytes":   strconv.FormatInt(k.o.SegmentBytes, 10),
@@ -126,7 +143,9 @@ func (k *Kafka) open() error {
 			}),
 		}
 		if !k.o.NoSync {
-			options = append(options, kfake.SyncWrites())
+			// Instead of kfake.SyncWrites, which syncs two files for each batch, one after another, while all else waits.
+			k.flusher = flush.New(logDir)
+			options = append(options, kfake.ListenFn(k.flusher.Listen))
 		}
 		cluster, err := kfake.NewCluster(options...)
 		if err == nil {
