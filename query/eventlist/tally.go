@@ -72,16 +72,17 @@ func (f Filter) isOfKind() bool { return f.LeadMagnetID != nil || f.Type != 0 ||
 // totalStatement counts without telling days.
 func totalStatement(f Filter) scope.Statement {
 	pieces := f.pieces(false)
-	return union("event count", "SELECT sum(n)", "", "SELECT %toInt64(count()) AS n", "", pieces)
+	// It is the key that is counted, so any projection is as good: one is planned, not five.
+	return union("event count", "by_day", "SELECT sum(n)", "", "SELECT %toInt64(count()) AS n", "", pieces)
 }
 
 // daysStatement counts day by day.
 func daysStatement(f Filter) scope.Statement {
-	pieces := []piece{{conditions: f.conditions()}}
+	pieces, projection := []piece{{conditions: f.conditions()}}, "by_link"
 	if !f.isNarrow() {
-		pieces = f.pieces(true)
+		pieces, projection = f.pieces(true), "by_day"
 	}
-	return union("event days",
+	return union("event days", projection,
 		"SELECT day, sum(n) AS events", "GROUP BY day\nHAVING events != 0\nORDER BY day DESC",
 		"SELECT toDate(created_at) AS day, %toInt64(count()) AS n", "GROUP BY day", pieces)
 }
@@ -151,7 +152,7 @@ func minTime(a, b time.Time) time.Time {
 }
 
 // union puts a statement together: each is the SELECT of a piece, in which % stands for its sign.
-func union(name, selection, ending, each, eachEnding string, pieces []piece) scope.Statement {
+func union(name, projection, selection, ending, each, eachEnding string, pieces []piece) scope.Statement {
 	params := map[string]string{}
 	selects := make([]string, len(pieces))
 	for i, p := range pieces {
@@ -166,7 +167,7 @@ func union(name, selection, ending, each, eachEnding string, pieces []piece) sco
 	return scope.Statement{
 		Name:   name,
 		SQL:    join("\n", selection, "FROM\n(\n"+strings.Join(selects, "\nUNION ALL\n")+"\n)", ending),
-		Params: params,
+		Params: params, Projection: projection, AtOnce: true,
 	}
 }
 

@@ -78,6 +78,12 @@ type Statement struct {
 	// Params holds the values in ClickHouse's text form. Only forms without characters to escape
 	// may go in: UUIDs, numbers, names of our own, and lists of them (see clickhouse.UUIDs).
 	Params map[string]string
+	// Projection is the one that is to answer, if one is: ClickHouse then plans none of the others, half a
+	// millisecond each. It decides nothing but how the rows are read; "" leaves the choice to ClickHouse.
+	Projection string
+	// AtOnce reads all columns of a granule at once, instead of those of the conditions first: a step less for each
+	// part, where there are few columns or each granule has something that is asked for.
+	AtOnce bool
 }
 
 // Row is the row that is read.
@@ -132,25 +138,32 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 	params := native.Parameters{}
 	maps.Copy(params, s.Params)
 	params["account"] = account.String()
-	return native.Context(ctx,
-		native.WithParameters(params),
-		native.WithSettings(native.Settings{
-			"additional_table_filters": filters(account),
-			"readonly":                 1,
-			"max_memory_usage":         c.limits.MemoryBytes,
-			// The driver sets a later one from the deadline, if that is not within a second.
-			"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
-			"log_comment":        "lodestone query: " + s.Name,
-			// Queries are short, and many run at once: handing one over between threads of the server, to
-			// compute or to read a file, takes longer than it saves.
-			"max_threads":                  1,
-			"local_filesystem_read_method": "pread",
-			// It remembers which granules a condition leaves out: what one account's query
-			// left out must never be taken for what another's would.
-			"use_query_condition_cache": 0,
-		}),
-		native.WithoutProfileEvents(),
-	)
+	settings := native.Settings{
+		"additional_table_filters": filters(account),
+		"readonly":                 1,
+		"max_memory_usage":         c.limits.MemoryBytes,
+		// The driver sets a later one from the deadline, if that is not within a second.
+		"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
+		"log_comment":        "lodestone query: " + s.Name,
+		// Queries are short, and many run at once: handing one over between threads of the server, to
+		// compute or to read a file, takes longer than it saves.
+		"max_threads":                  1,
+		"local_filesystem_read_method": "pread",
+		// It remembers which granules a condition leaves out: what one account's query
+		// left out must never be taken for what another's would.
+		"use_query_condition_cache": 0,
+		// Statistics of columns choose between plans, of which our statements have one: looking them up
+		// takes up to 2 ms.
+		"use_statistics": 0,
+	}
+	if s.Projection != "" {
+		settings["preferred_optimize_projection_name"] = s.Projection
+	}
+	if s.AtOnce {
+		settings["optimize_move_to_prewhere"] = 0
+		settings["query_plan_optimize_prewhere"] = 0
+	}
+	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
 }
 
 // filters returns the text of a map from table to condition, in ClickHouse's form.
