@@ -24,10 +24,10 @@ func try(t *testing.T, tags string, brokers, rate int, steps ...string) *report 
 	require.NoError(t, os.Chmod(dir, 0o711))
 	programs := filepath.Join(dir, "bin")
 	require.NoError(t, buildPrograms(t.Context(), programs, tags))
-	ctx, cancel := context.WithTimeout(t.Context(), 12*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 35*time.Minute)
 	defer cancel()
 	r, err := chaos(ctx, options{
-		Seed: 20261, Rate: rate, Senders: 8, Brokers: brokers, Steps: steps, Pause: 1500 * time.Millisecond, Recover: 3 * time.Minute,
+		Seed: 20261, Rate: rate, Senders: 8, Brokers: brokers, Steps: steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
 		NoSpool: tags == "chaos_early_ack", // it would save most of what was acknowledged too early
 		Dir:     dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
