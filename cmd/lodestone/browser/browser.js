@@ -20,7 +20,7 @@ let started;
 // so nothing leaves the machine.
 function browser() {
   started ??= chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout: patience,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync',
       // Beacons that outlive their page carry the browser's own name, not the visitor's.

@@ -27,10 +27,10 @@ test('home: a newcomer sees each page that they read', async (t) => {
   const said = (text) => v.page.locator('.moments li', { hasText: address }).filter({ hasText: text }).waitFor({ state: 'attached' });
   await said('asked for the document');
   await said('opened the document');
-  await tab.waitForTimeout(900); // reading
+  await tab.waitForTimeout(1500); // reading
   await tab.keyboard.press('ArrowRight');
   await said('read page 1 for');
-  await tab.waitForTimeout(900);
+  await tab.waitForTimeout(1500);
   await tab.keyboard.press('ArrowRight');
   await said('read page 2 for');
   await v.page.bringToFront();

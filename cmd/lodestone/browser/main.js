@@ -19,7 +19,7 @@ if (files.length === 0) throw new Error(`no test file is called ${wanted.join(' 
 for (const f of files) await import(new URL(f, here));
 
 describe('pages', { concurrency: Math.max(2, availableParallelism()) }, () => {
-  for (const { name, run } of tests) it(name, { timeout: 180_000 }, run);
+  for (const { name, run } of tests) it(name, { timeout: 900_000 }, run);
   after(async () => {
     await writeMeasurements();
     await stop();

@@ -41,7 +41,7 @@ test('the whole story', async (t) => {
   for (const n of [1, 2, 3, 4]) {
     await page.evaluate((k) => document.querySelector(`.page[data-page="${k}"]`).scrollIntoView(), n);
     await page.locator(`.page[data-page="${n}"] > canvas`).waitFor({ state: 'attached' });
-    await page.waitForTimeout(800); // reading
+    await page.waitForTimeout(1500); // reading
   }
   await page.touchscreen.tap(180, 320); // brings the tools back, which hid while reading
   const [file] = await Promise.all([page.waitForEvent('download'), page.locator('#download').click()]);

@@ -53,14 +53,14 @@ test('viewer: the events are those of the reading', async (t) => {
   const v = await newDesktop(t);
   await v.page.goto(link.url);
   await ready(v.page);
-  await read(v.page, 900);
+  await read(v.page, 1500);
   for (const n of [2, 3, 4]) {
     await v.page.keyboard.press('ArrowRight');
     await drawn(v.page, n);
-    await read(v.page, 900);
+    await read(v.page, 1500);
   }
   await v.page.keyboard.press('Home'); // back to the first, past the others
-  await read(v.page, 900);
+  await read(v.page, 1500);
   await v.page.goto('about:blank');
   const all = await eventsOf({ access_link_id: link.id }, 5);
   assert.deepEqual(viewed(all).sort(), [1, 1, 2, 3, 4]);
@@ -80,12 +80,12 @@ test('viewer: a hidden page is not read, and what was read is told at once', asy
   const v = await newDesktop(t);
   await v.page.goto(link.url);
   await ready(v.page);
-  await read(v.page, 700);
+  await read(v.page, 1200);
   await hide(v.page, true);
   const [first] = await eventsOf({ access_link_id: link.id }, 1);
-  await read(v.page, 2500); // nobody does
+  await read(v.page, 6000); // nobody does
   await hide(v.page, false);
-  await read(v.page, 700);
+  await read(v.page, 1200);
   await v.page.goto('about:blank');
   const all = await eventsOf({ access_link_id: link.id }, 2);
   assert.deepEqual(viewed(all), [1, 1]);
@@ -94,7 +94,7 @@ test('viewer: a hidden page is not read, and what was read is told at once', asy
   const times = all.map((e) => Date.parse(e.created_at));
   assert.ok(Math.abs(times[1] - times[0]) >= 3000, 'the hidden time lies between');
   assert.ok(sum >= 1200, `${sum} ms`);
-  assert.ok(all.every((e) => e.event_data.duration_ms < 2500 + 700), JSON.stringify(all.map((e) => e.event_data)));
+  assert.ok(all.every((e) => e.event_data.duration_ms < 6000), JSON.stringify(all.map((e) => e.event_data)));
 });
 
 test('viewer: a tunnel costs no event', async (t) => {
@@ -102,7 +102,7 @@ test('viewer: a tunnel costs no event', async (t) => {
   const v = await newPhone(t, { expected: [/ERR_INTERNET_DISCONNECTED/] });
   await v.page.goto(link.url);
   await ready(v.page);
-  await read(v.page, 800);
+  await read(v.page, 1500);
   await v.offline();
   for (const n of [2, 3]) {
     await v.page.evaluate((page) => document.querySelector(`.page[data-page="${page}"]`).scrollIntoView(), n);
@@ -121,10 +121,10 @@ test('viewer: a tab closed in the middle of reading', async (t) => {
   const v = await newDesktop(t);
   await v.page.goto(link.url);
   await ready(v.page);
-  await read(v.page, 800);
+  await read(v.page, 1500);
   await v.page.keyboard.press('ArrowRight');
   await v.page.waitForFunction(() => document.querySelector('#number').value === '2');
-  await read(v.page, 800);
+  await read(v.page, 1500);
   await v.context.newPage(); // so that the browser has a window left
   await v.page.close({ runBeforeUnload: true });
   assert.deepEqual(viewed(await eventsOf({ access_link_id: link.id }, 2)).sort(), [1, 2]);
@@ -184,9 +184,9 @@ test('viewer: a link for one view', async (t) => {
 
 test('viewer: links that do not open', async (t) => {
   const v = await newPhone(t, { expected: [/404|410/] });
-  const end = Date.now() + 10_000;
+  const inactive = await newGuide(); // the document is there from now on
+  const end = Date.now() + 15_000;
   const expired = await newGuide({ expires_at: new Date(end).toISOString() });
-  const inactive = await newGuide();
   await api('PATCH', `/api/v1/access-links/${inactive.id}`, { is_active: false });
   await v.page.waitForTimeout(Math.max(0, end + 100 - Date.now()));
   for (const [url, status, words] of [
