@@ -47,6 +47,7 @@ type Collector struct {
 	rooms     rooms
 	admission admission
 	limit     *addressLimit
+	known     *known
 	server    *fasthttp.Server
 	batches   sync.Pool // of *batch
 	spaces    sync.Pool // of *space
@@ -89,6 +90,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		arriving:  arrivals{most: c.MaxInFlight},
 		admission: admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
 		limit:     newAddressLimit(c.AddressLimit),
+		known:     newKnown(),
 		metrics:   m,
 		failed:    make(chan error, 1),
 	}

@@ -17,6 +17,7 @@ type Source struct {
 	began  time.Time       // moments are counted from here, by the monotonic clock
 	mu     sync.Mutex
 	live   map[int64]*shared
+	past   int64 // up to here, moments were given free
 }
 
 // shared is the context of one moment.
@@ -50,16 +51,29 @@ func (s *Source) At(t time.Time) context.Context {
 	if c := s.live[moment]; c != nil {
 		return c
 	}
-	for m, c := range s.live {
-		if c.Err() != nil {
-			c.cancel()
-			delete(s.live, m)
-		}
-	}
+	s.sweep()
 	ctx, cancel := context.WithDeadline(s.parent, s.began.Add(time.Duration(moment)*Grain))
 	c := &shared{ctx, cancel, s}
+	if moment < s.past { // it has ended, and nobody would give it free
+		cancel()
+		return c
+	}
 	s.live[moment] = c
 	return c
+}
+
+// sweep gives free what has ended. It looks at each moment once.
+func (s *Source) sweep() {
+	now := int64(time.Since(s.began) / Grain)
+	for ; s.past < now && len(s.live) > 0; s.past++ {
+		if c := s.live[s.past]; c != nil && c.Err() != nil {
+			c.cancel()
+			delete(s.live, s.past)
+		} else if c != nil {
+			return // its timer is late
+		}
+	}
+	s.past = max(s.past, now)
 }
 
 // Within returns a context that ends with ctx, and after d or up to Grain later. If ctx comes from a

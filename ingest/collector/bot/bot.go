@@ -13,7 +13,10 @@ type Request struct {
 }
 
 // Rules are all rules together. They are safe for concurrent use.
-type Rules struct{ crawlers *Crawlers }
+type Rules struct {
+	crawlers *Crawlers
+	seen     memory
+}
 
 // NewRules reads the list of crawlers. It takes some milliseconds.
 func NewRules() (*Rules, error) {
@@ -21,16 +24,20 @@ func NewRules() (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rules{crawlers}, nil
+	return &Rules{crawlers, newMemory()}, nil
 }
 
 // Classify returns the name of the first rule that takes the sender for a program, or "". Who it
 // is comes before what it does: mail-scanner:…, crawler:…, prefetch, head.
 func (r *Rules) Classify(q Request) string {
-	if rule := mailScanner(q.UserAgent); rule != "" {
-		return rule
+	rule, slot := r.seen.recall(q.UserAgent)
+	if slot != nil {
+		if rule = mailScanner(q.UserAgent); rule == "" {
+			rule = r.crawlers.Classify(q)
+		}
+		slot.remember(q.UserAgent, rule)
 	}
-	if rule := r.crawlers.Classify(q); rule != "" {
+	if rule != "" {
 		return rule
 	}
 	switch {

@@ -127,8 +127,20 @@ func TestClassifyAllocatesNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { c.Classify(Request{UserAgent: agent}) }))
 }
 
+func TestRulesGiveTheSameAnswerAgain(t *testing.T) {
+	t.Parallel()
+	r, err := NewRules()
+	require.NoError(t, err)
+	for range 3 {
+		require.Empty(t, r.Classify(Request{UserAgent: []byte(chrome)}))
+		require.Equal(t, "head", r.Classify(Request{UserAgent: []byte(chrome), Head: true}))
+		require.Equal(t, "mail-scanner:GoogleImageProxy", r.Classify(Request{UserAgent: []byte("via ggpht.com GoogleImageProxy"), Head: true}))
+	}
+}
+
 func BenchmarkClassify(b *testing.B) {
-	c := classifier(b)
+	c, err := NewRules()
+	require.NoError(b, err)
 	for name, agent := range map[string][]byte{
 		"person":  []byte(chrome),
 		"bot":     []byte("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"),
@@ -142,7 +154,7 @@ func BenchmarkClassify(b *testing.B) {
 		})
 		b.Run(name+"/unseen", func(b *testing.B) {
 			for b.Loop() {
-				c.classify(Request{UserAgent: agent})
+				c.crawlers.Classify(Request{UserAgent: agent})
 			}
 		})
 	}

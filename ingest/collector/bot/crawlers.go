@@ -19,7 +19,6 @@ const rulePrefix = "crawler:"
 type Crawlers struct {
 	patterns []pattern
 	index    *literals
-	seen     memory
 }
 
 type pattern struct {
@@ -29,7 +28,7 @@ type pattern struct {
 
 // NewCrawlers reads the list, which is part of the program. It takes some milliseconds.
 func NewCrawlers() (*Crawlers, error) {
-	c := &Crawlers{seen: newMemory()}
+	c := &Crawlers{}
 	var words []word
 	for number, line := range strings.Split(crawlersFile, "\n") {
 		if line == "" || line[0] == '#' {
@@ -57,15 +56,6 @@ func NewCrawlers() (*Crawlers, error) {
 // Classify returns the rule of the first pattern of the list that the user agent matches, or "".
 // An empty user agent matches none: privacy tools and servers leave it out.
 func (c *Crawlers) Classify(r Request) string {
-	rule, slot := c.seen.recall(r.UserAgent)
-	if slot != nil {
-		rule = c.classify(r)
-		slot.remember(r.UserAgent, rule)
-	}
-	return rule
-}
-
-func (c *Crawlers) classify(r Request) string {
 	first := len(c.patterns)
 	c.index.find(r.UserAgent, func(id int) {
 		if id < first && (c.patterns[id].regexp == nil || c.patterns[id].regexp.Match(r.UserAgent)) {
