@@ -38,6 +38,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	collector.CollectEagerly()
 	p := newProcess(c.Process)
 	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
