@@ -61,11 +61,12 @@ const (
 )
 
 func (o serveOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
+	settings := o
 	if b.Quick {
-		o.Time /= 4
-		o.Rows = 100_000
+		settings.Time /= 4
+		settings.Rows = 100_000
 	}
-	return errors.Join(o.measurePages(ctx, b, e), o.measureAPI(ctx, b, e))
+	return errors.Join(settings.measurePages(ctx, b, e), settings.measureAPI(ctx, b, e))
 }
 
 // measurePages lets visitors come, each to the landing page, to a document, and away with the file, while the
