@@ -26,12 +26,12 @@ func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its
 		args  []string
 		cases []string // some of those that have to be there
 	}{
-		{"collect", []string{"--collect-time=600ms"}, []string{
+		{"collect", []string{"--collect-time=2s"}, []string{
 			"collect/embedded/one/512", "collect/embedded/one/16", "collect/embedded/batch/100", "collect/embedded/latency",
 		}},
 		{"query", []string{"--query-rows=100000", "--query-requests=1"}, []string{"query/100000/first page", "query/100000/cursor"}},
 		{"storage", []string{"--storage-rows=100000"}, []string{"storage"}},
-		{"serve", []string{"--serve-time=400ms", "--serve-connections=8"}, []string{"serve/crud", "serve/query"}},
+		{"serve", []string{"--serve-time=2s", "--serve-connections=8"}, []string{"serve/crud", "serve/query"}},
 		{"consume", []string{"--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/embedded/4"}},
 		{"end-to-end", []string{"--end-to-end-time=8s", "--end-to-end-rate=1000"}, []string{"end-to-end/embedded"}},
 		{"sql", []string{"--sql-rows=20000", "--sql-links=50", "--sql-questions=" + questions}, []string{"sql/email", "sql/questions", "sql/beside"}},

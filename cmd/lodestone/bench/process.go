@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,7 +23,7 @@ import (
 )
 
 const (
-	startPatience = time.Minute
+	startPatience = 3 * time.Minute
 	stopPatience  = 30 * time.Second
 )
 
@@ -116,13 +119,34 @@ func cleanEnvironment() []string {
 	return all
 }
 
-// FreeAddress returns an address of this machine that nobody listens on.
+// Ports for what the bench starts lie between those of engines and those that the system gives to whoever
+// asks for any, so that nobody takes one between its choice and its use: the bench itself opens hundreds of
+// connections, and much else may run beside it.
+const (
+	firstPort = 32_001
+	lastPort  = 32_767
+)
+
+// FreeAddress goes through the ports from anywhere, for two benches beside each other.
+var (
+	beginning = rand.Uint32N(lastPort - firstPort + 1)
+	given     atomic.Uint32
+)
+
+// FreeAddress returns an address of this machine that nobody listens on, and that it has not returned lately.
 func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a numeric address: nothing to wait for
-	if err != nil {
-		return "", err
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+int((beginning+given.Add(1))%(lastPort-firstPort+1))))
+		l, err := net.Listen("tcp", address) //nolint:noctx // a numeric address: nothing to wait for
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return address, l.Close()
 	}
-	return l.Addr().String(), l.Close()
+	return "", fmt.Errorf("no free port found between %d and %d on 127.0.0.1", firstPort, lastPort)
 }
 
 // answers asks an address for a 2xx.
