@@ -97,7 +97,7 @@ func TestPullsMissNothing(t *testing.T) {
 		require.NoError(t, conn.QueryRow(ctx, "SELECT max(elapsed) FROM system.processes WHERE query_kind = 'Insert'").Scan(&oldest))
 		require.Greater(t, time.Since(at).Seconds()+1, oldest, "never past the beginning of an insert that runs")
 		return oldest > 1
-	}, time.Minute, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 	require.NoError(t, batch.Send())
 	got, _ = s.pull(account, next)
 	require.Contains(t, got, slow.String(), "its insert was under way")

@@ -28,7 +28,7 @@ func TestSettledStaysBehindInserts(t *testing.T) {
 		var oldest float64
 		require.NoError(t, conn.QueryRow(ctx, "SELECT max(elapsed) FROM system.processes WHERE query_kind = 'Insert'").Scan(&oldest))
 		return oldest > 1.5
-	}, time.Minute, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 	require.NoError(t, batch.Send())
 	var stored time.Time
 	require.NoError(t, conn.QueryRow(ctx, "SELECT stored_at FROM lodestone.events WHERE account_id = toUUID(?)", account.String()).Scan(&stored))
@@ -40,5 +40,5 @@ func TestSettledStaysBehindInserts(t *testing.T) {
 		until, err := door.Settled(ctx)
 		require.NoError(t, err)
 		return until.After(stored.Add(-10 * time.Second))
-	}, time.Minute, 100*time.Millisecond, "and goes on when it has ended")
+	}, 3*time.Minute, 100*time.Millisecond, "and goes on when it has ended")
 }
