@@ -237,7 +237,7 @@ func (c *collectBench) latency(ctx context.Context) error {
 		return o
 	}
 	return c.Measure(ctx, Case{
-		Name: name, Title: c.title("one event a request at half the highest rate, open loop, from the time at which it was to be sent"), Show: shownOfLoad,
+		Name: name, Title: c.title("one event a request at half the highest rate, open loop, from the time at which it was to be sent"), Warm: 1, Show: shownOfLoad,
 		Sides: []Side{c.side(system, system, load), c.side(ackLimit, ackLimit, load)},
 		Targets: []Target{
 			{What: "p50 ≤ 3 ms", Value: Latency(0.5), AtMost: 3},
