@@ -160,7 +160,7 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 		settings["preferred_optimize_projection_name"] = s.Projection //nolint:misspell // the server spells it
 	}
 	if s.AtOnce {
-		settings["optimize_move_to_prewhere"] = 0 //nolint:misspell // the server spells it
+		settings["optimize_move_to_prewhere"] = 0    //nolint:misspell // the server spells it
 		settings["query_plan_optimize_prewhere"] = 0 //nolint:misspell // the server spells it
 	}
 	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
