@@ -18,6 +18,7 @@ type block struct {
 
 	began  time.Time // when the first of its records was read
 	oldest int64     // Unix milliseconds when the collector got the oldest of its rows
+	late   bool      // its records waited in the log before they were read
 
 	cost int64 // of the records it covers, in the buffer
 	turn *turn // which a large block has; nil: none
@@ -73,6 +74,15 @@ func (b *block) rows() []int64 {
 		return nil
 	}
 	return b.table.offsets()
+}
+
+// mostReserved is how many rows a table is made for at once at the most.
+const mostReserved = 1 << 16
+
+// reserve makes room for so many rows at once: growing by and by takes several times the memory.
+func (b *block) reserve(rows int) {
+	b.table = b.tables.take()
+	b.table.reserve(min(rows, mostReserved))
 }
 
 // add makes the record that was decoded last a row.

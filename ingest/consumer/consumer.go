@@ -27,6 +27,7 @@ type Consumer struct {
 	metrics    *metrics
 	streams    map[string]stream
 	buffer     *buffer
+	pool       recordPool
 	turns      chan *turn // those that no block has
 
 	mu      sync.Mutex

@@ -132,3 +132,24 @@ func (t *eventTable) input(before time.Time) proto.Input {
 }
 
 func (t *eventTable) reset() { t.columns.Reset() }
+
+// dataBytes is how long event_data is, roughly.
+const dataBytes = 40
+
+func (t *eventTable) reserve(rows int) {
+	for _, ids := range []*proto.ColUUID{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.accessLinkID, &t.sessionID, &t.eventID} {
+		reserve(ids, rows)
+	}
+	reserve(&t.eventType, rows)
+	reserve(&t.eventData.Pos, rows)
+	reserve(&t.eventData.Buf, rows*dataBytes)
+	reserve(&t.magnetVersion, rows)
+	reserve(&t.page, rows)
+	reserve(&t.durationMS, rows)
+	reserve(&t.ipHash, rows)
+	reserve(&t.userAgent.keys, rows)
+	reserve(&t.bot.keys, rows)
+	reserve(&t.createdAt.Data, rows)
+	reserve(&t.receivedAt.Data, rows)
+	t.place.reserve(rows)
+}

@@ -27,6 +27,8 @@ type filler struct {
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
 	block   *block        // that is being filled; nil: none is free
 
+	unfed bool // nothing came while it had a turn: it asks for the next one when it has a record
+
 	blocked  *atomic.Bool  // ClickHouse refuses the block before this one, so it needs no turn
 	yielding chan struct{} // has one element after blocked was set
 
@@ -39,8 +41,37 @@ type filler struct {
 // for their blocks.
 const behindAge = 5 * time.Second
 
+// backlogPart is the part of a block that waits in the log where there is something to catch up with.
+const backlogPart = 10
+
 // behind reports whether more than a block waits in the log.
 func (f *filler) behind() bool { return f.end.Load()-f.read > int64(f.cfg.BlockRows) }
+
+// backlog reports whether so much waits in the log that what is read next has waited there for a while.
+func (f *filler) backlog() bool { return f.end.Load()-f.read > int64(f.cfg.BlockRows)/backlogPart }
+
+// patient reports whether there is so much to catch up with that a block waits for its turn before anything is read for it:
+// so the buffer is for those that have theirs, and their blocks get large however many partitions there are.
+func (f *filler) patient() bool { return f.backlog() && !f.blocked.Load() }
+
+// wantsMore reports whether more is to be fetched for the block, if nothing waits. While there is much to catch up with,
+// nothing is that would wait for the turn of the next block and take memory meanwhile: the block ends when it is nearly full
+// and what was fetched is used up. As a row a record takes less memory than it did before.
+func (f *filler) wantsMore() bool {
+	b := f.block
+	switch {
+	case f.intent != noIntent:
+		return true
+	case b.cost >= leastShare && f.buffer.full():
+		return false
+	case !f.patient():
+		return true
+	case b.turn == nil:
+		return f.unfed
+	default:
+		return len(b.rows()) < f.cfg.BlockRows*4/5 && b.bytes < f.cfg.BlockBytes*4/5
+	}
+}
 
 // run fills free blocks and hands them over until ctx or stopping ends, when it closes full. A block is handed
 // over when it is full or, once it is of age, as soon as the worker has stored the one before: so blocks are small
@@ -80,6 +111,7 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 		switch f.fill(age) {
 		case hungry:
 			arrived = f.queue.ready
+			aged = aged || b.late && f.read >= f.end.Load()
 		case confined:
 			if !f.blocked.Load() {
 				turns = f.turns
@@ -104,7 +136,8 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 			f.since.Store(nil)
 			return past, true
 		case <-arrived:
-		case b.turn = <-turns:
+		case t := <-turns:
+			f.takeTurn(t, age)
 		case <-f.yielding:
 			b.giveTurn(f.turns)
 		case <-age.C:
@@ -117,9 +150,21 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 	}
 }
 
+// takeTurn lets the block grow. If nothing has been read for it yet, that is to come soon.
+func (f *filler) takeTurn(t *turn, age *time.Timer) {
+	f.block.turn = t
+	if f.block.empty() {
+		age.Reset(f.cfg.BlockAge)
+	}
+}
+
 // ofAge reports whether the block has waited long enough, or sets the timer to when it will have.
 func (f *filler) ofAge(age *time.Timer) bool {
 	if f.block.empty() {
+		if f.block.turn != nil { // whatever keeps its records away, others can use the turn
+			f.block.giveTurn(f.turns)
+			f.unfed = true
+		}
 		return false
 	}
 	limit := f.cfg.BlockAge
@@ -155,9 +200,16 @@ func (f *filler) fill(age *time.Timer) filling {
 	b := f.block
 	for {
 		if len(f.pending) == 0 {
-			f.pending = f.queue.take()
-			if len(f.pending) == 0 {
+			more := f.wantsMore()
+			f.pending = f.queue.take(more)
+			switch {
+			case len(f.pending) > 0:
+			case more:
 				return hungry
+			case b.turn == nil:
+				return confined
+			default:
+				return complete
 			}
 		}
 		r := f.pending[0]
@@ -165,20 +217,18 @@ func (f *filler) fill(age *time.Timer) filling {
 		case f.intent != noIntent && r.Offset > f.intent:
 			b.last = f.intent // the announced block ends in a hole of the log
 			return complete
-		case f.intent != noIntent || b.cost < leastShare: // an announced block is as large as it was
-		case b.turn == nil:
+		case f.intent != noIntent: // an announced block is as large as it was
+		case b.turn == nil && (b.cost >= leastShare || f.patient()):
 			return confined
-		case f.buffer.full():
-			return complete
 		}
 		f.pending[0], f.pending = nil, f.pending[1:]
-		first := b.empty()
+		first, at := b.empty(), r.Offset
 		f.admit(r)
 		if first && !b.empty() {
 			age.Reset(f.cfg.BlockAge) // the age is that of the block's first record
 		}
 		if f.intent != noIntent {
-			if r.Offset == f.intent {
+			if at == f.intent {
 				return complete
 			}
 			continue
@@ -189,11 +239,19 @@ func (f *filler) fill(age *time.Timer) filling {
 	}
 }
 
-// admit takes one record into the window of repeats and, unless it only warms that, into the block.
+// admit takes one record into the window of repeats and, unless it only warms that, into the block. The record is not to
+// be used afterwards.
 func (f *filler) admit(r *kgo.Record) {
+	if f.use(r) {
+		r.Recycle()
+	}
+}
+
+// use does so, and reports whether nothing refers to the record any more.
+func (f *filler) use(r *kgo.Record) bool {
 	f.buffer.add(-queuedCost(r))
 	if r.Offset < f.read {
-		return // a fetch that overlaps what was read
+		return true // a fetch that overlaps what was read
 	}
 	if r.Offset > f.read {
 		// No broker of ours leaves holes: nothing compacts these topics and nothing writes
@@ -205,13 +263,15 @@ func (f *filler) admit(r *kgo.Record) {
 	d, err := f.decoder.decode(r.Value)
 	repeats := err == nil && f.window.repeats(d.identity, r.Offset) && !disableWindow
 	if r.Offset < f.started {
-		return
+		return true
 	}
 	b := f.block
 	if b.empty() {
 		b.began = time.Now() // with the monotonic clock
 		f.since.Store(&b.began)
+		b.late = f.backlog()
 	}
+	f.unfed = false
 	b.last = r.Offset
 	b.count++
 	b.bytes += len(r.Value)
@@ -219,14 +279,19 @@ func (f *filler) admit(r *kgo.Record) {
 	case err != nil:
 		b.dead = append(b.dead, newDeadLetter(r, err))
 		b.take(f.buffer, queuedCost(r))
+		return false
 	case repeats:
 		b.repeats++
 	default:
 		at := f.at
 		at.offset = r.Offset
+		if b.table == nil && b.turn != nil {
+			b.reserve(f.cfg.BlockRows)
+		}
 		b.add(f.decoder, at, d)
 		b.take(f.buffer, d.size)
 	}
+	return true
 }
 
 // drop gives up what was read and not handed over.

@@ -113,3 +113,22 @@ func (t *linkViewTable) input(before time.Time) proto.Input {
 }
 
 func (t *linkViewTable) reset() { t.columns.Reset() }
+
+// textBytes is how long a referrer or an address is, roughly.
+const textBytes = 60
+
+func (t *linkViewTable) reserve(rows int) {
+	for _, ids := range []*proto.ColUUID{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.eventID} {
+		reserve(ids, rows)
+	}
+	for _, texts := range []*proto.ColStr{&t.referrer, &t.url} {
+		reserve(&texts.Pos, rows)
+		reserve(&texts.Buf, rows*textBytes)
+	}
+	reserve(&t.ipHash, rows)
+	reserve(&t.userAgent.keys, rows)
+	reserve(&t.bot.keys, rows)
+	reserve(&t.createdAt.Data, rows)
+	reserve(&t.receivedAt.Data, rows)
+	t.place.reserve(rows)
+}

@@ -74,6 +74,7 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		// A partition that was paused, since its queue was full, is asked for again when the request that is waiting
 		// for the others is answered.
 		kgo.FetchMaxWait(50*time.Millisecond),
+		kgo.WithPools(&c.pool),
 		kgo.AdjustFetchOffsetsFn(func(ctx context.Context, o map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 			<-created
 			return c.assign(ctx, cl, o)
@@ -137,7 +138,7 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 	}
 }
 
-// watchEnds notes where the log ends until ctx does. What is polled tells as well, but not of a
+// watchEnds notes where the log ends until ctx does, and gives back memory that was not needed in between. What is polled tells as well, but not of a
 // partition that is paused, which is the one whose lag matters.
 func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []string) {
 	ticker := time.NewTicker(endsInterval)
@@ -147,6 +148,9 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 		case <-ticker.C:
 		case <-ctx.Done():
 			return
+		}
+		for _, s := range c.streams {
+			s.tables.trim()
 		}
 		ends, err := kadm.NewClient(cl).ListEndOffsets(ctx, topics...)
 		if err != nil {

@@ -82,7 +82,7 @@ func fillUp(t *testing.T, broker string) {
 			}
 			w.filler.queue.mu.Unlock()
 		}
-		return ready == memoryPartitions && c.buffer.full()
+		return ready == memoryPartitions
 	}, patience, 20*time.Millisecond)
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -18,12 +18,13 @@ type queue struct {
 	bytes   int
 	cost    int64 // of the records, in the buffer
 	paused  bool
+	opened  bool // something was taken
 	closed  bool
 
 	ready chan struct{} // has one element after a push
 }
 
-// tightQueue is by how much less may wait when the buffer gets scarce.
+// tightQueue is by how much less may wait when the buffer gets scarce, or nobody has taken anything yet.
 const tightQueue = 4
 
 // newQueue returns an empty queue. It calls pause and resume in turns, under its lock: otherwise a
@@ -49,7 +50,7 @@ func (q *queue) push(records []*kgo.Record) {
 	q.cost += cost
 	q.buffer.add(cost)
 	limit := q.limit
-	if q.buffer.tight() {
+	if !q.opened || q.buffer.tight() {
 		limit /= tightQueue // what waits here a block that has its turn could use
 	}
 	if (q.bytes > limit || q.buffer.full()) && !q.paused {
@@ -63,15 +64,20 @@ func (q *queue) push(records []*kgo.Record) {
 	}
 }
 
-// take returns everything that waits, and resumes the fetching if it was paused.
-func (q *queue) take() (records []*kgo.Record) {
+// take returns everything that waits. The fetching goes on if more is wanted, else it pauses.
+func (q *queue) take(more bool) (records []*kgo.Record) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.opened = true
 	records = q.records
 	q.records, q.bytes, q.cost = nil, 0, 0 // the cost is the worker's now
-	if q.paused {
+	switch {
+	case more && q.paused:
 		q.paused = false
 		q.resume()
+	case !more && !q.paused && !q.closed:
+		q.paused = true
+		q.pause()
 	}
 	return records
 }

@@ -32,7 +32,7 @@ func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
 	})
 	both.Go(func() {
 		for taken := 0; taken < rounds; {
-			records := q.take()
+			records := q.take(true)
 			taken += len(records)
 			if len(records) == 0 {
 				<-q.ready

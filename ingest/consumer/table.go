@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -52,6 +53,8 @@ type table interface {
 	// the time given. They stay valid until the next row or reset.
 	input(before time.Time) proto.Input
 	reset()
+	// reserve makes room for so many rows.
+	reserve(rows int)
 }
 
 // stream ties a topic to its table.
@@ -65,19 +68,44 @@ type stream struct {
 
 // tables keeps tables that are not in use, so that the memory of their columns is used again, by
 // whichever partition needs it; what nobody needs for long is given back.
-type tables struct{ pool sync.Pool }
+type tables struct {
+	empty func() table
 
-func newTables(empty func() table) *tables {
-	return &tables{sync.Pool{New: func() any { return empty() }}}
+	mu    sync.Mutex
+	free  []table // the one used last at the end
+	spare int     // how many were free all the time since trim
 }
 
+func newTables(empty func() table) *tables { return &tables{empty: empty} }
+
 // take returns an empty table.
-func (t *tables) take() table { return t.pool.Get().(table) } //nolint:forcetypeassert // nothing else is put into it
+func (t *tables) take() table {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := len(t.free) - 1
+	if last < 0 {
+		return t.empty()
+	}
+	taken := t.free[last]
+	t.free[last], t.free = nil, t.free[:last]
+	t.spare = min(t.spare, last)
+	return taken
+}
 
 // give takes a table back.
 func (t *tables) give(used table) {
 	used.reset()
-	t.pool.Put(used)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free = append(t.free, used)
+}
+
+// trim lets go of the tables that were not needed since it was called before.
+func (t *tables) trim() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free = slices.Delete(t.free, 0, t.spare)
+	t.spare = len(t.free)
 }
 
 // copyRows returns a table with those rows whose offset wanted accepts.
@@ -126,6 +154,16 @@ func (c *placeColumns) add(at origin) {
 func (c *placeColumns) addRow(from *placeColumns, row int) {
 	c.add(origin{from.topicID[row], from.partition[row], from.offset[row]})
 }
+
+func (c *placeColumns) reserve(rows int) {
+	reserve(&c.topicID, rows)
+	reserve(&c.partition, rows)
+	reserve(&c.offset, rows)
+	reserve(&c.insertBefore.Data, rows)
+}
+
+// reserve makes room for so many elements in all.
+func reserve[S ~[]E, E any](s *S, all int) { *s = slices.Grow(*s, max(0, all-len(*s))) }
 
 // bound writes the end of the time for the insert into every row.
 func (c *placeColumns) bound(before time.Time) {

@@ -51,6 +51,7 @@ type Counter struct {
 
 	mark   *mark     // to be reached; nil: none
 	marked time.Time // of the one before
+	set    time.Time // when the counters were set last
 
 	links  prometheus.Counter
 	errors prometheus.Counter
@@ -73,6 +74,10 @@ func New(c Config, group string, k kafka.Config, s clickhouse.Config, pool *post
 const (
 	busyPause = 4               // times as long as a look takes is the pause after it, at least
 	mostPause = 5 * time.Second // but no longer than this, or the interval
+
+	// While more records than farBehind wait in Kafka, the counters are set each farPause only.
+	farBehind = 100_000
+	farPause  = 10 * time.Second
 )
 
 // run looks for missing counts until ctx ends.
@@ -91,6 +96,7 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 	ticker := time.NewTicker(c.cfg.Interval)
 	defer ticker.Stop()
 	failing := false
+	c.set = time.Now()
 	for {
 		begin := time.Now()
 		err := c.catchUp(ctx, client, conn)
@@ -117,37 +123,67 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 	}
 }
 
-// catchUp sets the counters of every link that had events since the last time.
+// catchUp sets the counters of every link that had events since the last time. While the consumer is far behind it does so
+// now and then only: a link with many of the events is counted once for all of them.
 func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.Conn) error {
+	all := kinds()
+	committed := make([]kadm.OffsetResponses, len(all))
+	waiting := int64(0)
+	for i, k := range all {
+		responses, n, err := c.stored(ctx, client, k.topic)
+		if err != nil {
+			return err
+		}
+		committed[i] = responses
+		waiting += n
+	}
+	if waiting > farBehind && time.Since(c.set) < farPause {
+		return nil
+	}
 	behind := int64(0)
-	for _, k := range kinds() {
-		n, err := c.catchUpKind(ctx, client, conn, k)
+	for i, k := range all {
+		n, err := c.catchUpKind(ctx, client, conn, k, committed[i][k.topic])
 		if err != nil {
 			return err
 		}
 		behind += n
 	}
+	c.set = time.Now()
 	c.behind.Set(float64(behind))
 	return c.markProgress(ctx, client)
 }
 
+// stored returns what is committed of a topic, and how many records wait behind it. What is committed is stored to
+// the last row, which cannot be said of the highest stored offset: a block that spans two parts of the table may be half there.
+func (c *Counter) stored(ctx context.Context, client *kgo.Client, topic string) (committed kadm.OffsetResponses, waiting int64, err error) {
+	admin := kadm.NewClient(client)
+	committed, err = admin.FetchOffsetsForTopics(ctx, c.group, topic)
+	if isNoGroup(err) {
+		return nil, 0, nil // nothing has been stored yet
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read committed offsets of %s: %w", topic, err)
+	}
+	ends, err := admin.ListEndOffsets(ctx, topic)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the ends of %s: %w", topic, err)
+	}
+	for partition, o := range committed[topic] {
+		if end, ok := ends.Lookup(topic, partition); ok && end.Err == nil {
+			waiting += max(0, end.Offset-max(0, o.At))
+		}
+	}
+	return committed, waiting, nil
+}
+
 // catchUpKind does so for one topic, and returns how many records were behind at the start.
-func (c *Counter) catchUpKind(ctx context.Context, client *kgo.Client, conn driver.Conn, k kind) (behind int64, err error) {
+func (c *Counter) catchUpKind(ctx context.Context, client *kgo.Client, conn driver.Conn, k kind, committed map[int32]kadm.OffsetResponse) (behind int64, err error) {
 	topicID, _, err := kafka.Topic(ctx, client, k.topic)
 	if err != nil {
 		return 0, err
 	}
-	// What is committed is stored to the last row, which cannot be said of the highest stored
-	// offset: a block that spans two parts of the table may be half there.
-	committed, err := kadm.NewClient(client).FetchOffsetsForTopics(ctx, c.group, k.topic)
-	if isNoGroup(err) {
-		return 0, nil // nothing has been stored yet
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read committed offsets of %s: %w", k.topic, err)
-	}
 	for first := true; ; first = false {
-		todo, n, err := c.missing(ctx, topicID, committed[k.topic])
+		todo, n, err := c.missing(ctx, topicID, committed)
 		if err != nil {
 			return 0, err
 		}

@@ -24,7 +24,7 @@ func (c *consumeCommand) Run(ctx context.Context, v Version) error {
 
 // consumeOptions are the settings of this suite alone.
 type consumeOptions struct {
-	Rows        int64   `name:"consume-rows" default:"1000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`
+	Rows        int64   `name:"consume-rows" default:"2000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`
 	Partitions  []int32 `name:"consume-partitions" default:"4,12" help:"Partitions of the topic, a case each."`
 	BlockRows   int     `name:"consume-block-rows" default:"50000" help:"Rows of one insert at the most, of the consumer and of its limit."`
 	Connections int     `name:"consume-connections" default:"4" help:"Connections that the limit inserts by at the same time."`

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ type drain struct {
 	store      driver.Conn
 	limit      *Process // holds the rows of the limit; nil: not started yet
 	door       string   // of limit
+	used       int      // tables that were put aside
 
 	// The limit inserts its rows as often as it takes to last about as long as the consumer: in the first seconds
 	// ClickHouse has merged nothing yet, and would take rows faster than it can for long.
@@ -49,13 +51,36 @@ func newDrain(b *Bench, e *Engines, o consumeOptions, rows int64, partitions int
 }
 
 func (d *drain) close(ctx context.Context) error {
-	return errors.Join(d.limit.Stop(ctx), emptyTables(ctx, d.store), d.store.Close())
+	err := errors.Join(d.limit.Stop(ctx), emptyTables(ctx, d.store))
+	for n := range d.used {
+		err = errors.Join(err, d.store.Exec(ctx, fmt.Sprintf("DROP TABLE lodestone.events_%d SYNC", n+1)))
+	}
+	return errors.Join(err, d.store.Close())
+}
+
+// newTables begins a run: with an empty table of events of its own. The one before is put aside and merged no more, and
+// its files stay until the end: a file system that has just removed thousands of files takes long to make new ones, for
+// minutes (ext4, a tenth of the machine's time), which would count for whichever side runs next.
+func (d *drain) newTables(ctx context.Context) error {
+	d.used++
+	aside := fmt.Sprintf("lodestone.events_%d", d.used)
+	for _, statement := range []string{
+		"DROP TABLE IF EXISTS " + aside + " SYNC", // of a bench that was killed
+		"CREATE TABLE " + aside + " AS lodestone.events",
+		"EXCHANGE TABLES lodestone.events AND " + aside,
+		"SYSTEM STOP MERGES " + aside,
+	} {
+		if err := d.store.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("begin with an empty table: %w", err)
+		}
+	}
+	return nil
 }
 
 // consume is a run of the consumer: a topic that is full, a table that is empty, a process that has just
 // started. It counts from the moment in which the process has all its partitions until the last row is there.
 func (d *drain) consume(ctx context.Context) (s Sample, err error) {
-	if err := emptyTables(ctx, d.store); err != nil {
+	if err := d.newTables(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.e.remakeTopics(ctx, d.b, d.partitions); err != nil {
@@ -82,7 +107,7 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 		return nil, fmt.Errorf("wait for the partitions: %w", err)
 	}
 	begin := time.Now()
-	took, use, err := d.awaitRows(ctx, begin, watch)
+	took, use, err := d.awaitRows(ctx, p, begin, watch)
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +124,12 @@ func (d *drain) insert(ctx context.Context) (Sample, error) {
 	if err := d.startLimit(ctx); err != nil {
 		return nil, err
 	}
-	if err := emptyTables(ctx, d.store); err != nil {
+	if err := d.newTables(ctx); err != nil {
 		return nil, err
 	}
 	rounds := 1
 	if d.inserted > 0 {
-		rounds = int(min(max(d.consumed/d.inserted, 1), mostRounds))
+		rounds = int(min(max(math.Round(d.consumed.Seconds()/d.inserted.Seconds()), 1), mostRounds))
 	}
 	watch, err := Watch(append(d.e.Processes(), d.limit.Metered())...)
 	if err != nil {
@@ -169,19 +194,39 @@ func (d *drain) sample(ctx context.Context, rounds int, took time.Duration, use 
 	return s, nil
 }
 
-// awaitRows waits until every row is there and returns how long that took since begin.
-func (d *drain) awaitRows(ctx context.Context, begin time.Time, watch *Watcher) (took time.Duration, use map[string]Use, err error) {
-	waiting := await(ctx, drainPatience, func() (bool, error) {
-		var rows uint64
-		err := d.store.QueryRow(ctx, "SELECT count() FROM lodestone.events").Scan(&rows)
-		took = time.Since(begin)
-		return int64(rows) >= d.rows, err
-	})
-	use, err = watch.Stop()
-	if err = errors.Join(waiting, err); err != nil {
+// awaitRows waits until every row is there and returns how long that took since begin. Until the consumer says that
+// it has stored them all ClickHouse is not asked: with a count each 20 ms, that was an eighth of its work.
+func (d *drain) awaitRows(ctx context.Context, p *Process, begin time.Time, watch *Watcher) (took time.Duration, use map[string]Use, err error) {
+	ctx, cancel := context.WithTimeout(ctx, drainPatience)
+	defer cancel()
+	stored := 0.0
+	for err == nil && int64(stored) < d.rows {
+		select {
+		case <-time.After(nextLook(time.Since(begin), stored/float64(d.rows))):
+			stored, err = metric(ctx, p.Admin, "lodestone_consumer_rows_total")
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	for rows := uint64(0); err == nil && int64(rows) < d.rows; {
+		err = d.store.QueryRow(ctx, "SELECT count() FROM lodestone.events").Scan(&rows)
+	}
+	took = time.Since(begin)
+	use, failed := watch.Stop()
+	if err = errors.Join(err, failed); err != nil {
 		return 0, nil, fmt.Errorf("wait for the rows: %w", err)
 	}
 	return took, use, nil
+}
+
+// nextLook is the time until the next look at work of which a part was done in the time that passed: half of what is
+// left, so that there are few looks, and the last one is soon after the end.
+func nextLook(passed time.Duration, done float64) time.Duration {
+	const least, most = 10 * time.Millisecond, 200 * time.Millisecond
+	if done <= 0 {
+		return most / 2
+	}
+	return min(max(time.Duration(float64(passed)*(1-done)/done/2), least), most)
 }
 
 // await asks until the answer is yes, or an error, or patience is over.

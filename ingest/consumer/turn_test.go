@@ -1,0 +1,151 @@
+package consumer
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+)
+
+// backlogged is a filler of blocks of 100 rows whose log is long, and whether its fetching is paused.
+func backlogged() (f *filler, paused *atomic.Bool) {
+	f, paused = plannedFiller(0, noIntent, 0, 10, 100), new(atomic.Bool)
+	f.blocked = new(atomic.Bool)
+	f.queue = newQueue(1<<20, nil, func() { paused.Store(true) }, func() { paused.Store(false) })
+	f.turns = make(chan *turn, 1)
+	f.yielding = make(chan struct{}, 1)
+	f.cfg.BlockAge = time.Second
+	f.end.Store(1_000)
+	return f, paused
+}
+
+// pushed lets so many records arrive.
+func (f *filler) pushed(from, n int64) {
+	e := event.Event{
+		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), Type: event.PageViewed,
+		CreatedAt: 1_795_000_000_000, ReceivedAt: 1_795_000_000_000, Data: []byte("{}"),
+	}
+	records := make([]*kgo.Record, n)
+	for i := range records {
+		e.EventID = uuid.New()
+		records[i] = &kgo.Record{Topic: event.Topic, Offset: from + int64(i), Value: e.Append(nil)}
+	}
+	f.queue.push(records)
+}
+
+// However many partitions are behind, only those whose turn it is read for their blocks: so they get large within the buffer.
+func TestNothingIsFetchedForABlockThatWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	f, paused := backlogged()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	require.Equal(t, confined, f.fill(timer))
+	require.True(t, paused.Load())
+	f.block.turn = new(turn)
+	require.Equal(t, hungry, f.fill(timer))
+	require.False(t, paused.Load())
+	f.pushed(0, 85)
+	require.Equal(t, complete, f.fill(timer), "nearly full: more would be fetched for the block after it, which has no turn")
+	require.True(t, paused.Load())
+	require.Len(t, f.block.rows(), 85)
+}
+
+// A partition that is hardly behind needs no turn for a small block, whoever has them.
+func TestASmallBlockNeedsNoTurn(t *testing.T) {
+	t.Parallel()
+	f, paused := backlogged()
+	f.end.Store(5)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	f.pushed(0, 5)
+	require.Equal(t, hungry, f.fill(timer))
+	require.False(t, paused.Load())
+	require.Len(t, f.block.rows(), 5)
+}
+
+// Nothing comes for a block that has its turn, since a broker is away: others are to have it.
+func TestATurnWithoutRecordsIsGivenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, paused := backlogged()
+		f.turns <- new(turn)
+		free, full, stopping := make(chan *block, 1), make(chan *block), make(chan struct{})
+		free <- f.block
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f.run(t.Context(), stopping, free, full)
+		}()
+		synctest.Wait()
+		require.Empty(t, f.turns)
+		<-time.After(f.cfg.BlockAge)
+		synctest.Wait()
+		require.Len(t, f.turns, 1)
+		require.False(t, paused.Load(), "it asks for the next turn when it has a record")
+		f.pushed(0, 1)
+		synctest.Wait()
+		require.Empty(t, f.turns)
+		close(stopping)
+		<-done
+		f.drop()
+		require.Len(t, f.turns, 1)
+	})
+}
+
+// At the end of a log that it had to catch up with, a block has waited for long enough.
+func TestTheLastOfABacklogDoesNotWaitForItsAge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, _ := backlogged()
+		f.end.Store(40)
+		f.turns <- new(turn)
+		free, full, stopping := make(chan *block, 1), make(chan *block), make(chan struct{})
+		free <- f.block
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f.run(t.Context(), stopping, free, full)
+		}()
+		f.pushed(0, 40)
+		begin := time.Now()
+		b := <-full
+		require.Len(t, b.rows(), 40)
+		require.Zero(t, time.Since(begin))
+		close(stopping)
+		<-done
+	})
+}
+
+func TestTablesThatNobodyNeedsAreLetGo(t *testing.T) {
+	t.Parallel()
+	tables := eventStream().tables
+	a, b, c := tables.take(), tables.take(), tables.take()
+	tables.give(a)
+	tables.give(b)
+	tables.give(c)
+	tables.trim()
+	require.Len(t, tables.free, 3)
+	tables.give(tables.take())
+	tables.trim()
+	require.Len(t, tables.free, 1, "two were not needed")
+	require.Same(t, c, tables.take())
+}
+
+// The memory of batches whose records became rows is used again, that of others is not.
+func TestRecordsAreRecycledOnceTheyAreRows(t *testing.T) {
+	t.Parallel()
+	f, _ := backlogged()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	f.end.Store(0)
+	poison := &kgo.Record{Topic: event.Topic, Offset: 0, Value: []byte("poison")}
+	f.queue.push([]*kgo.Record{poison})
+	require.Equal(t, hungry, f.fill(timer))
+	require.Equal(t, "poison", string(f.block.dead[0].record.Value), "a dead letter is written later")
+}
