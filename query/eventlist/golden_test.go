@@ -48,6 +48,10 @@ func TestStatements(t *testing.T) {
 		"cursor_full":    pageStatement(full(), span{after: &position}, 0, 21),
 		"count":          totalStatement(Filter{}),
 		"count_received": totalStatement(Filter{ReceivedAfter: &after}),
+		"rest":           restStatement(Filter{}, &view{open: end}, nil),
+		"rest_full":      restStatement(kind, &view{open: end, restless: []uint32{202601, 202511}}, []time.Time{edge, edge.AddDate(0, 0, -9)}),
+		"numbers":        numbersStatement(edge, end),
+		"stored":         storedStatement(edge, end),
 		"days_of_a_link": daysStatement(full()),
 		"days_of_a_kind": daysStatement(kind),
 	} {

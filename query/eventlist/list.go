@@ -22,10 +22,14 @@ type Event struct {
 }
 
 // Lister reads event lists. It is safe for concurrent use.
-type Lister struct{ door *scope.ClickHouse }
+type Lister struct {
+	door    *scope.ClickHouse
+	history history
+	quiet   time.Duration // see quiet
+}
 
 // New returns a Lister that reads through the door.
-func New(door *scope.ClickHouse) *Lister { return &Lister{door} }
+func New(door *scope.ClickHouse) *Lister { return &Lister{door: door, quiet: quiet} }
 
 // Settled returns a time up to which every event that was ever stored can be seen by what is read
 // after this call: the next pull of what is new loses nothing if it goes on there. It is some seconds

@@ -96,6 +96,16 @@ func TestPlans(t *testing.T) {
 		"count of what is new has a skip index, and counts granules": {
 			s: totalStatement(Filter{ReceivedAfter: at(30)}), has: []string{"Name: stored", "ReadFromPreparedSource (_exact_count_projection)"},
 		},
+		"the rest has its days in the key": {
+			s:    restStatement(Filter{LeadMagnetID: &filled.Magnets[3], ReceivedAfter: at(40)}, &view{open: at(900).UTC()}, []time.Time{at(24).Truncate(dayLength)}),
+			most: 90,
+		},
+		"the rest has its months in the key": {
+			s: restStatement(Filter{To: at(2)}, &view{open: at(9000).UTC(), restless: []uint32{202510}}, nil), most: 16,
+		},
+		"numbers of a month use numbers of days": {
+			s: numbersStatement(monthStart(202510), monthStart(202511)), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+		},
 		"days of a link use its rows": {
 			s: daysStatement(Filter{AccessLinkID: &filled.Links[7]}), has: []string{"ReadFromMergeTree (by_link)"}, most: 8,
 		},

@@ -146,7 +146,7 @@ func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 		conditions = append(conditions, createdBefore("span_before", *s.before))
 	}
 	if len(s.days) > 1 && len(s.days) <= mostDays {
-		conditions = append(conditions, condition{"toDate(created_at) IN {days:Array(Date)}", "days", dates(s.days)})
+		conditions = append(conditions, condition{"toDate(created_at) IN {days:Array(Date)}", "days", dates(starts(s.days))})
 	}
 	if p := s.after; p != nil {
 		conditions = append(conditions,
@@ -166,16 +166,25 @@ func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 		params["offset"] = strconv.FormatInt(offset, 10)
 		ending += " OFFSET {offset:UInt64}"
 	}
-	return scope.Statement{Name: "event page", SQL: selection + where + order + ending, Params: params}
+	// No projection has the order of a page; finding that out took a tenth of its time.
+	return scope.Statement{Name: "event page", SQL: selection + where + order + ending, Params: params, Projection: scope.NoProjection}
 }
 
 // dates returns the text of an Array(Date) parameter.
-func dates(days []day) string {
+func dates(days []time.Time) string {
 	texts := make([]string, len(days))
 	for i, d := range days {
-		texts[i] = "'" + d.start.Format(time.DateOnly) + "'"
+		texts[i] = "'" + d.Format(time.DateOnly) + "'"
 	}
 	return "[" + strings.Join(texts, ",") + "]"
+}
+
+func starts(days []day) []time.Time {
+	list := make([]time.Time, len(days))
+	for i, d := range days {
+		list[i] = d.start
+	}
+	return list
 }
 
 func conjunction(conditions []condition) (where string, params map[string]string) {

@@ -12,7 +12,8 @@ import (
 	"lodestone/query/scope"
 )
 
-// A list is counted by whichever way reads least, and the count tells on which days its events are, so that a
+// What is remembered of months that are over counts most lists (see history). All others, those of a link above
+// all, are counted by whichever way reads least, and the count tells on which days its events are, so that a
 // page is looked for only where there is something to find:
 //
 //   - With a link, the rows of the link are read: projection by_link has them side by side, in the order of time.
@@ -44,23 +45,37 @@ func (d day) until() time.Time { return d.start.Add(dayLength) }
 
 // tally counts the list, day by day if the filter tells them or if they are wanted.
 func (l *Lister) tally(ctx context.Context, account uuid.UUID, f Filter, byDay bool) (tally, error) {
+	if !f.isNarrow() {
+		if t, ok, err := l.recall(ctx, account, f); ok || err != nil {
+			return t, err
+		}
+	}
 	var t tally
 	if !byDay && !f.isNarrow() && !f.isOfKind() {
 		err := l.door.Query(ctx, account, totalStatement(f), func(row scope.Row) error { return row.Scan(&t.total) })
 		return t, err
 	}
 	t.days = []day{}
-	err := l.door.Query(ctx, account, daysStatement(f), func(row scope.Row) error {
+	err := l.days(ctx, account, daysStatement(f), &t)
+	return t, err
+}
+
+// days reads the days that a statement counts into a tally.
+func (l *Lister) days(ctx context.Context, account uuid.UUID, s scope.Statement, t *tally) error {
+	return l.door.Query(ctx, account, s, func(row scope.Row) error {
 		var d day
 		if err := row.Scan(&d.start, &d.events); err != nil {
 			return err
 		}
 		d.start = d.start.UTC()
-		t.total += d.events
-		t.days = append(t.days, d)
+		t.add(d)
 		return nil
 	})
-	return t, err
+}
+
+func (t *tally) add(d day) {
+	t.total += d.events
+	t.days = append(t.days, d)
 }
 
 // isNarrow reports whether projection by_link has all that the filter asks for side by side.
@@ -162,21 +177,22 @@ func union(name, projection, selection, ending, each, eachEnding string, pieces 
 		}
 		where, values := conjunction(p.conditions)
 		maps.Copy(params, values)
-		selects[i] = join("\n", strings.Replace(each, "%", sign, 1), "FROM lodestone.events", where, eachEnding)
+		selects[i] = join(strings.Replace(each, "%", sign, 1), "FROM lodestone.events", where, eachEnding)
 	}
 	return scope.Statement{
 		Name:   name,
-		SQL:    join("\n", selection, "FROM\n(\n"+strings.Join(selects, "\nUNION ALL\n")+"\n)", ending),
+		SQL:    join(selection, "FROM\n(\n"+strings.Join(selects, "\nUNION ALL\n")+"\n)", ending),
 		Params: params, Projection: projection, AtOnce: true,
 	}
 }
 
-func join(separator string, parts ...string) string {
+// join puts the parts that are not empty on lines of their own.
+func join(parts ...string) string {
 	var list []string
 	for _, p := range parts {
 		if p != "" {
 			list = append(list, p)
 		}
 	}
-	return strings.Join(list, separator)
+	return strings.Join(list, "\n")
 }

@@ -79,12 +79,16 @@ type Statement struct {
 	// may go in: UUIDs, numbers, names of our own, and lists of them (see clickhouse.UUIDs).
 	Params map[string]string
 	// Projection is the one that is to answer, if one is: ClickHouse then plans none of the others, half a
-	// millisecond each. It decides nothing but how the rows are read; "" leaves the choice to ClickHouse.
+	// millisecond each. It decides nothing but how the rows are read; "" leaves the choice to ClickHouse, NoProjection
+	// is the table itself.
 	Projection string
 	// AtOnce reads all columns of a granule at once, instead of those of the conditions first: a step less for each
 	// part, where there are few columns or each granule has something that is asked for.
 	AtOnce bool
 }
+
+// NoProjection is the Statement.Projection of what the table itself answers.
+const NoProjection = "none"
 
 // Row is the row that is read.
 type Row interface {
@@ -156,7 +160,11 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 		// takes up to 2 ms.
 		"use_statistics": 0,
 	}
-	if s.Projection != "" {
+	switch s.Projection {
+	case "":
+	case NoProjection:
+		settings["optimize_use_projections"] = 0 //nolint:misspell // the server spells it
+	default:
 		settings["preferred_optimize_projection_name"] = s.Projection //nolint:misspell // the server spells it
 	}
 	if s.AtOnce {

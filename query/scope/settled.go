@@ -49,7 +49,9 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 	defer cancel()
 	asked := time.Now()
 	var milliseconds int64
-	ask := func() error { return c.conn.QueryRow(c.unscoped(ctx), oldestInsert).Scan(&milliseconds) }
+	ask := func() error {
+		return c.conn.QueryRow(c.unscoped(ctx, "oldest insert"), oldestInsert).Scan(&milliseconds)
+	}
 	err := ask()
 	if isBroken(err) && ctx.Err() == nil {
 		err = ask()
@@ -63,12 +65,12 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 }
 
 // unscoped confines a query that reads no table of accounts.
-func (c *ClickHouse) unscoped(ctx context.Context) context.Context {
+func (c *ClickHouse) unscoped(ctx context.Context, name string) context.Context {
 	return native.Context(ctx, native.WithSettings(native.Settings{
 		"readonly":           1,
 		"max_memory_usage":   c.limits.MemoryBytes,
 		"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
-		"log_comment":        "lodestone query: oldest insert",
+		"log_comment":        "lodestone query: " + name,
 	}), native.WithoutProfileEvents())
 }
 

@@ -1,0 +1,58 @@
+package scope
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Part is a part of the table of events: rows of one month that were written together, of any accounts. What is in
+// it never changes: what changes events writes other parts and takes the old ones away.
+type Part struct {
+	Month   uint32 // that its events happened in, as 202611; 0: none of a month
+	Name    string
+	Written time.Time     // by the clock of ClickHouse, whole seconds
+	Age     time.Duration // since then, by the same clock
+}
+
+// A name comes again after the server was started without any part of the table: the time tells those apart.
+const partsOfEvents = `SELECT toUInt32OrZero(partition_id), name, modification_time, toInt64(now() - modification_time)
+FROM system.parts
+WHERE database = 'lodestone' AND table = 'events' AND active`
+
+// Parts returns the parts that the table had at one moment during the call: whoever asked for events between two
+// calls that both tell of the same parts of a month was answered from these. Which parts there are does not depend
+// on an account. It is what one server has: where events lie on several, it tells of none.
+func (c *ClickHouse) Parts(ctx context.Context) ([]Part, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+	defer cancel()
+	ctx = c.unscoped(ctx, "parts")
+	rows, err := c.conn.Query(ctx, partsOfEvents)
+	if isBroken(err) && ctx.Err() == nil {
+		rows, err = c.conn.Query(ctx, partsOfEvents)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("query parts: %w", err)
+	}
+	parts, err := readParts(rows)
+	if err != nil {
+		return nil, fmt.Errorf("query parts: %w", err)
+	}
+	return parts, nil
+}
+
+func readParts(rows driver.Rows) (parts []Part, err error) {
+	err = drain(rows, func(row Row) error {
+		var p Part
+		var age int64
+		if err := row.Scan(&p.Month, &p.Name, &p.Written, &age); err != nil {
+			return err
+		}
+		p.Age = time.Duration(age) * time.Second
+		parts = append(parts, p)
+		return nil
+	})
+	return parts, err
+}
