@@ -194,8 +194,8 @@ func (l *clients) sendDue() error {
 				return errors.New("the server is far too slow for the rate")
 			}
 		} else {
-			c := l.idle[len(l.idle)-1]
-			l.idle = l.idle[:len(l.idle)-1]
+			c := l.idle[0] // in turn: a server ends connections on which nothing comes
+			l.idle = l.idle[1:]
 			if err := l.send(c, l.next); err != nil {
 				return err
 			}
