@@ -35,7 +35,7 @@ type point struct{ x, y float64 }
 // The size of a plot and of the part within the axes.
 const (
 	plotWidth, plotHeight                        = 760, 420
-	plotLeft, plotRight, plotTop, plotBottom     = 76, 16, 92, 56
+	plotLeft, plotRight, plotTop, plotBottom     = 76, 40, 92, 56
 	plotColours                                  = 4
 	plotInnerWidth                               = plotWidth - plotLeft - plotRight
 	plotInnerHeight                              = plotHeight - plotTop - plotBottom
