@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/service"
 )
 
 // recover finds out how far earlier assignments may have got: it ends inserts that still run, then
@@ -219,12 +220,5 @@ func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, wh
 	} else {
 		w.log.Warn("will try again", "what", what, "in", pause.Round(time.Millisecond), "error", err)
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return service.Sleep(ctx, pause) == nil
 }

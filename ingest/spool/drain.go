@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"lodestone/ingest/producer"
+	"lodestone/pkg/service"
 )
 
 const (
@@ -238,7 +239,7 @@ func (d *drain) trouble(ctx context.Context, err error) {
 		return
 	}
 	d.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "in", d.retry)
-	wait(ctx, d.retry/2+rand.N(d.retry))
+	_ = service.Sleep(ctx, d.retry/2+rand.N(d.retry)) // the next step sees that ctx ended
 	d.retry = min(2*d.retry, lastRetry)
 }
 
@@ -274,7 +275,7 @@ func (s *Spool) oneByOne(ctx context.Context, q *queue, records []producer.Recor
 		if err := q.append(ctx, payload, 1); err != nil {
 			return err
 		}
-		wait(ctx, firstRetry) // there may be nothing else in the spool
+		_ = service.Sleep(ctx, firstRetry) // there may be nothing else in the spool
 	}
 	return nil
 }
@@ -317,18 +318,6 @@ func (s *Spool) idle(ctx context.Context, q *queue) {
 	case <-q.readable:
 	case <-timer.C:
 		q.tidy()
-	case <-ctx.Done():
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
 	case <-ctx.Done():
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
+	"lodestone/pkg/service"
 )
 
 const (
@@ -179,20 +180,9 @@ func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID,
 			return nil
 		}
 		before = now
-		if err := wait(ctx, v.Settle); err != nil {
+		if err := service.Sleep(ctx, v.Settle); err != nil {
 			return err
 		}
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

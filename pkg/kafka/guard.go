@@ -68,7 +68,7 @@ func (g *Guard) run(ctx context.Context, ready func()) error {
 			return nil
 		}
 		if isMissing(findings) && time.Since(begin) < guardGrace {
-			if !sleep(ctx, guardRetry/5) {
+			if service.Sleep(ctx, guardRetry/5) != nil {
 				return nil
 			}
 			continue
@@ -85,7 +85,7 @@ func (g *Guard) run(ctx context.Context, ready func()) error {
 		}
 		failing = err != nil
 		ready()
-		if !sleep(ctx, pause) {
+		if service.Sleep(ctx, pause) != nil {
 			return nil
 		}
 	}
@@ -93,18 +93,6 @@ func (g *Guard) run(ctx context.Context, ready func()) error {
 
 func isMissing(findings []*Finding) bool {
 	return slices.ContainsFunc(findings, func(f *Finding) bool { return f.Missing })
-}
-
-// sleep waits, and reports false if ctx ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // tell logs each warning once and returns the fatal findings joined.

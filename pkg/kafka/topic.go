@@ -14,6 +14,7 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/event"
+	"lodestone/pkg/service"
 )
 
 // TopicConfig says how topics are made. It changes no topic that exists: more partitions would
@@ -92,7 +93,7 @@ func await(ctx context.Context, cl *kgo.Client, name string) error {
 		if !errors.Is(err, ErrNoTopic) {
 			return err
 		}
-		if !sleep(ctx, 20*time.Millisecond) {
+		if service.Sleep(ctx, 20*time.Millisecond) != nil {
 			return err
 		}
 	}
