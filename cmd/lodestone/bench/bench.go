@@ -27,7 +27,7 @@
 // Bench.Lodestone starts `lodestone collector` and the like on the engines with ordinary settings and waits
 // until it is ready; Bench.Start starts anything else, such as a limit's server, which is a hidden subcommand.
 //
-// To add a suite: a file with its cases and a function `(c *fooCommand) suite() suite`, a field in
+// To add a suite: a file with its cases and fooOptions with a method `suite() suite`, a field in
 // Command and in allCommand (command.go).
 //
 // Nothing here is asserted: targets are met or not, and the report says which.

@@ -11,19 +11,6 @@ import (
 	"lodestone/pkg/config"
 )
 
-type collectCommand struct {
-	Settings Settings       `embed:""`
-	Options  collectOptions `embed:""`
-}
-
-// Run measures the collector.
-func (c *collectCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
-}
-
 // collectOptions are the settings of this suite alone.
 type collectOptions struct {
 	Time             time.Duration `name:"collect-time" default:"2s" help:"How long each run of the collector and of its limits is measured."`

@@ -10,21 +10,41 @@ import (
 // Command is `lodestone bench`: a subcommand a suite, all of them, and hidden ones that are run as child
 // processes.
 type Command struct {
-	Collect  collectCommand  `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
-	Consume  consumeCommand  `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
-	EndToEnd endToEndCommand `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
-	Query    queryCommand    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored."`
-	Storage  storageCommand  `cmd:"" help:"Measure how many bytes an event takes."`
-	Serve    serveCommand    `cmd:"" help:"Measure what crud and query need under full load."`
-	SQL      sqlCommand      `cmd:"" name:"sql" help:"Measure the questions of docs/sql.md, what heavy SQL queries do to everything else, and summaries of an address."`
-	Up       upCommand       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
-	All      allCommand      `cmd:"" help:"Measure everything."`
-	Report   reportCommand   `cmd:"" help:"Print what was measured before, or put it into a document, with plots."`
+	Collect  suiteCommand[collectOptions]  `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
+	Consume  suiteCommand[consumeOptions]  `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
+	EndToEnd suiteCommand[endToEndOptions] `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
+	Query    suiteCommand[queryOptions]    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored."`
+	Storage  suiteCommand[storageOptions]  `cmd:"" help:"Measure how many bytes an event takes."`
+	Serve    suiteCommand[serveOptions]    `cmd:"" help:"Measure what crud and query need under full load."`
+	SQL      suiteCommand[sqlOptions]      `cmd:"" name:"sql" help:"Measure the questions of docs/sql.md, what heavy SQL queries do to everything else, and summaries of an address."`
+	Up       suiteCommand[upOptions]       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
+	All      allCommand                    `cmd:"" help:"Measure everything."`
+	Report   reportCommand                 `cmd:"" help:"Print what was measured before, or put it into a document, with plots."`
 
 	Limit  limitCommand  `cmd:"" hidden:"" help:"The server that shows what can be reached."`
 	Parts  partsCommand  `cmd:"" hidden:"" help:"What the collector does with an event, each part alone."`
 	Broker brokerCommand `cmd:"" hidden:"" help:"The embedded Kafka broker as a process."`
 	Insert insertCommand `cmd:"" hidden:"" help:"The limit of the consumer: ch-go with rows in memory."`
+}
+
+// options are the settings of one suite.
+type options interface {
+	Validate() error
+	suite() suite
+}
+
+// suiteCommand runs one suite.
+type suiteCommand[O options] struct {
+	Settings Settings `embed:""`
+	Options  O        `embed:""`
+}
+
+// Run measures the cases of the suite.
+func (c *suiteCommand[O]) Run(ctx context.Context, v Version) error {
+	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
+		return err
+	}
+	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
 }
 
 // allCommand runs every suite, each with its options.
@@ -42,19 +62,16 @@ type allCommand struct {
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Collect.Validate(), c.Consume.Validate(), c.EndToEnd.Validate(), c.Query.Validate(), c.Storage.Validate(), c.Serve.Validate(), c.SQL.Validate(), c.Up.Validate()); err != nil {
+	errs := []error{c.Settings.Validate()}
+	var suites []suite
+	for _, o := range []options{c.Collect, c.Consume, c.EndToEnd, c.Query, c.Storage, c.Serve, c.SQL, c.Up} {
+		errs = append(errs, o.Validate())
+		suites = append(suites, o.suite())
+	}
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return run(ctx, c.Settings, v, commandLine(),
-		c.Collect.suite(),
-		c.Consume.suite(),
-		c.EndToEnd.suite(),
-		c.Query.suite(),
-		c.Storage.suite(),
-		c.Serve.suite(),
-		c.SQL.suite(),
-		c.Up.suite(),
-	)
+	return run(ctx, c.Settings, v, commandLine(), suites...)
 }
 
 // commandLine is what was called, for the report, but for the names of files, which mean nothing elsewhere.

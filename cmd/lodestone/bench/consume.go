@@ -9,19 +9,6 @@ import (
 	"lodestone/pkg/config"
 )
 
-type consumeCommand struct {
-	Settings Settings       `embed:""`
-	Options  consumeOptions `embed:""`
-}
-
-// Run measures the consumer.
-func (c *consumeCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
-}
-
 // consumeOptions are the settings of this suite alone.
 type consumeOptions struct {
 	Rows        int64   `name:"consume-rows" default:"2000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`

@@ -17,19 +17,6 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-type endToEndCommand struct {
-	Settings Settings        `embed:""`
-	Options  endToEndOptions `embed:""`
-}
-
-// Run measures the way from an acknowledgement to an answer.
-func (c *endToEndCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
-}
-
 // endToEndOptions are the settings of this suite alone.
 type endToEndOptions struct {
 	Rate  int           `name:"end-to-end-rate" default:"20000" help:"Events a second that are sent, whether or not earlier ones are answered."`

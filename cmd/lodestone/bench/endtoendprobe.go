@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/pkg/event"
+	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 )
 
@@ -54,7 +55,7 @@ func newProbes(door string, list *listClient, tokens *token.Ring, account uuid.U
 // answer.
 func (p *probes) run(ctx context.Context, after, long time.Duration) (*Latencies, error) {
 	p.sent = map[uuid.UUID]*probe{}
-	if err := sleep(ctx, after); err != nil {
+	if err := service.Sleep(ctx, after); err != nil {
 		return nil, err
 	}
 	sending, stopSending := context.WithTimeout(ctx, long)
@@ -68,7 +69,7 @@ func (p *probes) run(ctx context.Context, after, long time.Duration) (*Latencies
 		}
 	}
 	sends.Go(func() {
-		for sleep(sending, probeInterval) == nil {
+		for service.Sleep(sending, probeInterval) == nil {
 			sends.Go(func() {
 				if err := p.send(ctx); err != nil {
 					fail(err)
@@ -95,7 +96,7 @@ func (p *probes) run(ctx context.Context, after, long time.Duration) (*Latencies
 				return nil, fmt.Errorf("%d probes that were acknowledged did not appear within %s", left, probePatience)
 			}
 		}
-		if err := sleep(ctx, askInterval); err != nil {
+		if err := service.Sleep(ctx, askInterval); err != nil {
 			fail(err)
 		}
 	}

@@ -17,20 +17,6 @@ import (
 	"lodestone/query/scope"
 )
 
-// queryCommand measures the lists of events.
-type queryCommand struct {
-	Settings Settings     `embed:""`
-	Options  queryOptions `embed:""`
-}
-
-// Run measures the lists of events.
-func (c *queryCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
-}
-
 // queryOptions are the settings of this suite alone.
 type queryOptions struct {
 	Rows     []int64 `name:"query-rows" default:"1000000,10000000" help:"How many events are stored while lists of them are measured, one after another. A hundred million take ten minutes and 12 GB."`

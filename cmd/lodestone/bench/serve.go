@@ -17,19 +17,6 @@ import (
 	"lodestone/pkg/config"
 )
 
-type serveCommand struct {
-	Settings Settings     `embed:""`
-	Options  serveOptions `embed:""`
-}
-
-// Run measures the processes of crud and query under full load.
-func (c *serveCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
-}
-
 // serveOptions are the settings of this suite alone.
 type serveOptions struct {
 	Connections int           `name:"serve-connections" default:"64" help:"Visitors, or clients of the API, at the same time."`

@@ -19,20 +19,8 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
+	"lodestone/pkg/service"
 )
-
-type sqlCommand struct {
-	Settings Settings   `embed:""`
-	Options  sqlOptions `embed:""`
-}
-
-// Run measures what people ask in SQL, and summaries of an address.
-func (c *sqlCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
-}
 
 // sqlOptions are the settings of this suite alone.
 type sqlOptions struct {
@@ -150,7 +138,7 @@ func (s *sqlBench) email(ctx context.Context, links int) error {
 					return nil, err
 				}
 				all.Add(took)
-				if err := sleep(ctx, emailPause); err != nil {
+				if err := service.Sleep(ctx, emailPause); err != nil {
 					return nil, err
 				}
 			}
@@ -296,7 +284,7 @@ func (s *sqlBench) pipeline(ctx context.Context, rows int64, analysts int) (samp
 		if stored >= float64(rows) {
 			break
 		}
-		if err := sleep(ctx, askPause); err != nil {
+		if err := service.Sleep(ctx, askPause); err != nil {
 			return nil, err
 		}
 	}
@@ -313,7 +301,7 @@ func (s *sqlBench) askOn(ctx context.Context, first int, answered, refusals *ato
 			answered.Add(1)
 		} else if ctx.Err() == nil {
 			refusals.Add(1)
-			if sleep(ctx, time.Second) != nil { // the quota is used up
+			if service.Sleep(ctx, time.Second) != nil { // the quota is used up
 				return
 			}
 		}

@@ -12,20 +12,6 @@ import (
 	"lodestone/pkg/config"
 )
 
-// storageCommand measures how much room events take.
-type storageCommand struct {
-	Settings Settings       `embed:""`
-	Options  storageOptions `embed:""`
-}
-
-// Run measures how much room events take.
-func (c *storageCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
-}
-
 // storageOptions are the settings of this suite alone.
 type storageOptions struct {
 	Rows int64 `name:"storage-rows" default:"2000000" help:"How many events are stored to see how much room they take."`

@@ -13,20 +13,8 @@ import (
 	"lodestone/cmd/lodestone/bench/traffic"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
+	"lodestone/pkg/service"
 )
-
-type upCommand struct {
-	Settings Settings  `embed:""`
-	Options  upOptions `embed:""`
-}
-
-// Run measures `lodestone up`.
-func (c *upCommand) Run(ctx context.Context, v Version) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
-}
 
 // upOptions are the settings of this suite alone.
 type upOptions struct {
@@ -177,14 +165,14 @@ func (u *upRun) run(ctx context.Context) (s Sample, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
-	if err := sleep(ctx, restAfter); err != nil {
+	if err := service.Sleep(ctx, restAfter); err != nil {
 		return nil, err
 	}
 	cpu, err := p.Metered().cpu()
 	if err != nil {
 		return nil, err
 	}
-	if err := sleep(ctx, restFor); err != nil {
+	if err := service.Sleep(ctx, restFor); err != nil {
 		return nil, err
 	}
 	after, err := p.Metered().cpu()
