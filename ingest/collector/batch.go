@@ -21,10 +21,18 @@ type batch struct {
 	*space             // until the records are made
 	arrived  time.Time // when the request was complete
 	records  []producer.Record
+	arena    []byte // holds the records' keys and values
+	large    bool   // is one of those for large bodies
 	rejected []rejection
 	bots     int
 	unhashed int
 }
+
+// The memory that a batch keeps for its next request. Small ones are by the thousand, so they keep little.
+const (
+	keptArena      = 4 << 10
+	keptLargeArena = 256 << 10
+)
 
 // space is what turning a body into records takes. It is given back before the wait for Kafka, so that a few of
 // them serve all requests, and stay in the processor's caches (BenchmarkCrowd).
@@ -42,9 +50,14 @@ type space struct {
 	hashes   hashes
 }
 
-// begin returns the work space of a request.
-func (c *Collector) begin() *batch {
-	b := c.batches.Get().(*batch)
+// begin returns the work space of a request, whose body may be announced to be large.
+func (c *Collector) begin(large bool) *batch {
+	pool := &c.batches
+	if large {
+		pool = &c.large
+	}
+	b := pool.Get().(*batch)
+	b.large = large
 	b.space = c.spaces.Get().(*space)
 	return b
 }
@@ -70,21 +83,30 @@ func (c *Collector) end(b *batch) {
 	c.leaveSpace(b)
 	clear(b.records)
 	clear(b.rejected)
-	*b = batch{records: b.records[:0], rejected: b.rejected[:0]}
-	c.batches.Put(b)
+	pool, kept := &c.batches, keptArena
+	if b.large {
+		pool, kept = &c.large, keptLargeArena
+	}
+	if cap(b.arena) > kept {
+		b.arena = nil
+	}
+	*b = batch{records: b.records[:0], arena: b.arena[:0], rejected: b.rejected[:0]}
+	pool.Put(b)
 }
 
 var errTooMany = errors.New("too many elements")
 
-// read turns a body into records and rejections, or returns the refusal of the whole. The records
-// are in fresh memory, since the sink keeps them.
+// read turns a body into records and rejections, or returns the refusal of the whole.
 func (b *batch) read(c *Collector, d *door, body []byte, s *sender, h *visitor) (refusal, bool) {
 	if !utf8.Valid(body) {
 		return refusal{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid JSON: it is not UTF-8."}, true
 	}
 	b.open(body)
-	arena := make([]byte, 0, arenaSize(body, s))
-	arena, count, err := b.elements(c, d, arena, s, h)
+	if size := arenaSize(body, s); cap(b.arena) < size {
+		b.arena = make([]byte, 0, size+size/4) // the next body may be a little larger
+	}
+	arena, count, err := b.elements(c, d, b.arena[:0], s, h)
+	b.arena = arena
 	if err == nil {
 		err = b.tail()
 	}

@@ -43,7 +43,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				work := c.begin()
+				work := c.begin(len(body) > firstBytes)
 				if no, refused := work.read(c, &eventsDoor, body, &s, &v); refused || len(work.records) != n {
 					b.Fatal(no)
 				}

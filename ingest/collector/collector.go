@@ -50,6 +50,7 @@ type Collector struct {
 	known     *known
 	server    *fasthttp.Server
 	batches   sync.Pool // of *batch
+	large     sync.Pool // of *batch, for bodies beyond firstBytes
 	spaces    sync.Pool // of *space
 
 	listener  *listener
@@ -95,6 +96,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		failed:    make(chan error, 1),
 	}
 	col.batches.New = func() any { return new(batch) }
+	col.large.New = col.batches.New
 	col.spaces.New = func() any { return new(space) }
 	col.base, col.giveUp = context.WithCancel(context.Background())
 	col.deadlines = deadline.New(col.base)

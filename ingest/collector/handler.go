@@ -81,7 +81,7 @@ func (c *Collector) serveDoor(ctx *fasthttp.RequestCtx, d *door) {
 }
 
 func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door) {
-	b := c.begin()
+	b := c.begin(ctx.Request.Header.ContentLength() > firstBytes)
 	defer c.end(b)
 	raw, received := c.receive(ctx, b)
 	if !received {
@@ -137,6 +137,7 @@ func (c *Collector) write(b *batch) error {
 	begin := time.Now()
 	if ackEarly {
 		records := slices.Clone(b.records)
+		b.arena = nil // the records stay there
 		go func() { _ = c.deps.Sink.Write(c.base, records) }() // broken, as wanted
 		return nil
 	}

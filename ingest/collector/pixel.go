@@ -29,7 +29,7 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		showPixel(ctx, fasthttp.StatusOK)
 		return
 	}
-	b := c.begin()
+	b := c.begin(false)
 	defer c.end(b)
 	b.arrived = ctx.Time()
 	s, v := c.sender(ctx)
@@ -65,7 +65,7 @@ func (b *batch) addPixel(c *Collector, claims token.Claims, s *sender, h *visito
 		if !s.private {
 			view.URL = sound(page, event.MaxURLBytes)
 		}
-		key := claims.GenericLinkID // in memory of its own: the sink keeps it
+		key := claims.GenericLinkID
 		b.records = append(b.records, producer.Record{Topic: event.LinkViewTopic, Key: key[:], Value: view.Append(nil)})
 		return
 	}

@@ -18,7 +18,7 @@ type Sink interface {
 	// Write returns nil when every record is durable. Any error means that the sender has to
 	// repeat all of them: some may be stored, or be stored later. It returns soon after ctx ends.
 	//
-	// The bytes of Key and Value belong to the sink from then on; the slice stays the caller's.
+	// The records and their bytes are the caller's again when it has returned.
 	Write(ctx context.Context, records []producer.Record) error
 }
 

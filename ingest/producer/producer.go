@@ -40,7 +40,8 @@ type Producer struct {
 	deps    Deps
 	client  *kgo.Client
 	gate    gate
-	calls   sync.Pool // of *pending
+	calls   sync.Pool // of *pending, for one record
+	batches sync.Pool // of *pending, for several
 	metrics metrics
 	records atomic.Int64 // reserved by Write and not settled yet
 	bytes   atomic.Int64
@@ -80,7 +81,7 @@ func New(c Config, d Deps) (*Producer, error) {
 		return nil, fmt.Errorf("make Kafka producer: %w", err)
 	}
 	p := &Producer{config: c, deps: d, client: client, failed: make(chan error)}
-	p.gate.handOver, p.calls.New = p.handOver, p.newPending
+	p.gate.handOver, p.calls.New, p.batches.New = p.handOver, p.newPending, p.newPending
 	if p.metrics, err = newMetrics(d.Registerer, &p.records, &p.bytes); err != nil {
 		client.Close()
 		return nil, err

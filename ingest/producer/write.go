@@ -22,8 +22,7 @@ var ErrUnacknowledged = errors.New("not acknowledged by Kafka")
 // Write returns nil when Kafka has acknowledged every record, and otherwise, at the first record
 // that fails or when ctx ends, an error that wraps ErrFull or ErrUnacknowledged.
 //
-// The producer may use Key and Value after Write has returned, so the caller must not change them
-// any more; the slice itself remains the caller's.
+// The records are the caller's again when Write has returned, whatever became of them.
 func (p *Producer) Write(ctx context.Context, records []Record) error {
 	if len(records) == 0 {
 		return nil
@@ -32,7 +31,11 @@ func (p *Producer) Write(ctx context.Context, records []Record) error {
 		p.metrics.full.Add(float64(len(records)))
 		return ErrFull
 	}
-	w := p.calls.Get().(*pending)
+	pool := &p.calls
+	if len(records) > 1 {
+		pool = &p.batches
+	}
+	w := pool.Get().(*pending)
 	w.begin(ctx, records)
 	p.gate.enter(w)
 	select {
@@ -41,7 +44,7 @@ func (p *Producer) Write(ctx context.Context, records []Record) error {
 			return fmt.Errorf("%w: %w", ErrUnacknowledged, err)
 		}
 		w.end()
-		p.calls.Put(w)
+		pool.Put(w)
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", ErrUnacknowledged, context.Cause(ctx))
@@ -102,13 +105,15 @@ func recordSize(key, value []byte) int64 {
 	return int64(len(key) + len(value) + overhead)
 }
 
-// pending is one call of Write. It may outlive the call: records in flight are settled later. Only one
-// whose records are all acknowledged is used again: nobody knows it any more.
+// pending is one call of Write. It may outlive the call: records in flight are settled later, which is why they
+// and their bytes are copies. Only one whose records are all acknowledged is used again: nobody knows it any more,
+// since the client lets go of a record before it calls the promise. In batches of 100 events that takes away two
+// thirds of the garbage, of which each event made 700 bytes.
 type pending struct {
 	producer *Producer
 	ctx      context.Context //nolint:containedctx // of the call, which this is a part of
 	records  []kgo.Record
-	one      [1]kgo.Record // room for the usual call
+	bytes    []byte // keys and values
 	round    *round
 	left     atomic.Int64
 	result   chan error               // holds the first outcome; later ones find it full
@@ -124,17 +129,50 @@ func (p *Producer) newPending() any {
 func (w *pending) begin(ctx context.Context, records []Record) {
 	w.ctx = ctx
 	w.left.Store(int64(len(records)))
-	if w.records = w.one[:]; len(records) > 1 {
-		w.records = make([]kgo.Record, len(records))
+	size := 0
+	for i := range records {
+		size += len(records[i].Key) + len(records[i].Value)
 	}
-	for i, r := range records {
-		w.records[i] = kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}
+	if cap(w.records) < len(records) {
+		w.records = make([]kgo.Record, 0, len(records))
+	}
+	if cap(w.bytes) < size {
+		w.bytes = make([]byte, 0, size+size/4) // the next call's may be a little larger
+	}
+	all := w.bytes[:0]
+	own := func(b []byte) []byte {
+		if b == nil {
+			return nil // another thing to Kafka than an empty one
+		}
+		from := len(all)
+		all = append(all, b...)
+		return all[from:len(all):len(all)]
+	}
+	w.records = w.records[:len(records)]
+	for i := range records {
+		r := &records[i]
+		w.records[i] = kgo.Record{Topic: r.Topic, Key: own(r.Key), Value: own(r.Value)}
 	}
 }
 
+// What a pending keeps for its next call: room for a request of the most events, and of ordinary size. A single
+// record's is small, since thousands of them wait at the same time.
+const (
+	keptRecords = 500
+	keptBytes   = 256 << 10
+	keptOne     = 4 << 10
+)
+
 // end forgets what the records hold.
 func (w *pending) end() {
-	w.ctx, w.round, w.records, w.one = nil, nil, nil, [1]kgo.Record{}
+	w.ctx, w.round = nil, nil
+	clear(w.records)
+	if len(w.records) == 1 && cap(w.bytes) > keptOne || cap(w.bytes) > keptBytes {
+		w.bytes = nil
+	}
+	if cap(w.records) > keptRecords {
+		w.records = nil
+	}
 }
 
 // handOver gives the calls of a round to the client. Of a call, nothing is read any more once its last
