@@ -35,7 +35,12 @@ func (e *Engines) fillYear(ctx context.Context, store driver.Conn, seed uint64, 
 	return events.Accounts(), nil
 }
 
-func insertEvents(ctx context.Context, c clickhouse.Config, events *traffic.Generator, rows int64) (err error) {
+func insertEvents(ctx context.Context, c clickhouse.Config, events *traffic.Generator, rows int64) error {
+	return insertInto(ctx, c, "events", events, rows, upPartitions)
+}
+
+// insertInto stores events in a table with the columns of the product's, as of a log of some partitions.
+func insertInto(ctx context.Context, c clickhouse.Config, table string, events *traffic.Generator, rows int64, partitions int) (err error) {
 	options, err := c.BlockOptions()
 	if err != nil {
 		return err
@@ -45,7 +50,7 @@ func insertEvents(ctx context.Context, c clickhouse.Config, events *traffic.Gene
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	places := traffic.NewLog(uuid.New(), 4)
+	places := traffic.NewLog(uuid.New(), partitions)
 	block := traffic.NewBlock(true)
 	var one event.Event
 	for done := int64(0); done < rows; done += int64(block.Rows()) {
@@ -57,7 +62,7 @@ func insertEvents(ctx context.Context, c clickhouse.Config, events *traffic.Gene
 		}
 		input := block.Input()
 		if err := conn.Do(ctx, ch.Query{
-			Body: input.Into("events"), Input: input,
+			Body: input.Into(table), Input: input,
 			Settings: []ch.Setting{ch.SettingInt("async_insert", 0), ch.SettingInt("insert_allow_materialized_columns", 1)},
 		}); err != nil {
 			return err
