@@ -82,6 +82,11 @@ func (d *eventDecoder) decode(record []byte) (decoded, error) {
 	}, nil
 }
 
+func (d *eventDecoder) peek(record []byte) identity {
+	link, id := event.PeekIdentity(record)
+	return identity{link: link, event: id}
+}
+
 func (d *eventDecoder) add(to table, at origin) {
 	e, t := &d.event, to.(*eventTable) //nolint:forcetypeassert // of the same stream
 	t.accountID.Append(e.AccountID)

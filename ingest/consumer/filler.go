@@ -22,6 +22,7 @@ type filler struct {
 	window  *window
 	decoder decoder
 	pending []*kgo.Record // taken from the queue, not yet in a block
+	ahead   int           // of the pending ones, how many the window expects
 	started int64         // next when the assignment began: records before it fill the window only
 	read    int64         // offset of the record to be seen next
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
@@ -212,6 +213,7 @@ func (f *filler) fill(age *time.Timer) filling {
 				return complete
 			}
 		}
+		f.lookAhead()
 		r := f.pending[0]
 		switch {
 		case f.intent != noIntent && r.Offset > f.intent:
@@ -222,6 +224,7 @@ func (f *filler) fill(age *time.Timer) filling {
 			return confined
 		}
 		f.pending[0], f.pending = nil, f.pending[1:]
+		f.ahead--
 		first, at := b.empty(), r.Offset
 		f.admit(r)
 		if first && !b.empty() {
@@ -237,6 +240,19 @@ func (f *filler) fill(age *time.Timer) filling {
 			return complete
 		}
 	}
+}
+
+// lookAhead tells the window of records that are about to come.
+func (f *filler) lookAhead() {
+	if f.ahead > 0 {
+		return
+	}
+	var homes [expected]uint64
+	f.ahead = min(len(f.pending), len(homes))
+	for i, r := range f.pending[:f.ahead] {
+		homes[i] = f.window.home(f.decoder.peek(r.Value))
+	}
+	f.window.expect(homes[:f.ahead])
 }
 
 // admit takes one record into the window of repeats and, unless it only warms that, into the block. The record is not to

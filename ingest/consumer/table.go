@@ -38,6 +38,8 @@ type decoder interface {
 	// become a row gives an error, whatever its bytes are, and nothing that decode accepted is
 	// refused by ClickHouse for its values.
 	decode(record []byte) (decoded, error)
+	// peek guesses the identity that decode is going to return for a record, in less time.
+	peek(record []byte) identity
 	// add appends the record decoded last as a row to a table of its stream. It keeps nothing of the
 	// record's bytes.
 	add(to table, at origin)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -73,35 +74,55 @@ func TestALongWindow(t *testing.T) {
 		}
 	}
 	require.Greater(t, repeats, repeatWindow/4)
-	require.LessOrEqual(t, len(w.ring), 1<<numberBits)
+	require.LessOrEqual(t, len(w.table)*int(unsafe.Sizeof(group{})), 2<<20)
+	require.Equal(t, uintptr(64), unsafe.Sizeof(group{}), "a line of the cache")
 }
 
-// BenchmarkWindow is the look for one record, in a window that is full.
+// BenchmarkWindow is the look for one record, in windows of twelve partitions that are full.
 func BenchmarkWindow(b *testing.B) {
+	const partitions = 12
 	links := make([]uuid.UUID, 5000)
 	for i := range links {
 		links[i] = uuid.New()
 	}
-	w := newWindow(repeatWindow)
-	id := identity{event: uuid.New()}
-	look := func(i int) {
-		id.link = links[i%len(links)]
-		binary.LittleEndian.PutUint32(id.event[:], uint32(i))
-		w.repeats(id, int64(i))
-	}
-	var before, after runtime.MemStats
+	var (
+		before, after runtime.MemStats
+		windows       [partitions]*window
+		ids           [expected]identity
+		homes         [expected]uint64
+	)
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	i := 0
-	for ; i < 3*repeatWindow; i++ {
-		look(i)
+	for i := range windows {
+		windows[i] = newWindow(repeatWindow)
+	}
+	id := identity{event: uuid.New()}
+	look := func(round int) {
+		for _, w := range windows {
+			for i := range ids {
+				n := round*expected + i
+				id.link = links[n%len(links)]
+				binary.LittleEndian.PutUint32(id.event[:], uint32(n))
+				ids[i], homes[i] = id, w.home(id)
+			}
+			w.expect(homes[:])
+			for i, id := range ids {
+				w.repeats(id, int64(round*expected+i))
+			}
+		}
+	}
+	round := 0
+	for ; round < 3*repeatWindow/expected; round++ {
+		look(round)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	b.ReportAllocs()
 	for b.Loop() {
-		look(i)
-		i++
+		look(round)
+		round++
 	}
-	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(partitions*expected), "ns/look")
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20)/partitions, "MiB/window")
+	runtime.KeepAlive(windows)
 }

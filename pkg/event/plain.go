@@ -65,6 +65,24 @@ func (e *Event) decodePlain(record []byte) bool {
 	return len(p) == 0
 }
 
+// PeekIdentity returns the access link and the id of an event as our own collectors write it, without looking any further,
+// and anything of another record: a guess of what Decode is going to find.
+func PeekIdentity(record []byte) (accessLink, id uuid.UUID) {
+	p := plain(record)
+	if len(p) < 2 {
+		return uuid.Nil, uuid.Nil
+	}
+	p = p[2:]
+	var other uuid.UUID
+	p.id(fieldAccountID, &other)
+	p.id(fieldLeadMagnetID, &other)
+	p.id(fieldGenericLinkID, &other)
+	p.id(fieldAccessLinkID, &accessLink)
+	p.id(fieldSessionID, &other)
+	p.id(fieldEventID, &id)
+	return accessLink, id
+}
+
 // tagLow and tagHigh are the bytes of a tag that has two of them.
 func tagLow(field, wire byte) byte { return field<<3 | wire | twoBytes }
 func tagHigh(field byte) byte      { return field >> 4 }

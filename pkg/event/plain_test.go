@@ -42,6 +42,8 @@ func TestPlainRecordsAreReadAlike(t *testing.T) {
 	t.Parallel()
 	for _, e := range plainExamples() {
 		require.True(t, requireAlike(t, e.Append(nil)), "what we write is recognised")
+		link, id := PeekIdentity(e.Append(nil))
+		require.Equal(t, []uuid.UUID{e.AccessLinkID, e.EventID}, []uuid.UUID{link, id})
 	}
 	rapid.Check(t, func(t *rapid.T) { // and changed a little
 		e := rapid.SampledFrom(plainExamples()).Draw(t, "event")
