@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
@@ -49,12 +48,7 @@ func (c *insertCommand) Run(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("POST /insert", func(w http.ResponseWriter, r *http.Request) {
-		rounds, err := strconv.Atoi(r.URL.Query().Get("rounds"))
-		if err != nil || rounds < 1 {
-			http.Error(w, "rounds is no number from 1", http.StatusBadRequest)
-			return
-		}
-		a, err := c.insert(r.Context(), options, rounds)
+		a, err := c.insert(r.Context(), options)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -114,23 +108,22 @@ func (c *insertCommand) make() {
 	}
 }
 
-// insert inserts every block, round after round, under a token as the consumer's: without one ClickHouse hashes
-// all values.
-func (c *insertCommand) insert(ctx context.Context, options ch.Options, rounds int) (insertAnswer, error) {
+// insert inserts every block, under a token as the consumer's: without one ClickHouse hashes all values.
+func (c *insertCommand) insert(ctx context.Context, options ch.Options) (insertAnswer, error) {
 	run := uuid.NewString()
 	begin := time.Now()
 	var a insertAnswer
 	all, ctx := errgroup.WithContext(ctx)
 	for i, blocks := range c.blocks {
-		a.Blocks += float64(rounds * len(blocks))
+		a.Blocks += float64(len(blocks))
 		all.Go(func() (err error) {
 			conn, err := ch.Dial(ctx, options)
 			if err != nil {
 				return fmt.Errorf("connect to ClickHouse: %w", err)
 			}
 			defer func() { err = errors.Join(err, conn.Close()) }()
-			for n := range rounds * len(blocks) {
-				input := blocks[n%len(blocks)].Input()
+			for n, block := range blocks {
+				input := block.Input()
 				if err := conn.Do(ctx, ch.Query{
 					Body:  input.Into("events"),
 					Input: input,

@@ -7,16 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/service"
 )
 
 // drain runs the consumer and its limit, each from an empty table to one that holds every row.
@@ -30,16 +31,11 @@ type drain struct {
 	limit      *Process // holds the rows of the limit; nil: not started yet
 	door       string   // of limit
 	used       int      // tables that were put aside
-
-	// The limit inserts its rows as often as it takes to last about as long as the consumer: in the first seconds
-	// ClickHouse has merged nothing yet, and would take rows faster than it can for long.
-	consumed, inserted time.Duration // of the last run of the consumer, of a round of the limit; 0: none yet
 }
 
 const (
 	lookInterval  = 20 * time.Millisecond
 	drainPatience = 10 * time.Minute
-	mostRounds    = 20
 )
 
 func newDrain(b *Bench, e *Engines, o consumeOptions, rows int64, partitions int32) (*drain, error) {
@@ -78,7 +74,7 @@ func (d *drain) newTables(ctx context.Context) error {
 }
 
 // consume is a run of the consumer: a topic that is full, a table that is empty, a process that has just
-// started. It counts from the moment in which the process has all its partitions until the last row is there.
+// started. It counts from the moment in which the process has all its partitions.
 func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 	if err := d.newTables(ctx); err != nil {
 		return nil, err
@@ -94,7 +90,8 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
+	stop := sync.OnceValue(func() error { return p.Stop(context.WithoutCancel(ctx)) })
+	defer func() { err = errors.Join(err, stop()) }()
 	watch, err := Watch(append(d.e.Processes(), p.Metered())...)
 	if err != nil {
 		return nil, err
@@ -107,16 +104,33 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 		return nil, fmt.Errorf("wait for the partitions: %w", err)
 	}
 	begin := time.Now()
-	took, use, err := d.awaitRows(ctx, p, begin, watch)
+	stored, use, err := d.awaitRows(ctx, p, begin, watch)
 	if err != nil {
+		return nil, err
+	}
+	if watch, err = Watch(d.e.Processes()...); err != nil {
 		return nil, err
 	}
 	blocks, err := metric(ctx, p.Admin, "lodestone_consumer_blocks_total")
 	if err != nil {
 		return nil, err
 	}
-	d.consumed = took
-	return d.sample(ctx, 1, took, use, "consumer", blocks)
+	// It would go on with what the limit does not do: count the views of links.
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	took, err := d.awaitMerges(ctx, begin)
+	if err = errors.Join(err, <-stopped); err != nil {
+		return nil, err
+	}
+	rest, err := watch.Stop()
+	if err != nil {
+		return nil, err
+	}
+	for name, after := range rest {
+		before := use[name]
+		use[name] = Use{CPU: before.CPU + after.CPU, Peak: max(before.Peak, after.Peak), Steady: before.Steady}
+	}
+	return d.sample(ctx, stored, took, use, "consumer", blocks)
 }
 
 // insert is a run of the limit.
@@ -127,18 +141,15 @@ func (d *drain) insert(ctx context.Context) (Sample, error) {
 	if err := d.newTables(ctx); err != nil {
 		return nil, err
 	}
-	rounds := 1
-	if d.inserted > 0 {
-		rounds = int(min(max(math.Round(d.consumed.Seconds()/d.inserted.Seconds()), 1), mostRounds))
-	}
 	watch, err := Watch(append(d.e.Processes(), d.limit.Metered())...)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/insert?rounds=%d", d.door, rounds), http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.door+"/insert", http.NoBody)
 	if err != nil {
 		return nil, err
 	}
+	begin := time.Now()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
@@ -155,12 +166,15 @@ func (d *drain) insert(ctx context.Context) (Sample, error) {
 	if err := json.Unmarshal(said, &a); err != nil {
 		return nil, err
 	}
+	took, err := d.awaitMerges(ctx, begin)
+	if err != nil {
+		return nil, err
+	}
 	use, err := watch.Stop()
 	if err != nil {
 		return nil, err
 	}
-	d.inserted = time.Duration(a.Nanoseconds) / time.Duration(rounds)
-	return d.sample(ctx, rounds, time.Duration(a.Nanoseconds), use, "ch-go", a.Blocks)
+	return d.sample(ctx, time.Duration(a.Nanoseconds), took, use, "ch-go", a.Blocks)
 }
 
 func (d *drain) startLimit(ctx context.Context) error {
@@ -178,18 +192,17 @@ func (d *drain) startLimit(ctx context.Context) error {
 	return err
 }
 
-// sample checks that every row is there, once for each round.
-func (d *drain) sample(ctx context.Context, rounds int, took time.Duration, use map[string]Use, client string, blocks float64) (Sample, error) {
+// sample checks that every row is there, once. stored is when the last one was, took when they were merged as well.
+func (d *drain) sample(ctx context.Context, stored, took time.Duration, use map[string]Use, client string, blocks float64) (Sample, error) {
 	var rows, places uint64
 	if err := d.store.QueryRow(ctx, "SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
-	all := int64(rounds) * d.rows
-	if int64(rows) != all || int64(places) != d.rows {
-		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, all, places)
+	if int64(rows) != d.rows || int64(places) != d.rows {
+		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, d.rows, places)
 	}
-	s := Sample{Rate: float64(all) / took.Seconds(), blockRows: float64(all) / max(blocks, 1)}
-	s.AddUse(use, all)
+	s := Sample{Rate: float64(d.rows) / took.Seconds(), storedRate: float64(d.rows) / stored.Seconds(), blockRows: float64(d.rows) / max(blocks, 1)}
+	s.AddUse(use, d.rows)
 	s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
 	return s, nil
 }
@@ -217,6 +230,29 @@ func (d *drain) awaitRows(ctx context.Context, p *Process, begin time.Time, watc
 		return 0, nil, fmt.Errorf("wait for the rows: %w", err)
 	}
 	return took, use, nil
+}
+
+// awaitMerges waits until ClickHouse merges nothing any more, and returns when that was, since begin. Merging a row costs it
+// as much as inserting one: while it is put off ClickHouse takes more rows than it can for long.
+func (d *drain) awaitMerges(ctx context.Context, begin time.Time) (took time.Duration, err error) {
+	const interval, looks = 50 * time.Millisecond, 4 // without a merge, since one begins a moment after another has ended
+	ctx, cancel := context.WithTimeout(ctx, drainPatience)
+	defer cancel()
+	for idle := 0; idle < looks; {
+		var merges uint64
+		if err := d.store.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = 'lodestone' AND table = 'events'").Scan(&merges); err != nil {
+			return 0, fmt.Errorf("wait for the merges: %w", err)
+		}
+		if merges > 0 {
+			idle = 0
+		} else if idle++; idle == 1 {
+			took = time.Since(begin)
+		}
+		if err := service.Sleep(ctx, interval); err != nil {
+			return 0, fmt.Errorf("wait for the merges: %w", err)
+		}
+	}
+	return took, nil
 }
 
 // nextLook is the time until the next look at work of which a part was done in the time that passed: half of what is
