@@ -45,9 +45,8 @@ type space struct {
 	element  element
 	event    event.Event
 	view     event.LinkView
-	last     verified
 	ends     []int // where each record's key and value end in the arena
-	hashes   hashes
+	hashes   *hashes
 }
 
 // begin returns the work space of a request, whose body may be announced to be large.
@@ -59,6 +58,7 @@ func (c *Collector) begin(large bool) *batch {
 	b := pool.Get().(*batch)
 	b.large = large
 	b.space = c.spaces.Get().(*space)
+	b.hashes.begin()
 	return b
 }
 
@@ -74,7 +74,7 @@ func (c *Collector) leaveSpace(b *batch) {
 	if cap(unpacked) > 4*firstBytes { // what waits for its next use is bounded as well
 		unpacked = nil
 	}
-	*s = space{raw: s.raw[:0], unpacked: unpacked, decoder: s.decoder, ends: s.ends[:0]}
+	*s = space{raw: s.raw[:0], unpacked: unpacked, decoder: s.decoder, ends: s.ends[:0], hashes: s.hashes}
 	c.spaces.Put(s)
 }
 
@@ -190,9 +190,9 @@ func (b *batch) next(c *Collector, d *door, arena []byte, index int, s *sender, 
 	}
 	var f fault
 	if d.views {
-		f = c.parseView(&b.view, &b.element, s, &b.last)
+		f = c.parseView(&b.view, &b.element, s)
 	} else {
-		f = c.parse(&b.event, &b.element, s, &b.last)
+		f = c.parse(&b.event, &b.element, s)
 	}
 	if f.code != "" {
 		b.rejected = append(b.rejected, rejection{index, f.code, f.message})
@@ -200,8 +200,12 @@ func (b *batch) next(c *Collector, d *door, arena []byte, index int, s *sender, 
 	}
 	hash := [16]byte{}
 	if h.keep {
+		account := b.event.AccountID
+		if d.views {
+			account = b.view.AccountID
+		}
 		var ok bool
-		if hash, ok = b.hashes.of(c.deps.Addresses, b.last.claims.AccountID, h.addr, s.receivedAt); !ok {
+		if hash, ok = b.hashes.of(c.deps.Addresses, account, h.addr, s.receivedAt); !ok {
 			b.unhashed++
 		}
 	}

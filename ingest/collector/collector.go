@@ -97,7 +97,7 @@ func New(c Config, d Deps) (*Collector, error) {
 	}
 	col.batches.New = func() any { return new(batch) }
 	col.large.New = col.batches.New
-	col.spaces.New = func() any { return new(space) }
+	col.spaces.New = func() any { return &space{hashes: new(hashes)} }
 	col.base, col.giveUp = context.WithCancel(context.Background())
 	col.deadlines = deadline.New(col.base)
 	col.server = &fasthttp.Server{

@@ -137,7 +137,8 @@ func (c *Collector) write(b *batch) error {
 	begin := time.Now()
 	if ackEarly {
 		records := slices.Clone(b.records)
-		b.arena = nil // the records stay there
+		b.arena = nil // the records keep it
+
 		go func() { _ = c.deps.Sink.Write(c.base, records) }() // broken, as wanted
 		return nil
 	}

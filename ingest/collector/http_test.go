@@ -274,6 +274,16 @@ func TestSlowClient(t *testing.T) {
 	require.Equal(t, 408, status(t, reader))
 }
 
+// What comes on a connection before anything was asked would be taken for the answer to the next request.
+func TestAConnectionOnWhichNothingWasSentIsClosedSilently(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 200 * time.Millisecond })
+	c, _ := s.dial(t, "")
+	said, err := io.ReadAll(c)
+	require.NoError(t, err)
+	require.Empty(t, said)
+}
+
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

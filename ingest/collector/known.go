@@ -25,15 +25,17 @@ func newKnown() *known {
 	return &known{maphash.MakeSeed(), make([]atomic.Pointer[knownToken], slots)}
 }
 
-// verify returns the claims of a token, or the error of the ring.
-func (k *known) verify(ring *token.Ring, text []byte) (token.Claims, error) {
+// verify returns the claims of a token, which must not be changed, or the error of the ring.
+func (k *known) verify(ring *token.Ring, text []byte) (*token.Claims, error) {
 	slot := &k.slots[maphash.Bytes(k.seed, text)%uint64(len(k.slots))]
 	if t := slot.Load(); t != nil && t.text == string(text) {
-		return t.claims, nil
+		return &t.claims, nil
 	}
 	claims, err := ring.Verify(text)
-	if err == nil {
-		slot.Store(&knownToken{string(text), claims})
+	if err != nil {
+		return nil, err
 	}
-	return claims, err
+	t := &knownToken{string(text), claims}
+	slot.Store(t)
+	return &t.claims, nil
 }

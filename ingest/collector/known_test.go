@@ -25,7 +25,7 @@ func TestKnownTokensAreThoseThatVerify(t *testing.T) {
 			for range 2 {
 				got, err := k.verify(ring, []byte(text))
 				require.NoError(t, err)
-				require.Equal(t, want, got)
+				require.Equal(t, want, *got)
 			}
 			altered := []byte(text)
 			altered[30] ^= 1

@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"io"
 	"net"
 	"net/netip"
 	"sync"
@@ -8,9 +9,10 @@ import (
 	"time"
 )
 
-// listener knows its open connections, for three things that the server does not do: ending those
+// listener knows its open connections, for four things that the server does not do: ending those
 // on which nothing was ever sent (browsers open some ahead of need) when it stops, rather than waiting
-// five seconds for each; letting a client that is still sending read the refusal of its request; and
+// five seconds for each; ending them without an answer when their time is over, which a browser would take for one to its
+// next request; letting a client that is still sending read the refusal of its request; and
 // answering connections beyond the limits in the form of all other answers (turnaway.go).
 type listener struct {
 	net.Listener
@@ -143,8 +145,12 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 	}
 	n, err := c.Conn.Read(b)
-	if n > 0 && !c.spoke.Load() {
-		c.spoke.Store(true)
+	if !c.spoke.Load() {
+		if n > 0 {
+			c.spoke.Store(true)
+		} else if err != nil {
+			return 0, io.EOF // nothing was asked: the server is to close without an answer, as after an answer's last byte
+		}
 	}
 	return n, err
 }

@@ -35,11 +35,11 @@ type fault struct {
 //   - created_at and sent_at are RFC 3339 with a time zone; see clock.go.
 //
 // ev.Data and ev.UserAgent alias the request.
-func (c *Collector) parse(ev *event.Event, e *element, s *sender, last *verified) fault {
+func (c *Collector) parse(ev *event.Event, e *element, s *sender) fault {
 	if e.kind != '{' {
 		return fault{InvalidToken, "the element is " + kindName(e.kind) + "; an event is an object with at least token and event_type"}
 	}
-	claims, f := c.claims(e, last, &eventsDoor)
+	claims, f := c.claims(e, &eventsDoor)
 	if f.code != "" {
 		return f
 	}
@@ -82,39 +82,29 @@ func (c *Collector) parseFields(ev *event.Event, e *element) (f fault) {
 	return parseTimes(ev, e)
 }
 
-// verified remembers the last token of a request: those of one request are mostly the same.
-type verified struct {
-	text   []byte
-	claims token.Claims
-}
-
-func (c *Collector) claims(e *element, last *verified, d *door) (token.Claims, fault) {
+func (c *Collector) claims(e *element, d *door) (*token.Claims, fault) {
 	if e.twice(fieldToken) {
-		return token.Claims{}, fault{InvalidToken, "token is given twice"}
+		return nil, fault{InvalidToken, "token is given twice"}
 	}
 	value := e.values[fieldToken]
 	if value == nil {
-		return token.Claims{}, fault{InvalidToken, "token is missing; give the tracking_token of the link"}
+		return nil, fault{InvalidToken, "token is missing; give the tracking_token of the link"}
 	}
 	text, ok := unquote(value)
 	if !ok {
-		return token.Claims{}, fault{InvalidToken, "token is not a string; give the tracking_token of the link"}
-	}
-	if len(last.text) > 0 && string(last.text) == string(text) {
-		return last.claims, fault{}
+		return nil, fault{InvalidToken, "token is not a string; give the tracking_token of the link"}
 	}
 	claims, err := c.known.verify(c.deps.Tokens, text)
 	if err != nil {
-		return token.Claims{}, fault{InvalidToken, "token does not verify; give the tracking_token of the link, unchanged"}
+		return nil, fault{InvalidToken, "token does not verify; give the tracking_token of the link, unchanged"}
 	}
 	if d.views {
 		if claims.GenericLinkID == uuid.Nil {
-			return token.Claims{}, fault{InvalidToken, "token belongs to an access link without a landing page; give the tracking_token of a generic link"}
+			return nil, fault{InvalidToken, "token belongs to an access link without a landing page; give the tracking_token of a generic link"}
 		}
 	} else if claims.AccessLinkID == uuid.Nil {
-		return token.Claims{}, fault{InvalidToken, "token belongs to a landing page, which has link views only; give the tracking_token of an access link"}
+		return nil, fault{InvalidToken, "token belongs to a landing page, which has link views only; give the tracking_token of an access link"}
 	}
-	last.text, last.claims = text, claims
 	return claims, fault{}
 }
 

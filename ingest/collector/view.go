@@ -16,11 +16,11 @@ import (
 //     the sender asked not to be tracked.
 //
 // A link view happens when it is received.
-func (c *Collector) parseView(v *event.LinkView, e *element, s *sender, last *verified) fault {
+func (c *Collector) parseView(v *event.LinkView, e *element, s *sender) fault {
 	if e.kind != '{' {
 		return fault{InvalidToken, "the element is " + kindName(e.kind) + "; a link view is an object with at least token"}
 	}
-	claims, f := c.claims(e, last, &viewsDoor)
+	claims, f := c.claims(e, &viewsDoor)
 	if f.code != "" {
 		return f
 	}

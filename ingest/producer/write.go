@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -149,9 +150,10 @@ func (w *pending) begin(ctx context.Context, records []Record) {
 		return all[from:len(all):len(all)]
 	}
 	w.records = w.records[:len(records)]
+	now := time.Now() // else the client asks for each
 	for i := range records {
 		r := &records[i]
-		w.records[i] = kgo.Record{Topic: r.Topic, Key: own(r.Key), Value: own(r.Value)}
+		w.records[i] = kgo.Record{Topic: r.Topic, Key: own(r.Key), Value: own(r.Value), Timestamp: now}
 	}
 }
 

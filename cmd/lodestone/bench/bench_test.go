@@ -185,15 +185,16 @@ func TestMessagesAreValid(t *testing.T) {
 		}
 		require.Len(t, m.one().ids, 1)
 	}
-	_, tokens, _ := m.parts(10)
+	tokens := m.job(10).tokens
 	for _, text := range tokens {
 		_, err := ring.Verify(text)
 		require.NoError(t, err)
 	}
 	r := newRecords(1)
 	written := map[uuid.UUID]bool{}
-	for range 50 {
-		for _, record := range r.take(batchEvents) {
+	parcels := []*parcel{r.parcel(batchEvents), r.parcel(batchEvents)}
+	for i := range 50 {
+		for _, record := range parcels[i%2].renew() {
 			var e event.Event
 			require.NoError(t, e.Decode(record.Value))
 			require.Equal(t, e.AccessLinkID[:], record.Key)

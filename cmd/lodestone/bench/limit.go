@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,10 +60,13 @@ func (c *limitCommand) Run(ctx context.Context) (err error) {
 // waitForKafka returns a handler that waits as the collector does, for as long.
 func waitForKafka(p *producer.Producer, r *records, n int) fasthttp.RequestHandler {
 	const patience = 5 * time.Second
+	parcels := sync.Pool{New: func() any { return r.parcel(n) }}
 	return func(ctx *fasthttp.RequestCtx) {
 		bounded, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := p.Write(bounded, r.take(n)); err != nil {
+		own := parcels.Get().(*parcel)
+		defer parcels.Put(own)
+		if err := p.Write(bounded, own.renew()); err != nil {
 			ctx.Error(err.Error(), fasthttp.StatusServiceUnavailable)
 			return
 		}
@@ -109,24 +114,32 @@ func newRecords(seed uint64) *records {
 	return r
 }
 
-// take returns records in fresh memory, since the producer keeps it.
-func (r *records) take(n int) []producer.Record {
+// parcel is records that one writer writes again and again, each time with other event ids.
+type parcel struct {
+	records []producer.Record
+	ids     [][]byte // where the event ids stand
+	source  idSource
+}
+
+// parcel returns the next n records, in memory of their own.
+func (r *records) parcel(n int) *parcel {
 	first := r.next.Add(uint64(n)) - uint64(n)
-	size := 0
+	p := &parcel{source: idSource{state: rand.Uint64()}}
 	for i := range n {
-		size += len(r.templates[(first+uint64(i))%templates].record)
-	}
-	arena, list := make([]byte, 0, size), make([]producer.Record, n)
-	ids := idSource{state: (first + 1) * 0x9fb21c651e98df25}
-	for i := range list {
 		t := &r.templates[(first+uint64(i))%templates]
-		begin := len(arena)
-		arena = append(arena, t.record...)
-		own := arena[begin:len(arena):len(arena)]
-		ids.fill((*[16]byte)(own[t.id:]))
-		list[i] = producer.Record{Topic: event.Topic, Key: own[:len(uuid.UUID{})], Value: own[len(uuid.UUID{}):]}
+		own := bytes.Clone(t.record)
+		p.ids = append(p.ids, own[t.id:t.id+len(uuid.UUID{})])
+		p.records = append(p.records, producer.Record{Topic: event.Topic, Key: own[:len(uuid.UUID{})], Value: own[len(uuid.UUID{}):]})
 	}
-	return list
+	return p
+}
+
+// renew returns the records with new ids.
+func (p *parcel) renew() []producer.Record {
+	for _, id := range p.ids {
+		p.source.fill((*[16]byte)(id))
+	}
+	return p.records
 }
 
 // startLimit starts a limit's server. records says how many records it writes a request; 0: none.
