@@ -82,6 +82,9 @@ type Statement struct {
 	// millisecond each. It decides nothing but how the rows are read; "" leaves the choice to ClickHouse, NoProjection
 	// is the table itself.
 	Projection string
+	// Alone says that the projection answers the whole statement: neither the table's indexes are looked at beside it, nor
+	// what ClickHouse knows of each part without reading it.
+	Alone bool
 	// AtOnce reads all columns of a granule at once, instead of those of the conditions first: a step less for each
 	// part, where there are few columns or each granule has something that is asked for.
 	AtOnce bool
@@ -165,6 +168,10 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 		settings["optimize_use_projections"] = 0 //nolint:misspell // the server spells it
 	default:
 		settings["preferred_optimize_projection_name"] = s.Projection //nolint:misspell // the server spells it
+	}
+	if s.Alone {
+		settings["use_skip_indexes"] = 0
+		settings["optimize_use_implicit_projections"] = 0 //nolint:misspell // the server spells it
 	}
 	if s.AtOnce {
 		settings["optimize_move_to_prewhere"] = 0    //nolint:misspell // the server spells it

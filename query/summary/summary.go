@@ -1,12 +1,12 @@
 // Package summary tells what one person, known by an email address, did with an account's lead
-// magnets: the access links are Postgres's, the views ClickHouse's, joined by access link and
-// lead magnet.
+// magnets: the access links are Postgres's, the views ClickHouse's, joined by access link.
 package summary
 
 import (
 	"context"
 	_ "embed" // for the statements
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,10 +49,10 @@ func New(p *postgres.Pool, door *scope.ClickHouse) *Reader { return &Reader{p, d
 // summary.
 func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Address, leadMagnet *uuid.UUID) (Summary, error) {
 	var s Summary
-	var links, magnets []uuid.UUID
+	var links []byte
 	err := r.postgres.Account(ctx, account, func(tx pgx.Tx) error {
 		return tx.QueryRow(ctx, linksSQL, account, address.Key, leadMagnet).
-			Scan(&s.TotalLinks, &s.FirstLinkCreated, &s.LastLinkCreated, &links, &magnets)
+			Scan(&s.TotalLinks, &s.FirstLinkCreated, &s.LastLinkCreated, &links)
 	})
 	if err != nil {
 		return Summary{}, fmt.Errorf("read access links of an address: %w", err)
@@ -61,7 +61,7 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Addr
 	if len(links) == 0 {
 		return s, nil
 	}
-	err = r.door.Query(ctx, account, viewsStatement(links, magnets), func(row scope.Row) error {
+	err = r.door.Query(ctx, account, viewsStatement(ids(links)), func(row scope.Row) error {
 		var views, unique uint64
 		var first, last time.Time
 		if err := row.Scan(&views, &unique, &first, &last); err != nil {
@@ -87,12 +87,21 @@ func inUTC(t *time.Time) *time.Time {
 	return &u
 }
 
-func viewsStatement(links, magnets []uuid.UUID) scope.Statement {
+// ids returns UUIDs that lie one after another.
+func ids(bytes []byte) []uuid.UUID {
+	all := make([]uuid.UUID, 0, len(bytes)/len(uuid.UUID{}))
+	for id := range slices.Chunk(bytes, len(uuid.UUID{})) {
+		all = append(all, uuid.UUID(id))
+	}
+	return all
+}
+
+func viewsStatement(links []uuid.UUID) scope.Statement {
 	return scope.Statement{
 		Name:   "email views",
 		SQL:    viewsSQL,
-		Params: map[string]string{"access_links": clickhouse.UUIDs(links), "lead_magnets": clickhouse.UUIDs(magnets)},
-		// Names what answers, so that no other projection is planned.
-		Projection: "sessions", AtOnce: true,
+		Params: map[string]string{"access_links": clickhouse.UUIDs(links)},
+		// Names what answers, so that nothing else is planned: a millisecond and a half of twenty.
+		Projection: "sessions", Alone: true, AtOnce: true,
 	}
 }

@@ -1,5 +1,6 @@
 -- A view is a session that saw at least one page; an event without a session is one of its own.
--- Projection sessions answers this: the inner SELECT has its columns in its words.
+-- Projection sessions answers this: the inner SELECT has its columns in its words. A link's lead magnet never changes and
+-- each event of it was signed with it, so that the links alone say which lead magnets are meant.
 SELECT
     count(),
     uniqExact(lead_magnet_id),
@@ -16,7 +17,6 @@ FROM
     FROM lodestone.events
     WHERE account_id = {account:UUID}
       AND access_link_id IN {access_links:Array(UUID)}
-      AND lead_magnet_id IN {lead_magnets:Array(UUID)}
       AND event_type = 'page_viewed'
       AND bot = ''
     GROUP BY access_link_id, lead_magnet_id, session
