@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -50,26 +49,9 @@ type listAnswer struct {
 
 // get asks for a list and returns the answer and how long it took to arrive whole.
 func (c *listClient) get(ctx context.Context, query string) (answer listAnswer, took time.Duration, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"?"+query, nil)
+	body, took, err := get(ctx, c.http, c.base+"?"+query, c.key)
 	if err != nil {
 		return answer, 0, err
-	}
-	request.Header.Set("Authorization", "Bearer "+c.key)
-	begin := time.Now()
-	response, err := c.http.Do(request)
-	if err != nil {
-		return answer, 0, err
-	}
-	body, err := io.ReadAll(response.Body)
-	took = time.Since(begin)
-	if closed := response.Body.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return answer, 0, err
-	}
-	if response.StatusCode != http.StatusOK {
-		return answer, 0, fmt.Errorf("GET %s: %s: %s", query, response.Status, body)
 	}
 	return answer, took, json.Unmarshal(body, &answer)
 }

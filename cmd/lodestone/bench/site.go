@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -128,32 +126,17 @@ type visitor struct {
 
 // fetch sends a request and reads the answer to its end. One that says to come back later is counted, and nil.
 func (v *visitor) fetch(ctx context.Context, via *http.Client, method, address, key string, body []byte) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	r, err := exchange(ctx, via, method, address, key, body)
 	if err != nil {
 		return nil, err
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	begin := time.Now()
-	resp, err := via.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, err
-	}
-	v.latencies.Add(time.Since(begin))
+	v.latencies.Add(r.took)
 	switch {
-	case resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "":
+	case r.later:
 		v.refused++
 		return nil, nil
-	case resp.StatusCode/100 != 2:
-		return nil, fmt.Errorf("%s %s answers %s: %.200s", method, req.URL.Path, resp.Status, text)
+	case r.status/100 != 2:
+		return nil, fmt.Errorf("%s %s: %d %s: %.200s", method, address, r.status, http.StatusText(r.status), r.body)
 	}
-	return text, nil
+	return r.body, nil
 }

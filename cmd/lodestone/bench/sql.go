@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"regexp"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,27 +94,10 @@ func (s *sqlBench) startQuery(ctx context.Context) (err error) {
 	return err
 }
 
-// get asks the API, reads the answer and returns how long that took.
+// get asks the API and returns how long that took.
 func (s *sqlBench) get(ctx context.Context, path string) (time.Duration, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.site+path, http.NoBody)
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+s.reader.key)
-	begin := time.Now()
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	said, err := io.ReadAll(resp.Body)
-	took := time.Since(begin)
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return 0, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("%s answers %s: %.200s", path, resp.Status, said)
-	}
-	return took, nil
+	_, took, err := get(ctx, http.DefaultClient, "http://"+s.site+path, s.reader.key)
+	return took, err
 }
 
 const (
@@ -187,20 +168,12 @@ func (s *sqlBench) questions(ctx context.Context, file string, rows int64) error
 
 // ask asks as the SQL user.
 func (s *sqlBench) ask(ctx context.Context, query string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.analyst, strings.NewReader(query))
+	r, err := exchange(ctx, http.DefaultClient, http.MethodPost, s.analyst, "", []byte(query))
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	said, err := io.ReadAll(resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the SQL user gets %s: %.200s", resp.Status, said)
+	if r.status != http.StatusOK {
+		return fmt.Errorf("the SQL user gets %d %s: %.200s", r.status, http.StatusText(r.status), r.body)
 	}
 	return nil
 }

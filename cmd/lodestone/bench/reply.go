@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// reply is an answer over HTTP that was read to its end.
+type reply struct {
+	status int
+	later  bool // it says to come back later
+	body   []byte
+	took   time.Duration // from the request until all of it was there
+}
+
+// exchange sends a request, with a key and a body in JSON if there are such, and reads the answer.
+func exchange(ctx context.Context, via *http.Client, method, address, key string, body []byte) (reply, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return reply{}, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	begin := time.Now()
+	resp, err := via.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	text, err := io.ReadAll(resp.Body)
+	took := time.Since(begin)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return reply{}, err
+	}
+	return reply{
+		status: resp.StatusCode, body: text, took: took,
+		later: resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "",
+	}, nil
+}
+
+// get asks the API for an address and returns the body of the answer, which is to be 200, and how long it took.
+func get(ctx context.Context, via *http.Client, address, key string) ([]byte, time.Duration, error) {
+	r, err := exchange(ctx, via, http.MethodGet, address, key, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	if r.status != http.StatusOK {
+		return nil, 0, fmt.Errorf("GET %s: %d %s: %.200s", address, r.status, http.StatusText(r.status), r.body)
+	}
+	return r.body, r.took, nil
+}
