@@ -98,17 +98,12 @@ func (p *pipeline) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	query, err := FreeAddress()
-	if err != nil {
-		return err
-	}
 	if p.collector, err = FreeAddress(); err != nil {
 		return err
 	}
 	for _, one := range [][]string{
 		{"collector", "COLLECTOR_LISTEN=" + p.collector, "SPOOL_DIR=" + filepath.Join(p.e.dir, "spool")},
 		{"consumer"},
-		{"query", "LISTEN=" + query, "LIMIT_ANALYTICS_PER_MINUTE=10000000"},
 	} {
 		process, err := p.b.Lodestone(ctx, p.e, one[0], one[1:]...)
 		if err != nil {
@@ -116,6 +111,11 @@ func (p *pipeline) start(ctx context.Context) error {
 		}
 		p.processes = append(p.processes, process)
 	}
+	process, query, err := p.b.startQuery(ctx, p.e)
+	if err != nil {
+		return err
+	}
+	p.processes = append(p.processes, process)
 	p.probes = newProbes(p.collector, newListClient(query, key), p.e.Tokens, account)
 	return nil
 }

@@ -66,28 +66,16 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	events := traffic.New(traffic.Config{Seed: b.Seed, Events: rows, Begin: time.Now().AddDate(-1, 0, 0), Span: spanOfYear})
-	b.Sayf("query: storing %d events", rows)
-	if err := e.fillAgain(ctx, store, events, rows); err != nil {
+	served, err := b.startQueried(ctx, e, store, events, rows, 1000)
+	if err != nil {
 		return err
 	}
-	account := events.Accounts()[0]
+	defer func() { err = errors.Join(err, served.process.Stop(context.WithoutCancel(ctx))) }()
+	account := served.account
 	picks, err := pickFilters(ctx, store, account)
 	if err != nil {
 		return err
 	}
-	who, err := e.addRecipient(ctx, store, account, 1000)
-	if err != nil {
-		return err
-	}
-	address, err := FreeAddress()
-	if err != nil {
-		return err
-	}
-	process, err := b.Lodestone(ctx, e, "query", "LISTEN="+address, "LIMIT_ANALYTICS_PER_MINUTE=10000000")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, process.Stop(context.WithoutCancel(ctx))) }()
 	door, err := scope.Open(clickhouse.Config{URL: e.ClickHouseURL}, scope.Limits{MaxConns: 2, Timeout: time.Minute, MemoryBytes: 64 << 20})
 	if err != nil {
 		return err
@@ -96,7 +84,7 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 
 	stop := e.keepInserting(ctx, events, o.Rate)
 	defer func() { err = errors.Join(err, stop()) }()
-	lists := &lists{client: newListClient(address, who.key), requests: o.Requests}
+	lists := &lists{client: newListClient(served.address, served.key), requests: o.Requests}
 	queries := append([]string{""}, combine(picks)...)
 	if err := lists.warm(ctx, queries); err != nil {
 		return err

@@ -92,46 +92,33 @@ func (o serveOptions) measureAPI(ctx context.Context, b *Bench, e *Engines) (err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	events := traffic.New(traffic.Year(b.Seed, o.Rows))
-	b.Sayf("serve: storing %d events", o.Rows)
-	if err := e.fillAgain(ctx, store, events, o.Rows); err != nil {
-		return err
-	}
-	account := events.Accounts()[0]
-	picks, err := pickFilters(ctx, store, account)
+	served, err := b.startQueried(ctx, e, store, events, o.Rows, 1000)
 	if err != nil {
 		return err
 	}
-	who, err := e.addRecipient(ctx, store, account, 1000)
+	defer func() { err = errors.Join(err, served.process.Stop(context.WithoutCancel(ctx))) }()
+	picks, err := pickFilters(ctx, store, served.account)
 	if err != nil {
 		return err
 	}
-	address, err := FreeAddress()
-	if err != nil {
-		return err
-	}
-	process, err := b.Lodestone(ctx, e, "query", "LISTEN="+address, "LIMIT_ANALYTICS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_EMAIL_PER_MINUTE=10000000")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, process.Stop(context.WithoutCancel(ctx))) }()
 	var paths []string
 	for _, q := range append([]string{"", "per_page=100"}, combine(picks)...) {
-		paths = append(paths, "http://"+address+"/api/v1/analytics?"+q)
+		paths = append(paths, "http://"+served.address+"/api/v1/analytics?"+q)
 	}
-	paths = append(paths, slices.Repeat([]string{"http://" + address + emailPath + url.QueryEscape(who.email)}, 5)...)
+	paths = append(paths, slices.Repeat([]string{"http://" + served.address + emailPath + url.QueryEscape(served.email)}, 5)...)
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: o.Connections}}
 	defer client.CloseIdleConnections()
 	var next atomic.Int64
 	ask := func(ctx context.Context, v *visitor) error {
 		path := paths[int(next.Add(1))%len(paths)]
-		_, err := v.fetch(ctx, client, http.MethodGet, path, who.key, nil)
+		_, err := v.fetch(ctx, client, http.MethodGet, path, served.key, nil)
 		return err
 	}
 	return b.Measure(ctx, Case{
 		Name:  name,
 		Title: fmt.Sprintf("query under full load: %d clients ask for lists by every filter and pair, and for summaries; %s events", o.Connections, million(o.Rows)),
 		Warm:  1,
-		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) { return o.fullLoad(ctx, process, e, ask) }}},
+		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) { return o.fullLoad(ctx, served.process, e, ask) }}},
 		Targets: []Target{
 			{What: "query ≤ 100 MiB under full load", Value: Peak("query"), AtMost: 100},
 			{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048},

@@ -15,6 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
+	"lodestone/cmd/lodestone/bench/traffic"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/service"
@@ -46,9 +47,7 @@ type sqlBench struct {
 	e       *Engines
 	store   driver.Conn
 	analyst string // the SQL user's address
-	reader  recipient
-	site    string // of the query service
-	query   *Process
+	queried
 }
 
 func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
@@ -64,18 +63,13 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
-	b.Sayf("sql: storing %d events", rows)
-	accounts, err := e.fillYear(ctx, s.store, b.Seed, rows)
-	if err != nil {
+	if s.queried, err = b.startQueried(ctx, e, s.store, traffic.New(traffic.Year(b.Seed, rows)), rows, o.Links); err != nil {
 		return err
 	}
-	if s.reader, err = e.addRecipient(ctx, s.store, accounts[0], o.Links); err != nil {
+	defer func() { err = errors.Join(err, s.process.Stop(context.WithoutCancel(ctx))) }()
+	if err := addEntities(ctx, s.store); err != nil {
 		return err
 	}
-	if err := s.startQuery(ctx); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.query.Stop(context.WithoutCancel(ctx))) }()
 	if err := s.email(ctx, o.Links); err != nil {
 		return err
 	}
@@ -85,18 +79,9 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 	return s.beside(ctx)
 }
 
-func (s *sqlBench) startQuery(ctx context.Context) (err error) {
-	if s.site, err = FreeAddress(); err != nil {
-		return err
-	}
-	s.query, err = s.b.Lodestone(ctx, s.e, "query", "LISTEN="+s.site,
-		"LIMIT_REQUESTS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_EMAIL_PER_MINUTE=10000000")
-	return err
-}
-
 // get asks the API and returns how long that took.
 func (s *sqlBench) get(ctx context.Context, path string) (time.Duration, error) {
-	_, took, err := get(ctx, http.DefaultClient, "http://"+s.site+path, s.reader.key)
+	_, took, err := get(ctx, http.DefaultClient, "http://"+s.address+path, s.key)
 	return took, err
 }
 
@@ -114,7 +99,7 @@ func (s *sqlBench) email(ctx context.Context, links int) error {
 		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) {
 			var all Latencies
 			for range emailAsked {
-				took, err := s.get(ctx, emailPath+url.QueryEscape(s.reader.email))
+				took, err := s.get(ctx, emailPath+url.QueryEscape(s.recipient.email))
 				if err != nil {
 					return nil, err
 				}

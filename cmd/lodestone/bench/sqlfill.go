@@ -20,19 +20,14 @@ import (
 // sqlInsertRows is how many rows one insert has.
 const sqlInsertRows = 100_000
 
-// fillYear stores a year of events, and what the views for SQL show beside them. It returns the accounts, the
-// largest first.
-func (e *Engines) fillYear(ctx context.Context, store driver.Conn, seed uint64, rows int64) ([]uuid.UUID, error) {
-	events := traffic.New(traffic.Year(seed, rows))
-	if err := e.fillAgain(ctx, store, events, rows); err != nil {
-		return nil, err
-	}
+// addEntities stores what the views for SQL show beside events.
+func addEntities(ctx context.Context, store driver.Conn) error {
 	for _, query := range sqlEntities {
 		if err := store.Exec(ctx, query); err != nil {
-			return nil, fmt.Errorf("make what the events are about: %w", err)
+			return fmt.Errorf("make what the events are about: %w", err)
 		}
 	}
-	return events.Accounts(), nil
+	return nil
 }
 
 func insertEvents(ctx context.Context, c clickhouse.Config, events *traffic.Generator, rows int64) error {
