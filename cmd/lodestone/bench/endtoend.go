@@ -161,7 +161,7 @@ func (p *pipeline) run(ctx context.Context) (Sample, error) {
 	return s, nil
 }
 
-// makeAccount makes an account with a key that may read.
+// makeAccount makes an account with a key that may do everything.
 func (e *Engines) makeAccount(ctx context.Context) (account uuid.UUID, key string, err error) {
 	pool, err := postgres.Open(ctx, postgres.Config{URL: e.PostgresURL, MaxConns: 1})
 	if err != nil {
