@@ -193,7 +193,7 @@ func TestPlan(t *testing.T) {
 	conn := querytest.Conn(t)
 	account := querytest.ID(t)
 	filled := querytest.Fill(t, conn, account, 2000, 300_000)
-	s := viewsStatement(filled.Links[100:103])
+	s := Views(filled.Links[100:103])
 
 	params := native.Parameters{"account": account.String()}
 	maps.Copy(params, s.Params)
@@ -228,7 +228,7 @@ func TestManyLinksInOneQuery(t *testing.T) {
 		links[i] = uuid.New()
 	}
 	var views uint64
-	err := querytest.Door(t).Query(context.Background(), querytest.ID(t), viewsStatement(links), func(row scope.Row) error {
+	err := querytest.Door(t).Query(context.Background(), querytest.ID(t), Views(links), func(row scope.Row) error {
 		var unique uint64
 		var first, last time.Time
 		return row.Scan(&views, &unique, &first, &last)

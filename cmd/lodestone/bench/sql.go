@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"regexp"
 	"sync"
@@ -70,7 +69,7 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 	if err := addEntities(ctx, s.store); err != nil {
 		return err
 	}
-	if err := s.email(ctx, o.Links); err != nil {
+	if err := s.email(ctx); err != nil {
 		return err
 	}
 	if err := s.questions(ctx, o.Questions, rows); err != nil {
@@ -83,36 +82,6 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 func (s *sqlBench) get(ctx context.Context, path string) (time.Duration, error) {
 	_, took, err := get(ctx, http.DefaultClient, "http://"+s.address+path, s.key)
 	return took, err
-}
-
-const (
-	emailPath  = "/api/v1/analytics/email?email="
-	emailAsked = 150
-	emailPause = 15 * time.Millisecond // between two requests
-)
-
-// email measures the summary of an address with many access links, 25 requests a second or so.
-func (s *sqlBench) email(ctx context.Context, links int) error {
-	return s.b.Measure(ctx, Case{
-		Name: "sql/email", Title: fmt.Sprintf("GET /analytics/email of an address with %d access links, in the largest account", links), Warm: 1,
-		Targets: []Target{{What: "p99 ≤ 30 ms", Value: Latency(0.99), AtMost: 30}},
-		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) {
-			var all Latencies
-			for range emailAsked {
-				took, err := s.get(ctx, emailPath+url.QueryEscape(s.recipient.email))
-				if err != nil {
-					return nil, err
-				}
-				all.Add(took)
-				if err := service.Sleep(ctx, emailPause); err != nil {
-					return nil, err
-				}
-			}
-			sample := Sample{}
-			sample.AddLatencies(&all)
-			return sample, nil
-		}}},
-	})
 }
 
 // questionRuns is how often each question is asked: they are many, and take their time.

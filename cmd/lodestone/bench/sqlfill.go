@@ -86,6 +86,7 @@ var sqlEntities = []string{
 // recipient is somebody with many access links of an account, and a key of that account.
 type recipient struct {
 	email string
+	links []uuid.UUID
 	key   string
 }
 
@@ -103,7 +104,7 @@ func (e *Engines) addRecipient(ctx context.Context, store driver.Conn, account u
 		return r, err
 	}
 	defer pool.Close()
-	r.email = "reader@example.com"
+	r.email, r.links = "reader@example.com", ids
 	key := auth.NewKey()
 	r.key = key.Text
 	err = pool.Transaction(ctx, func(tx pgx.Tx) error {
