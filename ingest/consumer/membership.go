@@ -138,8 +138,8 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 	}
 }
 
-// watchEnds notes where the log ends until ctx does, and gives back memory that was not needed in between. What is polled tells as well, but not of a
-// partition that is paused, which is the one whose lag matters.
+// watchEnds notes where the log ends until ctx does, and gives back memory that was not needed in between.
+// What is polled tells as well, but not of a partition that is paused, which is the one whose lag matters.
 func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []string) {
 	ticker := time.NewTicker(endsInterval)
 	defer ticker.Stop()

@@ -8,7 +8,7 @@ import (
 
 // recordPool has the memory of batches used again: their records, and what they were decompressed to. It is given back
 // with the last record of a batch that is recycled; a batch of which a record is kept, or dropped, is left to the collector of
-// garbage. That had a tenth of the consumer's time before (bench consume).
+// garbage.
 type recordPool struct{ records, bytes sync.Pool }
 
 // GetRecords implements kgo.PoolRecords.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/event"
@@ -25,12 +26,31 @@ func backlogged() (f *filler, paused *atomic.Bool) {
 	return f, paused
 }
 
-// pushed lets so many records arrive.
-func (f *filler) pushed(from, n int64) {
-	e := event.Event{
-		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), Type: event.PageViewed,
+// fills runs the filler. Each block that it hands over comes by full; stop returns when it has ended.
+func (f *filler) fills(t *testing.T) (full <-chan *block, stop func()) {
+	t.Helper()
+	free, filled, stopping, done := make(chan *block, 1), make(chan *block), make(chan struct{}), make(chan struct{})
+	free <- f.block
+	go func() {
+		defer close(done)
+		f.run(t.Context(), stopping, free, filled)
+	}()
+	return filled, func() {
+		close(stopping)
+		<-done
+	}
+}
+
+func anEvent() event.Event {
+	return event.Event{
+		AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed,
 		CreatedAt: 1_795_000_000_000, ReceivedAt: 1_795_000_000_000, Data: []byte("{}"),
 	}
+}
+
+// pushed lets so many records arrive.
+func (f *filler) pushed(from, n int64) {
+	e := anEvent()
 	records := make([]*kgo.Record, n)
 	for i := range records {
 		e.EventID = uuid.New()
@@ -75,13 +95,7 @@ func TestATurnWithoutRecordsIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, paused := backlogged()
 		f.turns <- new(turn)
-		free, full, stopping := make(chan *block, 1), make(chan *block), make(chan struct{})
-		free <- f.block
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			f.run(t.Context(), stopping, free, full)
-		}()
+		_, stop := f.fills(t)
 		synctest.Wait()
 		require.Empty(t, f.turns)
 		<-time.After(f.cfg.BlockAge)
@@ -91,8 +105,7 @@ func TestATurnWithoutRecordsIsGivenBack(t *testing.T) {
 		f.pushed(0, 1)
 		synctest.Wait()
 		require.Empty(t, f.turns)
-		close(stopping)
-		<-done
+		stop()
 		f.drop()
 		require.Len(t, f.turns, 1)
 	})
@@ -105,20 +118,13 @@ func TestTheLastOfABacklogDoesNotWaitForItsAge(t *testing.T) {
 		f, _ := backlogged()
 		f.end.Store(40)
 		f.turns <- new(turn)
-		free, full, stopping := make(chan *block, 1), make(chan *block), make(chan struct{})
-		free <- f.block
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			f.run(t.Context(), stopping, free, full)
-		}()
+		full, stop := f.fills(t)
 		f.pushed(0, 40)
 		begin := time.Now()
 		b := <-full
 		require.Len(t, b.rows(), 40)
 		require.Zero(t, time.Since(begin))
-		close(stopping)
-		<-done
+		stop()
 	})
 }
 
@@ -137,15 +143,47 @@ func TestTablesThatNobodyNeedsAreLetGo(t *testing.T) {
 	require.Same(t, c, tables.take())
 }
 
-// The memory of batches whose records became rows is used again, that of others is not.
+// countingPool counts the batches whose memory came back.
+type countingPool struct {
+	recordPool
+	back atomic.Int64
+}
+
+func (p *countingPool) PutRecords(used []kgo.Record) {
+	p.back.Add(1)
+	p.recordPool.PutRecords(used)
+}
+
+// The memory of a batch whose records became rows is used again, that of one with a dead letter is not, which is written later.
 func TestRecordsAreRecycledOnceTheyAreRows(t *testing.T) {
 	t.Parallel()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, event.Topic))
+	require.NoError(t, err)
+	defer cluster.Close()
+	pool := new(countingPool)
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic), kgo.WithPools(pool))
+	require.NoError(t, err)
+	defer client.Close()
 	f, _ := backlogged()
+	f.end.Store(0)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	f.end.Store(0)
-	poison := &kgo.Record{Topic: event.Topic, Offset: 0, Value: []byte("poison")}
-	f.queue.push([]*kgo.Record{poison})
-	require.Equal(t, hungry, f.fill(timer))
-	require.Equal(t, "poison", string(f.block.dead[0].record.Value), "a dead letter is written later")
+	e := anEvent()
+	fill := func(values ...[]byte) {
+		for _, value := range values { // a batch each
+			require.NoError(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: event.Topic, Value: value}).FirstErr())
+			fetches := client.PollFetches(t.Context())
+			require.NoError(t, fetches.Err())
+			f.queue.push(fetches.Records())
+			require.Equal(t, hungry, f.fill(timer))
+		}
+	}
+	fill(e.Append(nil))
+	require.Equal(t, int64(1), pool.back.Load())
+	fill([]byte("poison"))
+	require.Equal(t, int64(1), pool.back.Load())
+	fill(e.Append(nil)) // a repeat
+	require.Equal(t, int64(2), pool.back.Load())
+	require.Equal(t, "poison", string(f.block.dead[0].record.Value))
+	require.Equal(t, []int64{0}, f.block.rows())
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -49,9 +50,10 @@ type Counter struct {
 	pool  *postgres.Pool
 	log   *slog.Logger
 
-	mark   *mark     // to be reached; nil: none
-	marked time.Time // of the one before
-	set    time.Time // when the counters were set last
+	mark    *mark                // to be reached; nil: none
+	marked  time.Time            // of the one before
+	set     time.Time            // when the counters were set last
+	counted kadm.OffsetResponses // what was committed then
 
 	links  prometheus.Counter
 	errors prometheus.Counter
@@ -78,6 +80,10 @@ const (
 	// While more records than farBehind wait in Kafka, the counters are set each farPause only.
 	farBehind = 100_000
 	farPause  = 10 * time.Second
+
+	// While nothing is committed there is nothing to count, and only Kafka is asked. So that progress which was lost, with a
+	// backup of Postgres, does not go unnoticed, it is read now and then all the same.
+	lookAgain = 5 * time.Second
 )
 
 // run looks for missing counts until ctx ends.
@@ -126,54 +132,74 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 // catchUp sets the counters of every link that had events since the last time. While the consumer is far behind it does so
 // now and then only: a link with many of the events is counted once for all of them.
 func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.Conn) error {
-	all := kinds()
-	committed := make([]kadm.OffsetResponses, len(all))
-	waiting := int64(0)
-	for i, k := range all {
-		responses, n, err := c.stored(ctx, client, k.topic)
-		if err != nil {
-			return err
-		}
-		committed[i] = responses
-		waiting += n
+	committed, err := c.stored(ctx, client)
+	if err != nil {
+		return err
 	}
-	if waiting > farBehind && time.Since(c.set) < farPause {
+	since := time.Since(c.set)
+	if since < lookAgain && sameOffsets(committed, c.counted) {
+		return c.markProgress(ctx, client)
+	}
+	all := kinds()
+	waiting, err := c.waiting(ctx, client, all, committed)
+	if err != nil {
+		return err
+	}
+	if waiting > farBehind && since < farPause {
 		return nil
 	}
 	behind := int64(0)
-	for i, k := range all {
-		n, err := c.catchUpKind(ctx, client, conn, k, committed[i][k.topic])
+	for _, k := range all {
+		n, err := c.catchUpKind(ctx, client, conn, k, committed[k.topic])
 		if err != nil {
 			return err
 		}
 		behind += n
 	}
-	c.set = time.Now()
+	c.set, c.counted = time.Now(), committed
 	c.behind.Set(float64(behind))
 	return c.markProgress(ctx, client)
 }
 
-// stored returns what is committed of a topic, and how many records wait behind it. What is committed is stored to
-// the last row, which cannot be said of the highest stored offset: a block that spans two parts of the table may be half there.
-func (c *Counter) stored(ctx context.Context, client *kgo.Client, topic string) (committed kadm.OffsetResponses, waiting int64, err error) {
-	admin := kadm.NewClient(client)
-	committed, err = admin.FetchOffsetsForTopics(ctx, c.group, topic)
+// stored returns what is committed. It is stored to the last row, which cannot be said of the highest stored offset: a
+// block that spans two parts of the table may be half there.
+func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetResponses, error) {
+	committed, err := kadm.NewClient(client).FetchOffsets(ctx, c.group)
 	if isNoGroup(err) {
-		return nil, 0, nil // nothing has been stored yet
+		return nil, nil // nothing has been stored yet
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("read committed offsets of %s: %w", topic, err)
+		return nil, fmt.Errorf("read committed offsets: %w", err)
 	}
-	ends, err := admin.ListEndOffsets(ctx, topic)
+	return committed, nil
+}
+
+// waiting returns how many records stand in the log behind what is committed.
+func (c *Counter) waiting(ctx context.Context, client *kgo.Client, all []kind, committed kadm.OffsetResponses) (records int64, err error) {
+	topics := make([]string, len(all))
+	for i, k := range all {
+		topics[i] = k.topic
+	}
+	ends, err := kadm.NewClient(client).ListEndOffsets(ctx, topics...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read the ends of %s: %w", topic, err)
+		return 0, fmt.Errorf("read the ends of the log: %w", err)
 	}
-	for partition, o := range committed[topic] {
-		if end, ok := ends.Lookup(topic, partition); ok && end.Err == nil {
-			waiting += max(0, end.Offset-max(0, o.At))
+	ends.Each(func(end kadm.ListedOffset) {
+		if end.Err == nil {
+			o, _ := committed.Lookup(end.Topic, end.Partition)
+			records += max(0, end.Offset-max(0, o.At))
 		}
-	}
-	return committed, waiting, nil
+	})
+	return records, nil
+}
+
+// sameOffsets reports whether nothing was committed between the two answers, nor for another topic of a name.
+func sameOffsets(a, b kadm.OffsetResponses) bool {
+	return maps.EqualFunc(a, b, func(a, b map[int32]kadm.OffsetResponse) bool {
+		return maps.EqualFunc(a, b, func(a, b kadm.OffsetResponse) bool {
+			return a.Err == nil && b.Err == nil && a.At == b.At && a.Metadata == b.Metadata
+		})
+	})
 }
 
 // catchUpKind does so for one topic, and returns how many records were behind at the start.
