@@ -1,8 +1,11 @@
 package bench
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
-// tableDesign is one way to store events. In its statements TABLE stands for the name of its table.
+// tableDesign is one way to store events. In its statements EVENTS stands for the name of its table.
 type tableDesign struct {
 	name, title string
 	// order is the table's keys, partitions and settings; "": those of the product's table, whose parts then are
@@ -22,11 +25,14 @@ type tableStatement struct {
 	sql string
 	// projection is the one that answers; "": none does; anyProjection: the server chooses, also to count the key.
 	projection string
-	// atOnce reads all columns of a granule at once, as scope.Statement.AtOnce does.
-	atOnce bool
+	// atOnce and alone are as in scope.Statement.
+	atOnce, alone bool
 }
 
 const anyProjection = "any"
+
+// pageRows is what a page takes: 20 events and one more.
+const pageRows = 21
 
 // The questions, in the order in which they are printed.
 const (
@@ -65,7 +71,7 @@ const (
     < (fromUnixTimestamp64Milli({cursor:Int64}, 'UTC'), {cursor_topic:UUID}, {cursor_partition:Int32}, {cursor_offset:Int64})`
 	isOfDays = `created_at >= fromUnixTimestamp64Milli({days_from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({days_before:Int64}, 'UTC')
   AND toDate(created_at) IN {days:Array(Date)}`
-	isOfAddress = "access_link_id IN {links:Array(UUID)} AND lead_magnet_id IN {magnets:Array(UUID)} AND event_type = 'page_viewed'"
+	isOfAddress = "access_link_id IN {links:Array(UUID)} AND event_type = 'page_viewed'"
 )
 
 func where(conditions []string) string {
@@ -74,7 +80,7 @@ func where(conditions []string) string {
 
 // page is a page of a list in the words of query/eventlist.
 func page(conditions ...string) tableStatement {
-	return tableStatement{sql: "SELECT event_id, access_link_id, event_type, event_data, ip_hash, user_agent, created_at, kafka_topic_id, kafka_partition, kafka_offset\nFROM TABLE\n" +
+	return tableStatement{sql: "SELECT event_id, access_link_id, event_type, event_data, ip_hash, user_agent, created_at, kafka_topic_id, kafka_partition, kafka_offset\nFROM EVENTS\n" +
 		where(conditions) + "ORDER BY created_at DESC, kafka_topic_id DESC, kafka_partition DESC, kafka_offset DESC\nLIMIT 21"}
 }
 
@@ -87,13 +93,13 @@ func pageBy(projection string, conditions ...string) tableStatement {
 
 // countOf counts rows; by the projection, if that has them.
 func countOf(projection string, conditions ...string) tableStatement {
-	return tableStatement{sql: "SELECT toInt64(count())\nFROM TABLE\n" + where(conditions), projection: projection, atOnce: true}
+	return tableStatement{sql: "SELECT toInt64(count())\nFROM EVENTS\n" + where(conditions), projection: projection, atOnce: true}
 }
 
 // newestDays are those that can have the newest 20 rows, as each has one.
 func newestDays(projection string, conditions ...string) tableStatement {
 	return tableStatement{
-		sql:        "SELECT toDate(created_at) AS day, toInt64(count()) AS n\nFROM TABLE\n" + where(conditions) + "GROUP BY day\nORDER BY day DESC\nLIMIT 21",
+		sql:        "SELECT toDate(created_at) AS day, toInt64(count()) AS n\nFROM EVENTS\n" + where(conditions) + "GROUP BY day\nORDER BY day DESC\nLIMIT 21",
 		projection: projection, atOnce: true,
 	}
 }
@@ -109,10 +115,10 @@ func views(projection string) tableStatement {
 		sql: `SELECT count(), uniqExact(lead_magnet_id), min(first_page), max(last_page) FROM
 (
 	SELECT access_link_id, lead_magnet_id, ` + sessionOfEvent + ` AS session, min(created_at) AS first_page, max(created_at) AS last_page
-	FROM TABLE
+	FROM EVENTS
 	` + where([]string{isOfAddress, "bot = ''"}) + `	GROUP BY access_link_id, lead_magnet_id, session
 )`,
-		projection: projection, atOnce: projection != "",
+		projection: projection, atOnce: projection != "", alone: projection != "",
 	}
 }
 
@@ -121,7 +127,7 @@ func views(projection string) tableStatement {
 func byTime() map[string][]tableStatement {
 	return map[string][]tableStatement{
 		askNewest:   {page(isRecent)},
-		askBusy:     {page(isRecent, isBusy)},
+		askBusy:     {page(isBusy)},
 		askIdle:     {page(isIdle)},
 		askMagnet:   {page(isRecent, isMagnet)},
 		askRare:     {page(isRare)},
@@ -138,15 +144,14 @@ func byTime() map[string][]tableStatement {
 
 // changed returns the questions with some put otherwise.
 func changed(questions, otherwise map[string][]tableStatement) map[string][]tableStatement {
-	for name, statements := range otherwise {
-		questions[name] = statements
-	}
+	maps.Copy(questions, otherwise)
 	return questions
 }
 
 // askOurs are the questions as query/eventlist asks them, but for what that remembers of months that are over.
 func askOurs() map[string][]tableStatement {
 	return changed(byTime(), map[string][]tableStatement{
+		askBusy:     byDays(newestDays("by_link", isBusy), isBusy),
 		askIdle:     byDays(newestDays("by_link", isIdle), isIdle),
 		askRare:     byDays(newestDays("by_day", isRare), isRare),
 		askFew:      byDays(newestDays("by_day", isFew), isFew),
@@ -162,7 +167,7 @@ func askOurs() map[string][]tableStatement {
 
 func countByDay(projection string, conditions ...string) tableStatement {
 	return tableStatement{
-		sql:        "SELECT sum(n) AS n FROM (SELECT toDate(created_at) AS day, toInt64(count()) AS n\nFROM TABLE\n" + where(conditions) + "GROUP BY day)",
+		sql:        "SELECT sum(n) AS n FROM (SELECT toDate(created_at) AS day, toInt64(count()) AS n\nFROM EVENTS\n" + where(conditions) + "GROUP BY day)",
 		projection: projection, atOnce: true,
 	}
 }
@@ -185,14 +190,14 @@ func tableDesigns() []tableDesign {
 		{
 			name: "linkwise", title: "account, link, time; granules of 1,024; a partition a month", bare: true,
 			order:     ofMonths + "PRIMARY KEY (account_id, access_link_id, created_at) ORDER BY (account_id, access_link_id, created_at, " + placeOrder + ") SETTINGS index_granularity = 1024, " + asProduct,
-			questions: changed(byTime(), map[string][]tableStatement{askBusy: {page(isBusy)}}),
+			questions: byTime(),
 		},
 		{name: "narrow", title: "the product's without projections; three narrow tables by materialised views", more: narrowTables, fill: narrowFill, questions: askNarrow()},
 		{
 			name: "copies", title: "the product's with two whole copies of each row as projections, by link and by lead magnet",
 			more: []string{
-				"ALTER TABLE TABLE ADD PROJECTION copy_link (SELECT * ORDER BY account_id, access_link_id, created_at)",
-				"ALTER TABLE TABLE ADD PROJECTION copy_magnet (SELECT * ORDER BY account_id, lead_magnet_id, created_at)",
+				"ALTER TABLE EVENTS ADD PROJECTION copy_link (SELECT * ORDER BY account_id, access_link_id, created_at)",
+				"ALTER TABLE EVENTS ADD PROJECTION copy_magnet (SELECT * ORDER BY account_id, lead_magnet_id, created_at)",
 			},
 			questions: changed(byTime(), map[string][]tableStatement{
 				askBusy: {pageBy("copy_link", isBusy)}, askIdle: {pageBy("copy_link", isIdle)},
@@ -213,54 +218,58 @@ func tableDesigns() []tableDesign {
 // is killed in between leaves them behind, which nothing then notices.
 var (
 	narrowTables = []string{
-		`CREATE TABLE TABLE_link (account_id UUID, access_link_id UUID, created_at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
+		`CREATE TABLE EVENTS_link (account_id UUID, access_link_id UUID, created_at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
 			stored_at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)), lead_magnet_id UUID,
 			event_type Enum8('page_viewed' = 1, 'download_started' = 2, 'download_completed' = 3), bot LowCardinality(String))
 			ENGINE = MergeTree PARTITION BY toYYYYMM(created_at) ORDER BY (account_id, access_link_id, created_at) SETTINGS index_granularity = 1024, ` + asProduct,
-		`CREATE TABLE TABLE_day (account_id UUID, lead_magnet_id UUID, event_type Enum8('page_viewed' = 1, 'download_started' = 2, 'download_completed' = 3),
+		`CREATE TABLE EVENTS_day (account_id UUID, lead_magnet_id UUID, event_type Enum8('page_viewed' = 1, 'download_started' = 2, 'download_completed' = 3),
 			human UInt8, day Date, events UInt64)
 			ENGINE = SummingMergeTree PARTITION BY toYYYYMM(day) ORDER BY (account_id, lead_magnet_id, event_type, human, day) SETTINGS index_granularity = 1024, ` + asProduct,
-		`CREATE TABLE TABLE_session (account_id UUID, access_link_id UUID, lead_magnet_id UUID, session UUID,
+		`CREATE TABLE EVENTS_session (account_id UUID, access_link_id UUID, lead_magnet_id UUID, session UUID,
 			event_type Enum8('page_viewed' = 1, 'download_started' = 2, 'download_completed' = 3), human UInt8,
 			month UInt32, first SimpleAggregateFunction(min, DateTime64(3, 'UTC')), last SimpleAggregateFunction(max, DateTime64(3, 'UTC')), events SimpleAggregateFunction(sum, UInt64))
 			ENGINE = AggregatingMergeTree PARTITION BY month ORDER BY (account_id, access_link_id, lead_magnet_id, session, event_type, human) SETTINGS index_granularity = 1024, ` + asProduct,
-		"CREATE MATERIALIZED VIEW TABLE_to_link TO TABLE_link AS " + narrowLink,
-		"CREATE MATERIALIZED VIEW TABLE_to_day TO TABLE_day AS " + narrowDay,
-		"CREATE MATERIALIZED VIEW TABLE_to_session TO TABLE_session AS " + narrowSession,
+		"CREATE MATERIALIZED VIEW EVENTS_to_link TO EVENTS_link AS " + narrowLink,
+		"CREATE MATERIALIZED VIEW EVENTS_to_day TO EVENTS_day AS " + narrowDay,
+		"CREATE MATERIALIZED VIEW EVENTS_to_session TO EVENTS_session AS " + narrowSession,
 	}
 	narrowFill = []string{
-		"INSERT INTO TABLE_link " + narrowLink, "INSERT INTO TABLE_day " + narrowDay, "INSERT INTO TABLE_session " + narrowSession,
+		"INSERT INTO EVENTS_link " + narrowLink, "INSERT INTO EVENTS_day " + narrowDay, "INSERT INTO EVENTS_session " + narrowSession,
 	}
 )
 
 const (
-	narrowLink = "SELECT account_id, access_link_id, created_at, stored_at, lead_magnet_id, event_type, bot FROM TABLE"
-	narrowDay  = `SELECT account_id, lead_magnet_id, event_type, bot = '' AS human, toDate(created_at) AS day, count() AS events FROM TABLE
+	narrowLink = "SELECT account_id, access_link_id, created_at, stored_at, lead_magnet_id, event_type, bot FROM EVENTS"
+	narrowDay  = `SELECT account_id, lead_magnet_id, event_type, bot = '' AS human, toDate(created_at) AS day, count() AS events FROM EVENTS
 		GROUP BY account_id, lead_magnet_id, event_type, human, day`
 	narrowSession = "SELECT account_id, access_link_id, lead_magnet_id, " + sessionOfEvent + ` AS session, event_type, bot = '' AS human,
-		toYYYYMM(created_at) AS month, min(created_at) AS first, max(created_at) AS last, count() AS events FROM TABLE
+		toYYYYMM(created_at) AS month, min(created_at) AS first, max(created_at) AS last, count() AS events FROM EVENTS
 		GROUP BY account_id, access_link_id, lead_magnet_id, session, event_type, human, month`
 )
 
 func askNarrow() map[string][]tableStatement {
 	days := func(condition string) tableStatement {
-		return tableStatement{atOnce: true, sql: "SELECT day, toInt64(sum(events)) AS n FROM TABLE_day\n" + where([]string{condition}) + "GROUP BY day\nORDER BY day DESC\nLIMIT 21"}
+		return tableStatement{atOnce: true, sql: "SELECT day, toInt64(sum(events)) AS n FROM EVENTS_day\n" + where([]string{condition}) + "GROUP BY day\nORDER BY day DESC\nLIMIT 21"}
+	}
+	newest := func(link string) tableStatement {
+		return page(link, "created_at IN (SELECT created_at FROM EVENTS_link "+where([]string{link})+" ORDER BY created_at DESC LIMIT 21)")
 	}
 	events := func(conditions ...string) string {
-		return "SELECT toInt64(sum(events)) AS n FROM TABLE_day\n" + where(conditions)
+		return "SELECT toInt64(sum(events)) AS n FROM EVENTS_day\n" + where(conditions)
 	}
 	few := strings.Replace(isFew, "(bot = '') = false", "human = 0", 1)
 	return changed(byTime(), map[string][]tableStatement{
-		askIdle:     {page(isIdle, "created_at IN (SELECT created_at FROM TABLE_link "+where([]string{isIdle})+" ORDER BY created_at DESC LIMIT 21)")},
+		askBusy:     {newest(isBusy)},
+		askIdle:     {newest(isIdle)},
 		askRare:     byDays(days(isRare), isRare),
 		askFew:      byDays(days(few), isFew),
-		countLink:   {{sql: "SELECT toInt64(count()) FROM TABLE_link\n" + where([]string{isBusy}), projection: anyProjection, atOnce: true}},
+		countLink:   {{sql: "SELECT toInt64(count()) FROM EVENTS_link\n" + where([]string{isBusy}), projection: anyProjection, atOnce: true}},
 		countMagnet: {{sql: events(isMagnet), atOnce: true}},
 		countType: {{atOnce: true, sql: "SELECT sum(n) FROM\n(\n" + events(isType, "day >= {first_day:Date}") + "\nUNION ALL\n" +
 			countOf("", isType, isSince, "created_at < fromUnixTimestamp64Milli({first:Int64}, 'UTC')").sql + "\n)"}},
 		askSessions: {{atOnce: true, sql: `SELECT count(), uniqExact(lead_magnet_id), min(first_page), max(last_page) FROM
 (
-	SELECT access_link_id, lead_magnet_id, session, min(first) AS first_page, max(last) AS last_page FROM TABLE_session
+	SELECT access_link_id, lead_magnet_id, session, min(first) AS first_page, max(last) AS last_page FROM EVENTS_session
 	` + where([]string{isOfAddress, "human = 1"}) + `	GROUP BY access_link_id, lead_magnet_id, session
 )`}},
 	})

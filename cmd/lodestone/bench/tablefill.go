@@ -35,7 +35,7 @@ func (t *tables) makeMore(ctx context.Context, d tableDesign, table string) erro
 			return err
 		}
 		for _, p := range projections {
-			statements = append(statements, "ALTER TABLE TABLE ADD PROJECTION "+p)
+			statements = append(statements, "ALTER TABLE EVENTS ADD PROJECTION "+p)
 		}
 	}
 	return t.exec(ctx, of(table, append(statements, d.more...))...)
@@ -45,10 +45,7 @@ func (t *tables) makeMore(ctx context.Context, d tableDesign, table string) erro
 func of(table string, statements []string) []string {
 	list := make([]string, len(statements))
 	for i, s := range statements {
-		// The word stands for a name, but for that of ALTER TABLE and CREATE TABLE.
-		s = strings.ReplaceAll(s, "TABLE TABLE", "\x00")
-		s = strings.ReplaceAll(s, "TABLE", table)
-		list[i] = strings.ReplaceAll(s, "\x00", "TABLE "+table)
+		list[i] = strings.ReplaceAll(s, "EVENTS", table)
 	}
 	return list
 }
@@ -97,7 +94,7 @@ func (t *tables) fill(ctx context.Context, d tableDesign) error {
 	}
 	for _, s := range d.fill {
 		for _, month := range append(over, last) {
-			part := strings.Replace(s, "FROM TABLE", "FROM TABLE WHERE _partition_id = '"+month+"'", 1) + copySettings
+			part := strings.Replace(s, "FROM EVENTS", "FROM EVENTS WHERE _partition_id = '"+month+"'", 1) + copySettings
 			if err := t.exec(ctx, of(table, []string{part})...); err != nil {
 				return err
 			}
@@ -133,7 +130,7 @@ func (t *tables) take(ctx context.Context, d tableDesign, month string) error {
 func (d tableDesign) others() []string {
 	var names []string
 	for _, s := range d.more {
-		if rest, ok := strings.CutPrefix(s, "CREATE TABLE TABLE_"); ok {
+		if rest, ok := strings.CutPrefix(s, "CREATE TABLE EVENTS_"); ok {
 			name, _, _ := strings.Cut(rest, " ")
 			names = append(names, name)
 		}

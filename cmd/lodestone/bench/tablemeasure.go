@@ -41,17 +41,16 @@ func (t *tables) pick(ctx context.Context) (native.Parameters, error) {
 		return nil
 	}
 	const mine = " WHERE account_id = {account:UUID}"
-	const of, ofNext = " FROM " + tableSource + mine, " FROM " + tableNext + mine
+	const of = " FROM " + tableSource + mine
 	for _, s := range [][2]string{
 		{"account", "SELECT toString(account_id) FROM " + tableSource + " GROUP BY account_id ORDER BY count() DESC LIMIT 1"},
-		{"busy", "SELECT toString(access_link_id)" + ofNext + " GROUP BY access_link_id ORDER BY count() DESC LIMIT 1"},
+		{"busy", "SELECT toString(access_link_id)" + of + " GROUP BY access_link_id ORDER BY count() DESC LIMIT 1"},
 		{"idle", "SELECT toString(access_link_id)" + of + " GROUP BY access_link_id HAVING count() BETWEEN 15 AND 40 AND max(created_at) < now() - INTERVAL 90 DAY ORDER BY cityHash64(access_link_id) LIMIT 1"},
-		{"magnet", "SELECT toString(lead_magnet_id)" + ofNext + " GROUP BY lead_magnet_id ORDER BY count() DESC LIMIT 1"},
+		{"magnet", "SELECT toString(lead_magnet_id)" + " FROM " + tableNext + mine + " GROUP BY lead_magnet_id ORDER BY count() DESC LIMIT 1"},
 		{"rare", "SELECT toString(lead_magnet_id)" + of + " GROUP BY lead_magnet_id ORDER BY count() LIMIT 1"},
 		{"cursor", "SELECT toString(toUnixTimestamp64Milli(quantileExact(0.5)(created_at)))" + of},
 		{"cursor_topic", "SELECT toString(any(kafka_topic_id))" + of},
 		{"links", "SELECT toString(groupArray(toString(l))) FROM (SELECT access_link_id AS l" + of + " AND bot = '' GROUP BY l ORDER BY cityHash64(l) LIMIT 1000)"},
-		{"magnets", "SELECT toString(groupUniqArray(toString(lead_magnet_id)))" + of},
 	} {
 		if err := one(s[0], s[1]); err != nil {
 			return nil, err
@@ -93,6 +92,10 @@ func (s tableStatement) settings() native.Settings {
 		settings["optimize_move_to_prewhere"] = 0    //nolint:misspell // the server spells it
 		settings["query_plan_optimize_prewhere"] = 0 //nolint:misspell // the server spells it
 	}
+	if s.alone {
+		settings["use_skip_indexes"] = 0
+		settings["optimize_use_implicit_projections"] = 0 //nolint:misspell // the server spells it
+	}
 	return settings
 }
 
@@ -102,6 +105,7 @@ func (t *tables) ask(ctx context.Context, table string, question []tableStatemen
 	maps.Copy(params, picks)
 	for i, s := range question {
 		var days []time.Time
+		var there int64 // rows on these days
 		rows, err := t.store.Query(native.Context(ctx, native.WithParameters(params), native.WithSettings(s.settings()), native.WithoutProfileEvents()), of(table, []string{s.sql})[0])
 		if err != nil {
 			return 0, err
@@ -117,7 +121,9 @@ func (t *tables) ask(ctx context.Context, table string, question []tableStatemen
 				var day time.Time
 				var n int64
 				err = rows.Scan(&day, &n)
-				days = append(days, day.UTC())
+				if there < pageRows {
+					days, there = append(days, day.UTC()), there+n
+				}
 			}
 		}
 		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
@@ -129,11 +135,11 @@ func (t *tables) ask(ctx context.Context, table string, question []tableStatemen
 		if len(days) == 0 {
 			return 0, nil
 		}
-		list := ""
-		for _, day := range days {
-			list += ",'" + day.Format(time.DateOnly) + "'"
+		list := make([]string, len(days))
+		for i, day := range days {
+			list[i] = "'" + day.Format(time.DateOnly) + "'"
 		}
-		params["days"] = "[" + list[1:] + "]"
+		params["days"] = "[" + strings.Join(list, ",") + "]"
 		params["days_from"] = strconv.FormatInt(days[len(days)-1].UnixMilli(), 10)
 		params["days_before"] = strconv.FormatInt(days[0].AddDate(0, 0, 1).UnixMilli(), 10)
 	}
