@@ -40,7 +40,7 @@ type group struct {
 }
 
 // A stamp is the lower bits of an offset, with a bit that is always set. Before they would begin anew, all that are too old
-// are swept away.
+// are swept away: none gets older than sweepAfter, the window, and one jump over as many offsets as that.
 const (
 	marks      = 5
 	least      = 16 // groups
