@@ -25,8 +25,8 @@ const (
 // is ClickHouse's: the same statement over an open connection, without HTTP, key, limit and Postgres, and the same for
 // one link, which is its planning and little else.
 func (s *sqlBench) email(ctx context.Context) (err error) {
-	const name = "sql/email"
-	if !s.b.Wanted(name) {
+	const name, statement = "sql/email", "sql/email statement"
+	if !s.b.Wanted(statement) {
 		return nil
 	}
 	door, err := scope.Open(clickhouse.Config{URL: s.e.ClickHouseURL}, scope.Limits{MaxConns: 1, Timeout: time.Minute, MemoryBytes: 512 << 20})
@@ -57,7 +57,7 @@ func (s *sqlBench) email(ctx context.Context) (err error) {
 	}
 	// A case of its own: in turns with these, the query service would be asked after a while of rest each time.
 	return s.b.Measure(ctx, Case{
-		Name: name + " statement", Title: fmt.Sprintf("what such a summary asks of ClickHouse, alone, for %d access links and for one", len(s.links)), Warm: 1,
+		Name: statement, Title: fmt.Sprintf("what such a summary asks of ClickHouse, alone, for %d access links and for one", len(s.links)), Warm: 1,
 		Sides: []Side{
 			{Name: "its statement alone", Run: paced(views(s.links))},
 			{Name: "the statement for one link", Run: paced(views(s.links[:1]))},
