@@ -72,7 +72,7 @@ func (l *Lister) follow(ctx context.Context, account uuid.UUID, v *view) (*view,
 			next.asOf = asked
 			return next, nil
 		}
-		new, err := l.readNew(ctx, account, stages, next.tail)
+		read, err := l.readNew(ctx, account, stages, next.tail)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (l *Lister) follow(ctx context.Context, account uuid.UUID, v *view) (*view,
 			return nil, err
 		}
 		v = next
-		if v.learn(stages, new, parts, l.measures.tail) {
+		if v.learn(stages, read, parts, l.measures.tail) {
 			v.asOf = asked
 			return v, nil
 		}
@@ -102,7 +102,7 @@ func (l *Lister) parts(ctx context.Context) ([]scope.Part, error) {
 
 // learn adds what was read of new parts to a view that nobody else has yet, and reports whether it is whole now: parts
 // that are gone afterwards may have been gone before they were read, and their month has to be looked at once more.
-func (v *view) learn(stages []stage, new *reading, after []scope.Part, length int) (whole bool) {
+func (v *view) learn(stages []stage, read *reading, after []scope.Part, length int) (whole bool) {
 	whole = true
 	learnt := map[uint32]bool{}
 	for _, s := range stages {
@@ -111,12 +111,12 @@ func (v *view) learn(stages []stage, new *reading, after []scope.Part, length in
 			continue
 		}
 		learnt[s.month] = true
-		m := s.known.plus(new.days[s.month])
+		m := s.known.plus(read.days[s.month])
 		m.parts = s.parts
 		v.months[s.month] = m
 	}
-	read := slices.DeleteFunc(new.events, func(e *recalled) bool { return !learnt[monthOf(e.Position.CreatedAt)] })
-	v.tail = v.tail.plus(read, new.from, length)
+	events := slices.DeleteFunc(read.events, func(e *recalled) bool { return !learnt[monthOf(e.Position.CreatedAt)] })
+	v.tail = v.tail.plus(events, read.from, length)
 	return whole
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -92,17 +93,16 @@ func (l *Lister) readRest(ctx context.Context, account uuid.UUID, f Filter, v *v
 
 // restStatement counts days of which a list has a part only, and all events of them.
 func restStatement(f Filter, parts []scope.Part, days []time.Time) scope.Statement {
-	is, params := f.conditions(), map[string]string{}
-	sql := "1"
-	for _, c := range is {
-		sql += "\n    AND " + c.sql
+	sql, params := []string{"1"}, map[string]string{}
+	for _, c := range f.conditions() {
+		sql = append(sql, c.sql)
 		params[c.param] = c.value
 	}
 	where, also := conjunction([]condition{{"toDate(created_at) IN {days:Array(Date)}", "days", dates(days)}, ofParts(parts)})
 	maps.Copy(params, also)
 	return scope.Statement{
 		Name: "event rest",
-		SQL: join("SELECT toDate(created_at) AS day, toInt64(count()) AS held, toInt64(countIf("+sql+")) AS events\nFROM lodestone.events",
+		SQL: join("SELECT toDate(created_at) AS day, toInt64(count()) AS held, toInt64(countIf("+strings.Join(sql, "\n    AND ")+")) AS events\nFROM lodestone.events",
 			where, "GROUP BY day"),
 		Params: params, Projection: scope.NoProjection, AtOnce: true,
 	}
@@ -128,7 +128,6 @@ func (l *Lister) recall(ctx context.Context, account uuid.UUID, f Filter) (tally
 }
 
 // whole returns the tally without days that turned out to have nothing.
-func (t tally) whole() tally {
-	t.days = slices.DeleteFunc(t.days, func(d day) bool { return d.events == 0 })
-	return t
+func (t *tally) whole() tally {
+	return tally{t.total, slices.DeleteFunc(t.days, func(d day) bool { return d.events == 0 })}
 }

@@ -37,18 +37,18 @@ func (t tail) plus(more []*recalled, from time.Time, length int) tail {
 	}
 	sum := tail{slices.Concat(t.events, more), from}
 	slices.SortFunc(sum.events, func(a, b *recalled) int { return a.Position.compare(b.Position) })
-	sum.cut()
+	sum = sum.cut()
 	if len(sum.events) >= 2*length {
 		sum.from = sum.events[length].Position.CreatedAt.Add(time.Millisecond) // of those at the same time some may be cut off
-		sum.cut()
+		sum = sum.cut()
 	}
 	return sum
 }
 
-// cut takes away what was created before from.
-func (t *tail) cut() {
+// cut returns the tail without what was created before from.
+func (t tail) cut() tail {
 	n := sort.Search(len(t.events), func(i int) bool { return t.events[i].Position.CreatedAt.Before(t.from) })
-	t.events = slices.Clone(t.events[:n])
+	return tail{slices.Clone(t.events[:n]), t.from}
 }
 
 // only returns the tail without the events of months that are not kept. They are not among the events of a tail any more, whatever its from says.

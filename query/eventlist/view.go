@@ -48,7 +48,7 @@ type knownDay struct {
 }
 
 // plus returns the day with more events of it.
-func (d knownDay) plus(more knownDay) knownDay {
+func (d *knownDay) plus(more knownDay) knownDay {
 	if len(d.numbers) == 0 {
 		return more
 	}
@@ -83,16 +83,16 @@ type knownMonth struct {
 }
 
 // plus returns the month with more days, or more of its days.
-func (m knownMonth) plus(days []knownDay) knownMonth {
-	m.days = slices.Clone(m.days)
+func (m *knownMonth) plus(days []knownDay) knownMonth {
+	sum := knownMonth{m.parts, slices.Clone(m.days)}
 	for _, d := range days {
-		if i := slices.IndexFunc(m.days, func(o knownDay) bool { return o.start.Equal(d.start) }); i >= 0 {
-			m.days[i] = m.days[i].plus(d)
+		if i := slices.IndexFunc(sum.days, func(o knownDay) bool { return o.start.Equal(d.start) }); i >= 0 {
+			sum.days[i] = sum.days[i].plus(d)
 		} else {
-			m.days = append(m.days, d)
+			sum.days = append(sum.days, d)
 		}
 	}
-	return m
+	return sum
 }
 
 // events returns how many there are in the month.
