@@ -27,9 +27,9 @@ import (
 // The parts stay apart, but meet what they meet in the collector, or they would be a limit of another machine:
 //
 //   - Each works on the very bodies that the load sends, as many as there are connections. In a loop over one body of a hundred
-//     events the processor learns every branch of it.
+//     events the processor may learn every branch of it.
 //   - Each runs on every core at the same time, as the collector does, which has no idle core beside it: where cores are
-//     threads of one, a lone one is faster by up to a half.
+//     threads of one, a lone one may be faster.
 //   - The code is the collector's: tokens that were seen before are remembered, bodies are checked for UTF-8, and garbage is
 //     collected as eagerly. Records are made before, since that is what encode measures.
 type partsCommand struct {
