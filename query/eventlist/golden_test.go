@@ -51,7 +51,6 @@ func TestStatements(t *testing.T) {
 		"count_received": totalStatement(Filter{ReceivedAfter: &after}),
 		"rest":           restStatement(kind, parts, []time.Time{edge, edge.AddDate(0, 0, -9)}),
 		"numbers":        numbersStatement(parts),
-		"stored":         storedStatement(parts),
 		"tail":           tailStatement(parts, edge, 2000),
 		"days_of_a_link": daysStatement(full()),
 		"days_of_a_kind": daysStatement(kind),

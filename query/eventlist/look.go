@@ -22,11 +22,12 @@ const tries = 4
 type measures struct {
 	tail int // events of the tail, where there are as many, and not twice as many
 	// few is how many rows, of all accounts, parts have at the most that are read whole by one statement. Of more,
-	// projections tell the numbers, and only the events that the tail takes are read.
-	few uint64
+	// events are counted, and only the first newest of them read: a tail grows with what comes in.
+	few   uint64
+	first int
 }
 
-var usual = measures{tail: 2000, few: 10_000}
+var usual = measures{tail: 2000, few: 10_000, first: 200}
 
 // look returns what is known of an account's events, as they were at some moment during the call, or nil if nothing can be remembered.
 // Of requests that wait for one another all but the first may be answered from what one of them has read.
@@ -154,8 +155,8 @@ func (l *Lister) readNew(ctx context.Context, account uuid.UUID, stages []stage,
 	group.Go(func() error { return l.readDays(groupCtx, account, parts, r) })
 	group.Go(func() (err error) {
 		r.from = known.from
-		r.events, err = l.readTail(groupCtx, account, tailStatement(parts, known.from, int64(l.measures.tail)))
-		if n := len(r.events); n == l.measures.tail { // of those at the same time as the last one some may be cut off
+		r.events, err = l.readTail(groupCtx, account, tailStatement(parts, known.from, int64(l.measures.first)))
+		if n := len(r.events); n == l.measures.first { // of those at the same time as the last one some may be cut off
 			r.from = r.events[n-1].Position.CreatedAt.Add(time.Millisecond)
 		}
 		return err
@@ -191,43 +192,31 @@ func (r *reading) countEvents() {
 
 // readDays counts the events of parts.
 func (l *Lister) readDays(ctx context.Context, account uuid.UUID, parts []scope.Part, r *reading) error {
-	stored := map[time.Time]*knownDay{}
-	counted := map[time.Time][]number{}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return l.door.Query(groupCtx, account, storedStatement(parts), func(row scope.Row) error {
-			var d knownDay
-			if err := row.Scan(&d.start, &d.first, &d.last); err != nil {
-				return err
-			}
-			d.start = d.start.UTC()
-			stored[d.start] = &d
-			return nil
-		})
+	days := map[time.Time]*knownDay{}
+	err := l.door.Query(ctx, account, numbersStatement(parts), func(row scope.Row) error {
+		var n number
+		var kind string
+		var human uint8
+		var of knownDay
+		if err := row.Scan(&of.start, &n.magnet, &kind, &human, &n.events, &of.first, &of.last); err != nil {
+			return err
+		}
+		of.start = of.start.UTC()
+		n.bot = human == 0
+		n.kind, _ = event.ParseType(kind) // the column has no others
+		d := days[of.start]
+		if d == nil {
+			d = &of
+			days[of.start] = d
+		}
+		d.first, d.last = minTime(d.first, of.first), maxTime(d.last, of.last)
+		d.numbers = append(d.numbers, n)
+		return nil
 	})
-	group.Go(func() error {
-		return l.door.Query(groupCtx, account, numbersStatement(parts), func(row scope.Row) error {
-			var n number
-			var start time.Time
-			var kind string
-			var human uint8
-			if err := row.Scan(&start, &n.magnet, &kind, &human, &n.events); err != nil {
-				return err
-			}
-			n.bot = human == 0
-			n.kind, _ = event.ParseType(kind) // the column has no others
-			counted[start.UTC()] = append(counted[start.UTC()], n)
-			return nil
-		})
-	})
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for start, d := range stored { // both are of the same parts, or the month is not remembered
-		d.numbers = counted[start]
+	for _, d := range days {
 		r.add(*d)
 	}
-	return nil
+	return err
 }
 
 // readTail reads whole events.
@@ -257,25 +246,16 @@ func ofParts(parts []scope.Part) condition {
 	return condition{"_part IN {parts:Array(String)}", "parts", scope.PartNames(parts)}
 }
 
-// numbersStatement counts the events of parts by day and kind, in the words of projection by_day.
+// numbersStatement counts the events of parts by day and kind, and tells when they were stored. That takes the rows: projection by_day
+// does not have it.
 func numbersStatement(parts []scope.Part) scope.Statement {
 	where, params := conjunction([]condition{ofParts(parts)})
 	params["limit"] = strconv.Itoa(mostNumbers + 1) // more are not remembered
 	return scope.Statement{
 		Name: "event numbers",
-		SQL: join("SELECT toDate(created_at) AS day, lead_magnet_id, event_type, bot = '' AS human, toInt64(count()) AS events\nFROM lodestone.events",
+		SQL: join(`SELECT toDate(created_at) AS day, lead_magnet_id, event_type, bot = '' AS human, toInt64(count()) AS events, min(stored_at), max(stored_at)
+FROM lodestone.events`,
 			where, "GROUP BY day, lead_magnet_id, event_type, human\nLIMIT {limit:UInt64}"),
-		Params: params, Projection: "by_day", AtOnce: true,
-	}
-}
-
-// storedStatement tells when events of each day were stored.
-func storedStatement(parts []scope.Part) scope.Statement {
-	where, params := conjunction([]condition{ofParts(parts)})
-	return scope.Statement{
-		Name: "event days stored",
-		SQL: join("SELECT toDate(created_at) AS day, min(stored_at), max(stored_at)\nFROM lodestone.events",
-			where, "GROUP BY day"),
 		Params: params, Projection: scope.NoProjection, AtOnce: true,
 	}
 }

@@ -22,7 +22,7 @@ import (
 func TestWhatIsRememberedAgreesWithModel(t *testing.T) {
 	t.Parallel()
 	ctx, conn := context.Background(), querytest.Conn(t)
-	for seed, m := range []measures{usual, {tail: 15, few: 1_000_000}, {tail: 25, few: 30}} {
+	for seed, m := range []measures{usual, {tail: 15, few: 1_000_000, first: 10}, {tail: 25, few: 30, first: 10}} {
 		t.Run(fmt.Sprint(m), func(t *testing.T) {
 			t.Parallel()
 			lister := New(querytest.Door(t))

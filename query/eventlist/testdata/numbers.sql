@@ -1,4 +1,4 @@
-SELECT toDate(created_at) AS day, lead_magnet_id, event_type, bot = '' AS human, toInt64(count()) AS events
+SELECT toDate(created_at) AS day, lead_magnet_id, event_type, bot = '' AS human, toInt64(count()) AS events, min(stored_at), max(stored_at)
 FROM lodestone.events
 WHERE account_id = {account:UUID}
   AND _part IN {parts:Array(String)}
