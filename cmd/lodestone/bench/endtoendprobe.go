@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -142,13 +141,7 @@ func (p *probes) look(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, item := range answer.Data {
-		var got struct {
-			ID uuid.UUID `json:"id"`
-		}
-		if err := json.Unmarshal(item, &got); err != nil {
-			return err
-		}
-		if one := p.sent[got.ID]; one != nil && one.seen.IsZero() {
+		if one := p.sent[item.ID]; one != nil && one.seen.IsZero() {
 			one.seen = now
 		}
 	}

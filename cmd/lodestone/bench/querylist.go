@@ -18,6 +18,7 @@ import (
 	"lodestone/cmd/lodestone/bench/traffic"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
+	"lodestone/pkg/service"
 )
 
 // slowest is the name of the median of the slowest of all filters and pairs.
@@ -28,6 +29,7 @@ type lists struct {
 	client   *listClient
 	requests int                        // for each query in a run
 	took     map[string][]time.Duration // of all runs
+	paused   int                        // where the next query after a pause is
 }
 
 type listClient struct {
@@ -40,7 +42,10 @@ func newListClient(address, key string) *listClient {
 }
 
 type listAnswer struct {
-	Data       []json.RawMessage `json:"data"`
+	Data []struct {
+		ID        uuid.UUID `json:"id"`
+		CreatedAt string    `json:"created_at"`
+	} `json:"data"`
 	Pagination struct {
 		Total      int64   `json:"total"`
 		NextCursor *string `json:"next_cursor"`
@@ -102,25 +107,46 @@ func (l *lists) slowestOnes() string {
 	return strings.Join(texts, "; ")
 }
 
-// cursors returns queries that go on deep in the account's list.
-func (l *lists) cursors(ctx context.Context) ([]string, error) {
+// cursors returns queries that go on deep in the account's list, and for each of them the query of a first page of
+// the same events: up to the time at which the cursor is.
+func (l *lists) cursors(ctx context.Context) (deep, upTo []string, err error) {
 	first, _, err := l.client.get(ctx, "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []string
 	for _, share := range []float64{0.01, 0.5, 0.99} {
 		page := 1 + int64(share*float64(first.Pagination.Total))/20
 		answer, _, err := l.client.get(ctx, fmt.Sprintf("page=%d", page))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if answer.Pagination.NextCursor == nil {
-			return nil, fmt.Errorf("page %d of %d events has no cursor", page, first.Pagination.Total)
+			return nil, nil, fmt.Errorf("page %d of %d events has no cursor", page, first.Pagination.Total)
 		}
-		list = append(list, "cursor="+url.QueryEscape(*answer.Pagination.NextCursor))
+		deep = append(deep, "cursor="+url.QueryEscape(*answer.Pagination.NextCursor))
+		upTo = append(upTo, "to="+url.QueryEscape(answer.Data[len(answer.Data)-1].CreatedAt))
 	}
-	return list, nil
+	return deep, upTo, nil
+}
+
+// runAfterPauses asks for a few of the queries, other ones in each run, each after a pause: somebody looks at a dashboard.
+func (l *lists) runAfterPauses(ctx context.Context, queries []string) (Sample, error) {
+	const asked, pause, step = 6, 1500 * time.Millisecond, 13 // of 73 queries, so that all kinds come
+	var all Latencies
+	for range asked {
+		if err := service.Sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+		l.paused += step
+		_, took, err := l.client.get(ctx, queries[l.paused%len(queries)])
+		if err != nil {
+			return nil, err
+		}
+		all.Add(took)
+	}
+	s := Sample{}
+	s.AddLatencies(&all)
+	return s, nil
 }
 
 // keepInserting inserts so many events a second, as they happen now, in four blocks a second of a partition
