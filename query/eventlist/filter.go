@@ -2,7 +2,6 @@
 package eventlist
 
 import (
-	"math"
 	"strconv"
 	"time"
 
@@ -64,23 +63,6 @@ func createdFrom(param string, t time.Time) condition {
 // createdBefore lets through what was created before a time, given as the parameter.
 func createdBefore(param string, t time.Time) condition {
 	return condition{"created_at < fromUnixTimestamp64Milli({" + param + ":Int64}, 'UTC')", param, milliseconds(t)}
-}
-
-// bounds are the times of a filter in Unix milliseconds, as the statements have them.
-type bounds struct{ from, before, storedAfter int64 }
-
-func (f Filter) bounds() bounds {
-	b := bounds{math.MinInt64, math.MaxInt64, math.MinInt64}
-	if f.From != nil {
-		b.from = within(ceil(*f.From)).UnixMilli()
-	}
-	if f.To != nil {
-		b.before = within(ceil(*f.To)).UnixMilli()
-	}
-	if f.ReceivedAfter != nil {
-		b.storedAfter = within(*f.ReceivedAfter).UnixMilli()
-	}
-	return b
 }
 
 // The years that a time of an event can lie in, with room: beyond them ClickHouse's times wrap.

@@ -38,7 +38,6 @@ func TestStatements(t *testing.T) {
 	edge, end := time.Date(2026, 2, 27, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	days := []day{{edge.Add(dayLength), 15}, {edge, 30}}
 	after := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	parts := []scope.Part{{Name: "202602_1_9_2"}, {Name: "202602_10_10_0"}}
 	kind := full()
 	kind.AccessLinkID = nil
 	for name, s := range map[string]scope.Statement{
@@ -49,9 +48,10 @@ func TestStatements(t *testing.T) {
 		"cursor_full":    pageStatement(full(), span{after: &position}, 0, 21),
 		"count":          totalStatement(Filter{}),
 		"count_received": totalStatement(Filter{ReceivedAfter: &after}),
-		"rest":           restStatement(kind, parts, []time.Time{edge, edge.AddDate(0, 0, -9)}),
-		"numbers":        numbersStatement(parts),
-		"tail":           tailStatement(parts, edge, 2000),
+		"rest":           restStatement(Filter{}, &view{open: end}, nil),
+		"rest_full":      restStatement(kind, &view{open: end, restless: []uint32{202601, 202511}}, []time.Time{edge, edge.AddDate(0, 0, -9)}),
+		"numbers":        numbersStatement(edge, end),
+		"stored":         storedStatement(edge, end),
 		"days_of_a_link": daysStatement(full()),
 		"days_of_a_kind": daysStatement(kind),
 	} {

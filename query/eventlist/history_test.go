@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -31,62 +32,88 @@ func storeIn(t *testing.T, account uuid.UUID, at ...time.Time) {
 }
 
 // Whatever happens to a month that is remembered, the next count knows.
-func TestRememberedMonthIsReadAnewWhenItChanges(t *testing.T) {
+func TestRememberedMonthIsCountedAnewWhenItChanges(t *testing.T) {
 	t.Parallel()
 	ctx, conn, account := context.Background(), querytest.Conn(t), querytest.ID(t)
 	lister := New(querytest.Door(t))
-	begin := time.Date(2019, 5, 1, 0, 0, 0, 0, time.UTC)
+	lister.quiet = 0
+	begin := monthStart(ownMonth)
 	end := begin.AddDate(0, 1, 0)
 	f := Filter{From: &begin, To: &end}
 	count := func() int64 {
 		t.Helper()
 		n, err := lister.Count(ctx, account, f)
 		require.NoError(t, err)
-		page, _, err := lister.Page(ctx, account, f, 0, 20)
-		require.NoError(t, err)
-		require.Len(t, page, int(n))
 		return n
 	}
+	synchronous := native.Context(ctx, native.WithSettings(native.Settings{"mutations_sync": 1}))
 
 	require.Zero(t, count())
 	storeIn(t, account, begin, begin.Add(time.Hour), begin.Add(30*dayLength))
 	require.EqualValues(t, 3, count(), "a month appears")
-	v := lister.history.get(lister.history.of(account))
-	require.Contains(t, v.months, uint32(ownMonth), "it is remembered")
+	require.Contains(t, lister.history.get(account, opening(time.Now())).months, uint32(ownMonth), "it is remembered")
 	require.EqualValues(t, 3, count())
 	storeIn(t, account, begin.Add(2*dayLength))
 	require.EqualValues(t, 4, count(), "an event comes late")
 	storeIn(t, querytest.ID(t), begin.Add(2*dayLength))
 	require.EqualValues(t, 4, count(), "an event of another account")
-	merge(t, conn, "201905")
+	require.NoError(t, conn.Exec(ctx, "OPTIMIZE TABLE lodestone.events PARTITION ID '201905' FINAL")) //nolint:misspell // SQL has it so
 	require.EqualValues(t, 4, count(), "parts are merged")
-	require.NoError(t, conn.Exec(ctx, "ALTER TABLE lodestone.events DELETE IN PARTITION ID '201905' WHERE account_id = '"+account.String()+"' AND toDate(created_at) = '2019-05-01'"))
-	requireMutated(t, conn, "201905")
+	require.NoError(t, conn.Exec(synchronous, "ALTER TABLE lodestone.events DELETE WHERE account_id = '"+account.String()+"' AND toDate(created_at) = '2019-05-01'"))
 	require.EqualValues(t, 2, count(), "events are deleted")
 	require.NoError(t, conn.Exec(ctx, "ALTER TABLE lodestone.events DROP PARTITION ID '201905'"))
 	require.Zero(t, count(), "the month leaves")
 }
 
+// What is remembered answers without looking into the months again.
+func TestNothingIsReadOfWholeRememberedDays(t *testing.T) {
+	t.Parallel()
+	account := querytest.ID(t)
+	lister := New(querytest.Door(t))
+	lister.quiet = 0
+	begin := monthStart(201803)
+	storeIn(t, account, begin, begin.Add(time.Hour), begin.Add(3*dayLength))
+	_, err := lister.Count(context.Background(), account, Filter{})
+	require.NoError(t, err)
+	v := lister.history.get(account, opening(time.Now()))
+	require.Contains(t, v.months, uint32(201803))
+	v = &view{open: v.open, months: map[uint32]knownMonth{201803: v.months[201803]}} // others' months may be restless
+
+	end := begin.AddDate(0, 1, 0)
+	known := v.recall(Filter{From: &begin, To: &end})
+	require.False(t, known.rest)
+	require.EqualValues(t, 3, known.tally.total)
+
+	within := begin.Add(time.Minute)
+	known = v.recall(Filter{From: &within, To: &end})
+	require.Equal(t, []time.Time{begin}, known.unread, "a day of which the list has a part is read")
+	require.EqualValues(t, 1, known.tally.total)
+
+	known = v.recall(Filter{To: &end, ReceivedAfter: &end})
+	require.EqualValues(t, 3, known.tally.total, "they were stored now")
+	known = v.recall(Filter{To: &end, Type: event.DownloadStarted})
+	require.Zero(t, known.tally.total)
+	require.False(t, known.rest, "nothing is read of days without such events")
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	var h history
+	open := opening(time.Now())
 	large := func() *view {
-		return &view{asOf: time.Now(), months: map[uint32]knownMonth{202501: {days: []knownDay{{numbers: make([]number, mostNumbers)}}}}}
+		return &view{open: open, months: map[uint32]knownMonth{202501: {days: []knownDay{{numbers: make([]number, mostNumbers)}}}}}
 	}
-	remember := func(account uuid.UUID, v *view) { h.set(account, h.of(account), v) }
-	knows := func(account uuid.UUID) bool { return h.recent(account) != nil }
 	first, second := uuid.New(), uuid.New()
-	remember(first, large())
-	remember(second, large())
-	for range mostRemembered/large().bytes() - 1 {
-		h.of(first)
-		remember(uuid.New(), large())
+	h.set(first, large())
+	h.set(second, large())
+	for range mostRemembered/mostNumbers - 2 {
+		require.NotNil(t, h.get(first, open))
+		h.set(uuid.New(), large())
 	}
 	require.LessOrEqual(t, h.size, mostRemembered)
-	require.False(t, knows(second), "what was not asked for longest")
-	require.True(t, knows(first))
-	before := h.size
-	remember(first, &view{asOf: time.Now(), unfit: true})
-	require.Less(t, h.size, before-32*mostNumbers/2)
-	require.False(t, knows(first))
+	require.Nil(t, h.get(second, open), "what was not asked for longest")
+	require.NotNil(t, h.get(first, open))
+	require.Nil(t, h.get(first, open.AddDate(0, 1, 0)), "a month that is over since")
+	h.set(first, &view{open: open})
+	require.LessOrEqual(t, h.size, mostRemembered-mostNumbers)
 }

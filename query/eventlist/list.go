@@ -23,13 +23,13 @@ type Event struct {
 
 // Lister reads event lists. It is safe for concurrent use.
 type Lister struct {
-	door     *scope.ClickHouse
-	history  history
-	measures measures
+	door    *scope.ClickHouse
+	history history
+	quiet   time.Duration // see quiet
 }
 
 // New returns a Lister that reads through the door.
-func New(door *scope.ClickHouse) *Lister { return &Lister{door: door, measures: usual} }
+func New(door *scope.ClickHouse) *Lister { return &Lister{door: door, quiet: quiet} }
 
 // Settled returns a time up to which every event that was ever stored can be seen by what is read
 // after this call: the next pull of what is new loses nothing if it goes on there. It is some seconds
@@ -61,29 +61,17 @@ func (l *Lister) read(ctx context.Context, account uuid.UUID, s scope.Statement)
 	var events []Event
 	err := l.door.Query(ctx, account, s, func(row scope.Row) error {
 		var e Event
-		if err := scanEvent(row, &e); err != nil {
-			return err
+		var hash []byte
+		var created time.Time
+		err := row.Scan(&e.ID, &e.AccessLinkID, &e.Type, &e.Data, &hash, &e.UserAgent,
+			&created, &e.Position.TopicID, &e.Position.Partition, &e.Position.Offset)
+		if err != nil {
+			return fmt.Errorf("read event: %w", err)
 		}
+		copy(e.IPHash[:], hash)
+		e.Position.CreatedAt = created.UTC()
 		events = append(events, e)
 		return nil
 	})
 	return events, err
-}
-
-// columns are what scanEvent reads first.
-const columns = `event_id, access_link_id, event_type, event_data, ip_hash, user_agent,
-    created_at, kafka_topic_id, kafka_partition, kafka_offset`
-
-// scanEvent reads an event, and what was selected after it.
-func scanEvent(row scope.Row, e *Event, more ...any) error {
-	var hash []byte
-	var created time.Time
-	err := row.Scan(append([]any{&e.ID, &e.AccessLinkID, &e.Type, &e.Data, &hash, &e.UserAgent,
-		&created, &e.Position.TopicID, &e.Position.Partition, &e.Position.Offset}, more...)...)
-	if err != nil {
-		return fmt.Errorf("read event: %w", err)
-	}
-	copy(e.IPHash[:], hash)
-	e.Position.CreatedAt = created.UTC()
-	return nil
 }

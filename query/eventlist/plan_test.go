@@ -96,6 +96,16 @@ func TestPlans(t *testing.T) {
 		"count of what is new has a skip index, and counts granules": {
 			s: totalStatement(Filter{ReceivedAfter: at(30)}), has: []string{"Name: stored", "ReadFromPreparedSource (_exact_count_projection)"},
 		},
+		"the rest has its days in the key": {
+			s:    restStatement(Filter{LeadMagnetID: &filled.Magnets[3], ReceivedAfter: at(40)}, &view{open: at(900).UTC()}, []time.Time{at(24).Truncate(dayLength)}),
+			most: 90,
+		},
+		"the rest has its months in the key": {
+			s: restStatement(Filter{To: at(2)}, &view{open: at(9000).UTC(), restless: []uint32{202510}}, nil), most: 16,
+		},
+		"numbers of a month use numbers of days": {
+			s: numbersStatement(monthStart(202510), monthStart(202511)), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+		},
 		"days of a link use its rows": {
 			s: daysStatement(Filter{AccessLinkID: &filled.Links[7]}), has: []string{"ReadFromMergeTree (by_link)"}, most: 8,
 		},
@@ -120,46 +130,6 @@ func TestPlans(t *testing.T) {
 			}
 			if c.most == 0 {
 				return
-			}
-			left, of := chosen(t, plan)
-			require.LessOrEqual(t, left, c.most+of, "%s", plan)
-		})
-	}
-}
-
-// The statements about parts, of which some may be merged while they are explained.
-func TestPlansOfParts(t *testing.T) {
-	t.Parallel()
-	conn, door := querytest.Conn(t), querytest.Door(t)
-	account := querytest.ID(t)
-	filled := querytest.Fill(t, conn, account, 2000, 200_000) // 55 hours, some 200 granules
-	day := time.Unix(querytest.Begin, 0).UTC().Truncate(dayLength).Add(dayLength)
-	for name, c := range map[string]struct {
-		s    func(parts []scope.Part) scope.Statement
-		has  []string
-		most int
-	}{
-		"the rest has its days in the key": {
-			func(parts []scope.Part) scope.Statement {
-				return restStatement(Filter{LeadMagnetID: &filled.Magnets[3], ReceivedAfter: &day}, parts, []time.Time{day})
-			}, nil, 90,
-		},
-		"numbers have the account in the key": {numbersStatement, nil, 210},
-		"a tail reads backwards and stops":    {func(parts []scope.Part) scope.Statement { return tailStatement(parts, time.Time{}, 1000) }, []string{"InReverseOrder", "LazilyRead"}, 210},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var plan string
-			require.Eventually(t, func() bool {
-				before, err := door.Parts(context.Background())
-				require.NoError(t, err)
-				plan = explain(t, door, account, c.s(before))
-				after, err := door.Parts(context.Background())
-				require.NoError(t, err)
-				return !slices.ContainsFunc(before, func(p scope.Part) bool { return !slices.Contains(after, p) })
-			}, time.Minute, time.Millisecond)
-			for _, text := range c.has {
-				require.Contains(t, plan, text)
 			}
 			left, of := chosen(t, plan)
 			require.LessOrEqual(t, left, c.most+of, "%s", plan)

@@ -3,7 +3,6 @@ package eventlist
 import (
 	"context"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,9 +13,9 @@ import (
 	"lodestone/query/scope"
 )
 
-// Most pages are of what happened last, and are remembered. Any other page is looked for by one statement, on the days
-// that have its events: what is remembered, or the count of a link, tells them. Where neither does, the newest
-// days are looked at first, while the list is counted (blind).
+// Every part of the table that may hold an event of a page costs about as much as the page itself, and most
+// pages are of what happened last. So the newest days are looked at first, while the list is counted; if they
+// have too few events, the count tells on which days the others are (see tally).
 
 // recent is how far back the first look goes, and once is how far one without knowledge of the days goes next.
 const (
@@ -33,119 +32,7 @@ type span struct {
 }
 
 // search returns the first events of the list, or the first ones after a position, and counts it.
-func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Position, limit int64) ([]Event, int64, error) {
-	if f.isNarrow() {
-		return l.searchNarrow(ctx, account, f, p, limit)
-	}
-	guess := l.history.recent(account)
-	for range 2 {
-		var v *view
-		var a answer
-		group, groupCtx := errgroup.WithContext(ctx)
-		group.Go(func() (err error) {
-			v, err = l.look(groupCtx, account)
-			return err
-		})
-		if guess != nil {
-			group.Go(func() (err error) {
-				a, err = l.answer(groupCtx, account, guess, f, p, limit)
-				return err
-			})
-		}
-		err := group.Wait()
-		if err == nil && v == nil {
-			break
-		}
-		if err == nil && (guess == nil || guess.version != v.version) {
-			a, err = l.answer(ctx, account, v, f, p, limit)
-		}
-		if err != nil || a.stands {
-			return a.events, a.total, err
-		}
-		guess = nil
-	}
-	return l.blind(ctx, account, f, p, limit)
-}
-
-// answer is a page and the number of a list.
-type answer struct {
-	events []Event
-	total  int64
-	stands bool // false: it could not be told so
-}
-
-// answer searches a list of which something is known.
-func (l *Lister) answer(ctx context.Context, account uuid.UUID, v *view, f Filter, p *Position, limit int64) (a answer, err error) {
-	known := v.recall(f)
-	if len(known.unread) > mostDays {
-		return a, nil
-	}
-	events, enough := v.tail.page(f, p, limit)
-	enough = enough || p == nil && len(known.unread) == 0 && int64(len(events)) >= known.tally.total
-	days := slices.Clone(known.tally.days)
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		a.stands, err = l.readRest(groupCtx, account, f, v, &known)
-		return err
-	})
-	if !enough {
-		group.Go(func() (err error) {
-			events, err = l.onDays(groupCtx, account, f, p, days, limit)
-			return err
-		})
-	}
-	err = group.Wait()
-	a.events, a.total = events, known.tally.total
-	return a, err
-}
-
-// searchNarrow searches a list of a link.
-func (l *Lister) searchNarrow(ctx context.Context, account uuid.UUID, f Filter, p *Position, limit int64) (found []Event, total int64, err error) {
-	var v *view
-	counted := tally{days: []day{}}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		v, err = l.look(groupCtx, account)
-		return err
-	})
-	group.Go(func() error { return l.days(groupCtx, account, daysStatement(f), &counted) })
-	if err := group.Wait(); err != nil {
-		return nil, 0, err
-	}
-	if v != nil {
-		if found, enough := v.tail.page(f, p, limit); enough || p == nil && int64(len(found)) >= counted.total {
-			return found, counted.total, nil
-		}
-	}
-	found, err = l.onDays(ctx, account, f, p, counted.days, limit)
-	return found, counted.total, err
-}
-
-// onDays returns the first events of the list, or the first ones after a position, which are on these days. A day may have more
-// than its number says.
-func (l *Lister) onDays(ctx context.Context, account uuid.UUID, f Filter, p *Position, days []day, limit int64) ([]Event, error) {
-	s := span{after: p}
-	if len(days) == 0 {
-		return nil, nil
-	}
-	end := days[0].until()
-	if p != nil {
-		start := p.CreatedAt.Truncate(dayLength)
-		days = slices.Clone(days)
-		for i := range days {
-			if days[i].start.Equal(start) {
-				days[i].events = 0 // or as many as there are before the position
-			}
-		}
-		end = minTime(end, start.Add(dayLength))
-	}
-	s.before = &end
-	return l.further(ctx, account, f, s, days, limit)
-}
-
-// blind searches a list of which nothing is known: the newest days, while it is counted, and then, if they have too few events,
-// the days that the count tells, if it does.
-func (l *Lister) blind(ctx context.Context, account uuid.UUID, f Filter, p *Position, limit int64) (found []Event, total int64, err error) {
+func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Position, limit int64) (found []Event, total int64, err error) {
 	newest := time.Now() // only where to begin: events of a clock that is ahead are in the first look as well
 	if f.To != nil {
 		newest = minTime(newest, *f.To)
@@ -158,7 +45,7 @@ func (l *Lister) blind(ctx context.Context, account uuid.UUID, f Filter, p *Posi
 	var counted tally
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		counted, err = l.count(groupCtx, account, f, false)
+		counted, err = l.tally(groupCtx, account, f, false)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -236,7 +123,8 @@ const (
 	// The wide columns are read for the rows of the page only: ClickHouse finds those by the
 	// columns of the order and of the filter first.
 	selection = `SELECT
-    ` + columns + `
+    event_id, access_link_id, event_type, event_data, ip_hash, user_agent,
+    created_at, kafka_topic_id, kafka_partition, kafka_offset
 FROM lodestone.events
 `
 	// The order of the table's key, backwards, as a whole: with a part of it, or more than it,

@@ -12,7 +12,7 @@ import (
 	"lodestone/query/scope"
 )
 
-// What is remembered of an account counts most lists (see view). All others, those of a link above
+// What is remembered of months that are over counts most lists (see history). All others, those of a link above
 // all, are counted by whichever way reads least, and the count tells on which days its events are, so that a
 // page is looked for only where there is something to find:
 //
@@ -43,18 +43,13 @@ const dayLength = 24 * time.Hour
 // until returns the time at which the day is over.
 func (d day) until() time.Time { return d.start.Add(dayLength) }
 
-// tally counts the list, by what is remembered if it can, day by day if the filter tells them or if they are wanted.
+// tally counts the list, day by day if the filter tells them or if they are wanted.
 func (l *Lister) tally(ctx context.Context, account uuid.UUID, f Filter, byDay bool) (tally, error) {
 	if !f.isNarrow() {
 		if t, ok, err := l.recall(ctx, account, f); ok || err != nil {
 			return t, err
 		}
 	}
-	return l.count(ctx, account, f, byDay)
-}
-
-// count counts the list by statements.
-func (l *Lister) count(ctx context.Context, account uuid.UUID, f Filter, byDay bool) (tally, error) {
 	var t tally
 	if !byDay && !f.isNarrow() && !f.isOfKind() {
 		err := l.door.Query(ctx, account, totalStatement(f), func(row scope.Row) error { return row.Scan(&t.total) })
@@ -148,7 +143,9 @@ func (f Filter) pieces(byDay bool) []piece {
 		add(false, createdFrom("low", low), createdBefore("to", to))
 		return list
 	}
-	add(false, wholeDays(first, last)...)
+	add(false,
+		condition{"toDate(created_at) >= {first_day:Date}", "first_day", first.Format(time.DateOnly)},
+		condition{"toDate(created_at) < {last_day:Date}", "last_day", last.Format(time.DateOnly)})
 	if low.Before(first) {
 		add(false, createdFrom("low", low), createdBefore("first", first))
 	}
@@ -158,27 +155,12 @@ func (f Filter) pieces(byDay bool) []piece {
 	return list
 }
 
-// wholeDays lets through what was created from one day on and before another one.
-func wholeDays(first, last time.Time) []condition {
-	return []condition{
-		{"toDate(created_at) >= {first_day:Date}", "first_day", first.Format(time.DateOnly)},
-		{"toDate(created_at) < {last_day:Date}", "last_day", last.Format(time.DateOnly)},
-	}
-}
-
 func storedAfter(t time.Time) condition {
 	return condition{"stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(t)}
 }
 
 func minTime(a, b time.Time) time.Time {
 	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if b.After(a) {
 		return b
 	}
 	return a

@@ -105,7 +105,7 @@ var around = regexp.MustCompile(`(?i)\b(merge\w*|cluster\w*|remote\w*|loop)\s*\(
 
 // Query runs the statement for the account and calls each with every row of the result. Its
 // errors, and those of each, are returned with the statement's name; IsUnavailable knows the ones
-// that may pass.
+// that may pass. A connection that turns out to be dead is replaced once.
 func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, each func(Row) error) error {
 	if account == uuid.Nil {
 		return fmt.Errorf("query %s: no account", s.Name)
@@ -116,21 +116,21 @@ func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, 
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
 	ctx = c.scoped(ctx, account, s)
-	if err := c.ask(ctx, s.SQL, each); err != nil {
+	rows, err := c.conn.Query(ctx, s.SQL)
+	if isBroken(err) && ctx.Err() == nil {
+		rows, err = c.conn.Query(ctx, s.SQL)
+	}
+	if err != nil {
+		return fmt.Errorf("query %s: %w", s.Name, err)
+	}
+	err = drain(rows, each)
+	if err != nil {
 		return fmt.Errorf("query %s: %w", s.Name, err)
 	}
 	return nil
 }
 
-// ask runs a statement and calls each with every row of the result. A connection that turns out to be dead is replaced once.
-func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) (err error) {
-	rows, err := c.conn.Query(ctx, sql)
-	if isBroken(err) && ctx.Err() == nil {
-		rows, err = c.conn.Query(ctx, sql)
-	}
-	if err != nil {
-		return err
-	}
+func drain(rows driver.Rows, each func(Row) error) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		if err := each(rows); err != nil {

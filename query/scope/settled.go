@@ -49,7 +49,13 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 	defer cancel()
 	asked := time.Now()
 	var milliseconds int64
-	err := c.ask(c.unscoped(ctx, "oldest insert"), oldestInsert, func(row Row) error { return row.Scan(&milliseconds) })
+	ask := func() error {
+		return c.conn.QueryRow(c.unscoped(ctx, "oldest insert"), oldestInsert).Scan(&milliseconds)
+	}
+	err := ask()
+	if isBroken(err) && ctx.Err() == nil {
+		err = ask()
+	}
 	if err != nil {
 		return time.Time{}, fmt.Errorf("query oldest insert: %w", err)
 	}
@@ -64,7 +70,6 @@ func (c *ClickHouse) unscoped(ctx context.Context, name string) context.Context 
 		"readonly":           1,
 		"max_memory_usage":   c.limits.MemoryBytes,
 		"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
-		"max_threads":        1,
 		"log_comment":        "lodestone query: " + name,
 	}), native.WithoutProfileEvents())
 }

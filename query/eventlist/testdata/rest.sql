@@ -1,20 +1,6 @@
-SELECT toDate(created_at) AS day, toInt64(count()) AS held, toInt64(countIf(1
-    AND lead_magnet_id = {lead_magnet:UUID}
-    AND event_type = {event_type:String}
-    AND (bot = '') = {human:Bool}
-    AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC'))) AS events
+SELECT toDate(created_at) AS day, toInt64(count()) AS events
 FROM lodestone.events
 WHERE account_id = {account:UUID}
-  AND toDate(created_at) IN {days:Array(Date)}
-  AND _part IN {parts:Array(String)}
+  AND (created_at >= fromUnixTimestamp64Milli({open:Int64}, 'UTC'))
 GROUP BY day
--- days = ['2026-02-27','2026-02-18']
--- event_type = download_started
--- from = 1772323200000
--- human = true
--- lead_magnet = 0197a1b2-0000-7000-8000-000000000002
--- parts = ['202602_1_9_2','202602_10_10_0']
--- received_after = 1772366400000
--- to = 1772409600001
+-- open = 1772323200000
