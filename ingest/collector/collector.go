@@ -47,7 +47,7 @@ type Collector struct {
 	rooms     rooms
 	admission admission
 	limit     *addressLimit
-	known     *known
+	tokens    *Tokens
 	server    *fasthttp.Server
 	batches   sync.Pool // of *batch
 	large     sync.Pool // of *batch, for bodies beyond firstBytes
@@ -91,7 +91,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		arriving:  arrivals{most: c.MaxInFlight},
 		admission: admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
 		limit:     newAddressLimit(c.AddressLimit),
-		known:     newKnown(),
+		tokens:    NewTokens(d.Tokens),
 		metrics:   m,
 		failed:    make(chan error, 1),
 	}

@@ -94,7 +94,7 @@ func (c *Collector) claims(e *element, d *door) (*token.Claims, fault) {
 	if !ok {
 		return nil, fault{InvalidToken, "token is not a string; give the tracking_token of the link"}
 	}
-	claims, err := c.known.verify(c.deps.Tokens, text)
+	claims, err := c.tokens.Verify(text)
 	if err != nil {
 		return nil, fault{InvalidToken, "token does not verify; give the tracking_token of the link, unchanged"}
 	}

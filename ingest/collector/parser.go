@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"lodestone/pkg/event"
-	"lodestone/pkg/token"
 )
 
 // Parser reads the events of bodies as the collector does, but for their tokens. It is the part of a request
@@ -39,15 +38,3 @@ func (p *Parser) Parse(body []byte) error {
 	_, err := b.decoder.ReadToken()
 	return errors.Join(err, b.tail())
 }
-
-// Tokens verifies tokens as the collector does: it remembers those that it has seen. It is safe for concurrent use.
-type Tokens struct {
-	ring  *token.Ring
-	known *known
-}
-
-// NewTokens returns a Tokens that remembers none yet.
-func NewTokens(ring *token.Ring) *Tokens { return &Tokens{ring, newKnown()} }
-
-// Verify returns the claims of a token, which must not be changed, or the error of the ring.
-func (t *Tokens) Verify(text []byte) (*token.Claims, error) { return t.known.verify(t.ring, text) }

@@ -13,7 +13,7 @@ func TestKnownTokensAreThoseThatVerify(t *testing.T) {
 	t.Parallel()
 	ring, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	k := newKnown()
+	k := NewTokens(ring)
 	k.slots = k.slots[:2] // so that they share
 	all := map[string]token.Claims{}
 	for range 20 {
@@ -23,14 +23,14 @@ func TestKnownTokensAreThoseThatVerify(t *testing.T) {
 	for range 3 {
 		for text, want := range all {
 			for range 2 {
-				got, err := k.verify(ring, []byte(text))
+				got, err := k.Verify([]byte(text))
 				require.NoError(t, err)
 				require.Equal(t, want, *got)
 			}
 			altered := []byte(text)
 			altered[30] ^= 1
 			for range 2 {
-				_, err := k.verify(ring, altered)
+				_, err := k.Verify(altered)
 				require.ErrorIs(t, err, token.ErrInvalid)
 			}
 		}
