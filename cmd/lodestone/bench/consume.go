@@ -28,12 +28,8 @@ func (o consumeOptions) Validate() error {
 			errs = append(errs, config.Invalid("--consume-partitions", "is out of range", "give numbers from 1 to 256"))
 		}
 	}
-	if o.BlockRows < 1 || o.BlockRows > 1_000_000 {
-		errs = append(errs, config.Invalid("--consume-block-rows", "is out of range", "give a number from 1 to 1000000"))
-	}
-	if o.Connections < 1 || o.Connections > 64 {
-		errs = append(errs, config.Invalid("--consume-connections", "is out of range", "give a number from 1 to 64"))
-	}
+	errs = append(errs, numberWithin("--consume-block-rows", o.BlockRows, 1, 1_000_000))
+	errs = append(errs, numberWithin("--consume-connections", o.Connections, 1, 64))
 	return errors.Join(errs...)
 }
 

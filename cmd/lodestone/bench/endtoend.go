@@ -27,9 +27,7 @@ type endToEndOptions struct {
 // Validate returns every problem of the settings.
 func (o endToEndOptions) Validate() error {
 	var errs []error
-	if o.Batch < 1 || o.Batch > 500 {
-		errs = append(errs, config.Invalid("--end-to-end-batch", "is out of range", "give a number from 1 to 500"))
-	}
+	errs = append(errs, numberWithin("--end-to-end-batch", o.Batch, 1, 500))
 	if o.Rate < o.Batch || o.Rate > 10_000_000 {
 		errs = append(errs, config.Invalid("--end-to-end-rate", "is out of range", "give a number from --end-to-end-batch to 10000000"))
 	}

@@ -30,12 +30,8 @@ func (o queryOptions) Validate() error {
 	if len(o.Rows) == 0 || slices.Min(o.Rows) < 100_000 {
 		errs = append(errs, config.Invalid("--query-rows", "is too little", "give numbers of at least 100000"))
 	}
-	if o.Rate < 100 || o.Rate > 100_000 {
-		errs = append(errs, config.Invalid("--query-insert-rate", "is out of range", "give a number from 100 to 100000"))
-	}
-	if o.Requests < 1 || o.Requests > 10_000 {
-		errs = append(errs, config.Invalid("--query-requests", "is out of range", "give a number from 1 to 10000"))
-	}
+	errs = append(errs, numberWithin("--query-insert-rate", o.Rate, 100, 100_000))
+	errs = append(errs, numberWithin("--query-requests", o.Requests, 1, 10_000))
 	return errors.Join(errs...)
 }
 
@@ -147,13 +143,18 @@ func (e *Engines) fillAgain(ctx context.Context, store driver.Conn, events *traf
 	var months []string
 	err := store.QueryRow(ctx, `SELECT groupUniqArray(partition_id) FROM system.parts
 		WHERE database = 'lodestone' AND table = 'events' AND active AND partition_id != toString(toYYYYMM(now()))`).Scan(&months)
-	for _, month := range months {
-		if err == nil {
-			err = store.Exec(ctx, "OPTIMIZE TABLE lodestone.events PARTITION ID '"+month+"' FINAL") //nolint:misspell // SQL has it so
-		}
-	}
 	if err != nil {
-		return fmt.Errorf("merge months that are over: %w", err)
+		return fmt.Errorf("find months that are over: %w", err)
+	}
+	return mergeMonths(ctx, store, "lodestone.events", months...)
+}
+
+// mergeMonths makes one part of each of these months of a table.
+func mergeMonths(ctx context.Context, store driver.Conn, table string, months ...string) error {
+	for _, month := range months {
+		if err := store.Exec(ctx, "OPTIMIZE TABLE "+table+" PARTITION ID '"+month+"' FINAL"); err != nil { //nolint:misspell // SQL has it so
+			return fmt.Errorf("merge month %s of %s: %w", month, table, err)
+		}
 	}
 	return nil
 }

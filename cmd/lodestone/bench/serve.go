@@ -27,9 +27,7 @@ type serveOptions struct {
 // Validate returns every problem of the settings.
 func (o serveOptions) Validate() error {
 	var errs []error
-	if o.Connections < 1 || o.Connections > 10_000 {
-		errs = append(errs, config.Invalid("--serve-connections", "is out of range", "give a number from 1 to 10000"))
-	}
+	errs = append(errs, numberWithin("--serve-connections", o.Connections, 1, 10_000))
 	if o.Time < 100*time.Millisecond || o.Time > time.Hour {
 		errs = append(errs, config.Invalid("--serve-time", "is out of range", "give a time from 100ms to 1h"))
 	}

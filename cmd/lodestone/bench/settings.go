@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -43,9 +44,7 @@ const quickRuns = 3
 // Validate returns every problem of the settings.
 func (s Settings) Validate() error {
 	var errs []error
-	if s.Runs < 1 || s.Runs > 1000 {
-		errs = append(errs, config.Invalid("--runs", "is out of range", "give a number from 1 to 1000"))
-	}
+	errs = append(errs, numberWithin("--runs", s.Runs, 1, 1000))
 	if !slices.Contains([]string{Embedded, Real, both}, s.Kafka) {
 		errs = append(errs, config.Invalid("--kafka", "is unknown", "give embedded, real or both"))
 	}
@@ -53,6 +52,14 @@ func (s Settings) Validate() error {
 		errs = append(errs, config.Invalid("--kafka", "is given beside --kafka-brokers", "give one of the two"))
 	}
 	return errors.Join(errs...)
+}
+
+// numberWithin returns what is wrong with a setting that is to be a number from least to most, or nil.
+func numberWithin(setting string, n, least, most int) error {
+	if n < least || n > most {
+		return config.Invalid(setting, "is out of range", fmt.Sprintf("give a number from %d to %d", least, most))
+	}
+	return nil
 }
 
 func (s Settings) kafkas() []string {

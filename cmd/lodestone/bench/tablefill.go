@@ -68,7 +68,7 @@ func (t *tables) fill(ctx context.Context, d tableDesign) error {
 			return err
 		}
 		if d.byMonth() && d.order != "" {
-			if err := t.exec(ctx, "OPTIMIZE TABLE "+table+" PARTITION ID '"+month+"' FINAL"); err != nil { //nolint:misspell // SQL has it so
+			if err := mergeMonths(ctx, t.store, table, month); err != nil {
 				return err
 			}
 		}

@@ -29,12 +29,8 @@ func (o tableOptions) Validate() error {
 	if o.Rows < 100_000 {
 		errs = append(errs, config.Invalid("--table-rows", "is too little", "give at least 100000"))
 	}
-	if o.Rate < 100 || o.Rate > 100_000 {
-		errs = append(errs, config.Invalid("--table-insert-rate", "is out of range", "give a number from 100 to 100000"))
-	}
-	if o.Requests < 1 || o.Requests > 10_000 {
-		errs = append(errs, config.Invalid("--table-requests", "is out of range", "give a number from 1 to 10000"))
-	}
+	errs = append(errs, numberWithin("--table-insert-rate", o.Rate, 100, 100_000))
+	errs = append(errs, numberWithin("--table-requests", o.Requests, 1, 10_000))
 	return errors.Join(errs...)
 }
 
@@ -185,10 +181,8 @@ func (t *tables) months(ctx context.Context, table string) (over []string, last 
 // mergeOld lets the months that are over become one part each, as they do by themselves within a day.
 func (t *tables) mergeOld(ctx context.Context, table string) error {
 	over, _, err := t.months(ctx, table)
-	for _, month := range over {
-		if err == nil {
-			err = t.exec(ctx, "OPTIMIZE TABLE "+table+" PARTITION ID '"+month+"' FINAL") //nolint:misspell // SQL has it so
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	return mergeMonths(ctx, t.store, table, over...)
 }
