@@ -152,7 +152,7 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := webhook.New(c.Webhooks, webhook.Parts{Postgres: p.Postgres, Log: p.Log, Metrics: p.Metrics, Grace: p.Grace})
+	webhooks, err := webhook.New(c.Webhooks, webhook.Parts{Postgres: p.Postgres, Log: p.Log, Metrics: p.Metrics, Grace: p.Grace, Owners: notices})
 	if err != nil {
 		return nil, err
 	}

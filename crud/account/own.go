@@ -23,8 +23,8 @@ type Account struct {
 	Limits Allowance `json:"limits" doc:"How many it may have."`
 	Usage  Usage     `json:"usage" doc:"How many it has."`
 
-	NotifyEmail *string  `json:"notify_email" doc:"Where mails about new leads go; null if nobody is told."`
-	Notify      string   `json:"notify" enum:"each,daily,none" doc:"When that is: for each lead, once a day (after 05:00 UTC, about the day before), or never."`
+	NotifyEmail *string  `json:"notify_email" doc:"Where mails about new leads, and webhooks that were disabled, go; null if nobody is told."`
+	Notify      string   `json:"notify" enum:"each,daily,none" doc:"When that is: for each lead, once a day (after 05:00 UTC, about the day before), or never. Of webhooks that were disabled you are told at once, unless it is none."`
 	BrandColor  *string  `json:"brand_color" doc:"Accent of the account's pages, as #rrggbb; null for ours. Where it would not read well it is made darker or lighter."`
 	CreatedAt   api.Time `json:"created_at" doc:"When it was created."`
 }
@@ -85,7 +85,7 @@ type updateInput struct {
 }
 
 type changedAccount struct {
-	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Where mails about new leads go; null tells nobody."`
+	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Where mails about new leads, and webhooks that were disabled, go; null tells nobody."`
 	Notify      *string            `json:"notify" required:"false" nullable:"false" enum:"each,daily,none" doc:"When that is."`
 	BrandColor  api.Change[string] `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent of the account's pages; null for ours."`
 }

@@ -113,6 +113,12 @@ func parseSender(text string) (*mail.Address, error) {
 	return a, err
 }
 
+// CanReach reports whether mail can be sent to an address.
+func CanReach(address string) bool {
+	_, err := wire(address)
+	return err == nil
+}
+
 // wire returns an address as servers take it: what is not ASCII in a domain's name is encoded (IDNA).
 // One that is not an address as we know it, or has a domain without a dot that is not localhost, is an error.
 func wire(text string) (string, error) {

@@ -12,6 +12,7 @@ const (
 	maxName    = 100
 	maxTitle   = 120
 	maxAddress = 254
+	maxReason  = 200
 )
 
 // write turns a message into words. site is the public address of the installation.
@@ -43,9 +44,11 @@ func write(m Message, site string, now time.Time) (letter, error) {
 			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: nothing happens without the code.",
 		}, nil
 	case KindLead:
-		return ownerLetter(m, writeLead(m)), nil
+		return ownerLetter(m, writeLead(m), "notices about new leads are switched on in your account"), nil
 	case KindDigest:
-		return ownerLetter(m, writeDigest(m)), nil
+		return ownerLetter(m, writeDigest(m), "notices about new leads are switched on in your account"), nil
+	case KindWebhook:
+		return ownerLetter(m, writeWebhook(m), "it is where notices of your account go"), nil
 	default:
 		return letter{}, fmt.Errorf("there is no mail of the kind %q", m.Kind)
 	}
@@ -101,9 +104,27 @@ func writeDigest(m Message) letter {
 	return l
 }
 
+func writeWebhook(m Message) letter {
+	w := m.Webhook
+	name := Clean(w.Host, maxAddress)
+	l := letter{
+		Subject: "A webhook was disabled: " + name,
+		Preview: "No more messages are sent to it.",
+		Heading: "A webhook was disabled",
+		Before:  []string{"No more messages are sent to your webhook at " + name + ". What waited for it is given up, and stays in the log of deliveries for a while."},
+		Facts:   []fact{{"Why", Clean(w.Reason, maxReason)}, {"Since", w.DisabledAt.UTC().Format("2 January 2006, 15:04 UTC")}},
+		After:   []string{"Once it answers again, switch it on by the API: set is_active to true. Messages of the log can be replayed then."},
+	}
+	if description := Clean(w.Description, maxTitle); description != "" {
+		l.Facts = append(l.Facts, fact{"Description", description})
+	}
+	l.Facts = append(l.Facts, fact{"ID", w.ID.String()})
+	return l
+}
+
 // ownerLetter adds what all notices say.
-func ownerLetter(m Message, l letter) letter {
-	l.Reason = "You get this mail because notices about new leads are switched on in your account."
+func ownerLetter(m Message, l letter, because string) letter {
+	l.Reason = "You get this mail because " + because + "."
 	l.UnsubscribeWords, l.Unsubscribe, l.OneClick = "Switch them off", m.Unsubscribe, m.Unsubscribe
 	return l
 }

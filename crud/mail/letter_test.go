@@ -31,6 +31,8 @@ func messages() map[string]Message {
 		"last lead": {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide", Leads: &Leads{List: []Lead{lead}, Last: true}, Unsubscribe: unsubscribe},
 		"digest": {Kind: KindDigest, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
 			Leads: &Leads{Day: "Monday, 2 November 2026", Total: 12, List: []Lead{lead, second}}},
+		"webhook": {Kind: KindWebhook, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
+			Webhook: &Webhook{ID: account, Host: "crm.example.com:8443", Description: "CRM of Jo Müller", Reason: "It answered with 410: it wants no more messages.", DisabledAt: submitted}},
 	}
 }
 
@@ -106,7 +108,7 @@ func TestHeaders(t *testing.T) {
 		require.Equal(t, "Mon, 02 Nov 2026 09:05:00 +0000", o.header.Get("Date"))
 		require.Empty(t, o.header.Get("User-Agent")+o.header.Get("X-Mailer"))
 		switch m.Kind {
-		case KindLead, KindDigest:
+		case KindLead, KindDigest, KindWebhook:
 			require.Equal(t, "<"+unsubscribe+">", o.header.Get("List-Unsubscribe"))
 			require.Equal(t, "List-Unsubscribe=One-Click", o.header.Get("List-Unsubscribe-Post"))
 			require.Contains(t, o.text, unsubscribe)
@@ -123,6 +125,10 @@ func TestHeaders(t *testing.T) {
 	require.Equal(t, "<jo@example.com>", o.header.Get("Reply-To"))
 	require.Equal(t, "New lead: jo@example.com", o.decoded(t, "Subject"))
 	require.Contains(t, o.text, "Name: Jo Müller")
+	_, o = posted(t, w, messages()["webhook"])
+	require.Equal(t, "A webhook was disabled: crm.example.com:8443", o.decoded(t, "Subject"))
+	require.Contains(t, o.text, "Why: It answered with 410: it wants no more messages.")
+	require.Contains(t, o.text, "Description: CRM of Jo Müller")
 }
 
 // Nothing that a visitor types gets into a mail to a visitor, so such messages have no place for it; and

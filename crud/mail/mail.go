@@ -28,6 +28,8 @@ const (
 	KindLead Kind = "lead"
 	// KindDigest tells the owner of an account of the leads of a day. It needs Leads, and Unsubscribe.
 	KindDigest Kind = "digest"
+	// KindWebhook tells the owner of an account that a webhook was disabled. It needs Webhook, and Unsubscribe.
+	KindWebhook Kind = "webhook"
 )
 
 // Message is a mail to be sent. Mails to visitors hold no text that anybody typed: who submits somebody
@@ -44,6 +46,8 @@ type Message struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// Leads is what a notice tells.
 	Leads *Leads `json:"leads,omitempty"`
+	// Webhook is one that was disabled.
+	Webhook *Webhook `json:"webhook,omitempty"`
 	// Unsubscribe is a page of the site where the owner ends notices; a POST to it ends them at once.
 	Unsubscribe string `json:"unsubscribe,omitempty"`
 }
@@ -65,6 +69,15 @@ type Lead struct {
 	SubmittedAt time.Time `json:"submitted_at"`
 }
 
+// Webhook is one that was disabled. Its texts are as they were typed: mails show them cleaned.
+type Webhook struct {
+	ID          uuid.UUID `json:"id"`
+	Host        string    `json:"host"` // of its address, the rest of which may hold secrets
+	Description string    `json:"description,omitempty"`
+	Reason      string    `json:"reason"` // a sentence
+	DisabledAt  time.Time `json:"disabled_at"`
+}
+
 func (m Message) validate() error {
 	if m.AccountID == uuid.Nil {
 		return errors.New("it has no account")
@@ -82,6 +95,8 @@ func (m Message) validate() error {
 		missing = m.Leads == nil || len(m.Leads.List) != 1 || m.Unsubscribe == ""
 	case KindDigest:
 		missing = m.Leads == nil || len(m.Leads.List) == 0 || m.Leads.Day == "" || m.Unsubscribe == ""
+	case KindWebhook:
+		missing = m.Webhook == nil || m.Webhook.Host == "" || m.Webhook.Reason == "" || m.Unsubscribe == ""
 	default:
 		return fmt.Errorf("there is no kind %q", m.Kind)
 	}

@@ -250,6 +250,7 @@ func TestMessagesThatCannotBeSent(t *testing.T) {
 		"no URL":              {Kind: KindDocument, To: "a@example.com"},
 		"no code":             {Kind: KindConfirm, To: "a@example.com", URL: "https://x", ExpiresAt: time.Now()},
 		"no lead":             {Kind: KindLead, To: "a@example.com", Unsubscribe: "https://x"},
+		"no webhook":          {Kind: KindWebhook, To: "a@example.com", Unsubscribe: "https://x"},
 		"no kind":             {To: "a@example.com", URL: "https://x"},
 	} {
 		require.Error(t, f.send(m), name)

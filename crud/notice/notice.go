@@ -1,4 +1,4 @@
-// Package notice tells the owners of accounts of new leads: of each, or once a day.
+// Package notice tells the owners of accounts of new leads, of each or once a day, and of webhooks that were disabled.
 package notice
 
 import (

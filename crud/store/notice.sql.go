@@ -92,6 +92,32 @@ func (q *Queries) CountNotice(ctx context.Context, now time.Time) (int32, error)
 	return notices_sent, err
 }
 
+const countOwnerNotice = `-- name: CountOwnerNotice :one
+UPDATE accounts SET
+    notices_sent = CASE WHEN notices_since > $1::timestamptz - interval '1 hour' THEN notices_sent + 1 ELSE 1 END,
+    notices_since = CASE WHEN notices_since > $1::timestamptz - interval '1 hour' THEN notices_since ELSE $1::timestamptz END
+WHERE id = $2 AND notify <> 'none' AND notify_email IS NOT NULL
+RETURNING notify_email::text AS notify_email, notices_sent
+`
+
+type CountOwnerNoticeParams struct {
+	Now time.Time
+	ID  uuid.UUID
+}
+
+type CountOwnerNoticeRow struct {
+	NotifyEmail string
+	NoticesSent int32
+}
+
+// Counts a notice to the owner of an account as CountNotice does, in any scope; none, if the owner is told of nothing.
+func (q *Queries) CountOwnerNotice(ctx context.Context, arg CountOwnerNoticeParams) (CountOwnerNoticeRow, error) {
+	row := q.db.QueryRow(ctx, countOwnerNotice, arg.Now, arg.ID)
+	var i CountOwnerNoticeRow
+	err := row.Scan(&i.NotifyEmail, &i.NoticesSent)
+	return i, err
+}
+
 const leadNotice = `-- name: LeadNotice :one
 SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
     coalesce(l.title, m.title)::text AS title, l.slug

@@ -90,10 +90,11 @@ func (q *Queries) ClaimWebhookDeliveries(ctx context.Context, arg ClaimWebhookDe
 	return items, nil
 }
 
-const disableWebhook = `-- name: DisableWebhook :exec
+const disableWebhook = `-- name: DisableWebhook :one
 UPDATE webhook_endpoints SET is_active = false, disabled_reason = $1::text, disabled_at = $2::timestamptz,
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = $3 AND is_active
+RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
 `
 
 type DisableWebhookParams struct {
@@ -102,9 +103,25 @@ type DisableWebhookParams struct {
 	ID     uuid.UUID
 }
 
-func (q *Queries) DisableWebhook(ctx context.Context, arg DisableWebhookParams) error {
-	_, err := q.db.Exec(ctx, disableWebhook, arg.Reason, arg.At, arg.ID)
-	return err
+func (q *Queries) DisableWebhook(ctx context.Context, arg DisableWebhookParams) (WebhookEndpoint, error) {
+	row := q.db.QueryRow(ctx, disableWebhook, arg.Reason, arg.At, arg.ID)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.Url,
+		&i.Description,
+		&i.Kinds,
+		&i.IsActive,
+		&i.DisabledReason,
+		&i.DisabledAt,
+		&i.FailingSince,
+		&i.Failures,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const dropWebhookDeliveries = `-- name: DropWebhookDeliveries :execrows

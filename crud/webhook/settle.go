@@ -58,7 +58,7 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 		case a.delivered():
 			err = q.WebhookSucceeded(ctx, d.EndpointID)
 		default:
-			disabled, err = w.failed(ctx, q, d, a, now, &row)
+			disabled, err = w.failed(ctx, tx, d, a, now, &row)
 		}
 		if err != nil {
 			return err
@@ -81,8 +81,9 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 	return d, nil
 }
 
-// failed decides what follows from a failed attempt, and whether the endpoint was disabled by it.
-func (w *Webhooks) failed(ctx context.Context, q *store.Queries, d store.WebhookDelivery, a *Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
+// failed decides what follows from a failed attempt, and whether the endpoint was disabled by it, of which the owner is told.
+func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDelivery, a *Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
+	q := store.New(tx)
 	endpoint, err := q.WebhookFailed(ctx, store.WebhookFailedParams{ID: d.EndpointID, At: now})
 	if err != nil {
 		return false, err
@@ -98,8 +99,13 @@ func (w *Webhooks) failed(ctx context.Context, q *store.Queries, d store.Webhook
 	switch {
 	case why != "" && endpoint.IsActive:
 		disabled = true
-		if err := q.DisableWebhook(ctx, store.DisableWebhookParams{ID: d.EndpointID, Reason: why, At: now}); err != nil {
+		if endpoint, err = q.DisableWebhook(ctx, store.DisableWebhookParams{ID: d.EndpointID, Reason: why, At: now}); err != nil {
 			return false, err
+		}
+		if w.owners != nil {
+			if err := w.owners.WebhookDisabled(ctx, tx, endpoint); err != nil {
+				return false, err
+			}
 		}
 		fallthrough
 	case !endpoint.IsActive:

@@ -1,14 +1,17 @@
 package webhook
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"lodestone/crud/store"
 	"lodestone/pkg/dialguard"
 	"lodestone/pkg/postgres"
 )
@@ -19,8 +22,15 @@ type Parts struct {
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer // nil: no metrics
 	Grace    time.Duration         // for messages in flight when the process stops
+	Owners   Owners                // nil: nobody is told
 	Now      func() time.Time      // nil: time.Now; deliveries are due by it
 	Resolver *net.Resolver         // of the hosts of endpoints; nil: the system's
+}
+
+// Owners has the owner of an endpoint told of it, once the transaction commits. It is implemented by notice.Notices.
+type Owners interface {
+	// WebhookDisabled is called once each time that an endpoint is disabled because it failed.
+	WebhookDisabled(ctx context.Context, tx pgx.Tx, endpoint store.WebhookEndpoint) error
 }
 
 // Webhooks serves the endpoints of accounts, and makes the Deliverer that sends to them. It is safe for
@@ -30,6 +40,7 @@ type Webhooks struct {
 	grace     time.Duration
 	plain     bool // http is of use at all
 	db        *postgres.Pool
+	owners    Owners
 	log       *slog.Logger
 	now       func() time.Time
 	guard     *dialguard.Guard
@@ -50,7 +61,7 @@ func New(c Config, p Parts) (*Webhooks, error) {
 	guard := dialguard.New(networks...)
 	transport := dialguard.NewTransport(guard, p.Resolver)
 	return &Webhooks{
-		config: c, grace: p.Grace, plain: len(networks) > 0, db: p.Postgres, log: p.Log, now: p.Now, guard: guard, transport: transport, metrics: newMetrics(p.Metrics),
+		config: c, grace: p.Grace, plain: len(networks) > 0, db: p.Postgres, owners: p.Owners, log: p.Log, now: p.Now, guard: guard, transport: transport, metrics: newMetrics(p.Metrics),
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is an answer like any other, and no success
 		}},

@@ -19,6 +19,14 @@ UPDATE accounts SET
     notices_since = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_since ELSE sqlc.arg(now)::timestamptz END
 RETURNING notices_sent;
 
+-- name: CountOwnerNotice :one
+-- Counts a notice to the owner of an account as CountNotice does, in any scope; none, if the owner is told of nothing.
+UPDATE accounts SET
+    notices_sent = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_sent + 1 ELSE 1 END,
+    notices_since = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_since ELSE sqlc.arg(now)::timestamptz END
+WHERE id = sqlc.arg(id) AND notify <> 'none' AND notify_email IS NOT NULL
+RETURNING notify_email::text AS notify_email, notices_sent;
+
 -- name: TakeNotices :one
 -- The same, and keeps others from sending the same daily mail until the transaction ends.
 SELECT notify, notify_email, digest_until FROM accounts FOR NO KEY UPDATE;

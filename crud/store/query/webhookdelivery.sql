@@ -60,10 +60,11 @@ UPDATE webhook_endpoints SET failures = failures + 1, failing_since = coalesce(f
 WHERE id = sqlc.arg(id)
 RETURNING *;
 
--- name: DisableWebhook :exec
+-- name: DisableWebhook :one
 UPDATE webhook_endpoints SET is_active = false, disabled_reason = sqlc.arg(reason)::text, disabled_at = sqlc.arg(at)::timestamptz,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = sqlc.arg(id) AND is_active;
+WHERE id = sqlc.arg(id) AND is_active
+RETURNING *;
 
 -- name: SettleWebhookDelivery :one
 -- Writes down an attempt by whoever still has the claim. The last attempts are kept.

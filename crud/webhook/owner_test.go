@@ -1,0 +1,161 @@
+package webhook_test
+
+import (
+	"context"
+	"net/http"
+	"net/mail"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	letters "lodestone/crud/mail"
+	"lodestone/crud/mailbox"
+	"lodestone/crud/notice"
+	"lodestone/crud/queue"
+	"lodestone/crud/webhook"
+	"lodestone/pkg/token"
+)
+
+// postRig is a rig whose owner's mails arrive in a directory.
+type postRig struct {
+	*rig
+	dir string
+}
+
+func newPostRig(t *testing.T) *postRig {
+	t.Helper()
+	r := &postRig{newQuietRig(t), t.TempDir()}
+	box, err := mailbox.New(t.Context(), r.dir, r.logger())
+	require.NoError(t, err)
+	require.NoError(t, box.Start(t.Context()))
+	jobs, err := queue.New(r.db, queue.Options{Poll: 100 * time.Millisecond, Log: r.logger(), Metrics: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	mails, err := letters.New(letters.Config{URL: box.URL(), From: "hello@example.com"}, letters.Parts{Queue: jobs, Site: "https://links.example.com", Log: r.logger(), Metrics: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	tokens, err := token.NewKeys(1).Ring()
+	require.NoError(t, err)
+	owners, err := notice.New(notice.Parts{DB: r.db, Queue: jobs, Mail: mails, Tokens: tokens, Site: "https://links.example.com", Log: r.logger()})
+	require.NoError(t, err)
+	require.NoError(t, jobs.Start(t.Context()))
+	r.t.Cleanup(func() {
+		require.NoError(t, jobs.Stop(context.WithoutCancel(t.Context())))
+		require.NoError(t, box.Stop(context.WithoutCancel(t.Context())))
+	})
+	r.hooks, err = webhook.New(settings(), webhook.Parts{Postgres: r.db, Log: r.logger(), Now: r.clock.now, Owners: owners})
+	require.NoError(t, err)
+	t.Cleanup(r.hooks.Close)
+	r.deliver(r.hooks)
+	return r
+}
+
+func (r *postRig) set(notify string, to any) {
+	r.t.Helper()
+	_, err := r.db.Unscoped().Exec(r.t.Context(), "UPDATE accounts SET notify = $2, notify_email = $3 WHERE id = $1", r.owner, notify, to)
+	require.NoError(r.t, err)
+}
+
+// queued returns how many mails are in the queue, or were sent within the last minute.
+func (r *postRig) queued() (n int) {
+	r.t.Helper()
+	require.NoError(r.t, r.db.Unscoped().QueryRow(r.t.Context(), "SELECT count(*) FROM river_job WHERE kind = 'mail'").Scan(&n))
+	return n
+}
+
+// arrived waits for so many mails and returns the newest.
+func (r *postRig) arrived(n int) *mail.Message {
+	r.t.Helper()
+	var names []string
+	require.Eventually(r.t, func() bool {
+		var err error
+		names, err = filepath.Glob(filepath.Join(r.dir, "*.eml"))
+		require.NoError(r.t, err)
+		return len(names) >= n
+	}, patience, 20*time.Millisecond)
+	require.Len(r.t, names, n)
+	text, err := os.ReadFile(slices.Max(names))
+	require.NoError(r.t, err)
+	m, err := mail.ReadMessage(strings.NewReader(string(text)))
+	require.NoError(r.t, err)
+	return m
+}
+
+// disabled waits until an endpoint is.
+func (r *postRig) disabled(id string) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool { return r.must("GET", "/"+id, "")["is_active"] == false }, patience, 20*time.Millisecond)
+}
+
+// The owner gets one mail each time that an endpoint is disabled because it fails, however many messages found that out.
+func TestOwnerIsToldOfDisabledWebhook(t *testing.T) {
+	t.Parallel()
+	r := newPostRig(t)
+	r.set(notice.Daily, "owner@example.com")
+	to := newReceiver(t, status(http.StatusGone))
+	id, _ := r.create(to.url)
+	r.emit(5) // two of them at once
+	r.disabled(id)
+	m := r.arrived(1)
+	require.Equal(t, "<owner@example.com>", m.Header.Get("To"))
+	require.Equal(t, "A webhook was disabled: "+strings.TrimSuffix(strings.TrimPrefix(to.url, "http://"), "/hook"), m.Header.Get("Subject"))
+	require.NotEmpty(t, m.Header.Get("List-Unsubscribe"))
+
+	r.must("PATCH", "/"+id, `{"is_active":true}`)
+	r.emit(1)
+	r.disabled(id)
+	r.arrived(2)
+
+	r.must("PATCH", "/"+id, `{"is_active":true}`)
+	r.must("PATCH", "/"+id, `{"is_active":false}`)
+	r.must("PATCH", "/"+id, `{"is_active":true}`)
+	for _, nobody := range []struct {
+		notify string
+		to     any
+	}{{notice.None, "owner@example.com"}, {notice.Each, nil}, {notice.Each, "no address"}} {
+		r.set(nobody.notify, nobody.to)
+		r.emit(1)
+		r.disabled(id)
+		r.must("PATCH", "/"+id, `{"is_active":true}`)
+	}
+	r.set(notice.Each, "other@example.com")
+	r.emit(1)
+	r.disabled(id)
+	m = r.arrived(3)
+	require.Equal(t, "<other@example.com>", m.Header.Get("To"), "neither what the owner switched off, nor where nobody is to be told, made a mail")
+}
+
+// An endpoint that fails for days makes one mail, when it is disabled.
+func TestOwnerIsToldWhenAWebhookFailedForDays(t *testing.T) {
+	t.Parallel()
+	r := newPostRig(t)
+	r.set(notice.Each, "owner@example.com")
+	to := newReceiver(t, status(http.StatusBadGateway))
+	id, _ := r.create(to.url)
+	r.emit(10)
+	for range 10 {
+		to.next(t)
+	}
+	require.Zero(t, r.queued())
+	r.clock.advance(121 * time.Hour)
+	r.disabled(id)
+	r.arrived(1)
+}
+
+// An owner whose webhooks are disabled again and again gets as many mails as of leads, and no more.
+func TestMailsOfDisabledWebhooksAreBounded(t *testing.T) {
+	t.Parallel()
+	r := newPostRig(t)
+	r.set(notice.Each, "owner@example.com")
+	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE accounts SET notices_sent = $2, notices_since = now() WHERE id = $1", r.owner, notice.HourlyNotices)
+	require.NoError(t, err)
+	to := newReceiver(t, status(http.StatusGone))
+	id, _ := r.create(to.url)
+	r.emit(1)
+	r.disabled(id)
+	require.Zero(t, r.queued())
+}
