@@ -87,4 +87,8 @@ func (q *Query) Ready(ctx context.Context) error {
 }
 
 // Close closes the connections to ClickHouse. Call it when nothing is served any more.
-func (q *Query) Close() error { return q.door.Close() }
+func (q *Query) Close() error {
+	err := q.door.Close()
+	q.summaries.Close()
+	return err
+}

@@ -82,7 +82,7 @@ func TestSummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	pool, conn := querytest.Postgres(t), querytest.Conn(t)
-	reader := New(pool, querytest.Door(t))
+	reader := newReader(t, pool)
 	account, stranger := newAccount(t, pool), newAccount(t, pool)
 	guide, report, unread := newMagnet(t, pool, account), newMagnet(t, pool, account), newMagnet(t, pool, account)
 	theirs := newMagnet(t, pool, stranger)
@@ -175,7 +175,7 @@ func TestAddressWithThousandsOfLinks(t *testing.T) {
 		}))
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, links)
-	got, err := New(pool, querytest.Door(t)).Read(ctx, account, address(t, "ann@example.com"), nil)
+	got, err := newReader(t, pool).Read(ctx, account, address(t, "ann@example.com"), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, got.TotalLinks)
 
@@ -187,19 +187,37 @@ func TestAddressWithThousandsOfLinks(t *testing.T) {
 	require.Greater(t, got.TotalViews, int64(5000))
 }
 
-// The views are read from projection sessions, and of that only the links asked for.
+// The views are read from projection sessions, and of that only the links asked for, in the months asked for.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	conn := querytest.Conn(t)
 	account := querytest.ID(t)
 	filled := querytest.Fill(t, conn, account, 2000, 300_000)
-	s := Views(filled.Links[100:103])
+	begun := opening(time.Unix(querytest.Begin, 0).AddDate(0, 0, 4))
 
-	params := native.Parameters{"account": account.String()}
-	maps.Copy(params, s.Params)
-	forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1})) //nolint:misspell // the server spells it
-	require.NoError(t, conn.Exec(forced, s.SQL), "a query that uses no projection is refused here")
+	for _, s := range []scope.Statement{Views(filled.Links[100:103]), viewsSince(begun, filled.Links[100:103]), viewsBefore(begun.AddDate(0, 1, 0), 10)} {
+		params := native.Parameters{"account": account.String()}
+		maps.Copy(params, s.Params)
+		forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1})) //nolint:misspell // the server spells it
+		require.NoError(t, conn.Exec(forced, s.SQL), "%s: a query that uses no projection is refused here", s.Name)
+	}
+	whole := explain(t, account, Views(filled.Links[100:103]))
+	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, whole)
+	parts, granules := partsRead(t, whole)
+	require.LessOrEqual(t, granules, parts+3, "the account has some thirty: %s", whole)
+	require.Positive(t, parts)
 
+	_, granules = partsRead(t, explain(t, account, viewsSince(begun, filled.Links[100:103])))
+	require.LessOrEqual(t, granules, parts+3)
+	none := explain(t, account, viewsSince(begun.AddDate(100, 0, 0), filled.Links[100:103]))
+	require.NotContains(t, none, "Granules", "of months without events nothing is read")
+	none = explain(t, account, viewsBefore(begun.AddDate(-20, 0, 0), 10))
+	require.NotContains(t, none, "Granules")
+}
+
+// explain returns how a statement is answered.
+func explain(t *testing.T, account uuid.UUID, s scope.Statement) string {
+	t.Helper()
 	var plan []string
 	s.SQL = "EXPLAIN indexes = 1, projections = 1 " + s.SQL
 	require.NoError(t, querytest.Door(t).Query(context.Background(), account, s, func(row scope.Row) error {
@@ -208,16 +226,19 @@ func TestPlan(t *testing.T) {
 		plan = append(plan, line)
 		return err
 	}))
-	text := strings.Join(plan, "\n")
-	require.Contains(t, text, "ReadFromMergeTree (sessions)")
-	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, strings.NewReplacer("│", " ", "└", " ", "─", " ").Replace(text))
-	found := regexp.MustCompile(`Parts: (\d+) \| Granules: (\d+)\n`).FindStringSubmatch(text)
-	require.Len(t, found, 3, text)
+	return strings.NewReplacer("│", " ", "└", " ", "─", " ").Replace(strings.Join(plan, "\n"))
+}
+
+func partsRead(t *testing.T, plan string) (parts, granules int) {
+	t.Helper()
+	require.Contains(t, plan, "ReadFromMergeTree (sessions)")
+	found := regexp.MustCompile(`Parts: (\d+) \| Granules: (\d+)\n`).FindStringSubmatch(plan)
+	require.Len(t, found, 3, plan)
 	parts, err := strconv.Atoi(found[1])
 	require.NoError(t, err)
-	granules, err := strconv.Atoi(found[2])
+	granules, err = strconv.Atoi(found[2])
 	require.NoError(t, err)
-	require.LessOrEqual(t, granules, parts+3, "the account has some thirty: %s", text)
+	return parts, granules
 }
 
 // The number of links that one query can name has no limit near what an address can have.

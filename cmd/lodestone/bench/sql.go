@@ -46,6 +46,7 @@ type sqlBench struct {
 	e       *Engines
 	store   driver.Conn
 	analyst string // the SQL user's address
+	events  *traffic.Generator
 	queried
 }
 
@@ -62,7 +63,8 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
-	if s.queried, err = b.startQueried(ctx, e, s.store, traffic.New(traffic.Year(b.Seed, rows)), rows, o.Links); err != nil {
+	s.events = traffic.New(traffic.Year(b.Seed, rows))
+	if s.queried, err = b.startQueried(ctx, e, s.store, s.events, rows, o.Links); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.process.Stop(context.WithoutCancel(ctx))) }()
