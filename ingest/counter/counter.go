@@ -141,12 +141,14 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 		return c.markProgress(ctx, client)
 	}
 	all := kinds()
-	waiting, err := c.waiting(ctx, client, all, committed)
-	if err != nil {
-		return err
-	}
-	if waiting > farBehind && since < farPause {
-		return nil
+	if since < farPause {
+		waiting, err := c.waiting(ctx, client, all, committed)
+		if err != nil {
+			return err
+		}
+		if waiting > farBehind {
+			return nil
+		}
 	}
 	behind := int64(0)
 	for _, k := range all {
