@@ -15,10 +15,11 @@ import (
 	"lodestone/cmd/lodestone/bench/traffic"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
+	"lodestone/pkg/service"
 )
 
 // insertCommand is the limit of the consumer as a process: it holds blocks of rows in memory, column by column
-// as ch-go takes them, and inserts them all when it is asked to.
+// as ch-go takes them, and inserts them all when it is asked to: as fast as it can, or spread over a time.
 type insertCommand struct {
 	ClickHouse  clickhouse.Config `embed:""`
 	Listen      string            `name:"listen" required:"" help:"Address to listen on."`
@@ -31,6 +32,9 @@ type insertCommand struct {
 	blocks [][]*traffic.Block // of each connection, in order
 	topic  uuid.UUID
 }
+
+// overParameter names the time that the blocks are spread over.
+const overParameter = "over"
 
 // insertAnswer is what an insert of everything took.
 type insertAnswer struct {
@@ -48,7 +52,12 @@ func (c *insertCommand) Run(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("POST /insert", func(w http.ResponseWriter, r *http.Request) {
-		a, err := c.insert(r.Context(), options)
+		over, err := time.ParseDuration(r.URL.Query().Get(overParameter))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		a, err := c.insert(r.Context(), options, over)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -108,14 +117,17 @@ func (c *insertCommand) make() {
 	}
 }
 
-// insert inserts every block, under a token as the consumer's: without one ClickHouse hashes all values.
-func (c *insertCommand) insert(ctx context.Context, options ch.Options) (insertAnswer, error) {
+// insert inserts every block, under a token as the consumer's: without one ClickHouse hashes all values. None is inserted before
+// its share of the time given has passed.
+func (c *insertCommand) insert(ctx context.Context, options ch.Options, over time.Duration) (insertAnswer, error) {
 	run := uuid.NewString()
 	begin := time.Now()
 	var a insertAnswer
+	for _, blocks := range c.blocks {
+		a.Blocks += float64(len(blocks))
+	}
 	all, ctx := errgroup.WithContext(ctx)
 	for i, blocks := range c.blocks {
-		a.Blocks += float64(len(blocks))
 		all.Go(func() (err error) {
 			conn, err := ch.Dial(ctx, options)
 			if err != nil {
@@ -123,6 +135,10 @@ func (c *insertCommand) insert(ctx context.Context, options ch.Options) (insertA
 			}
 			defer func() { err = errors.Join(err, conn.Close()) }()
 			for n, block := range blocks {
+				due := time.Duration(float64(over) * float64(n*c.Connections+i) / a.Blocks)
+				if err := service.Sleep(ctx, due-time.Since(begin)); err != nil {
+					return fmt.Errorf("wait for the next block: %w", err)
+				}
 				input := block.Input()
 				if err := conn.Do(ctx, ch.Query{
 					Body:  input.Into("events"),

@@ -28,9 +28,10 @@ type drain struct {
 	rows       int64
 	partitions int32
 	store      driver.Conn
-	limit      *Process // holds the rows of the limit; nil: not started yet
-	door       string   // of limit
-	used       int      // tables that were put aside
+	limit      *Process      // holds the rows of the limit; nil: not started yet
+	door       string        // of limit
+	pace       time.Duration // that the consumer took last, until the last row was stored
+	used       int           // tables that were put aside
 }
 
 const (
@@ -130,11 +131,17 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 		before := use[name]
 		use[name] = Use{CPU: before.CPU + after.CPU, Peak: max(before.Peak, after.Peak), Steady: before.Steady}
 	}
+	d.pace = stored
 	return d.sample(ctx, stored, took, use, "consumer", blocks)
 }
 
 // insert is a run of the limit.
-func (d *drain) insert(ctx context.Context) (Sample, error) {
+func (d *drain) insert(ctx context.Context) (Sample, error) { return d.insertOver(ctx, 0) }
+
+// insertPaced is one in which the rows come as fast as the consumer brought them, so that ClickHouse has as much time to merge beside.
+func (d *drain) insertPaced(ctx context.Context) (Sample, error) { return d.insertOver(ctx, d.pace) }
+
+func (d *drain) insertOver(ctx context.Context, over time.Duration) (Sample, error) {
 	if err := d.startLimit(ctx); err != nil {
 		return nil, err
 	}
@@ -145,7 +152,7 @@ func (d *drain) insert(ctx context.Context) (Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.door+"/insert", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.door+"/insert?"+overParameter+"="+over.String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}
