@@ -241,6 +241,7 @@ func (l *Lister) knownDays(ctx context.Context, account uuid.UUID, first, last t
 	return list, rows <= mostNumbers, nil
 }
 
+// wholeDays lets through what was created from one day on and before another one.
 func wholeDays(first, last time.Time) []condition {
 	return []condition{
 		{"toDate(created_at) >= {first_day:Date}", "first_day", first.Format(time.DateOnly)},

@@ -143,9 +143,7 @@ func (f Filter) pieces(byDay bool) []piece {
 		add(false, createdFrom("low", low), createdBefore("to", to))
 		return list
 	}
-	add(false,
-		condition{"toDate(created_at) >= {first_day:Date}", "first_day", first.Format(time.DateOnly)},
-		condition{"toDate(created_at) < {last_day:Date}", "last_day", last.Format(time.DateOnly)})
+	add(false, wholeDays(first, last)...)
 	if low.Before(first) {
 		add(false, createdFrom("low", low), createdBefore("first", first))
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 // Part is a part of the table of events: rows of one month that were written together, of any accounts. What is in
@@ -28,23 +26,8 @@ WHERE database = 'lodestone' AND table = 'events' AND active`
 func (c *ClickHouse) Parts(ctx context.Context) ([]Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
-	ctx = c.unscoped(ctx, "parts")
-	rows, err := c.conn.Query(ctx, partsOfEvents)
-	if isBroken(err) && ctx.Err() == nil {
-		rows, err = c.conn.Query(ctx, partsOfEvents)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("query parts: %w", err)
-	}
-	parts, err := readParts(rows)
-	if err != nil {
-		return nil, fmt.Errorf("query parts: %w", err)
-	}
-	return parts, nil
-}
-
-func readParts(rows driver.Rows) (parts []Part, err error) {
-	err = drain(rows, func(row Row) error {
+	var parts []Part
+	err := c.ask(c.unscoped(ctx, "parts"), partsOfEvents, func(row Row) error {
 		var p Part
 		var age int64
 		if err := row.Scan(&p.Month, &p.Name, &p.Written, &age); err != nil {
@@ -54,5 +37,8 @@ func readParts(rows driver.Rows) (parts []Part, err error) {
 		parts = append(parts, p)
 		return nil
 	})
-	return parts, err
+	if err != nil {
+		return nil, fmt.Errorf("query parts: %w", err)
+	}
+	return parts, nil
 }

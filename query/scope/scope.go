@@ -105,7 +105,7 @@ var around = regexp.MustCompile(`(?i)\b(merge\w*|cluster\w*|remote\w*|loop)\s*\(
 
 // Query runs the statement for the account and calls each with every row of the result. Its
 // errors, and those of each, are returned with the statement's name; IsUnavailable knows the ones
-// that may pass. A connection that turns out to be dead is replaced once.
+// that may pass.
 func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, each func(Row) error) error {
 	if account == uuid.Nil {
 		return fmt.Errorf("query %s: no account", s.Name)
@@ -115,22 +115,21 @@ func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
-	ctx = c.scoped(ctx, account, s)
-	rows, err := c.conn.Query(ctx, s.SQL)
-	if isBroken(err) && ctx.Err() == nil {
-		rows, err = c.conn.Query(ctx, s.SQL)
-	}
-	if err != nil {
-		return fmt.Errorf("query %s: %w", s.Name, err)
-	}
-	err = drain(rows, each)
-	if err != nil {
+	if err := c.ask(c.scoped(ctx, account, s), s.SQL, each); err != nil {
 		return fmt.Errorf("query %s: %w", s.Name, err)
 	}
 	return nil
 }
 
-func drain(rows driver.Rows, each func(Row) error) (err error) {
+// ask runs a statement and calls each with every row of the result. A connection that turns out to be dead is replaced once.
+func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) (err error) {
+	rows, err := c.conn.Query(ctx, sql)
+	if isBroken(err) && ctx.Err() == nil {
+		rows, err = c.conn.Query(ctx, sql)
+	}
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		if err := each(rows); err != nil {

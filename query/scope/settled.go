@@ -49,13 +49,7 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 	defer cancel()
 	asked := time.Now()
 	var milliseconds int64
-	ask := func() error {
-		return c.conn.QueryRow(c.unscoped(ctx, "oldest insert"), oldestInsert).Scan(&milliseconds)
-	}
-	err := ask()
-	if isBroken(err) && ctx.Err() == nil {
-		err = ask()
-	}
+	err := c.ask(c.unscoped(ctx, "oldest insert"), oldestInsert, func(row Row) error { return row.Scan(&milliseconds) })
 	if err != nil {
 		return time.Time{}, fmt.Errorf("query oldest insert: %w", err)
 	}
