@@ -147,28 +147,39 @@ func TestSummaryAgreesWithPlainSQL(t *testing.T) { // not beside others: they ad
 
 func (c *crowd) memory(r *Reader) bool { return r.memory.get(c.account, opening(time.Now())) != nil }
 
-// The same while rows are added and parts are merged all the time.
-func TestSummaryAgreesWithPlainSQLWhileOthersStore(t *testing.T) {
+// The same while rows of others are added to all months, and parts are merged, all the time.
+func TestSummaryAgreesWithPlainSQLWhileOthersStore(t *testing.T) { // not beside others: they add to the same months
 	ctx, pool, conn := context.Background(), querytest.Postgres(t), querytest.Conn(t)
 	reader := newReader(t, pool)
 	random := rand.New(rand.NewPCG(9, 9))
-	c, other := newCrowd(t, pool), newCrowd(t, pool)
-	ctx, stop := context.WithCancel(ctx)
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		random := rand.New(rand.NewPCG(3, 3))
-		for ctx.Err() == nil {
-			other.store(conn, random, 5)
-			mergeAll(t, conn)
-		}
-	}()
-	defer func() { stop(); <-stopped }()
+	c := newCrowd(t, pool)
+	enough, ended := make(chan struct{}), make(chan error)
+	go func() { ended <- keepStoring(ctx, conn, querytest.ID(t), enough) }()
 	for range 6 {
 		c.store(conn, random, 20)
 		for range 3 {
 			text := c.addresses[random.IntN(len(c.addresses))]
 			require.Equal(t, c.views(conn, c.links[text]), viewsOf(readAndLearn(t, reader, c.account, text, nil)))
+		}
+	}
+	close(enough)
+	require.NoError(t, <-ended)
+}
+
+// keepStoring stores events of an account in all months of a year, and merges parts, until it is enough.
+func keepStoring(ctx context.Context, conn driver.Conn, account uuid.UUID, enough <-chan struct{}) error {
+	for {
+		select {
+		case <-enough:
+			return nil
+		default:
+		}
+		if err := conn.Exec(ctx, `INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, created_at, received_at)
+			SELECT toUUID(?), generateUUIDv4(), generateUUIDv4(), 'page_viewed', now64(3) - toIntervalDay(30 * number), now64(3) FROM numbers(13)`, account); err != nil {
+			return err
+		}
+		if err := conn.Exec(ctx, "OPTIMIZE TABLE lodestone.events FINAL"); err != nil { //nolint:misspell // SQL has it so
+			return err
 		}
 	}
 }
