@@ -175,7 +175,7 @@ func keepStoring(ctx context.Context, conn driver.Conn, account uuid.UUID, enoug
 		default:
 		}
 		if err := conn.Exec(ctx, `INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, created_at, received_at)
-			SELECT toUUID(?), generateUUIDv4(), generateUUIDv4(), 'page_viewed', now64(3) - toIntervalDay(30 * number), now64(3) FROM numbers(13)`, account); err != nil {
+			SELECT toUUID(?), generateUUIDv4(1), generateUUIDv4(2), 'page_viewed', now64(3) - toIntervalDay(30 * number), now64(3) FROM numbers(13)`, account); err != nil {
 			return err
 		}
 		if err := conn.Exec(ctx, "OPTIMIZE TABLE lodestone.events FINAL"); err != nil { //nolint:misspell // SQL has it so
