@@ -23,7 +23,7 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "The image is loaded with GET."})
 		return
 	}
-	claims, err := c.deps.Tokens.Verify(ctx.QueryArgs().Peek("t"))
+	claims, err := c.tokens.Verify(ctx.QueryArgs().Peek("t"))
 	if err != nil || claims.AccessLinkID == uuid.Nil && claims.GenericLinkID == uuid.Nil {
 		c.metrics.rejected[InvalidToken].Inc()
 		showPixel(ctx, fasthttp.StatusOK)
@@ -45,7 +45,7 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 }
 
 // addPixel makes the one record of an image. page is the address of the page that shows it.
-func (b *batch) addPixel(c *Collector, claims token.Claims, s *sender, h *visitor, page []byte) {
+func (b *batch) addPixel(c *Collector, claims *token.Claims, s *sender, h *visitor, page []byte) {
 	at := s.receivedAt.UnixMilli()
 	var hash [16]byte
 	if h.keep {
