@@ -2,7 +2,6 @@ package eventlist
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -68,14 +67,6 @@ type view struct {
 	made     time.Time
 }
 
-// opening returns where the months begin that are not over at a time: events are at most two days late, most of them.
-func opening(now time.Time) time.Time {
-	now = now.UTC().Add(-3 * dayLength)
-	return time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-}
-
-func monthOf(t time.Time) uint32 { return uint32(t.Year()*100 + int(t.Month())) }
-
 func monthStart(m uint32) time.Time {
 	return time.Date(int(m/100), time.Month(m%100), 1, 0, 0, 0, 0, time.UTC)
 }
@@ -94,8 +85,8 @@ func states(parts []scope.Part, open time.Time, quiet time.Duration) map[uint32]
 		if p.Month == 0 {
 			return nil
 		}
-		if p.Month < monthOf(open) {
-			names[p.Month] = append(names[p.Month], p.Name+" "+strconv.FormatInt(p.Written.Unix(), 10))
+		if p.Month < scope.MonthOf(open) {
+			names[p.Month] = append(names[p.Month], p.Identity())
 			young[p.Month] = young[p.Month] || p.Age < quiet
 		}
 	}

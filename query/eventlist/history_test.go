@@ -11,6 +11,7 @@ import (
 
 	"lodestone/pkg/event"
 	"lodestone/query/querytest"
+	"lodestone/query/scope"
 )
 
 // A month of its own, so that nothing but the test changes it.
@@ -51,7 +52,7 @@ func TestRememberedMonthIsCountedAnewWhenItChanges(t *testing.T) {
 	require.Zero(t, count())
 	storeIn(t, account, begin, begin.Add(time.Hour), begin.Add(30*dayLength))
 	require.EqualValues(t, 3, count(), "a month appears")
-	require.Contains(t, lister.history.get(account, opening(time.Now())).months, uint32(ownMonth), "it is remembered")
+	require.Contains(t, lister.history.get(account, scope.Opening(time.Now())).months, uint32(ownMonth), "it is remembered")
 	require.EqualValues(t, 3, count())
 	storeIn(t, account, begin.Add(2*dayLength))
 	require.EqualValues(t, 4, count(), "an event comes late")
@@ -75,7 +76,7 @@ func TestNothingIsReadOfWholeRememberedDays(t *testing.T) {
 	storeIn(t, account, begin, begin.Add(time.Hour), begin.Add(3*dayLength))
 	_, err := lister.Count(context.Background(), account, Filter{})
 	require.NoError(t, err)
-	v := lister.history.get(account, opening(time.Now()))
+	v := lister.history.get(account, scope.Opening(time.Now()))
 	require.Contains(t, v.months, uint32(201803))
 	v = &view{open: v.open, months: map[uint32]knownMonth{201803: v.months[201803]}} // others' months may be restless
 
@@ -99,7 +100,7 @@ func TestNothingIsReadOfWholeRememberedDays(t *testing.T) {
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	var h history
-	open := opening(time.Now())
+	open := scope.Opening(time.Now())
 	large := func() *view {
 		return &view{open: open, months: map[uint32]knownMonth{202501: {days: []knownDay{{numbers: make([]number, mostNumbers)}}}}}
 	}

@@ -20,7 +20,7 @@ import (
 // recall counts the list from what is remembered, and by one statement for the rest: months that are not over or
 // not known, and days that the filter takes only a part of. It reports false if the list has to be counted otherwise.
 func (l *Lister) recall(ctx context.Context, account uuid.UUID, f Filter) (t tally, ok bool, err error) {
-	open := opening(time.Now())
+	open := scope.Opening(time.Now())
 	uses := f.From == nil || f.From.Before(open)
 	v := l.history.get(account, open)
 	var now map[uint32]state
@@ -187,7 +187,7 @@ func (l *Lister) count(ctx context.Context, account uuid.UUID, v *view, missing 
 		}
 	}
 	for _, d := range days {
-		month := monthOf(d.start)
+		month := scope.MonthOf(d.start)
 		if m, known := v.months[month]; known && slices.Contains(missing, month) {
 			m.days = append(m.days, *d)
 			v.months[month] = m

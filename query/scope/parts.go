@@ -3,6 +3,7 @@ package scope
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -15,7 +16,20 @@ type Part struct {
 	Age     time.Duration // since then, by the same clock
 }
 
-// A name comes again after the server was started without any part of the table: the time tells those apart.
+// Identity is a text that no other part ever has: a name comes again after the server was started without any part of the
+// table, but not at the same time.
+func (p Part) Identity() string { return p.Name + " " + strconv.FormatInt(p.Written.Unix(), 10) }
+
+// Opening returns where the months begin that are not over at a time: events are at most two days late, most of them. What
+// happened before hardly changes, and so is worth remembering with its parts.
+func Opening(now time.Time) time.Time {
+	now = now.UTC().AddDate(0, 0, -3)
+	return time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// MonthOf returns the Part.Month of what happened at a time in UTC.
+func MonthOf(t time.Time) uint32 { return uint32(t.Year()*100 + int(t.Month())) }
+
 const partsOfEvents = `SELECT toUInt32OrZero(partition_id), name, modification_time, toInt64(now() - modification_time)
 FROM system.parts
 WHERE database = 'lodestone' AND table = 'events' AND active`

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -48,15 +47,6 @@ type viewed struct {
 	begin, end  uint32 // of its sessions
 }
 
-// opening returns where the months begin that are not over at a time: events are at most two days late, most of them.
-func opening(now time.Time) time.Time {
-	now = now.UTC().AddDate(0, 0, -3)
-	return time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-}
-
-// monthOf names the month that begins at a time as ClickHouse does.
-func monthOf(begin time.Time) string { return begin.Format("200601") }
-
 // partsBefore returns what the months before one consist of, and for how long. It is "" where parts do not tell, or
 // there are none.
 func partsBefore(open time.Time, parts []scope.Part) (names string, age time.Duration) {
@@ -65,9 +55,8 @@ func partsBefore(open time.Time, parts []scope.Part) (names string, age time.Dur
 		switch {
 		case p.Month == 0:
 			return "", 0
-		case p.Month < uint32(open.Year()*100+int(open.Month())):
-			// A name comes again after the server was started without any part of the table.
-			list = append(list, p.Name+" "+strconv.FormatInt(p.Written.Unix(), 10))
+		case p.Month < scope.MonthOf(open):
+			list = append(list, p.Identity())
 			if len(list) == 1 || p.Age < age {
 				age = p.Age
 			}

@@ -15,6 +15,7 @@ import (
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/query/querytest"
+	"lodestone/query/scope"
 )
 
 // newReader returns a Reader that remembers at once, where nothing rests in tests.
@@ -145,7 +146,9 @@ func TestSummaryAgreesWithPlainSQL(t *testing.T) { // not beside others: they ad
 	require.Greater(t, remembered, 20, "most were answered from what is remembered")
 }
 
-func (c *crowd) memory(r *Reader) bool { return r.memory.get(c.account, opening(time.Now())) != nil }
+func (c *crowd) memory(r *Reader) bool {
+	return r.memory.get(c.account, scope.Opening(time.Now())) != nil
+}
 
 // The same while rows of others are added to all months, and parts are merged, all the time.
 func TestSummaryAgreesWithPlainSQLWhileOthersStore(t *testing.T) { // not beside others: they add to the same months
@@ -205,7 +208,7 @@ func TestMonthsThatAreOverAreRemembered(t *testing.T) { // not beside others: th
 	mergeAll(t, conn)
 
 	require.EqualValues(t, 1, readAndLearn(t, reader, c.account, c.addresses[0], nil).TotalViews)
-	known := reader.memory.get(c.account, opening(time.Now()))
+	known := reader.memory.get(c.account, scope.Opening(time.Now()))
 	require.NotNil(t, known)
 	require.Len(t, known.links, 2)
 	// Told apart from what is read: a view that is nowhere else.
@@ -247,7 +250,7 @@ func TestWhatIsNotRemembered(t *testing.T) { // not beside others: they add to t
 	c := newCrowd(t, pool)
 	c.store(conn, rand.New(rand.NewPCG(1, 1)), 50)
 	mergeAll(t, conn)
-	open := opening(time.Now())
+	open := scope.Opening(time.Now())
 	p, err := readPast(ctx, door, c.account, open, time.Hour)
 	require.NoError(t, err)
 	require.Nil(t, p, "it was stored just now")
@@ -265,7 +268,7 @@ func TestWhatIsNotRemembered(t *testing.T) { // not beside others: they add to t
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	var m memory
-	open := opening(time.Now())
+	open := scope.Opening(time.Now())
 	large := func() *past { return &past{open: open, sessions: make([]uuid.UUID, mostBytes/16/4)} }
 	first, second := uuid.New(), uuid.New()
 	m.set(first, large())

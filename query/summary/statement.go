@@ -39,7 +39,7 @@ func Views(links []uuid.UUID) scope.Statement {
 // viewsSince returns the statement that lists the sessions of access links with views in months that are not over.
 func viewsSince(open time.Time, links []uuid.UUID) scope.Statement {
 	return statement("email views since", sessionsSQL+ofLinks+sinceOpen+bySession,
-		map[string]string{"access_links": clickhouse.UUIDs(links), "open": monthOf(open)})
+		map[string]string{"access_links": clickhouse.UUIDs(links), "open": partition(open)})
 }
 
 // viewsBefore returns the statement that lists each access link's sessions with views in months that are over, as long as
@@ -48,8 +48,11 @@ func viewsBefore(open time.Time, limit int) scope.Statement {
 	return statement("email views before",
 		"SELECT access_link_id, lead_magnet_id, min(first_page), max(last_page), groupArray(session)\nFROM\n(\n"+sessionsSQL+beforeOpen+bySession+
 			"LIMIT {limit:UInt64}\n)\nGROUP BY access_link_id, lead_magnet_id",
-		map[string]string{"open": monthOf(open), "limit": strconv.Itoa(limit)})
+		map[string]string{"open": partition(open), "limit": strconv.Itoa(limit)})
 }
+
+// partition names the partition of the month that begins at a time.
+func partition(begin time.Time) string { return strconv.FormatUint(uint64(scope.MonthOf(begin)), 10) }
 
 func statement(name, sql string, params map[string]string) scope.Statement {
 	return scope.Statement{

@@ -51,7 +51,7 @@ func (r *Reader) Close() { r.background.Wait() }
 // magnets or, if leadMagnet is not nil, over that one. An address that is unknown has an empty
 // summary.
 func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Address, leadMagnet *uuid.UUID) (Summary, error) {
-	open := opening(time.Now())
+	open := scope.Opening(time.Now())
 	known := r.memory.get(account, open)
 	useful := known != nil && !known.unfit
 	parts := make(chan string, 1)

@@ -193,7 +193,7 @@ func TestPlan(t *testing.T) {
 	conn := querytest.Conn(t)
 	account := querytest.ID(t)
 	filled := querytest.Fill(t, conn, account, 2000, 300_000)
-	begun := opening(time.Unix(querytest.Begin, 0).AddDate(0, 0, 4))
+	begun := scope.Opening(time.Unix(querytest.Begin, 0).AddDate(0, 0, 4))
 
 	for _, s := range []scope.Statement{Views(filled.Links[100:103]), viewsSince(begun, filled.Links[100:103]), viewsBefore(begun.AddDate(0, 1, 0), 10)} {
 		params := native.Parameters{"account": account.String()}

@@ -72,7 +72,7 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 	if err != nil {
 		return err
 	}
-	door, err := scope.Open(clickhouse.Config{URL: e.ClickHouseURL}, scope.Limits{MaxConns: 2, Timeout: time.Minute, MemoryBytes: 64 << 20})
+	door, err := scope.Open(clickhouse.Config{URL: e.ClickHouseURL}, scope.Limits{MaxConns: 2, Timeout: time.Minute, MemoryBytes: 512 << 20})
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,6 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 	nothing := Side{Name: "an empty list", Run: func(ctx context.Context) (Sample, error) {
 		return lists.run(ctx, slices.Repeat([]string{"from=2100-01-01"}, 30))
 	}}
-	one := Side{Name: "SELECT 1", Run: func(ctx context.Context) (Sample, error) { return selectOnes(ctx, door, account) }}
 	name, slow := fmt.Sprintf("query/%d/", rows), "" // which filters were the slowest in the last run
 	err = b.Measure(ctx, Case{
 		Name: name + "first page", Title: "GET /api/v1/analytics, every filter and pair of filters: " + million(rows) + " events, the account has 4 % of them",
@@ -99,7 +98,7 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 				return lists.run(ctx, queries)
 			}},
 			{Name: "after a pause", Run: func(ctx context.Context) (Sample, error) { return lists.runAfterPauses(ctx, queries) }},
-			nothing, one,
+			nothing,
 		},
 		Targets: []Target{
 			{What: "p50 ≤ 12 ms", Value: Latency(0.5), AtMost: 12},
@@ -112,6 +111,13 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 		return err
 	}
 	b.Sayf("query: slowest at %s events: %s", million(rows), slow)
+	err = b.Measure(ctx, Case{
+		Name: name + "statements", Title: "what a first page without a filter asks of ClickHouse, over open connections: " + million(rows) + " events",
+		Sides: listStatements{door, account}.sides(), Show: []string{Latency(0.5), Latency(0.9), Latency(0.99)}, Warm: 1,
+	})
+	if err != nil {
+		return err
+	}
 
 	cursors, err := lists.cursors(ctx)
 	if err != nil {
@@ -198,23 +204,6 @@ func combine(picks [][2]string) []string {
 		}
 	}
 	return list
-}
-
-// selectOnes asks ClickHouse for next to nothing, by the way that all questions take.
-func selectOnes(ctx context.Context, door *scope.ClickHouse, account uuid.UUID) (Sample, error) {
-	var l Latencies
-	for range 100 {
-		begin := time.Now()
-		var n uint8
-		err := door.Query(ctx, account, scope.Statement{Name: "one", SQL: "SELECT 1"}, func(row scope.Row) error { return row.Scan(&n) })
-		if err != nil {
-			return nil, err
-		}
-		l.Add(time.Since(begin))
-	}
-	s := Sample{}
-	s.AddLatencies(&l)
-	return s, nil
 }
 
 // shortened replaces ids by what they stand for, so that a line can be read.
