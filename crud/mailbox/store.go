@@ -60,7 +60,13 @@ func (s *store) add(from string, to []string, raw []byte, at time.Time) error {
 		fmt.Fprintf(&b, "Delivered-To: %s\r\n", oneLine(address))
 	}
 	b.Write(raw)
-	if err := os.WriteFile(s.path(id), b.Bytes(), 0o600); err != nil {
+	// Whole or not at all, whenever this process is killed, and for whoever looks into the directory.
+	unfinished := filepath.Join(s.dir, "unfinished")
+	err := os.WriteFile(unfinished, b.Bytes(), 0o600)
+	if err == nil {
+		err = os.Rename(unfinished, s.path(id))
+	}
+	if err != nil {
 		return fmt.Errorf("keep mail: %w", err)
 	}
 	s.ids = append(s.ids, id)
