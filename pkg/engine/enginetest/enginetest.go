@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -82,7 +83,7 @@ func (s *set) stop() error {
 		}
 	}
 	if s.dir != "" {
-		errs = append(errs, os.RemoveAll(s.dir))
+		errs = append(errs, remove(s.dir))
 	}
 	return errors.Join(errs...)
 }
@@ -145,11 +146,23 @@ func Dir(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := remove(dir); err != nil {
 			t.Errorf("remove the test's directory: %v", err)
 		}
 	})
 	return dir
+}
+
+// remove removes a directory with everything in it. Where a test killed PostgreSQL or whoever started it, its other
+// processes notice a moment later, and may put a file into a directory that is just being emptied.
+func remove(dir string) (err error) {
+	const patience = 10 * time.Second
+	for begin := time.Now(); time.Since(begin) < patience; {
+		if err = os.RemoveAll(dir); !errors.Is(err, syscall.ENOTEMPTY) {
+			return err
+		}
+	}
+	return err
 }
 
 // Runtime logs warnings and errors to the standard error of the test process.
