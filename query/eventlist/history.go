@@ -3,7 +3,6 @@ package eventlist
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,8 +27,6 @@ const (
 	mostNumbers, mostRemembered = 100_000, 500_000
 	// busy is the number of events of a month from which on projections count faster than rows are read.
 	busy = 1_000_000
-	// unfitFor is how long an account that cannot be remembered is not tried again.
-	unfitFor = time.Hour
 )
 
 // number is how many events of a kind an account has on a day.
@@ -64,7 +61,6 @@ type view struct {
 	months   map[uint32]knownMonth
 	restless []uint32 // months that are over, and not known
 	unfit    bool     // too much to remember, or parts tell nothing: months is empty
-	made     time.Time
 }
 
 func monthStart(m uint32) time.Time {
@@ -119,6 +115,11 @@ func (v *view) stands(now map[uint32]state) bool {
 	return true
 }
 
+// Open, Unfit and Size are what the memory of all accounts asks for. A view without numbers takes something as well.
+func (v *view) Open() time.Time { return v.open }
+func (v *view) Unfit() bool     { return v.unfit }
+func (v *view) Size() int       { return v.numbers() + 100 }
+
 // numbers returns how many are remembered.
 func (v *view) numbers() (n int) {
 	for _, m := range v.months {
@@ -142,58 +143,4 @@ func (v *view) isBusy() bool {
 		}
 	}
 	return events > busy
-}
-
-// history is what is remembered of all accounts. It is safe for concurrent use.
-type history struct {
-	mu    sync.Mutex
-	views map[uuid.UUID]*remembered
-	size  int // the sum of all sizes
-}
-
-type remembered struct {
-	view *view
-	size int
-	used time.Time
-}
-
-// get returns what is known of an account, or nil.
-func (h *history) get(account uuid.UUID, open time.Time) *view {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	r := h.views[account]
-	if r == nil || !r.view.open.Equal(open) || r.view.unfit && time.Since(r.view.made) > unfitFor {
-		return nil
-	}
-	r.used = time.Now()
-	return r.view
-}
-
-// set remembers what is known of an account, and forgets what was not used for long.
-func (h *history) set(account uuid.UUID, v *view) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.views == nil {
-		h.views = map[uuid.UUID]*remembered{}
-	}
-	h.forget(account)
-	r := &remembered{v, v.numbers() + 100, time.Now()} // a view without numbers takes something as well
-	h.views[account] = r
-	h.size += r.size
-	for h.size > mostRemembered {
-		oldest := account
-		for id, other := range h.views {
-			if other.used.Before(h.views[oldest].used) {
-				oldest = id
-			}
-		}
-		h.forget(oldest)
-	}
-}
-
-func (h *history) forget(account uuid.UUID) {
-	if r := h.views[account]; r != nil {
-		h.size -= r.size
-		delete(h.views, account)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/event"
+	"lodestone/query/memory"
 	"lodestone/query/querytest"
 	"lodestone/query/scope"
 )
@@ -52,7 +53,7 @@ func TestRememberedMonthIsCountedAnewWhenItChanges(t *testing.T) {
 	require.Zero(t, count())
 	storeIn(t, account, begin, begin.Add(time.Hour), begin.Add(30*dayLength))
 	require.EqualValues(t, 3, count(), "a month appears")
-	require.Contains(t, lister.history.get(account, scope.Opening(time.Now())).months, uint32(ownMonth), "it is remembered")
+	require.Contains(t, remembered(lister, account).months, uint32(ownMonth), "it is remembered")
 	require.EqualValues(t, 3, count())
 	storeIn(t, account, begin.Add(2*dayLength))
 	require.EqualValues(t, 4, count(), "an event comes late")
@@ -66,6 +67,12 @@ func TestRememberedMonthIsCountedAnewWhenItChanges(t *testing.T) {
 	require.Zero(t, count(), "the month leaves")
 }
 
+// remembered returns what is known of an account, or nil.
+func remembered(l *Lister, account uuid.UUID) *view {
+	v, _ := l.history.Get(account, scope.Opening(time.Now()))
+	return v
+}
+
 // What is remembered answers without looking into the months again.
 func TestNothingIsReadOfWholeRememberedDays(t *testing.T) {
 	t.Parallel()
@@ -76,7 +83,7 @@ func TestNothingIsReadOfWholeRememberedDays(t *testing.T) {
 	storeIn(t, account, begin, begin.Add(time.Hour), begin.Add(3*dayLength))
 	_, err := lister.Count(context.Background(), account, Filter{})
 	require.NoError(t, err)
-	v := lister.history.get(account, scope.Opening(time.Now()))
+	v := remembered(lister, account)
 	require.Contains(t, v.months, uint32(201803))
 	v = &view{open: v.open, months: map[uint32]knownMonth{201803: v.months[201803]}} // others' months may be restless
 
@@ -99,22 +106,26 @@ func TestNothingIsReadOfWholeRememberedDays(t *testing.T) {
 
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
-	var h history
+	h := memory.New[*view](mostRemembered)
+	get := func(account uuid.UUID, open time.Time) *view {
+		v, _ := h.Get(account, open)
+		return v
+	}
 	open := scope.Opening(time.Now())
 	large := func() *view {
 		return &view{open: open, months: map[uint32]knownMonth{202501: {days: []knownDay{{numbers: make([]number, mostNumbers)}}}}}
 	}
 	first, second := uuid.New(), uuid.New()
-	h.set(first, large())
-	h.set(second, large())
+	h.Set(first, large())
+	h.Set(second, large())
 	for range mostRemembered/mostNumbers - 2 {
-		require.NotNil(t, h.get(first, open))
-		h.set(uuid.New(), large())
+		require.NotNil(t, get(first, open))
+		h.Set(uuid.New(), large())
 	}
-	require.LessOrEqual(t, h.size, mostRemembered)
-	require.Nil(t, h.get(second, open), "what was not asked for longest")
-	require.NotNil(t, h.get(first, open))
-	require.Nil(t, h.get(first, open.AddDate(0, 1, 0)), "a month that is over since")
-	h.set(first, &view{open: open})
-	require.LessOrEqual(t, h.size, mostRemembered-mostNumbers)
+	require.LessOrEqual(t, h.Size(), mostRemembered)
+	require.Nil(t, get(second, open), "what was not asked for longest")
+	require.NotNil(t, get(first, open))
+	require.Nil(t, get(first, open.AddDate(0, 1, 0)), "a month that is over since")
+	h.Set(first, &view{open: open})
+	require.LessOrEqual(t, h.Size(), mostRemembered-mostNumbers)
 }

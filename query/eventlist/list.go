@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/query/memory"
 	"lodestone/query/scope"
 )
 
@@ -24,12 +25,14 @@ type Event struct {
 // Lister reads event lists. It is safe for concurrent use.
 type Lister struct {
 	door    *scope.ClickHouse
-	history history
+	history *memory.Memory[*view]
 	quiet   time.Duration // see quiet
 }
 
 // New returns a Lister that reads through the door.
-func New(door *scope.ClickHouse) *Lister { return &Lister{door: door, quiet: quiet} }
+func New(door *scope.ClickHouse) *Lister {
+	return &Lister{door: door, history: memory.New[*view](mostRemembered), quiet: quiet}
+}
 
 // Settled returns a time up to which every event that was ever stored can be seen by what is read
 // after this call: the next pull of what is new loses nothing if it goes on there. It is some seconds

@@ -22,9 +22,9 @@ import (
 func (l *Lister) recall(ctx context.Context, account uuid.UUID, f Filter) (t tally, ok bool, err error) {
 	open := scope.Opening(time.Now())
 	uses := f.From == nil || f.From.Before(open)
-	v := l.history.get(account, open)
+	v, there := l.history.Get(account, open)
 	var now map[uint32]state
-	if v == nil {
+	if !there {
 		if v, now, err = l.learn(ctx, account, nil, open); err != nil {
 			return tally{}, false, err
 		}
@@ -133,7 +133,7 @@ func restStatement(f Filter, v *view, unread []time.Time) scope.Statement {
 // learn makes and remembers a new view of an account, with what still holds of an old one. It returns the state of
 // the months at some time during the call as well, unless it is not known.
 func (l *Lister) learn(ctx context.Context, account uuid.UUID, old *view, open time.Time) (*view, map[uint32]state, error) {
-	v := &view{open: open, months: map[uint32]knownMonth{}, made: time.Now()}
+	v := &view{open: open, months: map[uint32]knownMonth{}}
 	parts, err := l.door.Parts(ctx)
 	if _, answered := clickhouse.IsException(err); err != nil && !answered {
 		return nil, nil, err
@@ -160,7 +160,7 @@ func (l *Lister) learn(ctx context.Context, account uuid.UUID, old *view, open t
 		v.months = nil
 	}
 	if now != nil { // else there may be parts the next time
-		l.history.set(account, v)
+		l.history.Set(account, v)
 	}
 	return v, now, nil
 }

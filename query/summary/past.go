@@ -27,6 +27,8 @@ const (
 	quiet = 15 * time.Second
 	// mostSessions is how many sessions of an account are remembered at the most.
 	mostSessions = 500_000
+	// mostBytes is how much is remembered of all accounts.
+	mostBytes = 16 << 20
 )
 
 // past is what was viewed of an account in months that are over. It does not change once it is made.
@@ -129,9 +131,21 @@ func (p *past) read(ctx context.Context, door *scope.ClickHouse, account uuid.UU
 
 func compare(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
 
-// size returns about how many bytes are remembered.
-func (p *past) size() int {
+// Open and Unfit are what the memory of all accounts asks for.
+func (p *past) Open() time.Time { return p.open }
+func (p *past) Unfit() bool     { return p.unfit }
+
+// Size returns about how many bytes are remembered.
+func (p *past) Size() int {
 	return 200 + len(p.parts) + 48*cap(p.links) + 16*(cap(p.magnets)+cap(p.sessions))
+}
+
+// bounded returns what is known, or that it is more than is remembered of all accounts.
+func (p *past) bounded() *past {
+	if p.Size() > mostBytes {
+		return &past{open: p.open, unfit: true}
+	}
+	return p
 }
 
 // of returns where what is known of an access link begins and ends: at most one, unless its events were of several lead magnets.

@@ -14,6 +14,7 @@ import (
 
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
+	"lodestone/query/memory"
 	"lodestone/query/querytest"
 	"lodestone/query/scope"
 )
@@ -147,7 +148,8 @@ func TestSummaryAgreesWithPlainSQL(t *testing.T) { // not beside others: they ad
 }
 
 func (c *crowd) memory(r *Reader) bool {
-	return r.memory.get(c.account, scope.Opening(time.Now())) != nil
+	_, known := r.memory.Get(c.account, scope.Opening(time.Now()))
+	return known
 }
 
 // The same while rows of others are added to all months, and parts are merged, all the time.
@@ -208,13 +210,13 @@ func TestMonthsThatAreOverAreRemembered(t *testing.T) { // not beside others: th
 	mergeAll(t, conn)
 
 	require.EqualValues(t, 1, readAndLearn(t, reader, c.account, c.addresses[0], nil).TotalViews)
-	known := reader.memory.get(c.account, scope.Opening(time.Now()))
+	known, _ := reader.memory.Get(c.account, scope.Opening(time.Now()))
 	require.NotNil(t, known)
 	require.Len(t, known.links, 2)
 	// Told apart from what is read: a view that is nowhere else.
 	marked := *known
 	marked.first(second).first = 12_345
-	reader.memory.set(c.account, &marked)
+	reader.memory.Set(c.account, &marked)
 	s := readAndLearn(t, reader, c.account, c.addresses[1], nil)
 	require.EqualValues(t, 2, s.TotalViews, "of an address that was not asked for before")
 	require.Equal(t, time.UnixMilli(12_345).UTC(), *s.FirstAccess)
@@ -267,28 +269,37 @@ func TestWhatIsNotRemembered(t *testing.T) { // not beside others: they add to t
 
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	var m memory
+	m := memory.New[*past](mostBytes)
+	var ids []uuid.UUID
+	set := func(id uuid.UUID, p *past) {
+		ids = append(ids, id)
+		m.Set(id, p.bounded())
+	}
+	get := func(id uuid.UUID, open time.Time) *past {
+		p, _ := m.Get(id, open)
+		return p
+	}
 	open := scope.Opening(time.Now())
 	large := func() *past { return &past{open: open, sessions: make([]uuid.UUID, mostBytes/16/4)} }
 	first, second := uuid.New(), uuid.New()
-	m.set(first, large())
-	m.set(second, large())
+	set(first, large())
+	set(second, large())
 	for range 3 {
-		require.NotNil(t, m.get(first, open))
-		m.set(uuid.New(), large())
+		require.NotNil(t, get(first, open))
+		set(uuid.New(), large())
 	}
-	require.LessOrEqual(t, m.size, mostBytes)
-	require.Nil(t, m.get(second, open), "what was not asked for longest")
-	require.NotNil(t, m.get(first, open))
-	require.Nil(t, m.get(first, open.AddDate(0, 1, 0)), "a month that is over since")
-	m.drop(first, large())
-	require.NotNil(t, m.get(first, open), "what was learnt since stays")
-	m.drop(first, m.get(first, open))
-	require.Nil(t, m.get(first, open))
-	m.set(first, &past{open: open, sessions: make([]uuid.UUID, mostBytes/16)})
-	require.True(t, m.get(first, open).unfit, "more than is remembered of all")
-	for id := range m.accounts {
-		m.forget(id)
+	require.LessOrEqual(t, m.Size(), mostBytes)
+	require.Nil(t, get(second, open), "what was not asked for longest")
+	require.NotNil(t, get(first, open))
+	require.Nil(t, get(first, open.AddDate(0, 1, 0)), "a month that is over since")
+	m.Drop(first, large())
+	require.NotNil(t, get(first, open), "what was learnt since stays")
+	m.Drop(first, get(first, open))
+	require.Nil(t, get(first, open))
+	set(first, &past{open: open, sessions: make([]uuid.UUID, mostBytes/16)})
+	require.True(t, get(first, open).unfit, "more than is remembered of all")
+	for _, id := range ids {
+		m.Drop(id, get(id, open))
 	}
-	require.Zero(t, m.size)
+	require.Zero(t, m.Size())
 }

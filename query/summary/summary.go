@@ -14,6 +14,7 @@ import (
 
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
+	"lodestone/query/memory"
 	"lodestone/query/scope"
 )
 
@@ -32,7 +33,7 @@ type Summary struct {
 type Reader struct {
 	postgres *postgres.Pool
 	door     *scope.ClickHouse
-	memory   memory
+	memory   *memory.Memory[*past]
 	quiet    time.Duration // see quiet
 
 	learning   sync.Mutex     // of one account at a time
@@ -41,7 +42,7 @@ type Reader struct {
 
 // New returns a Reader. Close it after the door.
 func New(p *postgres.Pool, door *scope.ClickHouse) *Reader {
-	return &Reader{postgres: p, door: door, quiet: quiet}
+	return &Reader{postgres: p, door: door, memory: memory.New[*past](mostBytes), quiet: quiet}
 }
 
 // Close waits for what goes on after answers, which a closed door ends. No call of Read may run.
@@ -52,8 +53,8 @@ func (r *Reader) Close() { r.background.Wait() }
 // summary.
 func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Address, leadMagnet *uuid.UUID) (Summary, error) {
 	open := scope.Opening(time.Now())
-	known := r.memory.get(account, open)
-	useful := known != nil && !known.unfit
+	known, tried := r.memory.Get(account, open)
+	useful := tried && !known.unfit
 	parts := make(chan string, 1)
 	if useful { // takes as long as Postgres does
 		r.background.Go(func() { parts <- r.partsBefore(context.WithoutCancel(ctx), open) })
@@ -71,7 +72,7 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Addr
 			t.into(&s)
 			return s, nil
 		}
-		r.memory.drop(account, known) // so that the next one does not read twice
+		r.memory.Drop(account, known) // so that the next one does not read twice
 	}
 	err = r.door.Query(ctx, account, Views(links), func(row scope.Row) error {
 		var views, unique uint64
@@ -85,7 +86,7 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Addr
 	if err != nil {
 		return Summary{}, err
 	}
-	if known == nil || useful {
+	if !tried || useful {
 		r.learn(context.WithoutCancel(ctx), account, open)
 	}
 	return s, nil
@@ -135,7 +136,7 @@ func (r *Reader) learn(ctx context.Context, account uuid.UUID, open time.Time) {
 			p = &past{open: open, unfit: true}
 		}
 		if p != nil {
-			r.memory.set(account, p)
+			r.memory.Set(account, p.bounded())
 		}
 	})
 }
