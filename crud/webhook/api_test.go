@@ -175,6 +175,7 @@ func TestRotation(t *testing.T) {
 	both.verify(t, second)
 	require.Len(t, strings.Fields(both.header.Get("Webhook-Signature")), 2)
 
+	r.delivered(id, 1)
 	r.clock.advance(25 * time.Hour)
 	r.emit(1)
 	one := to.next(t)

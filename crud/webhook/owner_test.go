@@ -85,10 +85,16 @@ func (r *postRig) arrived(n int) *mail.Message {
 	return m
 }
 
-// disabled waits until an endpoint is.
+// disabled waits until an endpoint is, and until nothing waits for it that would be sent once it is enabled again.
 func (r *postRig) disabled(id string) {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return r.must("GET", "/"+id, "")["is_active"] == false }, patience, 20*time.Millisecond)
+	require.Eventually(r.t, func() bool {
+		if r.must("GET", "/"+id, "")["is_active"] != false {
+			return false
+		}
+		r.hooks.Clean(r.t.Context())
+		return r.total(id, "pending") == 0
+	}, patience, 20*time.Millisecond)
 }
 
 // The owner gets one mail each time that an endpoint is disabled because it fails, however many messages found that out.

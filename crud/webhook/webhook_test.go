@@ -207,6 +207,19 @@ func (r *rig) only(id string, what string, holds func(d object) bool) object {
 	return found
 }
 
+// total returns how many deliveries of an endpoint are in a state.
+func (r *rig) total(id, state string) int {
+	r.t.Helper()
+	return int(r.must("GET", "/"+id+"/deliveries?state="+state, "")["pagination"].(object)["total"].(float64))
+}
+
+// delivered waits until so many deliveries of an endpoint are written down as such, which is a moment after they arrived: until then
+// each is claimed, and once the test's clock has left its claim behind it is sent again.
+func (r *rig) delivered(id string, n int) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool { return r.total(id, "delivered") == n }, patience, 20*time.Millisecond)
+}
+
 func tried(n int) func(object) bool {
 	return func(d object) bool { return len(d["attempts"].([]any)) == n }
 }
