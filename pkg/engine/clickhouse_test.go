@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
@@ -27,8 +29,8 @@ func TestKilledClickHouseComesBackWithItsData(t *testing.T) {
 	runtime := enginetest.Runtime()
 	runtime.Observe = func(e engine.Event) { events <- e }
 	server := engine.NewClickHouse(engine.ClickHouseOptions{
-		Runtime: runtime, Dir: t.TempDir(), MemoryBytes: enginetest.ClickHouseMemory,
-		Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
+		Runtime: runtime, Dir: t.TempDir(), TCPPort: enginetest.FreePort(t), HTTPPort: enginetest.FreePort(t),
+		MemoryBytes: enginetest.ClickHouseMemory, Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
 	})
 	startFor(t, server)
 	require.Equal(t, child.Started, (<-events).Kind)
@@ -224,22 +226,37 @@ func TestPortTakenDuringARestartIsExplainedAndAwaited(t *testing.T) {
 	runtime := enginetest.Runtime()
 	runtime.Observe = func(e engine.Event) { events <- e }
 	server := engine.NewClickHouse(engine.ClickHouseOptions{
-		Runtime: runtime, Dir: t.TempDir(), MemoryBytes: enginetest.ClickHouseMemory,
-		Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
+		Runtime: runtime, Dir: t.TempDir(), TCPPort: enginetest.FreePort(t), HTTPPort: enginetest.FreePort(t),
+		MemoryBytes: enginetest.ClickHouseMemory, Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
 	})
 	startFor(t, server)
 	require.Equal(t, child.Started, (<-events).Kind)
 	u, err := url.Parse(server.HTTPURL())
 	require.NoError(t, err)
 
-	killPID(t, server.PID())
+	steal := func() net.Listener {
+		for {
+			if l, err := net.Listen("tcp", u.Host); err == nil {
+				return l
+			}
+			select {
+			case e := <-events:
+				if e.Kind == child.Restarted {
+					return nil // it was quicker
+				}
+			default:
+			}
+		}
+	}
 	var thief net.Listener
-	eventually(t, func() bool {
-		thief, err = net.Listen("tcp", u.Host)
-		return err == nil
-	}, "the port is free for a moment")
-	require.NotContains(t, (<-events).Err.Error(), "port", "the first death is the kill")
+	for thief == nil {
+		killPID(t, server.PID())
+		thief = steal()
+	}
 	died := <-events
+	for strings.Contains(fmt.Sprint(died.Err), "signal: killed") {
+		died = <-events
+	}
 	require.Equal(t, child.Died, died.Kind)
 	require.ErrorContains(t, died.Err, "its port is taken by another program")
 	require.NoError(t, thief.Close())
@@ -261,15 +278,33 @@ func TestLauncherEndsWithItsInput(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, binary.Library)
 
-	cmd := exec.Command(enginetest.Launcher(t), "--config-file="+filepath.Join(dir, "config.xml"))
-	cmd.Env = append(os.Environ(), "HOME="+dir, launcher.LibraryVariable+"="+binary.Library)
-	input, err := cmd.StdinPipe()
+	// Also before it serves, when there is nothing yet that it could tell the end to.
+	u, err := url.Parse(server.HTTPURL())
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	eventually(t, func() bool {
-		response, err := client.Get(server.HTTPURL() + "/ping")
-		return err == nil && response.Body.Close() == nil
-	}, "it serves")
-	require.NoError(t, input.Close())
-	require.NoError(t, cmd.Wait())
+	for when, reached := range map[string]func() bool{
+		"at once": func() bool { return true },
+		"listening": func() bool {
+			conn, err := net.Dial("tcp", u.Host)
+			return err == nil && conn.Close() == nil
+		},
+		"serving": func() bool {
+			response, err := client.Get(server.HTTPURL() + "/ping")
+			return err == nil && response.Body.Close() == nil
+		},
+	} {
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // then it is killed, which Wait tells
+			cmd := exec.CommandContext(ctx, enginetest.Launcher(t), "--config-file="+filepath.Join(dir, "config.xml"))
+			cmd.Env = append(os.Environ(), "HOME="+dir, launcher.LibraryVariable+"="+binary.Library)
+			input, err := cmd.StdinPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			for !reached() {
+				require.NoError(t, ctx.Err(), when)
+			}
+			require.NoError(t, input.Close())
+			require.NoError(t, cmd.Wait(), when)
+			cancel()
+		}
+	}
 }

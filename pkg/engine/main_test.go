@@ -25,7 +25,10 @@ import (
 
 // A copy of this test binary with this variable set plays `lodestone up`: it starts the engines of
 // the directory named, prints where they are, and waits to be killed.
-const upVariable = "LODESTONE_TEST_UP_DIR"
+const (
+	upVariable    = "LODESTONE_TEST_UP_DIR"
+	portsVariable = "LODESTONE_TEST_UP_PORTS"
+)
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(upVariable); dir != "" {
@@ -44,7 +47,12 @@ type running struct {
 }
 
 func playUp(dir string) int {
-	set := engine.NewSet(config(dir, os.Getenv("LODESTONE_TEST_LAUNCHER")), enginetest.Runtime(), nil)
+	var p ports
+	if _, err := fmt.Sscan(os.Getenv(portsVariable), &p[0], &p[1], &p[2], &p[3]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	set := engine.NewSet(config(dir, os.Getenv("LODESTONE_TEST_LAUNCHER"), p), enginetest.Runtime(), nil)
 	out := json.NewEncoder(os.Stdout)
 	if err := set.Start(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -57,9 +65,24 @@ func playUp(dir string) int {
 	select {} // until killed
 }
 
-// config is that of a test: any ports, and what is acknowledged need not survive a power loss.
-func config(dir, launcher string) engine.Config {
-	return engine.Config{Data: dir, Cache: os.Getenv("LODESTONE_ENGINE_CACHE"), NoSync: true, Launcher: launcher}
+// ports are those of PostgreSQL, Kafka and ClickHouse, the last one's for HTTP.
+type ports [4]int
+
+// freePorts returns ports that stay a test's own while what listens there is started again.
+func freePorts(t *testing.T) (p ports) {
+	t.Helper()
+	for i := range p {
+		p[i] = enginetest.FreePort(t)
+	}
+	return p
+}
+
+// config is that of a test: what is acknowledged need not survive a power loss.
+func config(dir, launcher string, p ports) engine.Config {
+	return engine.Config{
+		Data: dir, Cache: os.Getenv("LODESTONE_ENGINE_CACHE"), NoSync: true, Launcher: launcher,
+		PostgresPort: p[0], KafkaPort: p[1], ClickHousePort: p[2], ClickHouseHTTPPort: p[3],
+	}
 }
 
 // up starts another process that plays `lodestone up` on a directory. When the test ends, the
@@ -67,7 +90,8 @@ func config(dir, launcher string) engine.Config {
 func up(t *testing.T, dir string) (*exec.Cmd, running) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), upVariable+"="+dir, "LODESTONE_TEST_LAUNCHER="+enginetest.Launcher(t))
+	cmd.Env = append(os.Environ(), upVariable+"="+dir, portsVariable+"="+strings.Trim(fmt.Sprint(freePorts(t)), "[]"),
+		"LODESTONE_TEST_LAUNCHER="+enginetest.Launcher(t))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)

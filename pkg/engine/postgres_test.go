@@ -51,7 +51,7 @@ func TestKilledPostgresComesBackWithItsData(t *testing.T) {
 	runtime := enginetest.Runtime()
 	runtime.Observe = func(e engine.Event) { events <- e }
 	server := engine.NewPostgres(engine.PostgresOptions{ // with fsync, as `lodestone up` has it
-		Runtime: runtime, Dir: enginetest.Dir(t), Installer: enginetest.Installer(t),
+		Runtime: runtime, Dir: enginetest.Dir(t), Port: enginetest.FreePort(t), Installer: enginetest.Installer(t),
 	})
 	startFor(t, server)
 	require.Equal(t, child.Started, (<-events).Kind)

@@ -19,7 +19,7 @@ import (
 
 func newSet(t *testing.T, dir string) *engine.Set {
 	t.Helper()
-	return engine.NewSet(config(dir, enginetest.Launcher(t)), enginetest.Runtime(), nil)
+	return engine.NewSet(config(dir, enginetest.Launcher(t), freePorts(t)), enginetest.Runtime(), nil)
 }
 
 func TestEverythingEndsWithTheKilledParentAndContinues(t *testing.T) {
@@ -78,7 +78,7 @@ func TestStopEndsEveryChildAndFreesTheDirectory(t *testing.T) {
 func TestEnginesGivenByAddressAreUsed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := config(dir, "/no/launcher")
+	c := config(dir, "/no/launcher", freePorts(t))
 	c.PostgresURL = "postgres://user:password@127.0.0.1:1/elsewhere"
 	c.KafkaBrokers = []string{"127.0.0.1:2", "127.0.0.1:3"}
 	c.ClickHouseURL = "clickhouse://user:password@127.0.0.1:4/lodestone"
@@ -99,7 +99,7 @@ func TestEnginesGivenByAddressAreUsed(t *testing.T) {
 func TestOnlyTheMissingEngineIsStarted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := config(dir, "/no/launcher")
+	c := config(dir, "/no/launcher", freePorts(t))
 	c.PostgresURL = "postgres://user:password@127.0.0.1:1/elsewhere"
 	c.ClickHouseURL = "clickhouse://user:password@127.0.0.1:4/lodestone"
 	set := engine.NewSet(c, enginetest.Runtime(), nil)
@@ -111,7 +111,7 @@ func TestOnlyTheMissingEngineIsStarted(t *testing.T) {
 func TestOneFailureStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	dir := enginetest.Dir(t)
-	c := config(dir, "/no/launcher")
+	c := config(dir, "/no/launcher", freePorts(t))
 	set := engine.NewSet(c, enginetest.Runtime(), nil)
 	err := set.Start(context.Background())
 	require.ErrorContains(t, err, "/no/launcher")

@@ -2,13 +2,16 @@ package enginetest
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"lodestone/pkg/engine"
 )
@@ -18,7 +21,8 @@ import (
 func NewClickHouse(t testing.TB, dir string) *engine.ClickHouse {
 	t.Helper()
 	return engine.NewClickHouse(engine.ClickHouseOptions{
-		Runtime: Runtime(), Dir: dir, MemoryBytes: ClickHouseMemory, Launcher: Launcher(t), Installer: Installer(t),
+		Runtime: Runtime(), Dir: dir, TCPPort: FreePort(t), HTTPPort: FreePort(t), MemoryBytes: ClickHouseMemory,
+		Launcher: Launcher(t), Installer: Installer(t),
 	})
 }
 
@@ -26,13 +30,14 @@ func NewClickHouse(t testing.TB, dir string) *engine.ClickHouse {
 // one. It is not started; the test stops it.
 func NewPostgres(t testing.TB, dir string) *engine.Postgres {
 	t.Helper()
-	return engine.NewPostgres(engine.PostgresOptions{Runtime: Runtime(), Dir: dir, NoSync: true, Installer: Installer(t)})
+	return engine.NewPostgres(engine.PostgresOptions{Runtime: Runtime(), Dir: dir, Port: FreePort(t), NoSync: true, Installer: Installer(t)})
 }
 
 // NewKafka returns a broker of the test's own in dir, for tests that restart one or provoke its
 // errors. It is not started; the test stops it.
-func NewKafka(_ testing.TB, dir string) *engine.Kafka {
-	return engine.NewKafka(engine.KafkaOptions{Runtime: Runtime(), Dir: dir, NoSync: true})
+func NewKafka(t testing.TB, dir string) *engine.Kafka {
+	t.Helper()
+	return engine.NewKafka(engine.KafkaOptions{Runtime: Runtime(), Dir: dir, Port: FreePort(t), NoSync: true})
 }
 
 // Server returns the shared ClickHouse server, for its other addresses and users.
@@ -101,12 +106,25 @@ func execPostgres(t testing.TB, server *engine.Postgres, query string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Exec(ctx, query); err != nil {
+	if err := execOnceUnused(ctx, conn, query); err != nil {
 		t.Errorf("%s: %v", query, err)
 	}
 	if err := conn.Close(ctx); err != nil {
 		t.Errorf("close the connection to PostgreSQL: %v", err)
 	}
+}
+
+// execOnceUnused repeats a statement while others are on their way out of the database that it is about. PostgreSQL
+// ends them itself, and waits for five seconds, which is not enough on every machine.
+func execOnceUnused(ctx context.Context, conn *pgx.Conn, query string) (err error) {
+	const objectInUse, patience = "55006", 2 * time.Minute
+	for begin := time.Now(); time.Since(begin) < patience; {
+		_, err = conn.Exec(ctx, query)
+		if pg, refused := errors.AsType[*pgconn.PgError](err); !refused || pg.Code != objectInUse {
+			return err
+		}
+	}
+	return err
 }
 
 // Kafka returns the addresses of the shared broker. Topics are not made by themselves, and tests

@@ -33,6 +33,7 @@ const ClickHouseMemory = 1 << 30
 const (
 	startTimeout = 10 * time.Minute // the first start on a machine downloads
 	stopTimeout  = 3 * time.Minute
+	endTimeout   = 30 * time.Second // of goroutines that were told to end, on a busy machine
 )
 
 // shared is the one set of engines of a test process. The state is package-wide because the
@@ -56,10 +57,13 @@ type part struct {
 // Main runs a package's tests, stops the engines that they started, fails if goroutines are left
 // over, and ends the process.
 func Main(m *testing.M, options ...goleak.Option) {
-	goleak.VerifyTestMain(runner{m}, options...)
+	goleak.VerifyTestMain(runner{m, options}, options...)
 }
 
-type runner struct{ m *testing.M }
+type runner struct {
+	m       *testing.M
+	options []goleak.Option
+}
 
 // Run implements goleak.TestingM.
 func (r runner) Run() int {
@@ -67,6 +71,10 @@ func (r runner) Run() int {
 	if err := shared.stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "stop the engines of the tests:", err)
 		return max(code, 1)
+	}
+	if code == 0 { // what looks for goroutines afterwards is patient for half a second only
+		for begin := time.Now(); time.Since(begin) < endTimeout && goleak.Find(r.options...) != nil; {
+		}
 	}
 	return code
 }

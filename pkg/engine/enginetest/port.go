@@ -8,8 +8,8 @@ import (
 )
 
 // Ports that tests choose for processes they start lie below those that the system gives to whoever asks
-// for any, and below those of the engines: between the choice and its use nobody takes one. Each test process
-// has a block of its own, which it holds by listening on the first port of it.
+// for any, and below those of the engines: between the choice and its use nobody takes one, nor while a process is
+// started again. Each test process has blocks of its own, which it holds by listening on the first port of each.
 const (
 	firstBlock = 10_000
 	lastBlock  = 19_800
@@ -19,8 +19,8 @@ const (
 // block is package-wide for the same reason as shared.
 var block struct {
 	mu   sync.Mutex
-	held net.Listener // for as long as the process lives
-	next int
+	held []net.Listener // for as long as the process lives
+	next int            // the first port of a block: all of the one before are given out
 }
 
 // FreePort returns a port of the loopback for a process that the test starts, and that may be started again
@@ -29,15 +29,10 @@ func FreePort(t testing.TB) int {
 	t.Helper()
 	block.mu.Lock()
 	defer block.mu.Unlock()
-	for first := firstBlock; block.held == nil; first += blockSize {
-		if first > lastBlock {
-			t.Fatalf("no block of ports from %d to %d is free", firstBlock, lastBlock)
+	for {
+		if block.next%blockSize == 0 {
+			takeBlock(t)
 		}
-		if l, err := listen(first); err == nil {
-			block.held, block.next = l, first+1
-		}
-	}
-	for block.next%blockSize != 0 {
 		port := block.next
 		block.next++
 		l, err := listen(port)
@@ -49,8 +44,18 @@ func FreePort(t testing.TB) int {
 		}
 		return port
 	}
-	t.Fatalf("all of the %d ports are given out", blockSize-1)
-	return 0
+}
+
+// takeBlock goes on to a block that no test process holds.
+func takeBlock(t testing.TB) {
+	t.Helper()
+	for first := firstBlock; first <= lastBlock; first += blockSize {
+		if l, err := listen(first); err == nil {
+			block.held, block.next = append(block.held, l), first+1
+			return
+		}
+	}
+	t.Fatalf("no block of ports from %d to %d is free", firstBlock, lastBlock)
 }
 
 func listen(port int) (net.Listener, error) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"time"
 	"unsafe"
 
 	"github.com/creack/pty"
@@ -43,10 +44,14 @@ func Run(library string, args []string) error {
 	go discard(terminal) // what the prompt writes
 	go func() {
 		discard(parent)
-		// End of file at the prompt makes it leave in good order. If it cannot be told, the
-		// process must still not outlive its parent.
-		if _, err := terminal.Write([]byte{4}); err != nil {
-			os.Exit(1) //nolint:forbidigo // the library holds the main goroutine, which cannot return an error
+		// End of file on an empty line makes the prompt leave in good order. Told before there is a prompt, as when the server
+		// has just begun to listen, it is part of a line: so the line is emptied, and it is told again until the process
+		// ends. If it cannot be told, the process must still not outlive its parent.
+		const emptyLine, endOfFile = 'U' - '@', 'D' - '@' // as keys, with Ctrl
+		for again := time.NewTicker(100 * time.Millisecond); ; <-again.C {
+			if _, err := terminal.Write([]byte{emptyLine, endOfFile}); err != nil {
+				os.Exit(1) //nolint:forbidigo // the library holds the main goroutine, which cannot return an error
+			}
 		}
 	}()
 	argv, unpin := cStrings(append(append([]string{"clickhouse"}, args...),
