@@ -128,8 +128,10 @@ func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *
 		Hopeless:    func(said string) bool { return isPortTaken(errors.New(said)) },
 		DeathSignal: syscall.SIGKILL, // acknowledged rows survive it
 		Stop:        []child.Step{{Signal: stopSignal(server), Wait: 1500 * time.Millisecond}},
-		Log:         c.o.Log,
-		Observe:     c.o.Observe,
+		// A library of half a gigabyte from a cold and busy disk takes its time.
+		StartTimeout: 2 * time.Minute,
+		Log:          c.o.Log,
+		Observe:      c.o.Observe,
 	})
 	return p, p.Start(ctx)
 }

@@ -45,8 +45,8 @@ const (
 	freeWished   = 4 << 30
 )
 
-// stopMost bounds the end of one engine that is asked to stop; by then it has been killed.
-const stopMost = 3 * time.Second
+// stopMost bounds the end of one engine that is asked to stop. It has been killed long before, and is waited for.
+const stopMost = 10 * time.Second
 
 // Take takes the data directory until Stop, or refuses with an error that wraps ErrInUse. Start does it
 // if need be.

@@ -148,7 +148,9 @@ func TestFailedStartTellsLastWordsAndRemedy(t *testing.T) {
 	spec.Command = shell("echo no room on the moon; exit 3")
 	spec.Probe = func(context.Context) error { return errors.New("no answer") }
 	spec.Explain = func(said string) string {
-		require.Contains(t, said, "no room")
+		if !strings.Contains(said, "no room") {
+			return "nothing was said"
+		}
 		return "take another moon"
 	}
 	err := child.New(spec).Start(context.Background())

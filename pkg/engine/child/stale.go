@@ -31,8 +31,9 @@ func removeRecord(path string) {
 	_ = os.Remove(path)
 }
 
-// staleGrace is how long a left-over child may take to end by itself before SIGKILL.
-const staleGrace = 3 * time.Second
+// staleGrace is how long a left-over child may take to end by itself before SIGKILL, which would leave those
+// behind that it started itself.
+const staleGrace = 10 * time.Second
 
 // stopStale ends the child that an earlier run recorded, if that very process still runs. Whoever
 // calls it holds the lock of the data directory, so nobody else can be using that child.
