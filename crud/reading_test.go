@@ -74,7 +74,7 @@ func newReading(t *testing.T, size int) *reading {
 	r := &reading{t: t, ears: &ears{}, file: pdftest.New(3, size)}
 	collector := httptest.NewServer(r.ears)
 	t.Cleanup(collector.Close)
-	f := start(t, func(c *crud.Config) { c.CollectorURL = collector.URL })
+	f := start(t, func(c *crud.Config) { c.CollectorURL, c.MaxFileBytes = collector.URL, 32<<20 })
 	require.NoError(t, f.service.Queue().Start(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)

@@ -23,7 +23,7 @@ const (
 	sampleTitle       = "Worth the email: a field guide"
 	sampleDescription = "What makes a document worth an email address: twelve pages that people ask for, open and finish."
 	sampleSlug        = "welcome"
-	sampleTimeout     = 20 * time.Second
+	sampleTimeout     = time.Minute
 )
 
 // sample returns the landing page of the demo account's sample, which is made by the API, as a user would, on the

@@ -70,7 +70,8 @@ func (s *station) environment() []string {
 func (s *station) collector(more ...string) *program {
 	s.t.Helper()
 	p := launch(s.t, s.dir, append(append(s.environment(),
-		"LODESTONE_COLLECTOR_LISTEN="+s.events, "LODESTONE_ADMIN_LISTEN="+s.admin, "LODESTONE_SPOOL_DIR="+filepath.Join(s.dir, "spool")), more...), "collector")
+		"LODESTONE_COLLECTOR_LISTEN="+s.events, "LODESTONE_ADMIN_LISTEN="+s.admin, "LODESTONE_SPOOL_DIR="+filepath.Join(s.dir, "spool"),
+		"LODESTONE_COLLECTOR_ACK_TIMEOUT=50s", "LODESTONE_COLLECTOR_WRITE_TIMEOUT=60s"), more...), "collector") // a slow disk is no refusal
 	s.await("the collector is ready", func() bool {
 		status, _ := get(s.t, "http://"+s.admin+"/readyz", "")
 		return status == http.StatusOK
@@ -147,7 +148,7 @@ func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
 	cluster := s.kafka()
-	p := s.collector("LODESTONE_SPOOL_AFTER=2s")
+	p := s.collector("LODESTONE_SPOOL_AFTER=15s") // long enough to be seen under way, and told to stop
 	gate := make(chan struct{})
 	release := sync.OnceFunc(func() { close(gate) })
 	t.Cleanup(release)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -81,10 +82,7 @@ func TestSQLErrorsArePlainAndHoldNoSecret(t *testing.T) {
 	_, password, _ := strings.Cut(strings.TrimPrefix(address, "http://analyst"), ":")
 	password, _, _ = strings.Cut(password, "@")
 	require.NotEmpty(t, password)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	nobody := free.Addr().String()
-	require.NoError(t, free.Close())
+	nobody := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	for _, c := range []struct{ url, query, want string }{
 		{address, "SELEKT 1", "Syntax error"},
 		{address, "SELECT nothing FROM events", "Unknown expression identifier `nothing`"},

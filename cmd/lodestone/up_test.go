@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
 )
 
 func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
@@ -114,15 +116,11 @@ func TestUpNamesWhatIsWrong(t *testing.T) {
 // start as engines of somebody else.
 func TestUpNamesEnginesThatItCannotReach(t *testing.T) {
 	t.Parallel()
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	gone := nobody.Addr().String()
-	require.NoError(t, nobody.Close())
-
+	gone := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	u := newUp(t)
 	postgres, clickhouse := "postgres://u:secret@"+gone+"/x", "clickhouse://u:secret@"+gone+"/lodestone"
 	require.NoError(t, os.MkdirAll(filepath.Join(u.dir, "data"), 0o700))
-	_, err = writeEnvFile(filepath.Join(u.dir, "data"), []envLine{{"LODESTONE_POSTGRES_URL", "postgres://other"}, {"LODESTONE_CLICKHOUSE_URL", clickhouse}})
+	_, err := writeEnvFile(filepath.Join(u.dir, "data"), []envLine{{"LODESTONE_POSTGRES_URL", "postgres://other"}, {"LODESTONE_CLICKHOUSE_URL", clickhouse}})
 	require.NoError(t, err)
 	p := launch(t, u.dir, []string{"LODESTONE_POSTGRES_URL=" + postgres, "LODESTONE_KAFKA_BROKERS=" + gone, "LODESTONE_CLICKHOUSE_URL=" + clickhouse}, u.args()...)
 	require.Equal(t, exitSettings, p.wait())

@@ -203,12 +203,14 @@ func TestPlan(t *testing.T) {
 	}
 	whole := explain(t, account, Views(filled.Links[100:103]))
 	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, whole)
+	// Three links, each of which may begin in one granule and end in the next, and one granule of each part that other tests made.
 	parts, granules := partsRead(t, whole)
-	require.LessOrEqual(t, granules, parts+3, "the account has some thirty: %s", whole)
+	require.LessOrEqual(t, granules, parts+6, "the account has some thirty: %s", whole)
 	require.Positive(t, parts)
 
-	_, granules = partsRead(t, explain(t, account, viewsSince(begun, filled.Links[100:103])))
-	require.LessOrEqual(t, granules, parts+3)
+	since := explain(t, account, viewsSince(begun, filled.Links[100:103]))
+	parts, granules = partsRead(t, since)
+	require.LessOrEqual(t, granules, parts+6, since)
 	none := explain(t, account, viewsSince(begun.AddDate(100, 0, 0), filled.Links[100:103]))
 	require.NotContains(t, none, "Granules", "of months without events nothing is read")
 	none = explain(t, account, viewsBefore(begun.AddDate(-20, 0, 0), 10))

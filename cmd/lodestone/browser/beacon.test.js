@@ -99,9 +99,12 @@ test('beacon: an application, in a browser without the Navigation API', async (t
   const v = await newDesktop(t, { origins: [url] });
   await v.context.addInitScript(() => Object.defineProperty(globalThis, 'navigation', { value: undefined }));
   await v.page.goto(`${url}/app`);
+  await viewsOf(link, 1); // two requests at once may arrive in either order
   await v.page.getByRole('link', { name: 'Prices' }).click();
+  await viewsOf(link, 2);
   await v.page.getByRole('link', { name: 'Yearly' }).click();
   await v.page.evaluate(() => history.replaceState(null, '', '/app/replaced'));
+  await viewsOf(link, 3);
   await v.page.evaluate(() => history.back());
   const rows = await viewsOf(link, 4);
   assert.deepEqual(rows.map((r) => r.url.replace(url, '')), ['/app', '/app/prices', '/app/replaced', '/app/prices']);
