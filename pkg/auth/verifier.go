@@ -22,6 +22,7 @@ const (
 	cacheFor   = 500 * time.Millisecond
 	cacheSize  = 10_000
 	flushEvery = 10 * time.Second
+	flushLast  = 2 * time.Second // the longest that a stop waits for the last uses
 )
 
 // Verifier tells who presents a key, from Postgres. It is safe for concurrent use, and a service:
@@ -31,6 +32,8 @@ type Verifier struct {
 	db  *postgres.Pool
 	log *slog.Logger
 	now func() time.Time
+	// Of flush: how often, and for how long the last one may take.
+	every, last time.Duration
 
 	mu    sync.Mutex
 	cache map[[sha256.Size]byte]cached
@@ -45,7 +48,7 @@ type cached struct {
 // NewVerifier returns a verifier. It answers without being started, but then notes no use of keys.
 func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	v := &Verifier{
-		db: db, log: log, now: time.Now,
+		db: db, log: log, now: time.Now, every: flushEvery, last: flushLast,
 		cache: map[[sha256.Size]byte]cached{}, used: map[uuid.UUID]time.Time{},
 	}
 	v.Loop = service.NewLoop("key verifier", v.run)
@@ -104,14 +107,14 @@ func (v *Verifier) lookUp(ctx context.Context, hash [sha256.Size]byte) (Identity
 
 func (v *Verifier) run(ctx context.Context, ready func()) error {
 	ready()
-	tick := time.NewTicker(flushEvery)
+	tick := time.NewTicker(v.every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			v.flush(ctx)
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.last)
 			v.flush(last)
 			cancel()
 			return nil

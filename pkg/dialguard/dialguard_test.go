@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"lodestone/pkg/dialguard"
+	"lodestone/pkg/engine/enginetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -160,7 +162,8 @@ func TestRedirectInwards(t *testing.T) {
 // through: the address that is dialled is the one that is judged.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
-	outside, port := server(t, "127.0.0.2:0", nil)
+	// One port on two addresses: of those that the system gives to whoever asks for any, it may be another's on the second.
+	outside, port := server(t, net.JoinHostPort("127.0.0.2", strconv.Itoa(enginetest.FreePort(t))), nil)
 	inside, _ := server(t, "127.0.0.1:"+port, nil)
 	resolver := names(t, func(n int64) string {
 		if n == 1 {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -45,8 +46,11 @@ func account(t *testing.T, pool *postgres.Pool) uuid.UUID {
 	return id
 }
 
+// timeout is beyond what a busy machine takes for an operation: claims run out when a test says so.
+const timeout = 10 * time.Minute
+
 func request(account uuid.UUID, key, body string) Request {
-	return Request{Account: account, Operation: "make", Key: key, Hash: sha256.Sum256([]byte(body))}
+	return Request{Account: account, Operation: "make", Key: key, Hash: sha256.Sum256([]byte(body)), Timeout: timeout}
 }
 
 // effect writes something in the account, as an operation does.
@@ -92,7 +96,7 @@ func TestReplay(t *testing.T) {
 	require.True(t, problem.Is(err, problem.ValidationError))
 
 	// Another account, another operation, another key: nothing to do with it.
-	for _, r := range []Request{request(account(t, pool), "k", "b"), {Account: id, Operation: "other", Key: "k"}, request(id, "K", "b")} {
+	for _, r := range []Request{request(account(t, pool), "k", "b"), {Account: id, Operation: "other", Key: "k", Timeout: timeout}, request(id, "K", "b")} {
 		claim, _, err := s.Begin(t.Context(), r)
 		require.NoError(t, err)
 		claim.Release(t.Context())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -150,19 +151,21 @@ func TestStackWaitsForTheEndOrTheFirstFailure(t *testing.T) {
 
 func TestAServiceThatTakesLongToStopLeavesTimeToTheOthers(t *testing.T) {
 	t.Parallel()
-	var events []string
-	s := service.NewStack(slog.New(slog.DiscardHandler))
-	s.Add("below", &part{name: "below", events: &events})
-	slow := service.NewLoop("slow", func(_ context.Context, ready func()) error {
-		ready()
-		<-t.Context().Done() // until the test is over
-		return nil
+	synctest.Test(t, func(t *testing.T) {
+		var events []string
+		s := service.NewStack(slog.New(slog.DiscardHandler))
+		s.Add("below", &part{name: "below", events: &events})
+		slow := service.NewLoop("slow", func(_ context.Context, ready func()) error {
+			ready()
+			<-t.Context().Done() // until the test is over
+			return nil
+		})
+		s.Add("slow", slow)
+		require.NoError(t, s.Start(context.WithoutCancel(t.Context())))
+		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+		defer cancel()
+		require.ErrorIs(t, s.Stop(ctx), context.DeadlineExceeded)
+		require.NoError(t, ctx.Err(), "the time of the whole is not over")
+		require.Equal(t, []string{"start below", "stop below"}, events)
 	})
-	s.Add("slow", slow)
-	require.NoError(t, s.Start(context.WithoutCancel(t.Context())))
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
-	defer cancel()
-	require.ErrorIs(t, s.Stop(ctx), context.DeadlineExceeded)
-	require.NoError(t, ctx.Err(), "the time of the whole is not over")
-	require.Equal(t, []string{"start below", "stop below"}, events)
 }
