@@ -186,7 +186,7 @@ func (c *Collector) turnedAway(reason refusalReason) {
 // cutOff lets the handlers, which have been told to give up, send their answers, and then ends the
 // connections that are left: their clients do not read.
 func (c *Collector) cutOff() {
-	const patience = 250 * time.Millisecond
+	const patience = time.Second
 	timer, look := time.NewTimer(patience), time.NewTicker(5*time.Millisecond)
 	defer timer.Stop()
 	defer look.Stop()

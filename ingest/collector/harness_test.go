@@ -78,7 +78,7 @@ func newStack(t *testing.T, options ...option) *stack {
 	run(t, p)
 
 	salts := newSalts(t, newDatabase(t), func() time.Time { return now })
-	run(t, salts)
+	runSalts(t, salts, now)
 	bots, err := bot.NewRules()
 	require.NoError(t, err)
 	s.ring, err = token.NewKeys(1).Ring()
@@ -138,6 +138,16 @@ func run(t *testing.T, s startStopper) {
 		defer cancel()
 		require.NoError(t, s.Stop(ctx))
 	})
+}
+
+// runSalts runs salts until there is one for the time: they start without, should Postgres take its time.
+func runSalts(t *testing.T, s *collector.Salts, at time.Time) {
+	t.Helper()
+	run(t, s)
+	require.Eventually(t, func() bool {
+		_, ok := s.Hash(oneID, anna, at)
+		return ok
+	}, patience, 20*time.Millisecond)
 }
 
 func newDatabase(t *testing.T) *postgres.Pool {

@@ -66,7 +66,7 @@ func days(t testing.TB, pool *postgres.Pool) []string {
 func TestHash(t *testing.T) {
 	t.Parallel()
 	s := newSalts(t, newDatabase(t), newClock(noon).now)
-	run(t, s)
+	runSalts(t, s, noon)
 	h := hash(t, s, oneID, anna, noon)
 	require.Equal(t, h, hash(t, s, oneID, anna, noon.Add(11*time.Hour)), "the same within a day")
 	require.Equal(t, h, hash(t, s, oneID, netip.MustParseAddr("::ffff:203.0.113.1"), noon), "the same in IPv6 form")
@@ -82,11 +82,11 @@ func TestCollectorsShareSalts(t *testing.T) {
 	t.Parallel()
 	pool := newDatabase(t)
 	a, b := newSalts(t, pool, newClock(noon).now), newSalts(t, pool, newClock(noon).now)
-	run(t, a)
-	run(t, b)
+	runSalts(t, a, noon)
+	runSalts(t, b, noon)
 	require.Equal(t, hash(t, a, oneID, anna, noon), hash(t, b, oneID, anna, noon))
 	other := newSalts(t, newDatabase(t), newClock(noon).now)
-	run(t, other)
+	runSalts(t, other, noon)
 	require.NotEqual(t, hash(t, a, oneID, anna, noon), hash(t, other, oneID, anna, noon), "salts are random")
 }
 

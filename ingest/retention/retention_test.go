@@ -39,6 +39,8 @@ type rig struct {
 	pool   *postgres.Pool
 
 	account, magnet, generic, link uuid.UUID
+
+	began time.Time
 }
 
 func newRig(t *testing.T) *rig {
@@ -51,7 +53,7 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
 	r := &rig{
 		t: t, kafka: kafka.Config{Brokers: broker.Brokers()}, store: clickhouse.Config{URL: server.URL()},
-		account: uuid.New(), magnet: uuid.New(), generic: uuid.New(), link: uuid.New(),
+		account: uuid.New(), magnet: uuid.New(), generic: uuid.New(), link: uuid.New(), began: time.Now().UTC(),
 	}
 	var err error
 	r.client, err = kgo.NewClient(append(r.kafka.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
@@ -83,13 +85,12 @@ func (r *rig) exec(sql string, args ...any) {
 	require.NoError(r.t, err)
 }
 
-// month returns a moment of the month that lies n months before this one.
-func month(n int) time.Time {
-	now := time.Now().UTC()
-	return time.Date(now.Year(), now.Month()-time.Month(n), 1, 12, 0, 0, 0, time.UTC)
+// month returns a moment of the month that lies n months before the one in which the test began.
+func (r *rig) month(n int) time.Time {
+	return time.Date(r.began.Year(), r.began.Month()-time.Month(n), 1, 12, 0, 0, 0, time.UTC)
 }
 
-func yyyymm(n int) uint32 { return uint32(month(n).Year()*100 + int(month(n).Month())) }
+func (r *rig) yyyymm(n int) uint32 { return uint32(r.month(n).Year()*100 + int(r.month(n).Month())) }
 
 // read produces a page view of a session.
 func (r *rig) read(session uuid.UUID, at time.Time) {
@@ -154,8 +155,12 @@ func (r *rig) kafkaForgets() {
 	}
 }
 
+// expire keeps so many months before the one in which the test began, which may be over by now.
 func (r *rig) expire(months int) retention.Result {
 	r.t.Helper()
+	if time.Now().UTC().Month() != r.began.Month() {
+		months++
+	}
 	k := retention.New(retention.Config{Months: months}, r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	result, err := k.Expire(r.t.Context())
 	require.NoError(r.t, err)
@@ -194,46 +199,46 @@ func TestCountersStayWhenEventsLeave(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	old, across, recent := uuid.New(), uuid.New(), uuid.New()
-	r.read(old, month(5))
-	r.read(old, month(5).Add(time.Minute))
-	r.read(across, month(4).Add(time.Hour)) // one session over three months
-	r.read(across, month(3))
-	r.read(uuid.Nil, month(4)) // an event without a session is one of its own
-	r.read(across, month(2))
-	r.read(recent, month(0))
-	r.land(month(5))
-	r.land(month(0))
+	r.read(old, r.month(5))
+	r.read(old, r.month(5).Add(time.Minute))
+	r.read(across, r.month(4).Add(time.Hour)) // one session over three months
+	r.read(across, r.month(3))
+	r.read(uuid.Nil, r.month(4)) // an event without a session is one of its own
+	r.read(across, r.month(2))
+	r.read(recent, r.month(0))
+	r.land(r.month(5))
+	r.land(r.month(0))
 	r.consume()
-	r.requireViews(4, month(5), month(0), 2)
+	r.requireViews(4, r.month(5), r.month(0), 2)
 
 	// Kafka still has them: a consumer that lost its commits would store them again.
-	require.Equal(t, retention.Result{Waiting: []uint32{yyyymm(5), yyyymm(4), yyyymm(3)}}, r.expire(2))
+	require.Equal(t, retention.Result{Waiting: []uint32{r.yyyymm(5), r.yyyymm(4), r.yyyymm(3)}}, r.expire(2))
 	require.Equal(t, uint64(7), r.rows("events"))
 	r.kafkaForgets()
-	require.Equal(t, retention.Result{Dropped: []uint32{yyyymm(5), yyyymm(4), yyyymm(3)}}, r.expire(2))
+	require.Equal(t, retention.Result{Dropped: []uint32{r.yyyymm(5), r.yyyymm(4), r.yyyymm(3)}}, r.expire(2))
 	require.Equal(t, []uint64{2, 1}, []uint64{r.rows("events"), r.rows("link_views")})
-	r.requireViews(4, month(5), month(0), 2)
+	r.requireViews(4, r.month(5), r.month(0), 2)
 	r.requireVerified()
 	require.Empty(t, r.expire(2))
 
 	// What comes now is counted on top, and what was across the bound once.
-	r.read(uuid.New(), month(0).Add(time.Hour))
-	r.land(month(0).Add(time.Hour))
+	r.read(uuid.New(), r.month(0).Add(time.Hour))
+	r.land(r.month(0).Add(time.Hour))
 	r.consume()
-	r.requireViews(5, month(5), month(0).Add(time.Hour), 3)
+	r.requireViews(5, r.month(5), r.month(0).Add(time.Hour), 3)
 	r.requireVerified()
 
 	r.kafkaForgets()
-	require.Equal(t, retention.Result{Dropped: []uint32{yyyymm(2)}}, r.expire(1))
-	r.read(uuid.New(), month(0).Add(2*time.Hour))
+	require.Equal(t, retention.Result{Dropped: []uint32{r.yyyymm(2)}}, r.expire(1))
+	r.read(uuid.New(), r.month(0).Add(2*time.Hour))
 	r.consume()
-	r.requireViews(6, month(5), month(0).Add(2*time.Hour), 3)
+	r.requireViews(6, r.month(5), r.month(0).Add(2*time.Hour), 3)
 	r.requireVerified()
 
 	// Counting everything again changes nothing.
 	r.exec("DELETE FROM counter_progress")
 	r.consume()
-	r.requireViews(6, month(5), month(0).Add(2*time.Hour), 3)
+	r.requireViews(6, r.month(5), r.month(0).Add(2*time.Hour), 3)
 }
 
 func TestAStepThatWasCutOff(t *testing.T) {
@@ -242,7 +247,7 @@ func TestAStepThatWasCutOff(t *testing.T) {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.read(uuid.New(), month(5))
+			r.read(uuid.New(), r.month(5))
 			r.consume()
 			var before int64
 			require.NoError(t, r.pool.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM access_links WHERE id = $1", r.link).Scan(&before))
@@ -251,16 +256,16 @@ func TestAStepThatWasCutOff(t *testing.T) {
 			r.native("INSERT INTO lodestone.expired_views SELECT {account:UUID}, {link:UUID}, step + 1, 1, {at:DateTime64(3)}, {at:DateTime64(3)} FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
 			r.native("INSERT INTO lodestone.retention_steps (step, month, phase) SELECT step + 1, {month:UInt32}, '" + phase + "' FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
 
-			r.read(uuid.New(), month(0))
+			r.read(uuid.New(), r.month(0))
 			r.consume()
-			r.requireViews(before+1, month(5), month(0), 0)
+			r.requireViews(before+1, r.month(5), r.month(0), 0)
 			r.requireVerified()
 			r.kafkaForgets()
 			r.expire(2)
 			require.Equal(t, uint64(1), r.rows("events"))
-			r.read(uuid.New(), month(0))
+			r.read(uuid.New(), r.month(0))
 			r.consume()
-			r.requireViews(before+2, month(5), month(0), 0)
+			r.requireViews(before+2, r.month(5), r.month(0), 0)
 			r.requireVerified()
 		})
 	}
@@ -269,7 +274,7 @@ func TestAStepThatWasCutOff(t *testing.T) {
 func (r *rig) native(query string) {
 	r.t.Helper()
 	ctx := native.Context(r.t.Context(), native.WithParameters(native.Parameters{
-		"account": r.account.String(), "link": r.link.String(), "month": month(5).Format("200601"), "at": month(5).Format("2006-01-02 15:04:05"),
+		"account": r.account.String(), "link": r.link.String(), "month": r.month(5).Format("200601"), "at": r.month(5).Format("2006-01-02 15:04:05"),
 	}))
 	require.NoError(r.t, r.conn.Exec(ctx, query))
 }

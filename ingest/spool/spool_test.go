@@ -30,6 +30,8 @@ type rig struct {
 	cluster *kfake.Cluster
 	metrics *prometheus.Registry
 	disk    *brokenDisk
+	// overtaken says that Kafka takes events again while some still come: these do not wait for those of the spool.
+	overtaken bool
 }
 
 func newCluster(t *testing.T, options ...kfake.Opt) *kfake.Cluster {
@@ -88,7 +90,7 @@ func (r *rig) metric(t *testing.T, name string) float64 {
 }
 
 // stored waits until Kafka has each of the first n events, and returns how often it has each one,
-// by whether it is marked as spooled. The order of first occurrences within a key must hold.
+// by whether it is marked as spooled. The order of first occurrences within a key must hold, but in a spool that is overtaken.
 func (r *rig) stored(t *testing.T, n int) (plain, marked map[int]int) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic))
@@ -111,7 +113,7 @@ func (r *rig) stored(t *testing.T, n int) (plain, marked map[int]int) {
 			}
 			if !seen[e.EventID] {
 				seen[e.EventID] = true
-				require.Less(t, last[string(rec.Key)], id+1, "order within a key")
+				require.True(t, r.overtaken || last[string(rec.Key)] < id+1, "order within a key")
 				last[string(rec.Key)] = id + 1
 			}
 		}
@@ -148,7 +150,7 @@ func TestKafkaTakesEventsAndTheSpoolStaysEmpty(t *testing.T) {
 func TestKafkaIsSilentForAWhile(t *testing.T) {
 	t.Parallel()
 	c := settings(t.TempDir())
-	c.After = 4 * time.Second // which the first five must not need on a busy machine
+	c.After = 10 * time.Second // which the first five must not need on a busy machine
 	r := newRig(t, newCluster(t), c)
 	r.write(t, 0, 5)
 	release := r.holdAcks(t)
@@ -169,14 +171,11 @@ func TestKafkaIsSilentForAWhile(t *testing.T) {
 	require.InDelta(t, spooled, r.metric(t, "lodestone_spool_spooled_records_total"), 0, "straight to Kafka again")
 }
 
-// Kafka is away at the start and comes back on the same address.
+// Kafka is away at the start.
 func TestKafkaIsAwayAtTheStart(t *testing.T) {
 	t.Parallel()
-	away := newCluster(t)
-	brokers := away.ListenAddrs()
-	away.Close()
 	dir := t.TempDir()
-	r := startRig(t, nil, brokers, settings(dir))
+	r := startRig(t, nil, []string{"127.0.0.1:1"}, settings(dir))
 	r.write(t, 0, 30)
 	require.InDelta(t, 30, r.metric(t, "lodestone_spool_records"), 0)
 	require.NoError(t, r.Stop(background)) // an orderly stop keeps them
@@ -204,7 +203,7 @@ func TestKafkaRefusesLargeMessages(t *testing.T) {
 	fault := r.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.MessageTooLarge, Count: 8})
 	r.write(t, 0, 10)
 	require.Eventually(t, func() bool { return fault.Hits() == 8 }, patience, 10*time.Millisecond)
-	require.Positive(t, r.metric(t, "lodestone_spool_requeued_records_total"))
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_requeued_records_total") > 0 }, patience, 10*time.Millisecond)
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic))
 	require.NoError(t, err)
 	defer client.Close()
@@ -225,6 +224,7 @@ func TestKafkaRefusesLargeMessages(t *testing.T) {
 func TestAcknowledgementsAreLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, newCluster(t), settings(t.TempDir()))
+	r.overtaken = true
 	r.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.RequestTimedOut, Count: 3})
 	r.write(t, 0, 30)
 	r.stored(t, 30)
