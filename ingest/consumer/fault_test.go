@@ -90,15 +90,21 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 	}
 	r.produce(1, r.events(500)...)
 	r.awaitCommit(1, 500)
-	consumer.mu.Lock()
-	w := consumer.workers[assignment{event.Topic, 0}]
-	consumer.mu.Unlock()
-	w.filler.queue.mu.Lock()
-	held, paused := w.filler.queue.bytes, w.filler.queue.paused
-	w.filler.queue.mu.Unlock()
-	require.True(t, paused)
+	var held int
+	require.Eventually(t, func() bool {
+		consumer.mu.Lock()
+		w := consumer.workers[assignment{event.Topic, 0}]
+		consumer.mu.Unlock()
+		if w == nil {
+			return false // it is being assigned anew
+		}
+		w.filler.queue.mu.Lock()
+		defer w.filler.queue.mu.Unlock()
+		held = w.filler.queue.bytes
+		return w.filler.queue.paused
+	}, patience, 20*time.Millisecond)
 	require.Less(t, held, 24<<20, "no more than the limit, and what had been fetched when it was reached")
-	require.Positive(t, gauge(t, metrics, "lodestone_consumer_lag_seconds"))
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_seconds") > 0 }, patience, 20*time.Millisecond)
 	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_records") == 20_001 }, patience, 50*time.Millisecond,
 		"what cannot be read while the partition is paused counts as well")
 
