@@ -60,7 +60,12 @@ func tokenWithoutPart(ctx context.Context, s *scene) error {
 			s.note("took the rows of %d announced blocks away, whose tokens are remembered", found)
 			return nil
 		}
-		if err := s.hold(ctx, s.between(2*time.Second, 4*time.Second)); err != nil {
+		// Consumers that were killed are members of the group until their sessions are over, and until then the next ones have
+		// nothing to announce.
+		if err := s.recovered(ctx, startTimeout); err != nil {
+			return err
+		}
+		if err := s.hold(ctx, s.between(200*time.Millisecond, 2*time.Second)); err != nil {
 			return err
 		}
 	}
