@@ -77,7 +77,7 @@ func (b *block) rows() []int64 {
 }
 
 // mostReserved is how many rows a table is made for at once at the most.
-const mostReserved = 1 << 16
+const mostReserved = 1 << 17
 
 // reserve makes room for so many rows at once: growing by and by takes several times the memory.
 func (b *block) reserve(rows int) {

@@ -10,10 +10,10 @@ import (
 // Config is the setting of the consumer.
 type Config struct {
 	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
-	BlockRows        int           `name:"consumer-block-rows" default:"50000" help:"Rows of one insert into ClickHouse at the most."`
-	BlockBytes       int           `name:"consumer-block-bytes" default:"16777216" help:"Bytes of the records of one insert at the most."`
+	BlockRows        int           `name:"consumer-block-rows" default:"100000" help:"Rows of one insert into ClickHouse at the most."`
+	BlockBytes       int           `name:"consumer-block-bytes" default:"33554432" help:"Bytes of the records of one insert at the most."`
 	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Time that a record waits for its block to fill, at the most."`
-	BufferBytes      int           `name:"consumer-buffer-bytes" default:"67108864" help:"Bytes of memory for records that are not stored yet, over all partitions of this consumer, roughly. When it runs short, blocks get smaller and fetching pauses."`
+	BufferBytes      int           `name:"consumer-buffer-bytes" default:"100663296" help:"Bytes of memory for records that are not stored yet, over all partitions of this consumer, roughly. When it runs short, blocks get smaller and fetching pauses."`
 	QueueBytes       int           `name:"consumer-queue-bytes" default:"4194304" help:"Bytes of records that may wait for one partition before its fetching is paused."`
 	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"20s" help:"Time that one insert may take. Must be below the rebalance timeout."`
 	ReleaseTimeout   time.Duration `name:"consumer-release-timeout" default:"3s" help:"Time that a consumer which stops, or hands a partition over, gives a running insert to end. The next owner finds out about one that did not."`

@@ -21,10 +21,10 @@ func eventStream() stream {
 
 // eventTable holds rows of lodestone.events, column by column.
 type eventTable struct {
-	accountID, leadMagnetID, genericLinkID proto.ColUUID
-	accessLinkID, sessionID, eventID       proto.ColUUID
+	accountID, leadMagnetID, genericLinkID idColumn
+	accessLinkID, sessionID, eventID       idColumn
 	eventType                              proto.ColEnum8
-	eventData                              proto.ColStr
+	eventData                              stringColumn
 	magnetVersion, page, durationMS        proto.ColUInt32
 	ipHash                                 proto.ColFixedStr16
 	userAgent, bot                         *textColumn
@@ -65,7 +65,7 @@ func newEventTable() *eventTable {
 }
 
 // eventRowBytes is the size of a row without its event_data.
-const eventRowBytes = 220
+const eventRowBytes = 200
 
 // eventDecoder reads records of events.
 type eventDecoder struct{ event event.Event }
@@ -96,7 +96,7 @@ func (d *eventDecoder) add(to table, at origin) {
 	t.sessionID.Append(e.SessionID)
 	t.eventID.Append(e.EventID)
 	t.eventType.Append(proto.Enum8(e.Type))
-	t.eventData.AppendBytes(e.Data)
+	t.eventData.Append(e.Data)
 	t.magnetVersion.Append(e.MagnetVersion)
 	t.page.Append(e.Page)
 	t.durationMS.Append(e.DurationMS)
@@ -110,14 +110,14 @@ func (d *eventDecoder) add(to table, at origin) {
 
 func (t *eventTable) addRow(from table, row int) {
 	f := from.(*eventTable) //nolint:forcetypeassert // of the same stream
-	t.accountID.Append(f.accountID[row])
-	t.leadMagnetID.Append(f.leadMagnetID[row])
-	t.genericLinkID.Append(f.genericLinkID[row])
-	t.accessLinkID.Append(f.accessLinkID[row])
-	t.sessionID.Append(f.sessionID[row])
-	t.eventID.Append(f.eventID[row])
+	t.accountID.AppendRow(f.accountID, row)
+	t.leadMagnetID.AppendRow(f.leadMagnetID, row)
+	t.genericLinkID.AppendRow(f.genericLinkID, row)
+	t.accessLinkID.AppendRow(f.accessLinkID, row)
+	t.sessionID.AppendRow(f.sessionID, row)
+	t.eventID.AppendRow(f.eventID, row)
 	t.eventType.Append(f.eventType[row])
-	t.eventData.AppendBytes(f.eventData.RowBytes(row))
+	t.eventData.AppendRow(&f.eventData, row)
 	t.magnetVersion.Append(f.magnetVersion[row])
 	t.page.Append(f.page[row])
 	t.durationMS.Append(f.durationMS[row])
@@ -142,12 +142,11 @@ func (t *eventTable) reset() { t.columns.Reset() }
 const dataBytes = 40
 
 func (t *eventTable) reserve(rows int) {
-	for _, ids := range []*proto.ColUUID{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.accessLinkID, &t.sessionID, &t.eventID} {
-		reserve(ids, rows)
+	for _, ids := range []*idColumn{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.accessLinkID, &t.sessionID, &t.eventID} {
+		ids.reserve(rows)
 	}
 	reserve(&t.eventType, rows)
-	reserve(&t.eventData.Pos, rows)
-	reserve(&t.eventData.Buf, rows*dataBytes)
+	t.eventData.reserve(rows, dataBytes)
 	reserve(&t.magnetVersion, rows)
 	reserve(&t.page, rows)
 	reserve(&t.durationMS, rows)

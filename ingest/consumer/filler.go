@@ -43,7 +43,7 @@ type filler struct {
 const behindAge = 5 * time.Second
 
 // backlogPart is the part of a block that waits in the log where there is something to catch up with.
-const backlogPart = 10
+const backlogPart = 20
 
 // behind reports whether more than a block waits in the log.
 func (f *filler) behind() bool { return f.end.Load()-f.read > int64(f.cfg.BlockRows) }

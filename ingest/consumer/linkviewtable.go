@@ -21,8 +21,8 @@ func linkViewStream() stream {
 
 // linkViewTable holds rows of lodestone.link_views, column by column.
 type linkViewTable struct {
-	accountID, leadMagnetID, genericLinkID, eventID proto.ColUUID
-	referrer, url                                   proto.ColStr
+	accountID, leadMagnetID, genericLinkID, eventID idColumn
+	referrer, url                                   stringColumn
 	ipHash                                          proto.ColFixedStr16
 	userAgent, bot                                  *textColumn
 	createdAt, receivedAt                           *proto.ColDateTime64
@@ -56,7 +56,7 @@ func newLinkViewTable() *linkViewTable {
 }
 
 // linkViewRowBytes is the size of a row without its texts.
-const linkViewRowBytes = 200
+const linkViewRowBytes = 170
 
 // linkViewDecoder reads records of link views.
 type linkViewDecoder struct{ view event.LinkView }
@@ -82,8 +82,8 @@ func (d *linkViewDecoder) add(to table, at origin) {
 	t.leadMagnetID.Append(v.LeadMagnetID)
 	t.genericLinkID.Append(v.GenericLinkID)
 	t.eventID.Append(v.EventID)
-	t.referrer.AppendBytes(v.Referrer)
-	t.url.AppendBytes(v.URL)
+	t.referrer.Append(v.Referrer)
+	t.url.Append(v.URL)
 	t.ipHash.Append(v.IPHash)
 	t.userAgent.Append(v.UserAgent)
 	t.bot.AppendString(v.Bot)
@@ -94,12 +94,12 @@ func (d *linkViewDecoder) add(to table, at origin) {
 
 func (t *linkViewTable) addRow(from table, row int) {
 	f := from.(*linkViewTable) //nolint:forcetypeassert // of the same stream
-	t.accountID.Append(f.accountID[row])
-	t.leadMagnetID.Append(f.leadMagnetID[row])
-	t.genericLinkID.Append(f.genericLinkID[row])
-	t.eventID.Append(f.eventID[row])
-	t.referrer.AppendBytes(f.referrer.RowBytes(row))
-	t.url.AppendBytes(f.url.RowBytes(row))
+	t.accountID.AppendRow(f.accountID, row)
+	t.leadMagnetID.AppendRow(f.leadMagnetID, row)
+	t.genericLinkID.AppendRow(f.genericLinkID, row)
+	t.eventID.AppendRow(f.eventID, row)
+	t.referrer.AppendRow(&f.referrer, row)
+	t.url.AppendRow(&f.url, row)
 	t.ipHash.Append(f.ipHash[row])
 	t.userAgent.Append(f.userAgent.Row(row))
 	t.bot.Append(f.bot.Row(row))
@@ -121,12 +121,11 @@ func (t *linkViewTable) reset() { t.columns.Reset() }
 const textBytes = 60
 
 func (t *linkViewTable) reserve(rows int) {
-	for _, ids := range []*proto.ColUUID{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.eventID} {
-		reserve(ids, rows)
+	for _, ids := range []*idColumn{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.eventID} {
+		ids.reserve(rows)
 	}
-	for _, texts := range []*proto.ColStr{&t.referrer, &t.url} {
-		reserve(&texts.Pos, rows)
-		reserve(&texts.Buf, rows*textBytes)
+	for _, texts := range []*stringColumn{&t.referrer, &t.url} {
+		texts.reserve(rows, textBytes)
 	}
 	reserve(&t.ipHash, rows)
 	reserve(&t.userAgent.keys, rows)

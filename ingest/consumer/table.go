@@ -124,7 +124,7 @@ func (t *tables) copyRows(from table, wanted func(offset int64) bool) table {
 // placeColumns are the columns that every table has: where the record stands in the log, and until
 // when the server is to take the row.
 type placeColumns struct {
-	topicID      proto.ColUUID
+	topicID      idColumn
 	partition    proto.ColInt32
 	offset       proto.ColInt64
 	insertBefore *proto.ColDateTime64
@@ -154,11 +154,13 @@ func (c *placeColumns) add(at origin) {
 }
 
 func (c *placeColumns) addRow(from *placeColumns, row int) {
-	c.add(origin{from.topicID[row], from.partition[row], from.offset[row]})
+	c.topicID.AppendRow(from.topicID, row)
+	c.partition.Append(from.partition[row])
+	c.offset.Append(from.offset[row])
 }
 
 func (c *placeColumns) reserve(rows int) {
-	reserve(&c.topicID, rows)
+	c.topicID.reserve(rows)
 	reserve(&c.partition, rows)
 	reserve(&c.offset, rows)
 	reserve(&c.insertBefore.Data, rows)

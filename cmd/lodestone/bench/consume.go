@@ -13,7 +13,7 @@ import (
 type consumeOptions struct {
 	Rows        int64   `name:"consume-rows" default:"2000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`
 	Partitions  []int32 `name:"consume-partitions" default:"4,12" help:"Partitions of the topic, a case each."`
-	BlockRows   int     `name:"consume-block-rows" default:"50000" help:"Rows of one insert at the most, of the consumer and of its limit."`
+	BlockRows   int     `name:"consume-block-rows" default:"100000" help:"Rows of one insert at the most, of the consumer and of its limit."`
 	Connections int     `name:"consume-connections" default:"4" help:"Connections that the limit inserts by at the same time."`
 }
 

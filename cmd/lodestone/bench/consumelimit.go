@@ -26,7 +26,7 @@ type insertCommand struct {
 	Seed        uint64            `name:"seed" default:"1" help:"Of the events."`
 	Rows        int64             `name:"rows" required:"" help:"How many there are."`
 	Partitions  int               `name:"partitions" default:"4" help:"Partitions that the rows are said to come from."`
-	BlockRows   int               `name:"block-rows" default:"50000" help:"Rows of one insert."`
+	BlockRows   int               `name:"block-rows" default:"100000" help:"Rows of one insert."`
 	Connections int               `name:"connections" default:"4" help:"Inserts at the same time."`
 
 	blocks [][]*traffic.Block // of each connection, in order
