@@ -83,6 +83,35 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	r.requireStoredRows(3)
 }
 
+// A full block of what collectors kept for a while is looked for in parts, none of which is passed over.
+func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(2*mostLookedFor + 1)
+	var stored []event.Event
+	want := map[identity]struct{}{}
+	all := make([]decoded, len(events))
+	reads := &eventDecoder{}
+	for i := range events {
+		d, err := reads.decode(events[i].Append(nil))
+		require.NoError(t, err)
+		all[i] = d
+		switch i {
+		case 0, mostLookedFor - 1, mostLookedFor, 2*mostLookedFor - 1, 2 * mostLookedFor:
+			stored = append(stored, events[i])
+			want[d.identity] = struct{}{}
+		}
+	}
+	longAgo := *r
+	longAgo.topicID = uuid.New()
+	longAgo.storeRows(0, 0, "old"+r.group, stored...)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	found, err := r.store(0).storedBefore(ctx, all, 0)
+	require.NoError(t, err)
+	require.Equal(t, want, found)
+}
+
 // A repeat that its sender made hours later, without saying when the event happened, is another one.
 func TestARepeatFromASpoolIsFoundWithinTwoHours(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,18 +138,32 @@ func (s *store) last(ctx context.Context, from int64) (int64, error) {
 // stored, and draining a spool would never catch up.
 const repeatWithin = 2 * time.Hour
 
+// mostLookedFor is how many events one look names: 10,000 take ClickHouse 0.08 s and 60,000 take 0.6, but 80,000 take 38 s, as
+// beyond some number it looks for each in each granule (26.7).
+const mostLookedFor = 10_000
+
 // storedBefore returns which of the events are stored already, but for rows of this partition at or
 // after the offset: those may be the same records.
 func (s *store) storedBefore(ctx context.Context, events []decoded, offset int64) (map[identity]struct{}, error) {
+	found := make(map[identity]struct{})
+	for some := range slices.Chunk(events, mostLookedFor) {
+		if err := s.look(ctx, some, offset, found); err != nil {
+			return nil, fmt.Errorf("look for events stored long ago: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// look adds those of the events to found that are stored already.
+func (s *store) look(ctx context.Context, events []decoded, offset int64, found map[identity]struct{}) error {
 	accounts, links, ids := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
 	oldest, newest := events[0].createdAt, events[0].createdAt
 	for i, e := range events {
 		accounts[i], links[i], ids[i] = e.account, e.link, e.event
 		oldest, newest = min(oldest, e.createdAt), max(newest, e.createdAt)
 	}
-	found := make(map[identity]struct{})
 	var link, id proto.ColUUID
-	err := s.do(ctx, ch.Query{
+	return s.do(ctx, ch.Query{
 		Body: "SELECT " + s.link + " AS link, event_id FROM " + s.table +
 			" WHERE account_id IN {accounts:Array(UUID)} AND " + s.link + " IN {links:Array(UUID)} AND event_id IN {ids:Array(UUID)}" +
 			" AND created_at >= fromUnixTimestamp64Milli({oldest:Int64}, 'UTC') AND created_at <= fromUnixTimestamp64Milli({newest:Int64}, 'UTC')" +
@@ -165,10 +180,6 @@ func (s *store) storedBefore(ctx context.Context, events []decoded, offset int64
 			return nil
 		},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("look for events stored long ago: %w", err)
-	}
-	return found, nil
 }
 
 // list returns an Array(UUID) parameter as ch-go needs it: it puts quotes around values, but does

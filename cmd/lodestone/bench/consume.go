@@ -64,8 +64,9 @@ func (o consumeOptions) measure(ctx context.Context, b *Bench, e *Engines) error
 // rows. When the last row is stored, a sixth to a third of the limit's rows have been merged, and nearly all of the consumer's (part_log):
 // merges go on beside the inserts, and take a share of the time whoever inserts. The rate up to that moment is judged as well.
 //
-// Even so ClickHouse has less to do for whoever inserts faster: parts that came in a burst it merges once each, those that come at the
-// consumer's pace nearly twice (part_log). The third side inserts what the second does in the time that the consumer took.
+// Even so ClickHouse may have less to do for whoever inserts faster: with blocks of 50,000 rows it merged those that came in a burst once
+// each, and nearly twice those that came at the consumer's pace (part_log). The third side inserts what the second does in the time that
+// the consumer took.
 func (o consumeOptions) measureOn(ctx context.Context, b *Bench, e *Engines, name string, partitions int32) (err error) {
 	rows := o.Rows
 	if b.Quick {
