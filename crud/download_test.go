@@ -16,6 +16,7 @@ import (
 // A download is complete when every byte went out, however it came to that.
 func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
 	t.Parallel()
+	const size = 24 << 20 // more than the sockets of both sides take before anybody reads
 	for name, play := range map[string]func(r *reading, url string){
 		"at once": func(r *reading, url string) {
 			_, body := r.ask("GET", url, "")
@@ -52,10 +53,6 @@ func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			size := 3 << 20
-			if name == "broken off and resumed" {
-				size = 24 << 20 // more than the sockets of both sides take before anybody reads
-			}
 			r := newReading(t, size)
 			id, path := r.link("")
 			_, o := r.open(path, "{}")

@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/ch-go"
-	"github.com/ClickHouse/ch-go/proto"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // Rows are the same whether the connection compresses or not, and whether or not they were copied because others
@@ -24,7 +25,7 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	const plain, compressed, copied = 0, 1, 2 // partitions
+	const compressed, copied = 1, 2 // partitions; the first is plain
 	for partition := range int32(3) {
 		s, rows := r.store(partition), r.rows(partition, 0, events...)
 		switch partition {
@@ -37,23 +38,19 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 		}
 		require.NoError(t, s.insert(ctx, &s.connection, rows, fmt.Sprintf("%d %s", partition, r.group)), "partition %d", partition)
 	}
-	var partitions, offset, states proto.ColUInt64
-	var offsets []uint64
-	s := r.store(plain)
-	require.NoError(t, s.do(ctx, ch.Query{
-		Body: `SELECT count() AS partitions, toUInt64(kafka_offset) AS offset, uniqExact(account_id, lead_magnet_id, generic_link_id, access_link_id, session_id,
-			event_id, event_type, event_data, magnet_version, page, duration_ms, ip_hash, user_agent, bot, created_at, received_at) AS states
-			FROM events WHERE kafka_topic_id = {topic:UUID} GROUP BY kafka_offset`,
-		Parameters: s.parameters(map[string]any{}),
-		Result:     proto.Results{{Name: "partitions", Data: &partitions}, {Name: "offset", Data: &offset}, {Name: "states", Data: &states}},
-		OnResult: func(context.Context, proto.Block) error {
-			for i := range offset.Rows() {
-				offsets = append(offsets, offset.Row(i))
-				require.Equal(t, uint64(3), partitions.Row(i))
-				require.Equal(t, uint64(1), states.Row(i), "offset %d", offset.Row(i))
-			}
-			return nil
-		},
-	}))
-	require.ElementsMatch(t, []uint64{0, 1, 2, 3}, offsets)
+	conn, err := clickhouse.Open(r.clickhouse, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	var offsets []int64
+	var partitions, states []uint64 // of each offset
+	require.NoError(t, conn.QueryRow(ctx, `SELECT groupArray(offset), groupArray(partitions), groupArray(states)
+		FROM
+		(
+			SELECT kafka_offset AS offset, count() AS partitions, uniqExact(account_id, lead_magnet_id, generic_link_id, access_link_id, session_id,
+				event_id, event_type, event_data, magnet_version, page, duration_ms, ip_hash, user_agent, bot, created_at, received_at) AS states
+			FROM lodestone.events WHERE kafka_topic_id = {topic:UUID} GROUP BY offset ORDER BY offset
+		)`, chParameter("topic", r.topicID.String())).Scan(&offsets, &partitions, &states))
+	require.Equal(t, []int64{0, 1, 2, 3}, offsets)
+	require.Equal(t, []uint64{3, 3, 3, 3}, partitions)
+	require.Equal(t, []uint64{1, 1, 1, 1}, states)
 }

@@ -23,9 +23,10 @@ import (
 	"lodestone/pkg/engine/launcher"
 )
 
-func TestKilledClickHouseComesBackWithItsData(t *testing.T) {
-	t.Parallel()
-	events := make(chan engine.Event, 10)
+// observedClickHouse starts a server, and returns what is observed of it from then on.
+func observedClickHouse(t *testing.T) (*engine.ClickHouse, <-chan engine.Event) {
+	t.Helper()
+	events := make(chan engine.Event, 100)
 	runtime := enginetest.Runtime()
 	runtime.Observe = func(e engine.Event) { events <- e }
 	server := engine.NewClickHouse(engine.ClickHouseOptions{
@@ -34,6 +35,12 @@ func TestKilledClickHouseComesBackWithItsData(t *testing.T) {
 	})
 	startFor(t, server)
 	require.Equal(t, child.Started, (<-events).Kind)
+	return server, events
+}
+
+func TestKilledClickHouseComesBackWithItsData(t *testing.T) {
+	t.Parallel()
+	server, events := observedClickHouse(t)
 	must(t, server.HTTPURL(), "CREATE TABLE default.t (x UInt64) ENGINE = MergeTree ORDER BY x")
 	must(t, server.HTTPURL(), "INSERT INTO default.t SELECT number FROM numbers(1000)")
 	before := server.URL()
@@ -222,15 +229,7 @@ func TestRestartedClickHouseKeepsPortsAndPasswords(t *testing.T) {
 
 func TestPortTakenDuringARestartIsExplainedAndAwaited(t *testing.T) {
 	t.Parallel()
-	events := make(chan engine.Event, 100)
-	runtime := enginetest.Runtime()
-	runtime.Observe = func(e engine.Event) { events <- e }
-	server := engine.NewClickHouse(engine.ClickHouseOptions{
-		Runtime: runtime, Dir: t.TempDir(), TCPPort: enginetest.FreePort(t), HTTPPort: enginetest.FreePort(t),
-		MemoryBytes: enginetest.ClickHouseMemory, Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
-	})
-	startFor(t, server)
-	require.Equal(t, child.Started, (<-events).Kind)
+	server, events := observedClickHouse(t)
 	u, err := url.Parse(server.HTTPURL())
 	require.NoError(t, err)
 

@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// UnfitFor is how long an account of which nothing can be remembered is not tried again.
-const UnfitFor = time.Hour
+// unfitFor is how long an account of which nothing can be remembered is not tried again.
+const unfitFor = time.Hour
 
 // Known is what is known of an account. It does not change once it is remembered.
 type Known interface {
@@ -44,7 +44,7 @@ func (m *Memory[K]) Get(account uuid.UUID, open time.Time) (known K, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.accounts[account]
-	if e == nil || !e.known.Open().Equal(open) || e.known.Unfit() && time.Since(e.made) > UnfitFor {
+	if e == nil || !e.known.Open().Equal(open) || e.known.Unfit() && time.Since(e.made) > unfitFor {
 		return known, false
 	}
 	e.used = time.Now()

@@ -116,15 +116,13 @@ func execPostgres(t testing.TB, server *engine.Postgres, query string) {
 
 // execOnceUnused repeats a statement while others are on their way out of the database that it is about. PostgreSQL
 // ends them itself, and waits for five seconds, which is not enough on every machine.
-func execOnceUnused(ctx context.Context, conn *pgx.Conn, query string) (err error) {
-	const objectInUse, patience = "55006", 2 * time.Minute
-	for begin := time.Now(); time.Since(begin) < patience; {
+func execOnceUnused(ctx context.Context, conn *pgx.Conn, query string) error {
+	const objectInUse = "55006"
+	return repeat(2*time.Minute, func() (again bool, err error) {
 		_, err = conn.Exec(ctx, query)
-		if pg, refused := errors.AsType[*pgconn.PgError](err); !refused || pg.Code != objectInUse {
-			return err
-		}
-	}
-	return err
+		pg, refused := errors.AsType[*pgconn.PgError](err)
+		return refused && pg.Code == objectInUse, err
+	})
 }
 
 // Kafka returns the addresses of the shared broker. Topics are not made by themselves, and tests

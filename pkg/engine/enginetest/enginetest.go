@@ -73,8 +73,10 @@ func (r runner) Run() int {
 		return max(code, 1)
 	}
 	if code == 0 { // what looks for goroutines afterwards is patient for half a second only
-		for begin := time.Now(); time.Since(begin) < endTimeout && goleak.Find(r.options...) != nil; {
-		}
+		_ = repeat(endTimeout, func() (again bool, err error) { // what is left then is found once more
+			err = goleak.Find(r.options...)
+			return err != nil, err
+		})
 	}
 	return code
 }
@@ -163,14 +165,20 @@ func Dir(t testing.TB) string {
 
 // remove removes a directory with everything in it. Where a test killed PostgreSQL or whoever started it, its other
 // processes notice a moment later, and may put a file into a directory that is just being emptied.
-func remove(dir string) (err error) {
-	const patience = 10 * time.Second
-	for begin := time.Now(); time.Since(begin) < patience; {
-		if err = os.RemoveAll(dir); !errors.Is(err, syscall.ENOTEMPTY) {
+func remove(dir string) error {
+	return repeat(10*time.Second, func() (again bool, err error) {
+		err = os.RemoveAll(dir)
+		return errors.Is(err, syscall.ENOTEMPTY), err
+	})
+}
+
+// repeat does something until it need not be done again, for so long at the most, and returns the last error.
+func repeat(patience time.Duration, do func() (again bool, err error)) error {
+	for begin := time.Now(); ; {
+		if again, err := do(); !again || time.Since(begin) >= patience {
 			return err
 		}
 	}
-	return err
 }
 
 // Runtime logs warnings and errors to the standard error of the test process.
