@@ -134,6 +134,7 @@ func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
 		Probe:       p.probe,
 		Explain:     remedyFor,
 		Hopeless:    func(said string) bool { return strings.Contains(said, lostPassword) },
+		Passing:     func(said string) bool { return strings.Contains(said, leftProcesses) },
 		DeathSignal: syscall.SIGINT, // a fast, clean end
 		Stop: []child.Step{
 			{Signal: syscall.SIGINT, Wait: 1500 * time.Millisecond},

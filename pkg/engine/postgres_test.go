@@ -2,9 +2,12 @@ package engine_test
 
 import (
 	"context"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -68,6 +71,41 @@ func TestKilledPostgresComesBackWithItsData(t *testing.T) {
 	}
 	require.Equal(t, before, server.URL())
 	require.Equal(t, 1000, scan[int](t, server.URL(), "SELECT count(*) FROM t"))
+}
+
+// onLine calls itself with each line of a log.
+type onLine func(line string)
+
+func (f onLine) Write(line []byte) (int, error) {
+	f(string(line))
+	return len(line), nil
+}
+
+// A killed server leaves processes of its own, which end when they next look up from their work.
+func TestPostgresStartsAfterWhatAKilledOneLeft(t *testing.T) {
+	t.Parallel()
+	options := engine.PostgresOptions{ // with fsync, as `lodestone up` has it
+		Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), Port: enginetest.FreePort(t), Installer: enginetest.Installer(t),
+	}
+	killed := engine.NewPostgres(options)
+	startFor(t, killed)
+	run(t, killed.URL(), "CREATE TABLE t AS SELECT 1 AS x")
+	left := int(connect(t, killed.URL()).PgConn().PID())
+	require.NoError(t, syscall.Kill(left, syscall.SIGSTOP))
+	killPID(t, killed.PID())
+	require.NoError(t, killed.Stop(context.Background()))
+
+	var woken []error
+	options.Log = slog.New(slog.NewTextHandler(onLine(func(line string) {
+		if strings.Contains(line, "pre-existing shared memory block") {
+			woken = append(woken, syscall.Kill(left, syscall.SIGCONT))
+		}
+	}), nil))
+	server := engine.NewPostgres(options)
+	startFor(t, server)
+	require.NotEmpty(t, woken, "nothing was in the way")
+	require.NoError(t, woken[0])
+	require.Equal(t, 1, scan[int](t, server.URL(), "SELECT x FROM t"))
 }
 
 func TestOurRoleOwnsItsDatabaseAndLittleElse(t *testing.T) {

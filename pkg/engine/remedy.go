@@ -13,7 +13,7 @@ var remedies = []struct{ said, remedy string }{
 	{"Address already in use", portTaken},
 	{"Cannot lock file", "another process uses this directory: stop it, or choose another directory with --data"},
 	{"lock file \"postmaster.pid\" already exists", "another PostgreSQL uses this directory: stop it, or choose another directory with --data"},
-	{"pre-existing shared memory block", "processes of an earlier PostgreSQL still run on this directory: they end within seconds, so try again"},
+	{leftProcesses, "processes of an earlier PostgreSQL still run on this directory: they end within seconds, so try again"},
 	{"has wrong ownership", "the directory was made by another user: start as that user, or choose another directory with --data"},
 	{"Permission denied", "this user may not write there: choose another directory with --data"},
 	{"database files are incompatible with server", "the data was written by another version: use that version, or choose another directory with --data"},
@@ -25,6 +25,9 @@ var remedies = []struct{ said, remedy string }{
 
 // lostPassword is what PostgreSQL says when our own health check is refused.
 const lostPassword = `password authentication failed for user "` + postgresSuperuser + `"`
+
+// leftProcesses is what PostgreSQL says while those that a killed server had started have not ended yet.
+const leftProcesses = "pre-existing shared memory block"
 
 const portTaken = "its port is taken by another program: stop that one, or start again to get another port"
 

@@ -61,6 +61,9 @@ type Spec struct {
 	// Hopeless reports whether a child that said this while starting will never answer, although
 	// it runs. Nil means that only its end tells.
 	Hopeless func(said string) bool
+	// Passing reports whether a child that said this and ended at its first start would start a moment
+	// later, so that it is tried again. Nil means that the first failure is final.
+	Passing func(said string) bool
 	// DeathSignal is what the kernel sends the child when its parent ends (Linux).
 	DeathSignal syscall.Signal
 	// Stop lists how the child is asked to end.
@@ -139,18 +142,20 @@ func (p *Process) run(ctx context.Context, ready func()) error {
 			return ctx.Err()
 		}
 		inst.end(nil)
-		if !alive {
+		if !alive && (p.spec.Passing == nil || !p.spec.Passing(Said(err))) {
 			return err
 		}
 		if time.Since(begin) > settledAfter {
 			failures, backoff = 0, backoffFirst
 		}
 		failures++
-		p.observe(Died, inst.pid(), err)
+		if alive {
+			p.observe(Died, inst.pid(), err)
+		}
 		if failures >= maxFailures {
 			return fmt.Errorf("%s did not come back after %d starts: %w", p.spec.Name, failures, err)
 		}
-		p.spec.Log.Error("engine died, starting it again", "engine", p.spec.Name, "in", backoff, "err", err)
+		p.spec.Log.Error("engine ended, starting it again", "engine", p.spec.Name, "in", backoff, "err", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
