@@ -208,15 +208,9 @@ func (c *collectBench) latency(ctx context.Context) error {
 	if !c.Wanted(name) {
 		return nil
 	}
-	most := 0.0
-	if r := c.report.Result(c.name("one/512")); r != nil {
-		most, _ = r.Sides[0].Median(Rate)
-	} else {
-		s, err := c.side(system, system, c.ones(512)).Run(ctx)
-		if err != nil {
-			return err
-		}
-		most = s[Rate]
+	most, err := c.most(ctx)
+	if err != nil {
+		return err
 	}
 	load := func() loadOptions {
 		o := c.ones(512)()
@@ -231,4 +225,26 @@ func (c *collectBench) latency(ctx context.Context) error {
 			{What: "p99 ≤ 15 ms", Value: Latency(0.99), AtMost: 15},
 		},
 	})
+}
+
+// most returns how many events a second the collector takes, one a request: what the case for it found, or, where it was
+// not wanted, the median of a few runs after a first one, in which the engines are cold.
+func (c *collectBench) most(ctx context.Context) (float64, error) {
+	if r := c.report.Result(c.name("one/512")); r != nil {
+		rate, _ := r.Sides[0].Median(Rate)
+		return rate, nil
+	}
+	side := c.side(system, system, c.ones(512))
+	found := &SideResult{Name: side.Name}
+	for run := -1; run < min(3, c.Runs); run++ {
+		s, err := side.Run(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if run >= 0 {
+			found.Runs = append(found.Runs, s)
+		}
+	}
+	rate, _ := found.Median(Rate)
+	return rate, nil
 }
