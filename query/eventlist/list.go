@@ -26,12 +26,13 @@ type Event struct {
 type Lister struct {
 	door    *scope.ClickHouse
 	history *memory.Memory[*view]
+	guesses *guesses
 	quiet   time.Duration // see quiet
 }
 
 // New returns a Lister that reads through the door.
 func New(door *scope.ClickHouse) *Lister {
-	return &Lister{door: door, history: memory.New[*view](mostRemembered), quiet: quiet}
+	return &Lister{door: door, history: memory.New[*view](mostRemembered), guesses: newGuesses(), quiet: quiet}
 }
 
 // Settled returns a time up to which every event that was ever stored can be seen by what is read

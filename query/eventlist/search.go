@@ -42,6 +42,18 @@ func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Pos
 	}
 	edge := within(newest.Add(-recent)).Truncate(dayLength)
 
+	page, first := newPageOf(account, f, p, limit), span{after: p, from: &edge}
+	defer func() {
+		if err == nil {
+			l.guesses.keep(page, found)
+		}
+	}()
+	look, guessed := first, false
+	if g := l.guesses.of(page); g != nil {
+		if s, worth := g.span(p, edge, newest); worth {
+			look, guessed = s, true
+		}
+	}
 	var counted tally
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -49,11 +61,19 @@ func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Pos
 		return err
 	})
 	group.Go(func() (err error) {
-		found, err = l.read(groupCtx, account, pageStatement(f, span{after: p, from: &edge}, 0, limit))
+		found, err = l.read(groupCtx, account, pageStatement(f, look, 0, limit))
 		return err
 	})
 	if err := group.Wait(); err != nil {
 		return nil, 0, err
+	}
+	if guessed {
+		if look.holds(found, counted, limit) {
+			return found, counted.total, nil
+		}
+		if found, err = l.read(ctx, account, pageStatement(f, first, 0, limit)); err != nil {
+			return nil, 0, err
+		}
 	}
 	if int64(len(found)) >= limit || p == nil && int64(len(found)) >= counted.total || f.From != nil && !f.From.Before(edge) {
 		return found, counted.total, nil
