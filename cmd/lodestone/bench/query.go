@@ -97,6 +97,7 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 				defer func() { slow = lists.slowestOnes() }()
 				return lists.run(ctx, queries)
 			}},
+			{Name: "for the first time", Run: func(ctx context.Context) (Sample, error) { return lists.runNew(ctx, queries) }},
 			{Name: "after a pause", Run: func(ctx context.Context) (Sample, error) { return lists.runAfterPauses(ctx, queries) }},
 			nothing,
 		},
