@@ -43,6 +43,7 @@ func TestStatements(t *testing.T) {
 	for name, s := range map[string]scope.Statement{
 		"page":           pageStatement(Filter{}, span{from: &edge}, 0, 21),
 		"page_days":      pageStatement(Filter{}, span{from: &edge, before: &end, days: days}, 40, 21),
+		"page_again":     pageStatement(full(), span{from: &edge, days: days}, 0, 21),
 		"page_full":      pageStatement(full(), span{from: &edge}, 0, 21),
 		"cursor":         pageStatement(Filter{}, span{after: &position}, 0, 21),
 		"cursor_full":    pageStatement(full(), span{after: &position}, 0, 21),

@@ -9,33 +9,29 @@ import (
 	"github.com/google/uuid"
 )
 
-// The same lists are asked for again and again: by a dashboard that is open, by whoever pages back and forth. So each
-// page leaves behind where its events were, and the next time they are looked for just there: nothing that came before
-// its last event can be among the newest ones, unless events left. That is a guess, which holds or not, never an
-// answer: what is found is held against the number of events, which is counted anyway.
+// The same lists are asked for again and again, by dashboards above all. So a first page leaves behind where its events
+// were, and the next time they are looked for just there, at the same time as the list is counted. That is a guess, never an
+// answer: it holds if a full page was found from some time on, or if all days of the list, as counted, were looked at.
 
-// guess is where the events of a page were when it was last asked for. It does not change.
+// guess is where the events of a list's first page were when it was last asked for. It does not change.
 type guess struct {
 	page pageOf
-	last time.Time   // when the last one was created
-	days []time.Time // on which they were, the newest first
+	full bool      // the page was, so that nothing before its last event belongs to it
+	at   time.Time // how far the list was looked at
+	last time.Time // when its last event happened
+	days []int32   // on which they happened, since 1970, the newest first
 }
 
-// pageOf names a page. Lists of different filters have the same name with the chance of a short hash's collision,
-// which makes for a wrong guess.
+// pageOf names the first page of a list. Lists of different filters have the same name with the chance of a short hash's
+// collision, which makes for a wrong guess.
 type pageOf struct {
 	list  string
-	after Position // zero: the first page
 	limit int64
 }
 
-func newPageOf(account uuid.UUID, f Filter, p *Position, limit int64) pageOf {
-	f.From = nil // it moves from question to question, and says nothing of the newest events
-	page := pageOf{list: f.digest(account), limit: limit}
-	if p != nil {
-		page.after = *p
-	}
-	return page
+func newPageOf(account uuid.UUID, f Filter, limit int64) pageOf {
+	f.From = nil // it moves from question to question, and the newest events are the same
+	return pageOf{f.digest(account), limit}
 }
 
 // guesses are bounded: each takes the place of another one. They are safe for concurrent use.
@@ -45,7 +41,7 @@ type guesses struct {
 }
 
 func newGuesses() *guesses {
-	const slots = 4096 // two megabytes, with pages of 20
+	const slots = 4096 // one to three megabytes
 	return &guesses{maphash.MakeSeed(), make([]atomic.Pointer[guess], slots)}
 }
 
@@ -61,59 +57,69 @@ func (g *guesses) of(p pageOf) *guess {
 	return nil
 }
 
-// keep remembers where the events of a page are.
-func (g *guesses) keep(p pageOf, events []Event) {
-	if len(events) == 0 || p.after != (Position{}) && int64(len(events)) < p.limit {
-		return // nothing shows later that there are no more
+// keep remembers where the events of a page were found, looking back from a time and first as far as edge, if that can be of use.
+func (g *guesses) keep(p pageOf, f Filter, events []Event, edge, newest time.Time, counted tally) {
+	if len(events) == 0 {
+		return
 	}
-	made := &guess{page: p, last: events[len(events)-1].Position.CreatedAt}
+	made := &guess{page: p, full: int64(len(events)) >= p.limit, at: newest, last: events[len(events)-1].Position.CreatedAt}
+	if !made.full && f.From != nil || counted.days == nil && made.last.Before(edge) {
+		return // other lists of this name may have more events; and only numbers of days would show that it holds
+	}
 	for i := range events {
-		if d := events[i].Position.CreatedAt.Truncate(dayLength); len(made.days) == 0 || !made.days[len(made.days)-1].Equal(d) {
+		if d := dayOf(events[i].Position.CreatedAt); len(made.days) == 0 || made.days[len(made.days)-1] != d {
 			made.days = append(made.days, d)
 		}
 	}
-	g.slot(p).Store(made)
+	if len(made.days) <= mostDays {
+		made.days = slices.Clip(made.days)
+		g.slot(p).Store(made)
+	}
 }
 
-// span returns where to look, and whether it is worth it: from the last event on, if that is no longer back than one looks
-// anyway, which is from edge on; and otherwise on the days of then, and those from edge to one after newest, on which new
-// events may be.
-func (g *guess) span(after *Position, edge, newest time.Time) (span, bool) {
+// drop forgets a guess that did not hold.
+func (g *guesses) drop(made *guess) { g.slot(made.page).CompareAndSwap(made, nil) }
+
+// where returns where to look for the page, and whether that is worth it, if one looks from edge on otherwise. It is from
+// its last event on, if that is not before edge; else on the days of then, and on those on which new events may have happened.
+func (g *guess) where(edge, newest time.Time) (look span, worth bool) {
 	if !g.last.Before(edge) {
-		return span{after: after, from: &g.last}, true
+		return span{from: &g.last}, g.full // the first look finds the few of a list that is not longer
 	}
-	if after != nil { // numbers of days do not say how many come after it
-		return span{}, false
-	}
-	s := span{from: &g.last}
-	for d := newest.Truncate(dayLength).Add(dayLength); !d.Before(edge); d = d.Add(-dayLength) {
-		s.days = append(s.days, day{start: d})
+	first, last := min(dayOf(edge), dayOf(g.at)), dayOf(newest)+1
+	begin := startOf(g.days[len(g.days)-1]) // whole days, as they are counted
+	look.from = &begin
+	for d := last; d >= first && len(look.days) <= mostDays; d-- {
+		look.days = append(look.days, day{start: startOf(d)})
 	}
 	for _, d := range g.days {
-		if d.Before(edge) {
-			s.days = append(s.days, day{start: d})
+		if d < first || d > last {
+			look.days = append(look.days, day{start: startOf(d)})
 		}
 	}
-	return s, len(s.days) <= mostDays
+	return look, len(look.days) <= mostDays
 }
 
-// holds reports whether no others than the events that were found in a span can be the first ones of the list, which was
-// counted meanwhile.
+// holds reports whether what was found in a span is the first page of the list, which was counted meanwhile.
 func (s span) holds(found []Event, counted tally, limit int64) bool {
-	if s.after == nil && int64(len(found)) >= counted.total {
-		return true
-	}
-	if int64(len(found)) < limit {
-		return false
-	}
+	full := int64(len(found)) >= limit
 	if s.days == nil {
-		return true
+		return full
 	}
 	if counted.days == nil {
 		return false
 	}
-	needed, _ := choose(counted.days, latest, limit)
-	return !slices.ContainsFunc(needed, func(n day) bool {
-		return !slices.ContainsFunc(s.days, func(d day) bool { return d.start.Equal(n.start) })
+	back := earliest
+	if full {
+		back = startOf(dayOf(found[limit-1].Position.CreatedAt))
+	}
+	return !slices.ContainsFunc(counted.days, func(c day) bool {
+		return !c.start.Before(back) && !slices.ContainsFunc(s.days, func(d day) bool { return d.start.Equal(c.start) })
 	})
 }
+
+func dayOf(t time.Time) int32 {
+	return int32(t.UTC().Truncate(dayLength).Unix() / int64(dayLength/time.Second))
+}
+
+func startOf(day int32) time.Time { return time.Unix(int64(day)*int64(dayLength/time.Second), 0).UTC() }

@@ -2,52 +2,56 @@ package eventlist
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"lodestone/query/querytest"
 )
 
-// A page that is asked for again is right, whatever was stored or deleted since.
+// A first page is right when it is asked for again, whatever was stored since, and wherever it is guessed to be.
 func TestPageAskedForAgainAgreesWithModel(t *testing.T) {
 	t.Parallel()
-	for _, spread := range []int64{0, 4, 60} {
-		t.Run(fmt.Sprintf("%d days", spread), func(t *testing.T) {
+	now := time.Now().UTC()
+	for name, w := range map[string]struct {
+		begin  time.Time
+		spread int64
+	}{
+		"of a moment long ago": {epoch, 0},
+		"of four days":         {epoch, 4},
+		"of two months":        {epoch, 60},
+		"of now":               {now.Add(-500 * time.Millisecond), 0}, // and of a moment to come
+		"since a week":         {now.AddDate(0, 0, -7).Truncate(dayLength), 9},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			testPageAskedForAgainAgreesWithModel(t, spread)
+			testPageAskedForAgainAgreesWithModel(t, w.begin, w.spread)
 		})
 	}
 }
 
-func testPageAskedForAgainAgreesWithModel(t *testing.T, spread int64) {
+func testPageAskedForAgainAgreesWithModel(t *testing.T, begin time.Time, spread int64) {
 	t.Helper()
 	ctx, conn := context.Background(), querytest.Conn(t)
 	lister := New(querytest.Door(t))
 	lister.quiet = 0 // tests beside this one add to the same months
 	w := newWorld(t)
-	w.spread = spread
+	w.begin, w.spread = begin, spread
 	random := rand.New(rand.NewPCG(1, 2))
 	w.store(t, conn, random, 80)
 	rapid.Check(t, func(r *rapid.T) {
-		f, limit := drawFilter(r, w), rapid.IntRange(1, 30).Draw(r, "limit")
+		f, limit := drawFilter(r, w), rapid.Int64Range(1, 30).Draw(r, "limit")
 		ask := func(what string) {
 			want := w.matching(f)
-			page, total, err := lister.Page(ctx, w.account, f, 0, int64(limit))
+			page, total, err := lister.Page(ctx, w.account, f, 0, limit)
 			require.NoError(r, err)
 			require.EqualValues(r, len(want), total, what)
-			require.Equal(r, storedIDs(want[:min(limit, len(want))]), ids(page), what)
-			if len(page) < limit {
-				return
-			}
-			rest, _, err := lister.After(ctx, w.account, f, page[limit-1].Position, int64(limit))
-			require.NoError(r, err)
-			require.Equal(r, storedIDs(want[limit:min(2*limit, len(want))]), ids(rest), what+", the page after it")
+			require.Equal(r, storedIDs(want[:min(int(limit), len(want))]), ids(page), what)
 		}
 		ask("at first")
 		ask("again")
@@ -55,11 +59,21 @@ func testPageAskedForAgainAgreesWithModel(t *testing.T, spread int64) {
 			w.store(t, conn, random, n)
 			ask("after more events")
 		}
-		begin := f.From
+		from := f.From
 		f.From = nil
 		ask("from the beginning")
-		f.From = begin
+		f.From = from
 		ask("from where it was")
+
+		var events []Event // of another list, as it were
+		for _, e := range w.matching(drawFilter(r, w)) {
+			if rapid.Bool().Draw(r, "in the page") && int64(len(events)) < limit {
+				events = append(events, Event{Position: Position{CreatedAt: time.UnixMilli(e.CreatedAt).UTC()}})
+			}
+		}
+		at := begin.Add(time.Duration(rapid.Int64Range(0, spread).Draw(r, "asked")) * dayLength)
+		lister.guesses.keep(newPageOf(w.account, f, limit), f, events, at.Add(-recent), at, tally{days: []day{}})
+		ask("with a wrong guess")
 	})
 }
 
@@ -68,10 +82,10 @@ func TestPageAskedForAgainAfterEventsLeft(t *testing.T) {
 	t.Parallel()
 	ctx, account := context.Background(), querytest.ID(t)
 	lister := New(querytest.Door(t))
-	begin := monthStart(201706)
+	begin := time.Now().UTC().Truncate(dayLength).Add(-time.Minute)
 	var times []time.Time
 	for i := range 10 {
-		times = append(times, begin.Add(time.Duration(i)*dayLength))
+		times = append(times, begin.Add(time.Duration(i)*time.Second))
 	}
 	storeIn(t, account, times...)
 	newest := func() time.Time {
@@ -82,56 +96,100 @@ func TestPageAskedForAgainAfterEventsLeft(t *testing.T) {
 		return page[0].Position.CreatedAt
 	}
 	require.Equal(t, times[9], newest())
-	require.NotNil(t, lister.guesses.of(newPageOf(account, Filter{}, nil, 3)))
+	require.Equal(t, times[7], lister.guesses.of(newPageOf(account, Filter{}, 3)).last)
 	require.Equal(t, times[9], newest())
 	synchronous := native.Context(ctx, native.WithSettings(native.Settings{"mutations_sync": 1}))
-	require.NoError(t, querytest.Conn(t).Exec(synchronous, "ALTER TABLE lodestone.events DELETE WHERE account_id = '"+account.String()+"' AND created_at > '2017-06-05'"))
-	require.Equal(t, times[3].Add(dayLength), newest())
+	require.NoError(t, querytest.Conn(t).Exec(synchronous, "ALTER TABLE lodestone.events DELETE WHERE account_id = '"+account.String()+
+		"' AND created_at > '"+times[4].Format("2006-01-02 15:04:05")+"'"))
+	require.Equal(t, times[4], newest())
+	require.Equal(t, times[2], lister.guesses.of(newPageOf(account, Filter{}, 3)).last)
 }
 
-// A page looks for its events where they were the last time, and where new ones may be.
-func TestWhereAPageLooksAgain(t *testing.T) {
+func eventsAt(times ...time.Time) (events []Event) {
+	for _, t := range times {
+		events = append(events, Event{Position: Position{CreatedAt: t}})
+	}
+	return events
+}
+
+// A page is looked for where its events were the last time, and where new ones may be.
+func TestWhereAPageIsLookedForAgain(t *testing.T) {
 	t.Parallel()
-	known, account := newGuesses(), querytest.ID(t)
+	known := newGuesses()
 	now := time.Date(2026, 3, 9, 15, 0, 0, 0, time.UTC)
 	edge := now.Add(-recent).Truncate(dayLength)
-	at := func(times ...time.Time) (events []Event) {
-		for _, t := range times {
-			events = append(events, Event{Position: Position{CreatedAt: t}})
-		}
-		return events
-	}
-	page := newPageOf(account, Filter{}, nil, 2)
-	keep := func(p pageOf, times ...time.Time) *guess {
-		known.keep(p, at(times...))
-		return known.of(p)
+	counted := tally{days: []day{}}
+	keep := func(f Filter, counted tally, times ...time.Time) *guess {
+		page := newPageOf(uuid.New(), f, 2)
+		known.keep(page, f, eventsAt(times...), edge, now, counted)
+		return known.of(page)
 	}
 
-	s, worth := keep(page, now, now.Add(-time.Minute)).span(nil, edge, now)
+	look, worth := keep(Filter{}, counted, now, now.Add(-time.Minute)).where(edge, now)
 	require.True(t, worth)
-	require.Equal(t, now.Add(-time.Minute), *s.from)
-	require.Empty(t, s.days, "all days since then")
-
-	longAgo := edge.AddDate(0, -3, 0).Add(time.Hour)
-	g := keep(page, now, longAgo)
-	s, worth = g.span(nil, edge, now)
+	require.Equal(t, now.Add(-time.Minute), *look.from)
+	require.Empty(t, look.days, "all days since then")
+	long := edge.AddDate(0, -3, 0).Add(time.Hour)
+	g := keep(Filter{}, counted, now, long)
+	look, worth = g.where(edge, now.In(time.FixedZone("", -20*3600)))
 	require.True(t, worth)
-	require.Equal(t, longAgo, *s.from)
-	require.Equal(t, []time.Time{edge.AddDate(0, 0, 3), edge.AddDate(0, 0, 2), edge.AddDate(0, 0, 1), edge, longAgo.Truncate(dayLength)}, starts(s.days))
-	_, worth = g.span(&Position{CreatedAt: now}, edge, now)
-	require.False(t, worth, "how many events of a day come after a place in it is not counted")
+	require.Equal(t, long.Truncate(dayLength), *look.from, "a day as a whole")
+	around := []time.Time{edge.AddDate(0, 0, 3), edge.AddDate(0, 0, 2), edge.AddDate(0, 0, 1), edge}
+	require.Equal(t, append(around, long.Truncate(dayLength)), starts(look.days))
+	look, worth = g.where(edge.AddDate(0, 0, 7), now.AddDate(0, 0, 7))
+	require.True(t, worth)
+	require.Len(t, look.days, 10, "and all days since it was asked for")
+	_, worth = g.where(edge.AddDate(0, 0, 99), now.AddDate(0, 0, 99))
+	require.False(t, worth, "more days than a statement names")
+	known.drop(g)
+	require.Nil(t, known.of(g.page))
 
 	var scattered []time.Time
-	for i := range mostDays {
+	for i := range mostDays + 1 {
 		scattered = append(scattered, now.AddDate(0, 0, -i))
 	}
-	_, worth = keep(page, scattered...).span(nil, edge, now)
-	require.False(t, worth, "more days than a statement names")
+	require.Nil(t, keep(Filter{}, counted, scattered...), "more days than a statement names")
+	require.Nil(t, keep(Filter{}, counted), "nothing was found")
+	require.NotNil(t, keep(Filter{}, counted, now), "all of a short list")
+	require.Nil(t, keep(Filter{From: &edge}, counted, now), "some of a list")
+	require.NotNil(t, keep(Filter{From: &edge}, tally{}, now, now))
+	require.Nil(t, keep(Filter{}, tally{}, now, long), "nothing would show that it holds")
 
-	require.Nil(t, keep(newPageOf(account, Filter{}, nil, 3)), "nothing was found")
-	later := newPageOf(account, Filter{}, &Position{CreatedAt: now}, 3)
-	require.Nil(t, keep(later, now.Add(-time.Hour)), "the end of a list")
-	require.NotNil(t, keep(later, now, now, now.Add(-time.Hour)))
-	require.Equal(t, page, newPageOf(account, Filter{From: &now}, nil, 2), "whatever the list begins with")
-	require.NotEqual(t, page, newPageOf(account, Filter{To: &now}, nil, 2))
+	account := uuid.New()
+	require.Equal(t, newPageOf(account, Filter{}, 2), newPageOf(account, Filter{From: &now}, 2), "whatever it begins with")
+	require.NotEqual(t, newPageOf(account, Filter{}, 2), newPageOf(account, Filter{To: &now}, 2))
+}
+
+func TestWhetherAGuessHolds(t *testing.T) {
+	t.Parallel()
+	monday := time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)
+	on := func(offsets ...int) (list []day) {
+		for _, o := range offsets {
+			list = append(list, day{monday.AddDate(0, 0, o), 1})
+		}
+		return list
+	}
+	two := eventsAt(monday.Add(time.Hour), monday.AddDate(0, 0, -3).Add(time.Hour))
+	since := span{from: &monday}
+	require.True(t, since.holds(two, tally{}, 2))
+	require.False(t, since.holds(two, tally{total: 2}, 3), "there may be more before, whatever their number was a moment ago")
+
+	days := span{from: &monday, days: on(0, -3, -7)}
+	for name, c := range map[string]struct {
+		counted tally
+		limit   int64
+		holds   bool
+	}{
+		"full, on days that were looked at":            {tally{days: on(0, -3, -7)}, 2, true},
+		"full, and more before":                        {tally{days: on(0, -3, -6)}, 2, true},
+		"full, but for a day in between":               {tally{days: on(0, -2, -3)}, 2, false},
+		"full, but for a day after":                    {tally{days: on(1, 0, -3)}, 2, false},
+		"full, and nobody knows the days":              {tally{total: 2}, 2, false},
+		"all there is":                                 {tally{total: 2, days: on(0, -3)}, 3, true},
+		"too few, and another day has some":            {tally{total: 2, days: on(0, -9)}, 3, false},
+		"more than were counted, but another day, too": {tally{total: 1, days: on(-9)}, 3, false},
+		"nothing counted":                              {tally{days: []day{}}, 3, true},
+	} {
+		require.Equal(t, c.holds, days.holds(two, c.counted, c.limit), name)
+	}
 }

@@ -28,12 +28,13 @@ type world struct {
 	topics  []uuid.UUID
 	next    map[uuid.UUID]int64
 	events  []querytest.Stored
-	spread  int64 // days that events are spread over, and that some are stored late; 0: less than a second
+	begin   time.Time // of the first events
+	spread  int64     // days that events are spread over, and that some are stored late; 0: less than a second
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{account: querytest.ID(t), next: map[uuid.UUID]int64{}}
+	w := &world{account: querytest.ID(t), begin: epoch, next: map[uuid.UUID]int64{}}
 	for range 5 {
 		w.links = append(w.links, querytest.ID(t))
 	}
@@ -52,9 +53,9 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 		link := random.IntN(len(w.links))
 		topic := w.topics[random.IntN(len(w.topics))]
 		w.next[topic]++
-		created := epoch.UnixMilli() + random.Int64N(12)*100 // many at the same time
+		created := w.begin.UnixMilli() + random.Int64N(12)*100 // many at the same time
 		if w.spread > 0 {
-			created = epoch.UnixMilli() + random.Int64N(w.spread)*dayLength.Milliseconds() + random.Int64N(3)*100
+			created = w.begin.UnixMilli() + random.Int64N(w.spread)*dayLength.Milliseconds() + random.Int64N(3)*100
 		}
 		made[i] = querytest.Stored{
 			Event: event.Event{
@@ -122,7 +123,7 @@ func storedIDs(events []querytest.Stored) []uuid.UUID {
 func drawFilter(t *rapid.T, w *world) Filter {
 	optional := func(name string) bool { return rapid.IntRange(0, 2).Draw(t, name) == 0 }
 	instant := func(name string) *time.Time {
-		at := epoch.Add(time.Duration(rapid.IntRange(-2, 28).Draw(t, name))*50*time.Millisecond +
+		at := w.begin.Add(time.Duration(rapid.IntRange(-2, 28).Draw(t, name))*50*time.Millisecond +
 			time.Duration(rapid.IntRange(-1, 1).Draw(t, name+"_ns")))
 		if w.spread > 0 {
 			at = at.Add(time.Duration(rapid.Int64Range(-1, w.spread+1).Draw(t, name+"_day")) * dayLength)

@@ -15,7 +15,8 @@ import (
 
 // Every part of the table that may hold an event of a page costs about as much as the page itself, and most
 // pages are of what happened last. So the newest days are looked at first, while the list is counted; if they
-// have too few events, the count tells on which days the others are (see tally).
+// have too few events, the count tells on which days the others are (see tally). A page that was asked for before
+// is looked for where it was (see guess).
 
 // recent is how far back the first look goes, and once is how far one without knowledge of the days goes next.
 const (
@@ -33,7 +34,7 @@ type span struct {
 
 // search returns the first events of the list, or the first ones after a position, and counts it.
 func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Position, limit int64) (found []Event, total int64, err error) {
-	newest := time.Now() // only where to begin: events of a clock that is ahead are in the first look as well
+	newest := time.Now() // only where to begin: what happens later, by clocks that are ahead, is looked for as well
 	if f.To != nil {
 		newest = minTime(newest, *f.To)
 	}
@@ -41,45 +42,69 @@ func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Pos
 		newest = minTime(newest, p.CreatedAt)
 	}
 	edge := within(newest.Add(-recent)).Truncate(dayLength)
-
-	page, first := newPageOf(account, f, p, limit), span{after: p, from: &edge}
-	defer func() {
-		if err == nil {
-			l.guesses.keep(page, found)
+	usual := span{after: p, from: &edge}
+	if p != nil { // hardly anybody asks for the middle of a list twice
+		found, counted, err := l.look(ctx, account, f, usual, limit)
+		if err != nil {
+			return nil, 0, err
 		}
-	}()
-	look, guessed := first, false
-	if g := l.guesses.of(page); g != nil {
-		if s, worth := g.span(p, edge, newest); worth {
-			look, guessed = s, true
+		found, err = l.complete(ctx, account, f, usual, found, counted, limit)
+		return found, counted.total, err
+	}
+
+	page := newPageOf(account, f, limit)
+	g, where := l.guesses.of(page), usual
+	if g != nil {
+		if guessed, worth := g.where(edge, newest); worth {
+			where = guessed
+		} else {
+			g = nil
 		}
 	}
-	var counted tally
+	found, counted, err := l.look(ctx, account, f, where, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	if g == nil || !where.holds(found, counted, limit) {
+		if g != nil {
+			l.guesses.drop(g)
+			if found, err = l.read(ctx, account, pageStatement(f, usual, 0, limit)); err != nil {
+				return nil, 0, err
+			}
+		}
+		if found, err = l.complete(ctx, account, f, usual, found, counted, limit); err != nil {
+			return nil, 0, err
+		}
+	}
+	l.guesses.keep(page, f, found, edge, newest, counted)
+	return found, counted.total, nil
+}
+
+// look reads the first events of a span, and counts the list meanwhile.
+func (l *Lister) look(ctx context.Context, account uuid.UUID, f Filter, s span, limit int64) (found []Event, counted tally, err error) {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		counted, err = l.tally(groupCtx, account, f, false)
 		return err
 	})
 	group.Go(func() (err error) {
-		found, err = l.read(groupCtx, account, pageStatement(f, look, 0, limit))
+		found, err = l.read(groupCtx, account, pageStatement(f, s, 0, limit))
 		return err
 	})
-	if err := group.Wait(); err != nil {
-		return nil, 0, err
+	err = group.Wait()
+	return found, counted, err
+}
+
+// complete adds to the events of a span that has no end what is before it, if the page is not full.
+func (l *Lister) complete(ctx context.Context, account uuid.UUID, f Filter, s span, found []Event, counted tally, limit int64) ([]Event, error) {
+	switch {
+	case int64(len(found)) >= limit, f.From != nil && !f.From.Before(*s.from):
+		return found, nil
+	case s.after == nil && counted.days == nil && int64(len(found)) >= counted.total:
+		return found, nil // where days are counted, they say it better: another event may have come since
 	}
-	if guessed {
-		if look.holds(found, counted, limit) {
-			return found, counted.total, nil
-		}
-		if found, err = l.read(ctx, account, pageStatement(f, first, 0, limit)); err != nil {
-			return nil, 0, err
-		}
-	}
-	if int64(len(found)) >= limit || p == nil && int64(len(found)) >= counted.total || f.From != nil && !f.From.Before(edge) {
-		return found, counted.total, nil
-	}
-	rest, err := l.further(ctx, account, f, span{after: p, before: &edge}, counted.days, limit-int64(len(found)))
-	return append(found, rest...), counted.total, err
+	rest, err := l.further(ctx, account, f, span{after: s.after, before: s.from}, counted.days, limit-int64(len(found)))
+	return append(found, rest...), err
 }
 
 // further returns the first events of a span that ends with a whole day.

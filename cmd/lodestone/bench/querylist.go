@@ -31,6 +31,7 @@ type lists struct {
 	took     map[string][]time.Duration // of all runs
 	paused   int                        // where the next query after a pause is
 	sizes    int                        // of pages that were asked for
+	made     int                        // lists of everything that were asked for
 }
 
 type listClient struct {
@@ -71,14 +72,11 @@ func (l *lists) warm(ctx context.Context, queries []string) error {
 	return nil
 }
 
-// runNew asks for every query once, each for a page of a size that was not asked for before: the query service remembers
-// where the events of a page were.
-func (l *lists) runNew(ctx context.Context, queries []string) (Sample, error) {
-	const size, most = 20, 60 // beyond which a page takes longer for its size
-	l.sizes++
+// once asks for every query once.
+func (l *lists) once(ctx context.Context, queries []string) (Sample, error) {
 	var all Latencies
 	for _, q := range queries {
-		_, took, err := l.client.get(ctx, q+fmt.Sprintf("&per_page=%d", size+1+l.sizes%most))
+		_, took, err := l.client.get(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -87,6 +85,27 @@ func (l *lists) runNew(ctx context.Context, queries []string) (Sample, error) {
 	s := Sample{}
 	s.AddLatencies(&all)
 	return s, nil
+}
+
+// newSizes returns the queries for pages of a size that was not asked for before: the query service remembers where the events
+// of a page were.
+func (l *lists) newSizes(queries []string) []string {
+	const size, most = 20, 60 // beyond which a page takes longer for its size
+	l.sizes++
+	sized := make([]string, len(queries))
+	for i, q := range queries {
+		sized[i] = fmt.Sprintf("%s&per_page=%d", q, size+1+l.sizes%most)
+	}
+	return sized
+}
+
+// newLists returns queries for everything, each in other words than any before.
+func (l *lists) newLists(n int) (queries []string) {
+	for range n {
+		l.made++
+		queries = append(queries, "to="+time.Date(2100, 1, 1, 0, 0, 0, l.made*int(time.Millisecond), time.UTC).Format(time.RFC3339Nano))
+	}
+	return queries
 }
 
 // run asks for every query in turn, as often as it is set.
