@@ -101,10 +101,10 @@ func (g *guess) where(edge, newest time.Time) (look span, worth bool) {
 }
 
 // holds reports whether what was found in a span is the first page of the list, which was counted meanwhile.
-func (s span) holds(found []Event, counted tally, limit int64) bool {
+func (s span) holds(f Filter, found []Event, counted tally, limit int64) bool {
 	full := int64(len(found)) >= limit
 	if s.days == nil {
-		return full
+		return full || f.From != nil && !f.From.Before(*s.from)
 	}
 	if counted.days == nil {
 		return false

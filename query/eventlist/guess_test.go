@@ -171,8 +171,11 @@ func TestWhetherAGuessHolds(t *testing.T) {
 	}
 	two := eventsAt(monday.Add(time.Hour), monday.AddDate(0, 0, -3).Add(time.Hour))
 	since := span{from: &monday}
-	require.True(t, since.holds(two, tally{}, 2))
-	require.False(t, since.holds(two, tally{total: 2}, 3), "there may be more before, whatever their number was a moment ago")
+	require.True(t, since.holds(Filter{}, two, tally{}, 2))
+	require.True(t, since.holds(Filter{From: &monday}, two, tally{}, 3), "the list begins there")
+	before := monday.Add(-1)
+	require.False(t, since.holds(Filter{From: &before}, two, tally{}, 3))
+	require.False(t, since.holds(Filter{}, two, tally{total: 2}, 3), "there may be more before, whatever their number was a moment ago")
 
 	days := span{from: &monday, days: on(0, -3, -7)}
 	for name, c := range map[string]struct {
@@ -190,6 +193,6 @@ func TestWhetherAGuessHolds(t *testing.T) {
 		"more than were counted, but another day, too": {tally{total: 1, days: on(-9)}, 3, false},
 		"nothing counted":                              {tally{days: []day{}}, 3, true},
 	} {
-		require.Equal(t, c.holds, days.holds(two, c.counted, c.limit), name)
+		require.Equal(t, c.holds, days.holds(Filter{}, two, c.counted, c.limit), name)
 	}
 }

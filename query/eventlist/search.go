@@ -65,7 +65,7 @@ func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Pos
 	if err != nil {
 		return nil, 0, err
 	}
-	if g == nil || !where.holds(found, counted, limit) {
+	if g == nil || !where.holds(f, found, counted, limit) {
 		if g != nil {
 			l.guesses.drop(g)
 			if found, err = l.read(ctx, account, pageStatement(f, usual, 0, limit)); err != nil {
