@@ -87,7 +87,7 @@ func (g *guess) where(edge, newest time.Time) (look span, worth bool) {
 		return span{from: &g.last}, g.full // the first look finds the few of a list that is not longer
 	}
 	first, last := min(dayOf(edge), dayOf(g.at)), dayOf(newest)+1
-	begin := startOf(g.days[len(g.days)-1]) // whole days, as they are counted
+	begin := startOf(min(first, g.days[len(g.days)-1])) // whole days, as they are counted
 	look.from = &begin
 	for d := last; d >= first && len(look.days) <= mostDays; d-- {
 		look.days = append(look.days, day{start: startOf(d)})

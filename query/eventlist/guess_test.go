@@ -144,6 +144,10 @@ func TestWhereAPageIsLookedForAgain(t *testing.T) {
 	known.drop(g)
 	require.Nil(t, known.of(g.page))
 
+	look, worth = keep(Filter{}, counted, now.AddDate(0, 0, 20), now.AddDate(0, 0, 10)).where(edge.AddDate(0, 0, 30), now.AddDate(0, 0, 30))
+	require.True(t, worth)
+	require.Equal(t, startOf(dayOf(now)), *look.from, "all of the days that it names, where clocks were ahead")
+
 	var scattered []time.Time
 	for i := range mostDays + 1 {
 		scattered = append(scattered, now.AddDate(0, 0, -i))
