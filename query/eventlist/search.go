@@ -43,40 +43,35 @@ func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Pos
 	}
 	edge := within(newest.Add(-recent)).Truncate(dayLength)
 	usual := span{after: p, from: &edge}
-	if p != nil { // hardly anybody asks for the middle of a list twice
-		found, counted, err := l.look(ctx, account, f, usual, limit)
-		if err != nil {
-			return nil, 0, err
-		}
-		found, err = l.complete(ctx, account, f, usual, found, counted, limit)
-		return found, counted.total, err
-	}
-
-	page := newPageOf(account, f, limit)
-	g, where := l.guesses.of(page), usual
-	if g != nil {
-		if guessed, worth := g.where(edge, newest); worth {
-			where = guessed
-		} else {
-			g = nil
+	where, page := usual, newPageOf(account, f, limit)
+	var g *guess
+	if p == nil { // hardly anybody asks for the middle of a list twice
+		if g = l.guesses.of(page); g != nil {
+			var worth bool
+			if where, worth = g.where(edge, newest); !worth {
+				g, where = nil, usual
+			}
 		}
 	}
 	found, counted, err := l.look(ctx, account, f, where, limit)
 	if err != nil {
 		return nil, 0, err
 	}
-	if g == nil || !where.holds(f, found, counted, limit) {
-		if g != nil {
-			l.guesses.drop(g)
-			if found, err = l.read(ctx, account, pageStatement(f, usual, 0, limit)); err != nil {
-				return nil, 0, err
-			}
+	held := g != nil && where.holds(f, found, counted, limit)
+	if g != nil && !held {
+		l.guesses.drop(g)
+		if found, err = l.read(ctx, account, pageStatement(f, usual, 0, limit)); err != nil {
+			return nil, 0, err
 		}
+	}
+	if !held {
 		if found, err = l.complete(ctx, account, f, usual, found, counted, limit); err != nil {
 			return nil, 0, err
 		}
 	}
-	l.guesses.keep(page, f, found, edge, newest, counted)
+	if p == nil {
+		l.guesses.keep(page, f, found, edge, newest, counted)
+	}
 	return found, counted.total, nil
 }
 

@@ -82,7 +82,7 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 	defer func() { err = errors.Join(err, stop()) }()
 	lists := &lists{client: newListClient(served.address, served.key), requests: o.Requests}
 	queries := append([]string{""}, combine(picks)...)
-	if err := lists.warm(ctx, queries); err != nil {
+	if _, err := lists.once(ctx, queries, 0); err != nil {
 		return err
 	}
 	// Everything that a request takes, but for what the answer is read from: key, rate limit, both queries.
@@ -97,7 +97,7 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 				defer func() { slow = lists.slowestOnes() }()
 				return lists.run(ctx, queries)
 			}},
-			{Name: "for the first time", Run: func(ctx context.Context) (Sample, error) { return lists.once(ctx, lists.newSizes(queries)) }},
+			{Name: "for the first time", Run: func(ctx context.Context) (Sample, error) { return lists.once(ctx, lists.newSizes(queries), 0) }},
 			{Name: "after a pause", Run: func(ctx context.Context) (Sample, error) { return lists.runAfterPauses(ctx, queries) }},
 			nothing,
 		},
@@ -128,7 +128,7 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 		Name: name + "cursor", Title: "pages by cursor, after 1 %, half and 99 % of the account's " + million(rows/25) + " events, beside its first page, asked for the first time",
 		Sides: []Side{
 			{Name: "deep page", Run: func(ctx context.Context) (Sample, error) { return lists.run(ctx, slices.Repeat(cursors, 5)) }},
-			{Name: "first page", Run: func(ctx context.Context) (Sample, error) { return lists.once(ctx, lists.newLists(45)) }},
+			{Name: "first page", Run: func(ctx context.Context) (Sample, error) { return lists.once(ctx, lists.newLists(45), 0) }},
 		},
 		Targets: []Target{{What: "as the first page (≤ 1.25 ×)", Value: Latency(0.5), Against: "first page", AtMost: 1.25}},
 		Show:    []string{Latency(0.5), Latency(0.9), Latency(0.99)},

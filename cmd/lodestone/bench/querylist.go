@@ -62,20 +62,13 @@ func (c *listClient) get(ctx context.Context, query string) (answer listAnswer, 
 	return answer, took, json.Unmarshal(body, &answer)
 }
 
-// warm asks for everything once.
-func (l *lists) warm(ctx context.Context, queries []string) error {
-	for _, q := range queries {
-		if _, _, err := l.client.get(ctx, q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// once asks for every query once.
-func (l *lists) once(ctx context.Context, queries []string) (Sample, error) {
+// once asks for every query once, each after a pause.
+func (l *lists) once(ctx context.Context, queries []string, pause time.Duration) (Sample, error) {
 	var all Latencies
 	for _, q := range queries {
+		if err := service.Sleep(ctx, pause); err != nil {
+			return nil, err
+		}
 		_, took, err := l.client.get(ctx, q)
 		if err != nil {
 			return nil, err
@@ -167,21 +160,12 @@ func (l *lists) cursors(ctx context.Context) (list []string, err error) {
 // runAfterPauses asks for a few of the queries, other ones in each run, each after a pause: somebody looks at a dashboard.
 func (l *lists) runAfterPauses(ctx context.Context, queries []string) (Sample, error) {
 	const asked, pause, step = 6, 1500 * time.Millisecond, 13 // of 73 queries, so that all kinds come
-	var all Latencies
+	var some []string
 	for range asked {
-		if err := service.Sleep(ctx, pause); err != nil {
-			return nil, err
-		}
 		l.paused += step
-		_, took, err := l.client.get(ctx, queries[l.paused%len(queries)])
-		if err != nil {
-			return nil, err
-		}
-		all.Add(took)
+		some = append(some, queries[l.paused%len(queries)])
 	}
-	s := Sample{}
-	s.AddLatencies(&all)
-	return s, nil
+	return l.once(ctx, some, pause)
 }
 
 // keepInserting inserts so many events a second, as they happen now, in four blocks a second of a partition
