@@ -29,7 +29,7 @@ func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its
 		{"collect", []string{"--collect-time=2s"}, []string{
 			"collect/embedded/one/512", "collect/embedded/one/16", "collect/embedded/batch/100", "collect/embedded/latency",
 		}},
-		{"query", []string{"--query-rows=100000", "--query-requests=1"}, []string{"query/100000/first page", "query/100000/cursor"}},
+		{"query", []string{"--query-rows=100000", "--query-requests=1", "--query-asked=100"}, []string{"query/100000/first page", "query/100000/cursor"}},
 		{"storage", []string{"--storage-rows=100000"}, []string{"storage"}},
 		{"tables", []string{"--table-rows=100000", "--table-requests=1"}, []string{
 			"tables/ours", "tables/plain", "tables/linkwise", "tables/narrow", "tables/copies", "tables/whole", "tables/ours cost", "tables/narrow cost",

@@ -32,6 +32,8 @@ type Case struct {
 	X          float64
 	Line       string
 	PlotValues []string
+	// Flags are what `lodestone bench SUITE` needs besides --only to measure this case.
+	Flags string
 }
 
 // Side is one of the things that a case compares.
@@ -45,7 +47,9 @@ type Side struct {
 type Target struct {
 	// What is the target in words: "≥ 90 % of fasthttp + producer".
 	What string
-	// Value names the value that is judged.
+	// Of names the side whose value is judged; "": the first.
+	Of string
+	// Value names the value.
 	Value string
 	// Against names the side that the value is divided by, run by run; "": the value stands alone.
 	Against string
@@ -99,7 +103,7 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	if b.Quick {
 		runs = min(runs, quickRuns)
 	}
-	result := &Result{Name: c.Name, Title: c.Title, Show: c.Show, Plot: c.Plot, X: c.X, Line: c.Line, PlotValues: c.PlotValues}
+	result := &Result{Name: c.Name, Title: c.Title, Show: c.Show, Plot: c.Plot, X: c.X, Line: c.Line, PlotValues: c.PlotValues, Flags: c.Flags}
 	for _, s := range c.Sides {
 		result.Sides = append(result.Sides, &SideResult{Name: s.Name})
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,14 +25,15 @@ import (
 // slowest is the name of the median of the slowest of all filters and pairs.
 const slowest = "slowest pair p50 ms"
 
-// lists asks for lists of events, one request at a time.
+// lists asks for lists of events.
 type lists struct {
-	client   *listClient
-	requests int                        // for each query in a run
-	took     map[string][]time.Duration // of all runs
-	paused   int                        // where the next query after a pause is
-	sizes    int                        // of pages that were asked for
-	made     int                        // lists of everything that were asked for
+	client *listClient
+	rate   float64 // requests a second, at random times
+	random *rand.Rand
+	took   map[string][]time.Duration // of all runs
+	paused int                        // where the next query after a pause is
+	sizes  int                        // of pages that were asked for
+	made   int                        // lists of everything that were asked for
 }
 
 type listClient struct {
@@ -40,7 +42,10 @@ type listClient struct {
 }
 
 func newListClient(address, key string) *listClient {
-	return &listClient{&http.Client{Timeout: time.Minute}, "http://" + address + "/api/v1/analytics", key}
+	const open = 64 // connections that wait for the next request; the default is two
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = open
+	return &listClient{&http.Client{Timeout: time.Minute, Transport: transport}, "http://" + address + "/api/v1/analytics", key}
 }
 
 type listAnswer struct {
@@ -62,7 +67,7 @@ func (c *listClient) get(ctx context.Context, query string) (answer listAnswer, 
 	return answer, took, json.Unmarshal(body, &answer)
 }
 
-// once asks for every query once, each after a pause.
+// once asks for every query once, one at a time and each after a pause.
 func (l *lists) once(ctx context.Context, queries []string, pause time.Duration) (Sample, error) {
 	var all Latencies
 	for _, q := range queries {
@@ -101,24 +106,24 @@ func (l *lists) newLists(n int) (queries []string) {
 	return queries
 }
 
-// run asks for every query in turn, as often as it is set.
+// run asks for every query once, in this order and in an open loop. The same query may be there several times.
 func (l *lists) run(ctx context.Context, queries []string) (Sample, error) {
+	times, err := openLoop(ctx, l.random, l.rate, len(queries), func(ctx context.Context, number int) error {
+		_, _, err := l.client.get(ctx, queries[number])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	var all Latencies
-	took := map[string][]time.Duration{}
-	for range l.requests {
-		for _, q := range queries {
-			_, t, err := l.client.get(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			all.Add(t)
-			took[q] = append(took[q], t)
-		}
+	l.took = map[string][]time.Duration{}
+	for i, t := range times {
+		all.Add(t)
+		l.took[queries[i]] = append(l.took[queries[i]], t)
 	}
 	s := Sample{}
 	s.AddLatencies(&all)
-	l.took = took
-	for _, q := range took {
+	for _, q := range l.took {
 		slices.Sort(q)
 		s[slowest] = max(s[slowest], float64(q[len(q)/2])/float64(time.Millisecond))
 	}

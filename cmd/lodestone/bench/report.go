@@ -62,13 +62,13 @@ func (r *Report) save(file string) error {
 
 // write prints every case and then the targets, for a terminal.
 func (r *Report) write(w io.Writer) error {
-	fmt.Fprintf(w, "\n%s\n%s, seed %d, %d runs a side\n\n", r.Machine, r.Began.Format(time.RFC3339), r.Seed, r.Runs)
+	fmt.Fprintf(w, "\n%s\n%s, seed %d\n\n", r.Machine, r.Began.Format(time.RFC3339), r.Seed)
 	for _, result := range r.Results {
 		result.print(w)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "case\ttarget\tmeasured\tlimit\tratio\tspread\t")
-	for _, result := range r.Results {
+	for _, result := range r.judged() {
 		for _, v := range result.Targets {
 			fmt.Fprintln(t, strings.Join(append([]string{result.Name, v.What}, v.cells()...), "\t")+"\t")
 		}
@@ -86,9 +86,9 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 		fmt.Fprintf(w, "- `%s`: %s, %s, seed %d; %s\n", one.Command, one.Began.Format("2 January 2006 15:04 MST"), took, one.Seed, one.Machine)
 	}
 	fmt.Fprint(w, "\n| What | Target | Measured | Limit | Ratio | Spread | Met | Command |\n|---|---|---|---|---|---|---|---|\n")
-	for _, result := range r.Results {
+	for _, result := range r.judged() {
 		for _, v := range result.Targets {
-			fmt.Fprintf(w, "| %s | %s | %s | `lodestone bench %s` |\n", result.Title, v.What, strings.Join(v.cells(), " | "), command(result.Name))
+			fmt.Fprintf(w, "| %s | %s | %s | `lodestone bench %s` |\n", result.Title, v.What, strings.Join(v.cells(), " | "), result.command())
 		}
 	}
 	for _, image := range r.images {
@@ -96,7 +96,7 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 	}
 	fmt.Fprint(w, "\n<details><summary>Every case: medians of the runs</summary>\n")
 	for _, result := range r.Results {
-		fmt.Fprintf(w, "\n**`%s`**: %s\n\n", result.Name, result.Title)
+		fmt.Fprintf(w, "\n**`%s`**: %s; %s\n\n", result.Name, result.Title, result.runs())
 		names := result.shown()
 		fmt.Fprintf(w, "| | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
 		for _, s := range result.Sides {
@@ -108,9 +108,12 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 }
 
 // command is what measures a case alone: its name begins with the suite, and perhaps the Kafka.
-func command(name string) string {
-	suite, rest, _ := strings.Cut(name, "/")
+func (r *Result) command() string {
+	suite, rest, _ := strings.Cut(r.Name, "/")
 	text := suite
+	if r.Flags != "" {
+		text += " " + r.Flags
+	}
 	if strings.HasPrefix(rest, Real+"/") {
 		text += " --kafka " + Real
 	}
@@ -125,7 +128,7 @@ func command(name string) string {
 
 // print prints one case for a terminal: a side a line, the medians of its values.
 func (r *Result) print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s (%.0f s)\n", r.Name, r.Title, r.Took)
+	fmt.Fprintf(w, "%s: %s (%s, %.0f s)\n", r.Name, r.Title, r.runs(), r.Took)
 	names := r.shown()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\t"+strings.Join(names, "\t")+"\t")
@@ -138,6 +141,18 @@ func (r *Result) print(w io.Writer) {
 		fmt.Fprintf(w, "  %s: %s, spread %s: %s\n", v.What, cells[0]+ratioOf(cells[2]), cells[3], cells[4])
 	}
 	fmt.Fprintln(w)
+}
+
+// runs says how often each side ran.
+func (r *Result) runs() string {
+	n := 0
+	for _, s := range r.Sides {
+		n = max(n, len(s.Runs))
+	}
+	if n == 1 {
+		return "one run"
+	}
+	return fmt.Sprintf("%d runs a side", n)
 }
 
 func ratioOf(ratio string) string {

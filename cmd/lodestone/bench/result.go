@@ -19,6 +19,7 @@ type Result struct {
 	Line    string        `json:"line,omitempty"`
 
 	PlotValues []string `json:"plot_values,omitempty"`
+	Flags      string   `json:"flags,omitempty"`
 }
 
 // SideResult is the runs of one side, in their order.
@@ -85,9 +86,15 @@ func (r *Result) side(name string) *SideResult {
 }
 
 func judge(t Target, r *Result) (Verdict, error) {
-	system, ok := r.Sides[0].values(t.Value)
+	of := r.Sides[0]
+	if t.Of != "" {
+		if of = r.side(t.Of); of == nil {
+			return Verdict{}, fmt.Errorf("the target %q is of %q, which is no side", t.What, t.Of)
+		}
+	}
+	system, ok := of.values(t.Value)
 	if !ok {
-		return Verdict{}, fmt.Errorf("the target %q is about %q, which %s does not measure", t.What, t.Value, r.Sides[0].Name)
+		return Verdict{}, fmt.Errorf("the target %q is about %q, which %s does not measure", t.What, t.Value, of.Name)
 	}
 	v := Verdict{What: t.What, Value: t.Value, Measured: median(system), Against: t.Against}
 	judged := system
