@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -30,7 +29,8 @@ type analytics struct {
 	file         string // which nobody is to read
 }
 
-func newAnalytics(t *testing.T) *analytics {
+// newAnalytics starts the server, with more files of configuration by their names, if any.
+func newAnalytics(t *testing.T, more map[string]string) *analytics {
 	t.Helper()
 	a := &analytics{t: t, mine: uuid.New(), theirs: uuid.New(), file: filepath.Join(t.TempDir(), "passwd")}
 	require.NoError(t, os.WriteFile(a.file, []byte("swordfish\n"), 0o644))
@@ -39,6 +39,10 @@ func newAnalytics(t *testing.T) *analytics {
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "users.d"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "users.d", "acme.xml"), []byte(text), 0o600))
+	for name, text := range more {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
 	server := enginetest.NewClickHouse(t, dir)
 	require.NoError(t, server.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
@@ -88,7 +92,7 @@ func (a *analytics) must(address, sql string) string {
 
 func TestAnalystOfAnAccountSeesNoOther(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t)
+	a := newAnalytics(t, nil)
 	require.Equal(t, strings.Join([]string{"access_links", "events", "generic_links", "lead_magnets", "link_views", "sessions"}, "\n"), a.must(a.scoped, "SHOW TABLES"))
 	for _, view := range clickhouse.Views() {
 		require.Equal(t, "2", a.must(a.all, "SELECT count() FROM "+view), view)
@@ -119,48 +123,15 @@ func TestAnalystOfAnAccountSeesNoOther(t *testing.T) {
 		}
 	}
 	status, text := a.ask(a.scoped, "SELECT account_id FROM events SETTINGS additional_table_filters = {'analytics.events': '1'}")
-	require.GreaterOrEqual(t, status, 400, text)
+	require.True(t, refused(status, text, nil), text)
 	a.must(a.own, "CREATE VIEW analytics.later DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT * FROM lodestone.events")
 	status, text = a.ask(a.scoped, "SELECT * FROM later")
-	require.GreaterOrEqual(t, status, 400, "what a later release shows is not for scoped users until they are given it: %s", text)
-}
-
-// What a person with the analyst's password may try, on the schema as it is.
-func TestAnalystCannotGetOut(t *testing.T) {
-	t.Parallel()
-	a := newAnalytics(t)
-	host := strings.TrimPrefix(a.own[strings.LastIndexByte(a.own, '@')+1:], "http://")
-	for _, address := range []string{a.all, a.scoped} {
-		for _, sql := range escapes(a.file, host, a.native) {
-			status, text := a.ask(address, sql)
-			if status < 400 || strings.Contains(text, "swordfish") {
-				t.Errorf("%s: %d %s", sql, status, text)
-			}
-		}
-		// These have answers, without anything in them.
-		for _, sql := range []string{
-			"SELECT name FROM system.databases", "SELECT name FROM system.tables WHERE database NOT IN ('analytics', 'system', 'INFORMATION_SCHEMA', 'information_schema')",
-			"SELECT name FROM system.columns WHERE database = 'lodestone'",
-			"SHOW TABLES FROM lodestone", "SHOW DATABASES", "SELECT name FROM system.dictionaries", "SELECT * FROM system.mutations", "SELECT * FROM system.replicas",
-		} {
-			_, text := a.ask(address, sql)
-			require.NotContains(t, text, "lodestone\n", sql)
-			require.NotContains(t, text, "kafka_offset", sql)
-		}
-	}
-	require.Equal(t, "2", a.must(a.all, "SELECT count() FROM merge(REGEXP('.*'), 'events')"), "the view's rows, and not the table's")
-	require.Equal(t, "2", a.must(a.own, "SELECT count() FROM lodestone.events"))
-	require.NoFileExists(t, a.file+".copy")
-	// With settings in the address, as HTTP clients send them.
-	for _, setting := range []string{"readonly=0", "max_memory_usage=0", "max_rows_to_read=0", "max_execution_time=0", "allow_ddl=1", "role=lodestone", "max_concurrent_queries_for_user=100", "os_thread_priority=-20", "log_comment=x&max_threads=100"} {
-		status, text := a.ask(a.all+"&"+setting, "SELECT 1")
-		require.GreaterOrEqual(t, status, 400, "%s: %s", setting, text)
-	}
+	require.True(t, refused(status, text, nil), "what a later release shows is not for scoped users until they are given it: %s", text)
 }
 
 func TestLimitsOfTheAnalyst(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t)
+	a := newAnalytics(t, nil)
 	for sql, why := range map[string]string{
 		"SELECT number FROM numbers(2000000)":                                                          "TOO_MANY_ROWS",
 		"SELECT count() FROM numbers(100000000000) WHERE NOT ignore(number)":                           "TOO_MANY_ROWS",
@@ -180,7 +151,7 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 // As Grafana's plugin and programs in Go connect, with the settings that they send.
 func TestAnalystByDriver(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t)
+	a := newAnalytics(t, nil)
 	u, err := url.Parse(a.all)
 	require.NoError(t, err)
 	password, _ := u.User.Password()
@@ -212,62 +183,4 @@ func TestNamesOfAnalysts(t *testing.T) {
 	require.ErrorContains(t, err, "--account")
 	_, err = clickhouse.Analyst{Name: "a", Account: uuid.New()}.File()
 	require.ErrorContains(t, err, "password")
-}
-
-// escapes are statements that read files, networks, other databases or the server's own tables, or
-// change something. host and native are the server's own addresses: what they reach is there.
-func escapes(file, host, native string) []string {
-	_, port, err := net.SplitHostPort(native)
-	if err != nil {
-		port = native
-	}
-	list := []string{
-		"SELECT 1 INTO OUTFILE '" + file + ".copy'",
-		"SELECT * FROM input('a Int8')",
-		"SELECT dictGet('lodestone.d', 'a', 1)", "SELECT joinGet('lodestone.events', 'page', 1)", "SELECT 1 IN lodestone.events",
-		"SELECT * FROM lodestone.events", "SELECT * FROM lodestone.access_links FINAL", "SELECT count() FROM lodestone.goose_db_version",
-		"EXPLAIN SELECT * FROM lodestone.events", "DESCRIBE TABLE lodestone.events", "SHOW CREATE TABLE lodestone.events",
-		"USE lodestone", "EXISTS lodestone.events",
-		"SELECT * FROM view(SELECT * FROM lodestone.events)", "SELECT * FROM merge('lodestone', '.*')",
-		"SELECT * FROM mergeTreeIndex('lodestone', 'events')", "SELECT * FROM mergeTreeProjection('lodestone', 'events', 'by_offset')",
-		"CREATE TABLE analytics.t (a Int8) ENGINE = Memory", "CREATE TEMPORARY TABLE t (a Int8)", "CREATE DATABASE d", "CREATE VIEW analytics.v AS SELECT 1",
-		"CREATE FUNCTION f AS x -> x", "CREATE DICTIONARY analytics.d (a UInt64) PRIMARY KEY a SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)",
-		"CREATE USER u", "CREATE ROW POLICY p ON analytics.events USING 1 TO ALL", "ALTER USER analyst IDENTIFIED BY 'x'", "SET ROLE lodestone", "CREATE NAMED COLLECTION c AS a = 1",
-		"INSERT INTO lodestone.events (page) VALUES (1)", "INSERT INTO analytics.events (page) VALUES (1)", "INSERT INTO FUNCTION null('a Int8') VALUES (1)",
-		"INSERT INTO FUNCTION url('http://" + host + "/', 'CSV', 'a Int8') VALUES (1)",
-		"ALTER TABLE lodestone.events DELETE WHERE 1", "DELETE FROM lodestone.events WHERE 1", "UPDATE lodestone.events SET page = 1 WHERE 1",
-		"TRUNCATE TABLE lodestone.events", "DROP VIEW analytics.events", "RENAME TABLE analytics.events TO analytics.e",
-		"OPTIMIZE TABLE lodestone.events", //nolint:misspell // the server spells it
-		"ATTACH TABLE lodestone.x", "DETACH VIEW analytics.events", "BACKUP DATABASE analytics TO Disk('default', 'x')", "CHECK TABLE lodestone.events",
-		"KILL QUERY WHERE 1 SYNC", "KILL MUTATION WHERE 1", "SYSTEM SHUTDOWN", "SYSTEM STOP MERGES lodestone.events", "SYSTEM RELOAD CONFIG", "SYSTEM DROP MARK CACHE", "SYSTEM FLUSH LOGS",
-		"GRANT SELECT ON *.* TO analyst", "EXECUTE AS lodestone SELECT 1", "SET readonly = 0", "SET max_memory_usage = 0",
-		"SELECT 1 SETTINGS readonly = 2", "SELECT 1 SETTINGS max_memory_usage = 0", "SELECT 1 SETTINGS max_memory_usage_for_user = 0", "SELECT 1 SETTINGS max_rows_to_read = 0",
-		"SELECT 1 SETTINGS max_threads = 2", "SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 121", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0",
-		"SELECT 1 SETTINGS timeout_overflow_mode = 'break'", "SELECT 1 SETTINGS format_schema = 'x'", "SELECT 1 SETTINGS allow_introspection_functions = 1",
-		"SELECT addressToLine(1)", "SELECT getServerSetting('max_server_memory_usage'), * FROM system.server_settings",
-		"SELECT catboostEvaluate('" + file + "', 1)",
-	}
-	for _, table := range []string{
-		"users", "roles", "grants", "quotas", "settings_profiles", "row_policies", "processes", "query_log", "parts", "parts_columns", "server_settings",
-		"merges", "disks", "storage_policies", "clusters", "macros", "metrics", "asynchronous_metrics", "events", "errors", "text_log", "session_log", "replicas",
-		"stack_trace", "named_collections", "query_cache", "user_processes", "detached_parts", "zookeeper", "remote_data_paths", "data_skipping_indices", "projections",
-	} {
-		list = append(list, "SELECT * FROM system."+table+" LIMIT 1 FORMAT JSON SETTINGS max_threads = 1")
-	}
-	for _, call := range []string{
-		"file('" + file + "', 'LineAsString')", "fileCluster('default', '" + file + "', 'LineAsString')", "filesystem('/')", "sqlite('" + file + "', 't')", "python('x')",
-		"url('http://" + host + "/', 'LineAsString')", "urlCluster('default', 'http://" + host + "/', 'LineAsString')", "s3('http://" + host + "/x', 'CSV')", "s3Cluster('default', 'http://" + host + "/x', 'CSV')",
-		"gcs('http://" + host + "/x', 'CSV')", "azureBlobStorage('http://" + host + "', 'c', 'p', 'a', 'k', 'CSV')", "hdfs('hdfs://" + host + "/x', 'CSV')", "deltaLake('http://" + host + "/x')", "iceberg('http://" + host + "/x')", "hudi('http://" + host + "/x')",
-		"deltaLakeLocal('" + file + "')", "icebergLocal('" + file + "')", "paimonLocal('" + file + "')",
-		"remote('127.0.0.1:" + port + "', 'lodestone.events', 'lodestone', 'x')", "remoteSecure('127.0.0.1:" + port + "', 'lodestone.events')", "cluster('default', 'lodestone.events')", "clusterAllReplicas('default', 'lodestone.events')",
-		"postgresql('127.0.0.1:1', 'a', 'b', 'c', 'd')", "mysql('127.0.0.1:1', 'a', 'b', 'c', 'd')", "mongodb('127.0.0.1:1', 'a', 'b', 'c', 'd', 'x Int8')", "redis('127.0.0.1:1', 'k', 'k String')",
-		"jdbc('x', 'y')", "odbc('DSN=x', 'y', 'z')", "arrowFlight('127.0.0.1:1', 'x')", "ytsaurus('http://127.0.0.1:1', '//x', 'y', 'a Int8')",
-		"executable('x', 'TSV', 'a Int8')", "dictionary('lodestone.d')", "loop(lodestone.events)", "timeSeriesData('lodestone', 'x')",
-	} {
-		list = append(list, "SELECT * FROM "+call)
-	}
-	for _, expression := range []string{"file('" + file + "')", "arrayMap(file, ['" + file + "'])", "arrayMap(x -> `file`(x), ['" + file + "'])", "`FILE`('" + file + "')", "file('" + file + "', 'else')"} {
-		list = append(list, "SELECT "+expression)
-	}
-	return list
 }
