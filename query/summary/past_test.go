@@ -20,7 +20,7 @@ import (
 )
 
 // newReader returns a Reader that remembers at once, where nothing rests in tests.
-func newReader(t *testing.T, pool *postgres.Pool) *Reader {
+func newReader(t testing.TB, pool *postgres.Pool) *Reader {
 	t.Helper()
 	r := New(pool, querytest.Door(t))
 	r.quiet = 0

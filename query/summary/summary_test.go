@@ -25,14 +25,14 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-func address(t *testing.T, text string) email.Address {
+func address(t testing.TB, text string) email.Address {
 	t.Helper()
 	a, err := email.Parse(text)
 	require.NoError(t, err)
 	return a
 }
 
-func newAccount(t *testing.T, pool *postgres.Pool) uuid.UUID {
+func newAccount(t testing.TB, pool *postgres.Pool) uuid.UUID {
 	t.Helper()
 	id := querytest.ID(t)
 	_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", id)
@@ -56,6 +56,22 @@ func newLink(t *testing.T, pool *postgres.Pool, account, magnet uuid.UUID, email
 		id, account, magnet, email, strings.ToLower(email), id.String(), created)
 	require.NoError(t, err)
 	return id
+}
+
+// storeLinks stores what querytest.Fill made events of, each link for the address that email returns for its number.
+func storeLinks(t testing.TB, pool *postgres.Pool, account uuid.UUID, filled querytest.Filled, email func(link int) string) {
+	t.Helper()
+	for _, magnet := range filled.Magnets {
+		_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
+		require.NoError(t, err)
+	}
+	links, err := pool.Unscoped().CopyFrom(context.Background(), pgx.Identifier{"access_links"},
+		[]string{"id", "account_id", "lead_magnet_id", "email", "email_key", "token"},
+		pgx.CopyFromSlice(len(filled.Links), func(i int) ([]any, error) {
+			return []any{filled.Links[i], account, filled.Magnets[i%len(filled.Magnets)], email(i), email(i), fmt.Sprint(account, i)}, nil
+		}))
+	require.NoError(t, err)
+	require.EqualValues(t, len(filled.Links), links)
 }
 
 // story stores events of one access link with readable times.
@@ -164,17 +180,7 @@ func TestAddressWithThousandsOfLinks(t *testing.T) {
 	pool, conn := querytest.Postgres(t), querytest.Conn(t)
 	account := newAccount(t, pool)
 	filled := querytest.Fill(t, conn, account, 5000, 50_000)
-	for _, magnet := range filled.Magnets {
-		_, err := pool.Unscoped().Exec(ctx, "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
-		require.NoError(t, err)
-	}
-	links, err := pool.Unscoped().CopyFrom(ctx, pgx.Identifier{"access_links"},
-		[]string{"id", "account_id", "lead_magnet_id", "email", "email_key", "token"},
-		pgx.CopyFromSlice(len(filled.Links), func(i int) ([]any, error) {
-			return []any{filled.Links[i], account, filled.Magnets[i%len(filled.Magnets)], "ann@example.com", "ann@example.com", fmt.Sprint(account, i)}, nil
-		}))
-	require.NoError(t, err)
-	require.EqualValues(t, 5000, links)
+	storeLinks(t, pool, account, filled, func(int) string { return "ann@example.com" })
 	got, err := newReader(t, pool).Read(ctx, account, address(t, "ann@example.com"), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, got.TotalLinks)
@@ -215,6 +221,19 @@ func TestPlan(t *testing.T) {
 	require.NotContains(t, none, "Granules", "of months without events nothing is read")
 	none = explain(t, account, viewsBefore(begun.AddDate(-20, 0, 0), 10))
 	require.NotContains(t, none, "Granules")
+}
+
+// What a summary truly reads, by the server's count of rows: of an account's 40,000 sessions (a row each and kind of
+// event), those of the links asked for. A granule has 1,024.
+func TestRowsRead(t *testing.T) {
+	t.Parallel()
+	conn, door := querytest.Alone(t)
+	account := querytest.ID(t)
+	filled := querytest.Fill(t, conn, account, 2000, 400_000)
+	querytest.Fill(t, conn, querytest.ID(t), 2000, 400_000)
+	rows := querytest.RowsRead(t, door, account, Views(filled.Links[100:103]))
+	require.LessOrEqual(t, rows, uint64(6*1024))
+	require.Positive(t, rows)
 }
 
 // explain returns how a statement is answered.

@@ -1,0 +1,42 @@
+package querytest
+
+import (
+	"context"
+	"testing"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/query/scope"
+)
+
+// Alone returns a connection and a door to a server of the test's own, migrated: for tests of what statements read,
+// which depends on everything that is stored.
+func Alone(t testing.TB) (driver.Conn, *scope.ClickHouse) {
+	t.Helper()
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	require.NoError(t, server.Start(context.Background()))
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	c := clickhouse.Config{URL: server.URL()}
+	_, err := clickhouse.Migrate(context.Background(), c)
+	require.NoError(t, err)
+	conn, err := clickhouse.Open(c, 4)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	door, err := scope.Open(c, Limits())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, door.Close()) })
+	return conn, door
+}
+
+// RowsRead runs a statement for an account and returns how many rows the server read for it, of tables and projections.
+func RowsRead(t testing.TB, door *scope.ClickHouse, account uuid.UUID, s scope.Statement) (rows uint64) {
+	t.Helper()
+	ctx := native.Context(context.Background(), native.WithProgress(func(p *native.Progress) { rows += p.Rows }))
+	require.NoError(t, door.Query(ctx, account, s, func(scope.Row) error { return nil }))
+	return rows
+}

@@ -1,0 +1,29 @@
+package summary
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/query/querytest"
+)
+
+// BenchmarkRead is the summary of an address with 1,000 of an account's 5,000 links, which have 800,000 events.
+func BenchmarkRead(b *testing.B) {
+	pool, conn := querytest.Postgres(b), querytest.Conn(b)
+	r, account := newReader(b, pool), newAccount(b, pool)
+	filled := querytest.Fill(b, conn, account, 5000, 800_000)
+	storeLinks(b, pool, account, filled, func(link int) string {
+		if link < 1000 {
+			return "ann@example.com"
+		}
+		return "bob@example.com"
+	})
+	ann := address(b, "ann@example.com")
+	b.ReportAllocs()
+	for b.Loop() {
+		got, err := r.Read(b.Context(), account, ann, nil)
+		require.NoError(b, err)
+		require.EqualValues(b, 1000, got.TotalLinks)
+	}
+}
