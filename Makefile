@@ -117,6 +117,8 @@ unit: web-test ## Run the tests alone (after `make build`)
 	@# each time here; RAPID_SEED=0 lets them try something new.
 	@RAPID_SEED=$${RAPID_SEED:-1} go test -race -timeout 40m $$(go list ./... | grep -vE '^lodestone/(($(UNCACHED))(/|$$)|($(UNRACED))$$)')
 	@RAPID_SEED=$${RAPID_SEED:-1} go test -timeout 40m $(patsubst %,./%,$(subst |, ,$(UNRACED)))
+	@# Pools forget at random under the race detector.
+	@go test -timeout 40m -run '^TestNothingIsAllocated' ./ingest/collector
 	@go test -count=1 -timeout 40m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
 
 chaos: ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")

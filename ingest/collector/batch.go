@@ -22,17 +22,39 @@ type batch struct {
 	arrived  time.Time // when the request was complete
 	records  []producer.Record
 	arena    []byte // holds the records' keys and values
-	large    bool   // is one of those for large bodies
+	class    class  // of the body
 	rejected []rejection
 	bots     int
 	unhashed int
 }
 
-// The memory that a batch keeps for its next request. Small ones are by the thousand, so they keep little.
+// class is about how large a body is announced to be. Batches of each have a pool, so that what is large stays with few.
+type class int
+
 const (
-	keptArena      = 4 << 10
-	keptLargeArena = 256 << 10
+	small  class = iota // of one event, or some
+	medium              // of tens
+	large               // beyond firstBytes
+	classes
 )
+
+// mediumBytes is where medium bodies begin: below, their records fit what a small one keeps.
+const mediumBytes = 2 << 10
+
+// keptArena is the memory that a batch keeps for its next request, by class. Small ones are by the thousand, so they
+// keep little. No class keeps more than what its requests take anyway while they wait for Kafka.
+var keptArena = [classes]int{4 << 10, 24 << 10, 256 << 10}
+
+func classOf(bytes int) class {
+	switch {
+	case bytes > firstBytes:
+		return large
+	case bytes > mediumBytes:
+		return medium
+	default:
+		return small
+	}
+}
 
 // space is what turning a body into records takes. It is given back before the wait for Kafka, so that a few of
 // them serve all requests, and stay in the processor's caches (BenchmarkCrowd).
@@ -49,14 +71,11 @@ type space struct {
 	hashes   *hashes
 }
 
-// begin returns the work space of a request, whose body may be announced to be large.
-func (c *Collector) begin(large bool) *batch {
-	pool := &c.batches
-	if large {
-		pool = &c.large
-	}
-	b := pool.Get().(*batch)
-	b.large = large
+// begin returns the work space of a request, whose body is announced to be so many bytes long, or -1.
+func (c *Collector) begin(bytes int) *batch {
+	size := classOf(bytes)
+	b := c.batches[size].Get().(*batch)
+	b.class = size
 	b.space = c.spaces.Get().(*space)
 	b.hashes.begin()
 	return b
@@ -83,11 +102,8 @@ func (c *Collector) end(b *batch) {
 	c.leaveSpace(b)
 	clear(b.records)
 	clear(b.rejected)
-	pool, kept := &c.batches, keptArena
-	if b.large {
-		pool, kept = &c.large, keptLargeArena
-	}
-	if cap(b.arena) > kept {
+	pool := &c.batches[b.class]
+	if cap(b.arena) > keptArena[b.class] {
 		b.arena = nil
 	}
 	*b = batch{records: b.records[:0], arena: b.arena[:0], rejected: b.rejected[:0]}

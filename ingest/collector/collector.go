@@ -49,9 +49,8 @@ type Collector struct {
 	limit     *addressLimit
 	tokens    *Tokens
 	server    *fasthttp.Server
-	batches   sync.Pool // of *batch
-	large     sync.Pool // of *batch, for bodies beyond firstBytes
-	spaces    sync.Pool // of *space
+	batches   [classes]sync.Pool // of *batch
+	spaces    sync.Pool          // of *space
 
 	listener  *listener
 	open      atomic.Bool      // connections are accepted
@@ -95,8 +94,9 @@ func New(c Config, d Deps) (*Collector, error) {
 		metrics:   m,
 		failed:    make(chan error, 1),
 	}
-	col.batches.New = func() any { return new(batch) }
-	col.large.New = col.batches.New
+	for i := range col.batches {
+		col.batches[i].New = func() any { return new(batch) }
+	}
 	col.spaces.New = func() any { return &space{hashes: new(hashes)} }
 	col.base, col.giveUp = context.WithCancel(context.Background())
 	col.deadlines = deadline.New(col.base)

@@ -81,7 +81,7 @@ func (c *Collector) serveDoor(ctx *fasthttp.RequestCtx, d *door) {
 }
 
 func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door) {
-	b := c.begin(ctx.Request.Header.ContentLength() > firstBytes)
+	b := c.begin(ctx.Request.Header.ContentLength())
 	defer c.end(b)
 	raw, received := c.receive(ctx, b)
 	if !received {

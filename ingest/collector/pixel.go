@@ -29,7 +29,7 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		showPixel(ctx, fasthttp.StatusOK)
 		return
 	}
-	b := c.begin(false)
+	b := c.begin(0)
 	defer c.end(b)
 	b.arrived = ctx.Time()
 	s, v := c.sender(ctx)

@@ -80,6 +80,16 @@ func TestEncodingsCarryTheWholeEvent(t *testing.T) {
 	}
 }
 
+func TestNothingIsAllocatedToEncode(t *testing.T) { // not beside others: what they allocate would count
+	events := append(traffic(10), goldenEvents()["everything"])
+	buf := make([]byte, 0, 64<<10)
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		for i := range events {
+			buf = events[i].Append(buf[:0])
+		}
+	}))
+}
+
 func BenchmarkEncoding(b *testing.B) {
 	events := traffic(500)
 	for _, c := range encodings() {

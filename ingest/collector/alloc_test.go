@@ -1,0 +1,49 @@
+//go:build !race
+
+// Under the race detector a sync.Pool drops at random what it is given.
+
+package collector
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+
+	"lodestone/ingest/producer"
+)
+
+func TestNothingIsAllocatedToReadEvents(t *testing.T) {
+	c, token := newBare(t, sinkFunc(func([]producer.Record) {}))
+	for _, n := range []int{1, 3, 6, 10, 20, 40, 100, 500} {
+		t.Run(fmt.Sprintf("events=%d", n), func(t *testing.T) {
+			body := benchBody(benchEvent(token), n)
+			s, v := sender{receivedAt: c.deps.Now(), userAgent: []byte(benchAgent)}, visitor{}
+			require.Zero(t, testing.AllocsPerRun(1000, func() {
+				work := c.begin(len(body))
+				if no, refused := work.read(c, &eventsDoor, body, &s, &v); refused || len(work.records) != n {
+					t.Error(no)
+				}
+				c.end(work)
+			}))
+		})
+	}
+}
+
+// The network and Kafka are left out.
+func TestNothingIsAllocatedToAnswerARequest(t *testing.T) {
+	c, token := newBare(t, sinkFunc(func([]producer.Record) {}))
+	for _, n := range []int{1, 10, 100} {
+		t.Run(fmt.Sprintf("events=%d", n), func(t *testing.T) {
+			ctx := benchRequest(benchBody(benchEvent(token), n))
+			require.Zero(t, testing.AllocsPerRun(1000, func() {
+				ctx.Response.Reset()
+				c.serve(ctx)
+				if ctx.Response.StatusCode() != fasthttp.StatusAccepted {
+					t.Error(string(ctx.Response.Body()))
+				}
+			}))
+		})
+	}
+}
