@@ -33,12 +33,14 @@ type Engines struct {
 	TokenKeys string
 	Tokens    *token.Ring
 
-	dir        string
-	started    []service.Service // in the order of starting
-	clickhouse *engine.ClickHouse
-	postgres   *engine.Postgres
-	apache     *engine.ApacheKafka
-	broker     *Process
+	dir string
+	// equalPassword is that of an SQL user whom the bench adds to a ClickHouse that it starts (addEqualAnalyst).
+	equalPassword string
+	started       []service.Service // in the order of starting
+	clickhouse    *engine.ClickHouse
+	postgres      *engine.Postgres
+	apache        *engine.ApacheKafka
+	broker        *Process
 }
 
 func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err error) {
@@ -87,6 +89,10 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 		all.Go(func() error { return s.Start(ctx) })
 	}
 	if e.ClickHouseURL == "" {
+		var err error
+		if e.equalPassword, err = addEqualAnalyst(filepath.Join(e.dir, "clickhouse")); err != nil {
+			return err
+		}
 		e.clickhouse = engine.NewClickHouse(engine.ClickHouseOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
 		begin(e.clickhouse)
 	}

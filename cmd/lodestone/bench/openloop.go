@@ -3,34 +3,76 @@ package bench
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/service"
 )
 
-// openLoop calls ask for each number below n, whether or not earlier calls have returned, at random times with a mean of rate a
-// second, as people do who know nothing of each other. It returns how long each took from the time at which it was due, so that
-// waiting for others counts, or the first error.
-func openLoop(ctx context.Context, random *rand.Rand, rate float64, n int, ask func(ctx context.Context, number int) error) ([]time.Duration, error) {
-	took := make([]time.Duration, n)
-	asking, group := errgroup.WithContext(ctx)
-	due := time.Now()
-	for number := range n {
-		due = due.Add(time.Duration(random.ExpFloat64() / rate * float64(time.Second)))
-		if service.Sleep(group, time.Until(due)) != nil {
-			break // what ended it is among the errors, or is the caller's
+// openLoop is how requests come that wait for no answer: at random times (Poisson), several under way at once if they overlap. It
+// is for those of which there are tens a second; putUnderLoad is for thousands.
+type openLoop struct {
+	rate     float64 // mean, a second
+	requests int
+	seed     uint64
+}
+
+// openLoopIdle is how many connections a client of such a load keeps.
+const openLoopIdle = 64
+
+// dues returns when each request is due, counted from the beginning.
+func (o openLoop) dues() []time.Duration {
+	random := rand.New(rand.NewPCG(o.seed, 2))
+	all := make([]time.Duration, o.requests)
+	at := time.Duration(0)
+	for i := range all {
+		at += time.Duration(random.ExpFloat64() * float64(time.Second) / o.rate)
+		all[i] = at
+	}
+	return all
+}
+
+// answer is that to a request of an open loop, and how long it took from the time at which the request was due.
+type answer struct {
+	number int
+	took   time.Duration
+}
+
+// run calls ask with the number of each request, and returns when all are answered: the answers as they came, and the errors.
+func (o openLoop) run(ctx context.Context, ask func(ctx context.Context, number int) error) (answers []answer, failures []error, err error) {
+	var (
+		mu  sync.Mutex
+		all sync.WaitGroup
+	)
+	defer all.Wait()
+	begin := time.Now()
+	for number, after := range o.dues() {
+		due := begin.Add(after)
+		if wait := time.Until(due); wait > 0 {
+			if err := service.Sleep(ctx, wait); err != nil {
+				return nil, nil, err
+			}
 		}
-		at := due
-		asking.Go(func() error {
-			err := ask(group, number)
-			took[number] = time.Since(at)
-			return err
+		all.Go(func() {
+			err := ask(ctx, number)
+			took := time.Since(due)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failures = append(failures, err)
+				return
+			}
+			answers = append(answers, answer{number, took})
 		})
 	}
-	if err := asking.Wait(); err != nil {
-		return nil, err
+	all.Wait()
+	return answers, failures, ctx.Err()
+}
+
+func latenciesOf(answers []answer) *Latencies {
+	var all Latencies
+	for _, a := range answers {
+		all.Add(a.took)
 	}
-	return took, context.Cause(ctx)
+	return &all
 }

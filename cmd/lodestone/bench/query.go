@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +87,7 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 
 	stop := e.keepInserting(ctx, events, o.Rate)
 	defer func() { err = errors.Join(err, stop()) }()
-	lists := &lists{client: newListClient(served.address, served.key), rate: o.Asked, random: rand.New(rand.NewPCG(b.Seed, uint64(rows)))} //nolint:gosec // arrivals, to be repeated
+	lists := &lists{client: newListClient(served.address, served.key), rate: o.Asked, seed: b.Seed}
 	requests := o.Requests
 	if b.Quick {
 		requests = 1

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,8 +28,8 @@ const slowest = "slowest pair p50 ms"
 // lists asks for lists of events.
 type lists struct {
 	client *listClient
-	rate   float64 // requests a second, at random times
-	random *rand.Rand
+	rate   float64                    // requests a second, at random times
+	seed   uint64                     // of the times
 	took   map[string][]time.Duration // of all runs
 	paused int                        // where the next query after a pause is
 	sizes  int                        // of pages that were asked for
@@ -42,10 +42,7 @@ type listClient struct {
 }
 
 func newListClient(address, key string) *listClient {
-	const open = 64 // connections that wait for the next request; the default is two
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = open
-	return &listClient{&http.Client{Timeout: time.Minute, Transport: transport}, "http://" + address + "/api/v1/analytics", key}
+	return &listClient{&http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: openLoopIdle}}, "http://" + address + "/api/v1/analytics", key}
 }
 
 type listAnswer struct {
@@ -108,21 +105,21 @@ func (l *lists) newLists(n int) (queries []string) {
 
 // run asks for every query once, in this order and in an open loop. The same query may be there several times.
 func (l *lists) run(ctx context.Context, queries []string) (Sample, error) {
-	times, err := openLoop(ctx, l.random, l.rate, len(queries), func(ctx context.Context, number int) error {
+	l.seed++ // other times in each run
+	load := openLoop{rate: l.rate, requests: len(queries), seed: l.seed}
+	answers, failures, err := load.run(ctx, func(ctx context.Context, number int) error {
 		_, _, err := l.client.get(ctx, queries[number])
 		return err
 	})
-	if err != nil {
+	if err = errors.Join(append(failures, err)...); err != nil {
 		return nil, err
 	}
-	var all Latencies
 	l.took = map[string][]time.Duration{}
-	for i, t := range times {
-		all.Add(t)
-		l.took[queries[i]] = append(l.took[queries[i]], t)
+	for _, a := range answers {
+		l.took[queries[a.number]] = append(l.took[queries[a.number]], a.took)
 	}
 	s := Sample{}
-	s.AddLatencies(&all)
+	s.AddLatencies(latenciesOf(answers))
 	for _, q := range l.took {
 		slices.Sort(q)
 		s[slowest] = max(s[slowest], float64(q[len(q)/2])/float64(time.Millisecond))

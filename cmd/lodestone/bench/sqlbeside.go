@@ -1,0 +1,345 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/pkg/service"
+)
+
+// heavy are queries that take as much as the SQL user may have: the thread for seconds, and most of the memory.
+var heavy = []string{
+	"SELECT device, count(), uniqExact(access_link_id), sum(reading_ms) FROM sessions GROUP BY device",
+	"SELECT uniq(event_id), uniq(session_id), max(length(event_data)), sum(cityHash64(user_agent, event_data)) FROM events",
+	"SELECT access_link_id, count() AS n FROM events GROUP BY access_link_id ORDER BY n DESC LIMIT 10",
+	"SELECT event_id FROM events ORDER BY cityHash64(event_id) LIMIT 100",
+}
+
+const (
+	heavyAtOnce = 8 // as many as a user may
+	refusedRest = 250 * time.Millisecond
+
+	besideTime      = 10 * time.Second
+	besideRows      = 2_500_000 // more than the consumer stores meanwhile
+	besideWarm      = 500 * time.Millisecond
+	besideQuick     = 4  // how much shorter a quick run is
+	besideAsks      = 20 // lists of events a second
+	besideEqualRuns = 3
+	besideConns     = 8 // that send events to the collector, each the next one when the last is acknowledged
+
+	asked     = "heavy queries/s"
+	refused   = "refused queries/s"
+	failed    = "failed requests"
+	collected = "collector events/s"
+)
+
+// beside measures how much the heaviest queries that the SQL user may ask slow down everything else: the consumer, which empties
+// a topic, the collector, which fills it, and the list of events, which is asked for meanwhile. It does so twice: as the profile is,
+// and with queries that share the processors as equals, which is what a server has that may not set priorities.
+func (s *sqlBench) beside(ctx context.Context) error {
+	equal, err := s.equalAnalyst()
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.besideCase(ctx, "sql/beside", "", s.analyst, s.b.Runs),
+		s.besideCase(ctx, "sql/beside equals", ", which have the priority of everything else", equal, min(besideEqualRuns, s.b.Runs)))
+}
+
+func (s *sqlBench) besideCase(ctx context.Context, name, how, door string, runs int) error {
+	w := besideWindow{sqlBench: s, long: besideTime, rows: besideRows}
+	if s.b.Quick {
+		w.long, w.rows = w.long/besideQuick, w.rows/besideQuick
+	}
+	answered, done := 0.0, 0
+	return s.b.Measure(ctx, Case{
+		Name: name, Runs: runs,
+		Title: fmt.Sprintf("the consumer at its fastest, the collector from %d connections, and GET /analytics, %d a second, beside %d heavy SQL queries at a time%s, and without", besideConns, besideAsks, heavyAtOnce, how),
+		Targets: []Target{
+			{What: "≥ 70 % of the consumer's throughput", Value: Rate, Against: "alone", AtLeast: 0.7},
+			{What: "≥ 70 % of the collector's throughput", Value: collected, Against: "alone", AtLeast: 0.7},
+			{What: "p99 ≤ 2.5 × that alone", Value: Latency(0.99), Against: "alone", AtMost: 2.5},
+		},
+		Sides: []Side{
+			{Name: "beside SQL", Run: func(ctx context.Context) (Sample, error) {
+				team := newAnalysts(heavyAtOnce, func(ctx context.Context, query string) error { return s.ask(ctx, door, query) })
+				sample, err := w.run(ctx, team)
+				if err != nil {
+					return nil, err
+				}
+				if reasons := team.reasons(); reasons != "" {
+					s.b.Sayf("%s: refused %s", name, reasons)
+				}
+				done++
+				if answered += sample[asked]; answered == 0 && done == runs && !s.b.Quick {
+					return nil, fmt.Errorf("no heavy query was answered in %d runs of %v, so that nothing is known of what they do; in the last, refused: %s",
+						runs, w.long, cmp.Or(team.reasons(), "none"))
+				}
+				return sample, nil
+			}},
+			{Name: "alone", Run: func(ctx context.Context) (Sample, error) { return w.run(ctx, newAnalysts(0, nil)) }},
+		},
+		Show: []string{Rate, collected, collectorP99, Latency(0.5), Latency(0.9), Latency(0.99), failed, asked, refused},
+	})
+}
+
+// besideWindow is a run of this case: how long it is measured, and how much waits in Kafka.
+type besideWindow struct {
+	*sqlBench
+	long time.Duration
+	rows int64
+}
+
+// run puts everything under load.
+func (w besideWindow) run(ctx context.Context, team *analysts) (sample Sample, err error) {
+	if err := w.e.remakeTopics(ctx, w.b, upPartitions); err != nil {
+		return nil, err
+	}
+	if err := w.e.fill(ctx, w.b.Seed+1, w.rows); err != nil {
+		return nil, err
+	}
+	listen, err := FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	collector, err := w.b.Lodestone(ctx, w.e, "collector", "COLLECTOR_LISTEN="+listen, "SPOOL_DIR="+filepath.Join(w.e.dir, "spool"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, collector.Stop(context.WithoutCancel(ctx))) }()
+	team.start(ctx)
+	defer func() {
+		team.stop()
+		err = errors.Join(err, w.awaitNoQueries(context.WithoutCancel(ctx)))
+	}()
+	consumer, err := w.b.Lodestone(ctx, w.e, "consumer", "CONSUMER_GROUP=bench-"+uuid.NewString())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, consumer.Stop(context.WithoutCancel(ctx))) }()
+	return w.measure(ctx, consumer, listen, team)
+}
+
+// measure begins when the consumer has stored its first block.
+func (w besideWindow) measure(ctx context.Context, consumer *Process, collector string, team *analysts) (Sample, error) {
+	rows := pace{began: time.Now()}
+	stored := func() (float64, error) { return metric(ctx, consumer.Admin, "lodestone_consumer_rows_total") }
+	if err := await(ctx, startPatience, func() (bool, error) {
+		n, err := stored()
+		return n > 0, err
+	}); err != nil {
+		return nil, fmt.Errorf("wait for the first rows: %w", err)
+	}
+	m := newMessages(w.b.Seed, w.e.Tokens)
+	load := loadOptions{address: collector, connections: besideConns, seed: w.b.Seed, request: func(int) request { return m.one() }}
+	var (
+		under    measured
+		lists    []answer
+		failures []error
+	)
+	begin := time.Now()
+	answeredBefore, refusedBefore := team.counts()
+	all, loadCtx := errgroup.WithContext(ctx)
+	all.Go(func() (err error) {
+		under, err = putUnderLoad(loadCtx, load, besideWarm, w.long-besideWarm)
+		return err
+	})
+	all.Go(func() (err error) {
+		asks := openLoop{rate: besideAsks, requests: int(besideAsks * w.long.Seconds()), seed: w.b.Seed}
+		lists, failures, err = asks.run(loadCtx, func(ctx context.Context, _ int) error { return w.get(ctx, "/api/v1/analytics?per_page=20") })
+		return err
+	})
+	all.Go(func() error {
+		for time.Since(begin) < w.long {
+			n, err := stored()
+			if err != nil {
+				return err
+			}
+			rows.add(time.Now(), n)
+			if err := service.Sleep(loadCtx, lookInterval); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := all.Wait(); err != nil {
+		return nil, err
+	}
+	took := time.Since(begin).Seconds()
+	answered, refusals := team.counts()
+	if rows.lastRows >= float64(w.rows) {
+		w.b.Sayf("sql/beside: the consumer had stored everything after %v of %v", rows.last.Sub(begin).Round(time.Millisecond), w.long)
+	}
+	s := Sample{
+		Rate: rows.rate(), collected: under.sample()[Rate], collectorP99: under.sample()[Latency(0.99)], failed: float64(len(failures)),
+		asked: float64(answered-answeredBefore) / took, refused: float64(refusals-refusedBefore) / took,
+	}
+	s.AddLatencies(latenciesOf(lists))
+	return s, nil
+}
+
+// equalUser is the SQL user but for its priority: as it is where the server may not set one.
+const equalUser = `<clickhouse>
+  <profiles><bench_equal><profile>analyst</profile><os_thread_priority>0</os_thread_priority></bench_equal></profiles>
+  <users>
+    <bench_equal>
+      <password_sha256_hex>%x</password_sha256_hex>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>bench_equal</profile>
+      <quota>analyst</quota>
+      <grants><query>GRANT SELECT ON analytics.*</query></grants>
+    </bench_equal>
+  </users>
+</clickhouse>
+`
+
+const equalName = "bench_equal"
+
+// addEqualAnalyst makes that user of a ClickHouse that is not started yet, and returns its password.
+func addEqualAnalyst(clickhouseDir string) (password string, err error) {
+	password = rand.Text()
+	dir := filepath.Join(clickhouseDir, "users.d")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return password, os.WriteFile(filepath.Join(dir, equalName+".xml"), fmt.Appendf(nil, equalUser, sha256.Sum256([]byte(password))), 0o600)
+}
+
+// equalAnalyst is the address of that user.
+func (s *sqlBench) equalAnalyst() (string, error) {
+	door, err := url.Parse(s.analyst)
+	if err != nil {
+		return "", err
+	}
+	door.User = url.UserPassword(equalName, s.e.equalPassword)
+	return door.String(), nil
+}
+
+// awaitNoQueries waits until ClickHouse has given up the queries of analysts who went away: the next run is to begin without.
+func (s *sqlBench) awaitNoQueries(ctx context.Context) error {
+	if err := await(ctx, drainPatience, func() (bool, error) {
+		var running uint64
+		err := s.store.QueryRow(ctx, "SELECT count() FROM system.processes WHERE user != currentUser()").Scan(&running)
+		return running == 0, err
+	}); err != nil {
+		return fmt.Errorf("wait for the SQL user's queries to end: %w", err)
+	}
+	return nil
+}
+
+// pace tells how fast a number grows that grows in steps: from one step to another, or, if there is one only, from began.
+type pace struct {
+	began, first, last  time.Time
+	firstRows, lastRows float64
+}
+
+func (p *pace) add(now time.Time, rows float64) {
+	if rows == p.lastRows {
+		return
+	}
+	if p.first.IsZero() && p.lastRows > 0 {
+		p.first, p.firstRows = now, rows
+	}
+	p.last, p.lastRows = now, rows
+}
+
+// rate is by the second; 0 if there was no step.
+func (p *pace) rate() float64 {
+	if p.last.IsZero() {
+		return 0
+	}
+	if p.first.IsZero() || !p.last.After(p.first) {
+		return p.lastRows / p.last.Sub(p.began).Seconds()
+	}
+	return (p.lastRows - p.firstRows) / p.last.Sub(p.first).Seconds()
+}
+
+// analysts ask heavy queries, each one after another.
+type analysts struct {
+	n    int
+	ask  func(ctx context.Context, query string) error
+	quit context.CancelFunc
+	all  sync.WaitGroup
+
+	mu       sync.Mutex
+	answered int
+	refused  map[string]int // by reason
+}
+
+func newAnalysts(n int, ask func(context.Context, string) error) *analysts {
+	return &analysts{n: n, ask: ask, refused: map[string]int{}}
+}
+
+func (a *analysts) start(ctx context.Context) {
+	ctx, a.quit = context.WithCancel(ctx)
+	for first := range a.n {
+		a.all.Go(func() { a.work(ctx, first) })
+	}
+}
+
+// stop ends them in the middle of what they ask.
+func (a *analysts) stop() {
+	a.quit()
+	a.all.Wait()
+}
+
+func (a *analysts) work(ctx context.Context, first int) {
+	for i := first; ctx.Err() == nil; i++ {
+		err := a.ask(ctx, heavy[i%len(heavy)])
+		if err != nil && ctx.Err() != nil {
+			return
+		}
+		a.count(err)
+		if err != nil && service.Sleep(ctx, refusedRest) != nil {
+			return
+		}
+	}
+}
+
+func (a *analysts) count(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch refused, ok := errors.AsType[*refusal](err); {
+	case err == nil:
+		a.answered++
+	case ok:
+		a.refused[refused.reason]++
+	default:
+		a.refused[err.Error()]++
+	}
+}
+
+// counts returns how many queries were answered and refused so far.
+func (a *analysts) counts() (answered, refused int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, n := range a.refused {
+		refused += n
+	}
+	return a.answered, refused
+}
+
+// reasons lists why queries were refused, and how often; "" if none was.
+func (a *analysts) reasons() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var texts []string
+	for _, reason := range slices.Sorted(maps.Keys(a.refused)) {
+		texts = append(texts, fmt.Sprintf("%d for %s", a.refused[reason], reason))
+	}
+	return strings.Join(texts, ", ")
+}
