@@ -129,25 +129,6 @@ func TestAnalystOfAnAccountSeesNoOther(t *testing.T) {
 	require.True(t, refused(status, text, nil), "what a later release shows is not for scoped users until they are given it: %s", text)
 }
 
-func TestLimitsOfTheAnalyst(t *testing.T) {
-	t.Parallel()
-	a := newAnalytics(t, nil)
-	for sql, why := range map[string]string{
-		"SELECT number FROM numbers(2000000)":                                                          "TOO_MANY_ROWS",
-		"SELECT count() FROM numbers(100000000000) WHERE NOT ignore(number)":                           "TOO_MANY_ROWS",
-		"SELECT groupArray(number) FROM numbers(900000000)":                                            "MEMORY_LIMIT",
-		"SELECT count() FROM numbers(1000000) WHERE NOT ignore(number) SETTINGS max_rows_to_read = 10": "TOO_MANY_ROWS",
-	} {
-		status, text := a.ask(a.all+"&wait_end_of_query=1", sql)
-		require.GreaterOrEqual(t, status, 400, sql)
-		require.Contains(t, text, why, sql)
-	}
-	require.Equal(t, "60 600 20000000000\n3600 10000 20000000000", strings.ReplaceAll(a.must(a.own,
-		"SELECT duration, max_queries, (SELECT max(max_read_rows) FROM system.quota_limits WHERE quota_name = 'analyst') FROM system.quota_limits WHERE quota_name = 'analyst' ORDER BY duration"), "\t", " "))
-	require.Equal(t, "8", a.must(a.all, "SELECT getSetting('max_concurrent_queries_for_user')"))
-	require.Equal(t, "19", a.must(a.all, "SELECT getSetting('os_thread_priority')"))
-}
-
 // As Grafana's plugin and programs in Go connect, with the settings that they send.
 func TestAnalystByDriver(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,130 @@
+package clickhouse_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A user like the analyst, but for limits that take hundreds of gigabytes to read, or gigabytes of disk, to hit.
+const lowered = `<clickhouse>
+  <profiles><lowered>
+    <profile>analyst</profile>
+    <max_bytes_to_read>1000000</max_bytes_to_read>
+    <max_bytes_before_external_group_by>1000000</max_bytes_before_external_group_by>
+    <max_temporary_data_on_disk_size_for_query>1000000</max_temporary_data_on_disk_size_for_query>
+  </lowered></profiles>
+  <users><lowered><password>low</password><networks><ip>127.0.0.1</ip></networks><profile>lowered</profile><quota>analyst</quota></lowered></users>
+</clickhouse>
+`
+
+// far is a statement that reads few enough rows, but takes minutes.
+const far = "SELECT count() FROM numbers(900000000) WHERE NOT ignore(SHA512(toString(number)))"
+
+// Every limit is hit, but for two that refuse nothing: os_thread_priority, which is the system's to keep, and max_threads,
+// which nobody may raise (see escapes).
+func TestLimitsOfTheAnalyst(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, map[string]string{"users.d/lowered.xml": lowered})
+	u, err := url.Parse(a.all)
+	require.NoError(t, err)
+	u.User = url.UserPassword("lowered", "low")
+	low := u.String()
+	for _, c := range []struct{ address, sql, code, says string }{
+		{a.all, "SELECT number FROM numbers(1000001) FORMAT Null", "396", "max rows"},
+		{a.all, "SELECT repeat('x', 1000 + number % 2) FROM numbers(300000) FORMAT Null", "396", "max bytes"},
+		{a.all, "SELECT count() FROM numbers(1000000001) WHERE NOT ignore(number)", "158", "max_rows_to_read"},
+		{a.all, "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number) SETTINGS max_rows_to_read = 10", "158", "max_rows_to_read"},
+		{low, "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number)", "307", "max bytes"},
+		{low, "SELECT SHA512(toString(number)) AS hash, count() FROM numbers(100000) GROUP BY hash FORMAT Null SETTINGS max_block_size = 10000", "396", "temporary"},
+		{a.all, "SELECT groupArray(number) FROM numbers(900000000) FORMAT Null", "241", "512.00 MiB"},
+		{a.all, far + " SETTINGS max_execution_time = 1", "159", "TIMEOUT_EXCEEDED"},
+	} {
+		status, text := a.ask(c.address+"&wait_end_of_query=1", c.sql)
+		require.GreaterOrEqual(t, status, 400, c.sql)
+		require.True(t, strings.HasPrefix(text, "Code: "+c.code+"."), "%s: %s", c.sql, text)
+		require.Contains(t, text, c.says, c.sql)
+	}
+	for setting, value := range map[string]string{
+		"max_execution_time": "30", "max_bytes_to_read": "200000000000", "max_temporary_data_on_disk_size_for_query": "268435456", "os_thread_priority": "19", "max_threads": "1",
+	} {
+		require.Equal(t, value, a.must(a.all, "SELECT toString(getSetting('"+setting+"'))"), setting)
+	}
+	require.Equal(t, "60 600 240 0\n3600 10000 3600 20000000000", strings.ReplaceAll(a.must(a.own,
+		"SELECT duration, max_queries, max_execution_time, ifNull(max_read_rows, 0) FROM system.quota_limits WHERE quota_name = 'analyst' ORDER BY duration"), "\t", " "))
+}
+
+// hold runs a statement in the background until the test ends.
+func (a *analytics) hold(address, sql string) {
+	a.t.Helper()
+	req, err := http.NewRequestWithContext(a.t.Context(), http.MethodPost, address+"&max_execution_time=120&cancel_http_readonly_queries_on_client_close=1", strings.NewReader(sql))
+	require.NoError(a.t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+		if err == nil { // the test's end is one
+			_ = resp.Body.Close()
+		}
+	}()
+	a.t.Cleanup(func() { <-done })
+}
+
+// awaits waits until a condition on the analyst's running queries holds.
+func (a *analytics) awaits(condition string) {
+	a.t.Helper()
+	require.Eventually(a.t, func() bool {
+		return a.must(a.own, "SELECT "+condition+" FROM system.processes WHERE user = 'analyst'") == "1"
+	}, time.Minute, 10*time.Millisecond)
+}
+
+func TestAnalystRunsEightQueriesAtATime(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	for range 8 {
+		a.hold(a.all, far)
+	}
+	a.awaits("count() = 8")
+	_, text := a.ask(a.all, "SELECT 1")
+	require.True(t, strings.HasPrefix(text, "Code: 202."), text)
+	a.must(a.scoped, "SELECT 1") // another user's
+}
+
+func TestMemoryOfAnAnalystIsThatOfAllItsQueries(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	const half = "SELECT length(groupArray(number)) FROM numbers(16000000)" // 128 MiB, and 256 more when the array has grown last
+	a.must(a.all, half)
+	a.hold(a.all, far+" AND number NOT IN (SELECT number + 1000000000 FROM numbers(10000000))") // its set stays as long as it runs
+	a.awaits("sum(memory_usage) > 250000000 AND sum(read_rows) > 10000000")
+	_, text := a.ask(a.all, half)
+	require.True(t, strings.HasPrefix(text, "Code: 241."), text)
+	require.Contains(t, text, "User memory limit exceeded")
+	a.must(a.scoped, half)
+}
+
+func TestQuotaOfTheAnalyst(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	text, n := "", 0
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for ; n <= 1200 && text == ""; n++ { // a minute may end meanwhile, and another quota begin
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.all, strings.NewReader("SELECT count() FROM numbers(1) FORMAT Null"))
+		require.NoError(t, err)
+		resp, err := client.Do(req)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		text = string(body)
+	}
+	require.Greater(t, n, 600)
+	require.True(t, strings.HasPrefix(text, "Code: 201."), text)
+	require.Equal(t, "1", a.must(a.scoped, "SELECT 1"), "another user has a quota of its own")
+}
