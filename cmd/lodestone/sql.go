@@ -210,7 +210,7 @@ func (c *sqlClient) save(ctx context.Context, query, format, path string) (err e
 			_ = os.Remove(f.Name()) // the error that counts is the first one
 		}
 	}()
-	if err := errors.Join(c.write(ctx, query, format, f), f.Close()); err != nil {
+	if err := errors.Join(c.write(ctx, query, format, f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
