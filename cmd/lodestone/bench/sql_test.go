@@ -90,7 +90,7 @@ func TestRefusalsAreCountedByTheirReason(t *testing.T) {
 		})
 		require.Empty(t, team.reasons())
 		team.start(t.Context())
-		time.Sleep(time.Minute) // of the bubble's clock
+		require.NoError(t, service.Sleep(t.Context(), time.Minute)) // of the bubble's clock
 		team.stop()
 		require.Equal(t, heavy, asked, "one after another")
 		answered, refused := team.counts()
