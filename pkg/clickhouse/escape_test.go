@@ -2,6 +2,7 @@ package clickhouse_test
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"regexp"
 	"slices"
@@ -147,10 +148,8 @@ func TestEveryTableFunctionIsTried(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, nil)
 	harmless := strings.Fields("SQLStandardValues values fuzzJSON fuzzQuery generateRandom generateSeries generate_series null numbers numbers_mt primes zeros zeros_mt")
-	tried := strings.Join(escapes("/x", "127.0.0.1:1", uuid.Nil.String()), "\n")
-	for sql := range odd("/x") {
-		tried += "\n" + sql
-	}
+	statements := slices.AppendSeq(escapes("/x", "127.0.0.1:1", uuid.Nil.String()), maps.Keys(odd("/x")))
+	tried := strings.Join(statements, "\n")
 	for name := range strings.Lines(a.must(a.own, "SELECT name FROM system.table_functions")) {
 		name = strings.TrimSpace(name)
 		if !slices.Contains(harmless, name) && !strings.Contains(tried, " "+name+"(") {
@@ -242,17 +241,17 @@ func escapes(file, address, table string) []string {
 	} {
 		list = append(list, "SELECT * FROM "+call)
 	}
-	for _, function := range strings.Fields("s3 gcs oss cosn deltaLake deltaLakeS3 iceberg icebergS3 hudi paimon paimonS3") {
+	for function := range strings.FieldsSeq("s3 gcs oss cosn deltaLake deltaLakeS3 iceberg icebergS3 hudi paimon paimonS3") {
 		list = append(list, "SELECT * FROM "+function+"("+bucket+", 'key', 'secret')")
 	}
-	for _, function := range strings.Fields("s3Cluster deltaLakeCluster deltaLakeS3Cluster icebergCluster icebergS3Cluster hudiCluster paimonCluster paimonS3Cluster") {
+	for function := range strings.FieldsSeq("s3Cluster deltaLakeCluster deltaLakeS3Cluster icebergCluster icebergS3Cluster hudiCluster paimonCluster paimonS3Cluster") {
 		list = append(list, "SELECT * FROM "+function+"('trap', "+bucket+", 'key', 'secret')")
 	}
 	azure := "'http://" + address + "/account', 'container', 'path', 'account', 'a2V5'"
-	for _, function := range strings.Fields("azureBlobStorage deltaLakeAzure icebergAzure paimonAzure") {
+	for function := range strings.FieldsSeq("azureBlobStorage deltaLakeAzure icebergAzure paimonAzure") {
 		list = append(list, "SELECT * FROM "+function+"("+azure+")")
 	}
-	for _, function := range strings.Fields("azureBlobStorageCluster deltaLakeAzureCluster icebergAzureCluster paimonAzureCluster") {
+	for function := range strings.FieldsSeq("azureBlobStorageCluster deltaLakeAzureCluster icebergAzureCluster paimonAzureCluster") {
 		list = append(list, "SELECT * FROM "+function+"('trap', "+azure+")")
 	}
 	return list
