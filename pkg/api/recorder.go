@@ -1,11 +1,14 @@
 package api
 
 import (
-	"compress/gzip"
+	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // minGzip is the size from which an answer is compressed: below, it saves no packet.
@@ -68,14 +71,21 @@ func (o *recorder) compress(status int) {
 		h.Set("ETag", "W/"+tag)
 	}
 	if !o.head {
-		o.packer = gzip.NewWriter(sender(o.send))
+		o.packer = packers.Get().(*gzip.Writer)
+		o.packer.Reset(sender(o.send))
 	}
 }
+
+// packers are kept for the next answer: one takes most of a megabyte.
+var packers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
 
 // close ends an answer that is whole.
 func (o *recorder) close() {
 	if o.packer != nil {
 		_ = o.packer.Close() // a client that left needs no answer
+		o.packer.Reset(io.Discard)
+		packers.Put(o.packer)
+		o.packer = nil
 	}
 }
 

@@ -26,8 +26,9 @@ const lowered = `<clickhouse>
 // far is a statement that reads few enough rows, but takes minutes.
 const far = "SELECT count() FROM numbers(900000000) WHERE NOT ignore(SHA512(toString(number)))"
 
-// Every limit is hit, but for two that refuse nothing: os_thread_priority, which is the system's to keep, and max_threads,
-// which nobody may raise (see escapes).
+// Every limit is hit but those that refuse nothing, os_thread_priority, which is the system's to keep, and max_threads,
+// which nobody may raise (see escapes), and those of the quota that take minutes or hours of running to hit: they are
+// counted as the one that is hit.
 func TestLimitsOfTheAnalyst(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, map[string]string{"users.d/lowered.xml": lowered})
