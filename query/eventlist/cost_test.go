@@ -16,10 +16,7 @@ import (
 // others. A granule has 1,024. What goes on to the end, or sorts, reads all of the account's.
 func TestRowsRead(t *testing.T) {
 	t.Parallel()
-	conn, door := querytest.Alone(t)
-	account := querytest.ID(t)
-	filled := querytest.Fill(t, conn, account, 2000, 200_000)
-	querytest.Fill(t, conn, querytest.ID(t), 2000, 200_000)
+	door, account, filled := querytest.Alone(t, 2000, 200_000)
 	at := func(hour int) *time.Time {
 		t := time.Unix(querytest.Begin+int64(hour)*3600, 0).UTC()
 		return &t

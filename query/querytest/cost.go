@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -14,9 +13,9 @@ import (
 	"lodestone/query/scope"
 )
 
-// Alone returns a connection and a door to a server of the test's own, migrated: for tests of what statements read,
-// which depends on everything that is stored.
-func Alone(t testing.TB) (driver.Conn, *scope.ClickHouse) {
+// Alone returns a door to a server of the test's own, and an account there that Fill has given so many events, beside another
+// one with as many: for tests of what statements read, which depends on everything that is stored.
+func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Filled) {
 	t.Helper()
 	server := enginetest.NewClickHouse(t, t.TempDir())
 	require.NoError(t, server.Start(context.Background()))
@@ -24,13 +23,10 @@ func Alone(t testing.TB) (driver.Conn, *scope.ClickHouse) {
 	c := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(context.Background(), c)
 	require.NoError(t, err)
-	conn, err := clickhouse.Open(c, 4)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	door, err := scope.Open(c, Limits())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, door.Close()) })
-	return conn, door
+	conn, account := connTo(t, c), ID(t)
+	filled := Fill(t, conn, account, links, events)
+	Fill(t, conn, ID(t), links, events)
+	return doorTo(t, c), account, filled
 }
 
 // RowsRead runs a statement for an account and returns how many rows the server read for it, of tables and projections.

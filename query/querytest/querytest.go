@@ -38,7 +38,12 @@ func ClickHouse(t testing.TB) clickhouse.Config {
 // Conn returns a connection that sees everything.
 func Conn(t testing.TB) driver.Conn {
 	t.Helper()
-	conn, err := clickhouse.Open(ClickHouse(t), 4)
+	return connTo(t, ClickHouse(t))
+}
+
+func connTo(t testing.TB, c clickhouse.Config) driver.Conn {
+	t.Helper()
+	conn, err := clickhouse.Open(c, 4)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
 	return conn
@@ -52,7 +57,12 @@ func Limits() scope.Limits {
 // Door returns a door to the shared server.
 func Door(t testing.TB) *scope.ClickHouse {
 	t.Helper()
-	door, err := scope.Open(ClickHouse(t), Limits())
+	return doorTo(t, ClickHouse(t))
+}
+
+func doorTo(t testing.TB, c clickhouse.Config) *scope.ClickHouse {
+	t.Helper()
+	door, err := scope.Open(c, Limits())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, door.Close()) })
 	return door

@@ -227,10 +227,7 @@ func TestPlan(t *testing.T) {
 // event), those of the links asked for. A granule has 1,024.
 func TestRowsRead(t *testing.T) {
 	t.Parallel()
-	conn, door := querytest.Alone(t)
-	account := querytest.ID(t)
-	filled := querytest.Fill(t, conn, account, 2000, 400_000)
-	querytest.Fill(t, conn, querytest.ID(t), 2000, 400_000)
+	door, account, filled := querytest.Alone(t, 2000, 400_000)
 	rows := querytest.RowsRead(t, door, account, Views(filled.Links[100:103]))
 	require.LessOrEqual(t, rows, uint64(6*1024))
 	require.Positive(t, rows)

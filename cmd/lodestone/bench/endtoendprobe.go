@@ -133,7 +133,7 @@ func (p *probes) send(ctx context.Context) error {
 
 // look asks for the newest probes and notes those that it sees for the first time.
 func (p *probes) look(ctx context.Context) error {
-	answer, _, err := p.list.get(ctx, fmt.Sprintf("lead_magnet_id=%s&per_page=%d", p.magnet, probePage))
+	answer, err := p.list.get(ctx, fmt.Sprintf("lead_magnet_id=%s&per_page=%d", p.magnet, probePage))
 	if err != nil {
 		return fmt.Errorf("look for probes: %w", err)
 	}

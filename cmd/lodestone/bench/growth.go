@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // withinTwo is how many times as long a list may take with the most events as with the fewest.
@@ -21,16 +22,14 @@ func (r *Report) judged() []*Result {
 	}
 	slices.SortFunc(sizes, func(a, b *Result) int { return int(a.X - b.X) })
 	least, most := sizes[0].X, sizes[len(sizes)-1].X
+	rows := make([]string, len(sizes))
+	for i, s := range sizes {
+		rows[i] = fmt.Sprintf("%.0f", s.X)
+	}
 	growth := &Result{
 		Name:  "query/first page",
 		Title: fmt.Sprintf("GET /api/v1/analytics, from %s to %s events: the slowest beside the quickest", million(int64(least)), million(int64(most))),
-		Flags: "--query-rows ",
-	}
-	for i, s := range sizes {
-		if i > 0 {
-			growth.Flags += ","
-		}
-		growth.Flags += fmt.Sprintf("%.0f", s.X)
+		Flags: "--query-rows " + strings.Join(rows, ","),
 	}
 	for _, value := range []string{Latency(0.5), Latency(0.99)} {
 		if v, ok := grown(sizes, value); ok {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -67,6 +68,12 @@ func (o openLoop) run(ctx context.Context, ask func(ctx context.Context, number 
 	}
 	all.Wait()
 	return answers, failures, ctx.Err()
+}
+
+// runAll is run where every request has to be answered: it returns their errors as one.
+func (o openLoop) runAll(ctx context.Context, ask func(ctx context.Context, number int) error) ([]answer, error) {
+	answers, failures, err := o.run(ctx, ask)
+	return answers, errors.Join(append(failures, err)...)
 }
 
 func latenciesOf(answers []answer) *Latencies {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -55,13 +54,18 @@ type listAnswer struct {
 	} `json:"pagination"`
 }
 
-// get asks for a list and returns the answer and how long it took to arrive whole.
-func (c *listClient) get(ctx context.Context, query string) (answer listAnswer, took time.Duration, err error) {
-	body, took, err := get(ctx, c.http, c.base+"?"+query, c.key)
+// get asks for a list and returns the answer.
+func (c *listClient) get(ctx context.Context, query string) (answer listAnswer, err error) {
+	body, _, err := c.fetch(ctx, query)
 	if err != nil {
-		return answer, 0, err
+		return answer, err
 	}
-	return answer, took, json.Unmarshal(body, &answer)
+	return answer, json.Unmarshal(body, &answer)
+}
+
+// fetch asks for a list and returns the answer as it came, and how long it took to arrive whole.
+func (c *listClient) fetch(ctx context.Context, query string) ([]byte, time.Duration, error) {
+	return get(ctx, c.http, c.base+"?"+query, c.key)
 }
 
 // once asks for every query once, one at a time and each after a pause.
@@ -71,7 +75,7 @@ func (l *lists) once(ctx context.Context, queries []string, pause time.Duration)
 		if err := service.Sleep(ctx, pause); err != nil {
 			return nil, err
 		}
-		_, took, err := l.client.get(ctx, q)
+		_, took, err := l.client.fetch(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -107,11 +111,11 @@ func (l *lists) newLists(n int) (queries []string) {
 func (l *lists) run(ctx context.Context, queries []string) (Sample, error) {
 	l.seed++ // other times in each run
 	load := openLoop{rate: l.rate, requests: len(queries), seed: l.seed}
-	answers, failures, err := load.run(ctx, func(ctx context.Context, number int) error {
-		_, _, err := l.client.get(ctx, queries[number])
+	answers, err := load.runAll(ctx, func(ctx context.Context, number int) error {
+		_, _, err := l.client.fetch(ctx, queries[number])
 		return err
 	})
-	if err = errors.Join(append(failures, err)...); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	l.took = map[string][]time.Duration{}
@@ -141,13 +145,13 @@ func (l *lists) slowestOnes() string {
 
 // cursors returns queries that go on deep in the account's list.
 func (l *lists) cursors(ctx context.Context) (list []string, err error) {
-	first, _, err := l.client.get(ctx, "")
+	first, err := l.client.get(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	for _, share := range []float64{0.01, 0.5, 0.99} {
 		page := 1 + int64(share*float64(first.Pagination.Total))/20
-		answer, _, err := l.client.get(ctx, fmt.Sprintf("page=%d", page))
+		answer, err := l.client.get(ctx, fmt.Sprintf("page=%d", page))
 		if err != nil {
 			return nil, err
 		}
