@@ -46,6 +46,9 @@ func TestEveryProcessStarts(t *testing.T) {
 		out, err := host.command(t.Context(), "migrate").CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
+	status, text := get(t.Context(), host.sql+"/?query="+url.QueryEscape("SELECT max_requests FROM system.scheduler WHERE resource = 'query' AND type = 'inflight_limit'"))
+	require.Equal(t, 200, status, text)
+	require.Equal(t, "2", strings.TrimSpace(text), "two queries of SQL users run at a time")
 	for _, name := range ours[1:] {
 		host.place(name)
 	}
@@ -66,6 +69,7 @@ type host struct {
 	binary    string
 	replace   []string          // old and new addresses, in turn
 	listen    map[string]string // service and variable to an address of this machine
+	sql       string            // ClickHouse's HTTP address of a user who may do anything
 }
 
 func (h *host) startEngines() {
@@ -88,6 +92,7 @@ func (h *host) startEngines() {
 		})
 	}
 	h.replace = []string{"kafka:9092", kafka.Brokers()[0]}
+	h.sql = clickhouse.HTTPURL()
 	h.replaceURL("STACK_CLICKHOUSE_URL", clickhouse)
 	h.replaceURL("STACK_POSTGRES_URL", postgres)
 	h.listen = map[string]string{}

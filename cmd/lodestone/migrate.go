@@ -18,15 +18,16 @@ import (
 const migrateTimeout = 10 * time.Minute
 
 type migrateCommand struct {
-	Process    processConfig     `embed:""`
-	Postgres   postgres.Config   `embed:""`
-	ClickHouse clickhouse.Config `embed:""`
-	Kafka      kafka.Config      `embed:""`
-	Topics     kafka.TopicConfig `embed:""`
+	Process    processConfig             `embed:""`
+	Postgres   postgres.Config           `embed:""`
+	ClickHouse clickhouse.Config         `embed:""`
+	Workload   clickhouse.WorkloadConfig `embed:""`
+	Kafka      kafka.Config              `embed:""`
+	Topics     kafka.TopicConfig         `embed:""`
 }
 
 func (c *migrateCommand) check() error {
-	return validate(c.Postgres, c.ClickHouse, c.Kafka, c.Topics)
+	return validate(c.Postgres, c.ClickHouse, c.Workload, c.Kafka, c.Topics)
 }
 
 // Run brings everything up to date.
@@ -34,7 +35,10 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return migrate(ctx, c.Process.logger(), c.Postgres, c.ClickHouse, c.Kafka, c.Topics)
+	if err := migrate(ctx, c.Process.logger(), c.Postgres, c.ClickHouse, c.Kafka, c.Topics); err != nil || c.Workload.Queries == 0 {
+		return err
+	}
+	return clickhouse.MakeWorkload(ctx, c.ClickHouse, c.Workload.Queries)
 }
 
 // migrate brings the schemas up to date and makes the topics, while no other process does.

@@ -215,9 +215,10 @@ func escapes(file, address, table string) []string {
 		"OPTIMIZE TABLE lodestone.events", //nolint:misspell // the server spells it
 		"ATTACH TABLE lodestone.x", "DETACH VIEW analytics.events", "BACKUP DATABASE analytics TO Disk('default', 'x')", "CHECK TABLE lodestone.events",
 		"KILL QUERY WHERE 1 SYNC", "KILL MUTATION WHERE 1", "SYSTEM SHUTDOWN", "SYSTEM STOP MERGES lodestone.events", "SYSTEM RELOAD USERS", "SYSTEM DROP MARK CACHE", "SYSTEM FLUSH LOGS",
+		"CREATE WORKLOAD w IN all", "CREATE OR REPLACE WORKLOAD analyst IN all", "DROP WORKLOAD analyst", "CREATE RESOURCE r (QUERY)", "DROP RESOURCE query",
 		"GRANT SELECT ON *.* TO analyst", "SET readonly = 0", "SET max_memory_usage = 0",
 		"SELECT 1 SETTINGS readonly = 2", "SELECT 1 SETTINGS max_memory_usage = 0", "SELECT 1 SETTINGS max_memory_usage_for_user = 0", "SELECT 1 SETTINGS max_rows_to_read = 0",
-		"SELECT 1 SETTINGS max_threads = 2", "SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 121", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0",
+		"SELECT 1 SETTINGS max_threads = 2", "SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 121", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0", "SELECT 1 SETTINGS workload = 'default'",
 		"SELECT 1 SETTINGS timeout_overflow_mode = 'break'", "SELECT 1 SETTINGS format_schema = 'x'", "SELECT 1 SETTINGS allow_introspection_functions = 1", "SELECT * FROM eval('SELECT 1') SETTINGS allow_experimental_eval_table_function = 1",
 		"SELECT addressToLine(1)", "SELECT getServerSetting('max_server_memory_usage'), * FROM system.server_settings",
 	}
@@ -225,6 +226,7 @@ func escapes(file, address, table string) []string {
 		"users", "roles", "grants", "quotas", "settings_profiles", "row_policies", "processes", "query_log", "parts", "parts_columns", "server_settings",
 		"merges", "disks", "storage_policies", "clusters", "macros", "metrics", "events", "errors", "text_log", "session_log", "replicas",
 		"stack_trace", "named_collections", "query_cache", "user_processes", "detached_parts", "remote_data_paths", "data_skipping_indices", "projections", "dictionaries", "mutations",
+		"workloads", "resources", "scheduler",
 	} {
 		list = append(list, "SELECT * FROM system."+table+" LIMIT 1 FORMAT JSON SETTINGS max_threads = 1")
 	}

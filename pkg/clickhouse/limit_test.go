@@ -1,15 +1,19 @@
 package clickhouse_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // A user like the analyst, but for limits that take hundreds of gigabytes to read, or gigabytes of disk, to hit.
@@ -54,6 +58,7 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 	}
 	for setting, value := range map[string]string{
 		"max_execution_time": "30", "max_bytes_to_read": "200000000000", "max_temporary_data_on_disk_size_for_query": "268435456", "os_thread_priority": "19", "max_threads": "1",
+		"workload": "analyst",
 	} {
 		require.Equal(t, value, a.must(a.all, "SELECT toString(getSetting('"+setting+"'))"), setting)
 	}
@@ -64,7 +69,12 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 // hold runs a statement in the background, at the longest until the test ends. What it was answered, if it was, can be received.
 func (a *analytics) hold(address, sql string) <-chan string {
 	a.t.Helper()
-	req, err := http.NewRequestWithContext(a.t.Context(), http.MethodPost, address+"&max_execution_time=120&cancel_http_readonly_queries_on_client_close=1", strings.NewReader(sql))
+	return a.holdUntil(a.t.Context(), address, sql)
+}
+
+func (a *analytics) holdUntil(ctx context.Context, address, sql string) <-chan string {
+	a.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"&max_execution_time=120", strings.NewReader(sql))
 	require.NoError(a.t, err)
 	answer := make(chan string, 1)
 	done := make(chan struct{})
@@ -91,21 +101,87 @@ func (a *analytics) awaits(condition string) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-func TestAnalystRunsEightQueriesAtATime(t *testing.T) {
+// queue makes the line in which SQL users' queries wait for as many places.
+func (a *analytics) queue(places int) {
+	a.t.Helper()
+	for _, statement := range clickhouse.Workload(places) {
+		a.must(a.own, statement)
+	}
+}
+
+// awaitsWaiting waits until so many queries wait in it.
+func (a *analytics) awaitsWaiting(n string) {
+	a.t.Helper()
+	require.Eventually(a.t, func() bool {
+		return a.must(a.own, "SELECT queue_length FROM system.scheduler WHERE resource = 'query' AND type = 'fifo'") == n
+	}, time.Minute, 10*time.Millisecond)
+}
+
+func TestQueriesOfAnalystsWaitTheirTurn(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, nil)
+	a.queue(2)
+	for range 2 {
+		a.hold(a.all, far)
+	}
+	a.awaits("count() = 2")
+	third := a.hold(a.scoped, "SELECT 'it is my turn'") // the line is one for all users
+	a.awaitsWaiting("1")
+	for range 31 {
+		a.hold(a.all, "SELECT 1")
+	}
+	a.awaitsWaiting("32")
+	_, text := a.ask(a.all, "SELECT 1")
+	require.True(t, strings.HasPrefix(text, "Code: 745."), text)
+	require.Contains(t, text, "max_waiting_queries")
+	a.must(a.own, "SELECT 1") // is not in line
+	a.awaits("count() = 2")
+
+	a.must(a.own, "KILL QUERY WHERE user = 'analyst' SYNC")
+	require.Equal(t, "it is my turn\n", <-third)
+	a.awaitsWaiting("0")
+}
+
+func TestWhereThereIsNoLineAnAnalystRunsEightQueriesAtATime(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	a.must(a.own, "DROP WORKLOAD analyst")
 	for range 8 {
 		a.hold(a.all, far)
 	}
-	a.awaits("countIf(position(query, 'SHA512') > 0) = 8")
+	a.awaits("count() = 8")
 	_, text := a.ask(a.all, "SELECT 1")
 	require.True(t, strings.HasPrefix(text, "Code: 202."), text)
 	a.must(a.scoped, "SELECT 1") // another user's
 }
 
+func TestQueryEndsWhenItsClientHasGone(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	a.holdUntil(ctx, a.all, far)
+	a.awaits("count() = 1")
+	leave()
+	a.awaits("count() = 0")
+}
+
+func TestWorkloadIsMadeAgainWithOtherNumbers(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	u, err := url.Parse(a.own)
+	require.NoError(t, err)
+	u.Scheme, u.Host, u.Path = "clickhouse", a.native, "/"+clickhouse.Database
+	for _, places := range []int{3, 1, 2} {
+		require.NoError(t, clickhouse.MakeWorkload(t.Context(), clickhouse.Config{URL: u.String()}, places))
+		require.Equal(t, strconv.Itoa(places), a.must(a.own, "SELECT max_requests FROM system.scheduler WHERE resource = 'query' AND type = 'inflight_limit'"))
+	}
+}
+
 func TestMemoryOfAnAnalystIsThatOfAllItsQueries(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, nil)
+	a.queue(2)
 	const half = "SELECT length(groupArray(number)) FROM numbers(16000000)" // 128 MiB, and 256 more when the array has grown last
 	a.must(a.all, half)
 	held := a.hold(a.all, far+" AND number NOT IN (SELECT number + 1000000000 FROM numbers(10000000))") // its set stays as long as it runs

@@ -50,6 +50,7 @@ func TestKilledClickHouseComesBackWithItsData(t *testing.T) {
 	require.Equal(t, child.Restarted, (<-events).Kind)
 	require.Equal(t, before, server.URL())
 	require.Equal(t, "1000", must(t, server.HTTPURL(), "SELECT count() FROM default.t"))
+	require.Equal(t, "1", must(t, server.HTTPURL(), "SELECT count() FROM system.workloads WHERE name = 'analyst'"), "SQL users' queries are in line again")
 }
 
 func TestClickHouseSurvivesFailedLogins(t *testing.T) {

@@ -31,7 +31,7 @@ var heavy = []string{
 }
 
 const (
-	heavyAtOnce = 8 // as many as a user may
+	heavyAtOnce = 8 // who ask at a time; how many of their queries run is ClickHouse's to say
 	refusedRest = 250 * time.Millisecond
 
 	besideTime      = 10 * time.Second
