@@ -35,7 +35,10 @@ func binary(t *testing.T) string {
 // replaced by those of engines at hand, and says that it is ready.
 func TestEveryProcessStarts(t *testing.T) {
 	t.Parallel()
-	p, variables := project(t)
+	_, variables := project(t)
+	variables["STACK_SQL_QUERIES"] = "7"
+	p, err := load(t.Context(), variables)
+	require.NoError(t, err)
 	host := &host{t: t, project: p, variables: variables, dir: t.TempDir(), binary: binary(t)}
 	host.startEngines()
 
@@ -48,7 +51,7 @@ func TestEveryProcessStarts(t *testing.T) {
 	}
 	status, text := get(t.Context(), host.sql+"/?query="+url.QueryEscape("SELECT max_requests FROM system.scheduler WHERE resource = 'query' AND type = 'inflight_limit'"))
 	require.Equal(t, 200, status, text)
-	require.Equal(t, "2", strings.TrimSpace(text), "two queries of SQL users run at a time")
+	require.Equal(t, "7", strings.TrimSpace(text), "queries of SQL users that run at a time")
 	for _, name := range ours[1:] {
 		host.place(name)
 	}

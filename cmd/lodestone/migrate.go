@@ -35,8 +35,22 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := migrate(ctx, c.Process.logger(), c.Postgres, c.ClickHouse, c.Kafka, c.Topics); err != nil || c.Workload.Queries == 0 {
+	log := c.Process.logger()
+	if err := migrate(ctx, log, c.Postgres, c.ClickHouse, c.Kafka, c.Topics); err != nil {
 		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
+	defer cancel()
+	unconfined, version, err := clickhouse.Unconfined(ctx, c.ClickHouse)
+	if err != nil {
+		return err
+	}
+	if unconfined {
+		log.Warn("SQL users of this ClickHouse can do more than read: it asks for no rights where PARALLEL WITH joins statements", "version", version,
+			"remedy", "update ClickHouse, to the versions in docs/sql.md")
+	}
+	if c.Workload.Queries == 0 {
+		return nil
 	}
 	return clickhouse.MakeWorkload(ctx, c.ClickHouse, c.Workload.Queries)
 }

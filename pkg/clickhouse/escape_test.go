@@ -218,7 +218,7 @@ func escapes(file, address, table string) []string {
 		"CREATE WORKLOAD w IN all", "CREATE OR REPLACE WORKLOAD analyst IN all", "DROP WORKLOAD analyst", "CREATE RESOURCE r (QUERY)", "DROP RESOURCE query",
 		"GRANT SELECT ON *.* TO analyst", "SET readonly = 0", "SET max_memory_usage = 0",
 		"SELECT 1 SETTINGS readonly = 2", "SELECT 1 SETTINGS max_memory_usage = 0", "SELECT 1 SETTINGS max_memory_usage_for_user = 0", "SELECT 1 SETTINGS max_rows_to_read = 0",
-		"SELECT 1 SETTINGS max_threads = 2", "SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 121", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0", "SELECT 1 SETTINGS workload = 'default'",
+		"SELECT 1 SETTINGS max_threads = 2", "SELECT 1 SETTINGS max_bytes_to_read = 0", "SELECT 1 SETTINGS max_execution_time = 121", "SELECT 1 SETTINGS max_result_bytes = 0", "SELECT 1 SETTINGS os_thread_priority = 0", "SELECT 1 SETTINGS workload = 'default'", "SELECT 1 SETTINGS use_concurrency_control = 0", "SELECT 1 SETTINGS cancel_http_readonly_queries_on_client_close = 0",
 		"SELECT 1 SETTINGS timeout_overflow_mode = 'break'", "SELECT 1 SETTINGS format_schema = 'x'", "SELECT 1 SETTINGS allow_introspection_functions = 1", "SELECT * FROM eval('SELECT 1') SETTINGS allow_experimental_eval_table_function = 1",
 		"SELECT addressToLine(1)", "SELECT getServerSetting('max_server_memory_usage'), * FROM system.server_settings",
 	}
@@ -257,4 +257,26 @@ func escapes(file, address, table string) []string {
 		list = append(list, "SELECT * FROM "+function+"('trap', "+azure+")")
 	}
 	return list
+}
+
+// Statements that PARALLEL WITH joins are executed without rights by ClickHouse before the versions that Confines knows. The library
+// does not know them.
+func TestAnalystJoinsNoStatements(t *testing.T) {
+	t.Parallel()
+	tr := newTrap(t)
+	a := newAnalytics(t, nil)
+	before := a.must(a.own, "SELECT name FROM system.databases ORDER BY name") + a.must(a.own, "SELECT name FROM system.tables WHERE database IN ('analytics', 'lodestone') ORDER BY name")
+	for _, user := range []string{a.all, a.scoped} {
+		for _, sql := range []string{
+			"CREATE DATABASE d", "CREATE VIEW analytics.v AS SELECT 1", "CREATE OR REPLACE VIEW analytics.events AS SELECT 1",
+			"CREATE DICTIONARY analytics.d (a UInt64) PRIMARY KEY a SOURCE(HTTP(url 'http://" + tr.Addr().String() + "/' format 'CSV')) LAYOUT(FLAT()) LIFETIME(0)",
+			"CREATE TABLE analytics.t (a Int8) ENGINE = Memory", "DROP VIEW analytics.events", "SELECT 1", "GRANT SELECT ON *.* TO analyst",
+		} {
+			status, text := a.ask(user, sql+" PARALLEL WITH "+strings.ReplaceAll(sql, " d", " d2"))
+			require.GreaterOrEqual(t, status, 400, "%s: %s", sql, text)
+			require.Regexp(t, `^Code: (62|497)\.`, text, sql)
+		}
+	}
+	require.Equal(t, before, a.must(a.own, "SELECT name FROM system.databases ORDER BY name")+a.must(a.own, "SELECT name FROM system.tables WHERE database IN ('analytics', 'lodestone') ORDER BY name"))
+	require.Zero(t, tr.connections.Load())
 }

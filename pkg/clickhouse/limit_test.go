@@ -57,7 +57,7 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 		require.Contains(t, text, c.says, c.sql)
 	}
 	for setting, value := range map[string]string{
-		"max_execution_time": "30", "max_bytes_to_read": "200000000000", "max_temporary_data_on_disk_size_for_query": "268435456", "os_thread_priority": "19", "max_threads": "1",
+		"max_execution_time": "60", "max_bytes_to_read": "200000000000", "max_temporary_data_on_disk_size_for_query": "268435456", "os_thread_priority": "19", "max_threads": "1",
 		"workload": "analyst",
 	} {
 		require.Equal(t, value, a.must(a.all, "SELECT toString(getSetting('"+setting+"'))"), setting)
@@ -112,8 +112,14 @@ func (a *analytics) queue(places int) {
 // awaitsWaiting waits until so many queries wait in it.
 func (a *analytics) awaitsWaiting(n string) {
 	a.t.Helper()
+	a.awaitsWaitingFor("query", n)
+}
+
+// awaitsWaitingFor waits until so many queries wait for a resource.
+func (a *analytics) awaitsWaitingFor(resource, n string) {
+	a.t.Helper()
 	require.Eventually(a.t, func() bool {
-		return a.must(a.own, "SELECT queue_length FROM system.scheduler WHERE resource = 'query' AND type = 'fifo'") == n
+		return a.must(a.own, "SELECT queue_length FROM system.scheduler WHERE type = 'fifo' AND resource = '"+resource+"'") == n
 	}, time.Minute, 10*time.Millisecond)
 }
 
@@ -144,8 +150,10 @@ func TestQueriesOfAnalystsWaitTheirTurn(t *testing.T) {
 
 func TestWhereThereIsNoLineAnAnalystRunsEightQueriesAtATime(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, nil)
-	a.must(a.own, "DROP WORKLOAD analyst")
+	a := newAnalytics(t, map[string]string{"users.d/free.xml": `<clickhouse>
+  <profiles><free><profile>analyst</profile><workload>nowhere</workload></free></profiles>
+  <users><analyst><profile>free</profile></analyst></users>
+</clickhouse>`})
 	for range 8 {
 		a.hold(a.all, far)
 	}
@@ -155,27 +163,73 @@ func TestWhereThereIsNoLineAnAnalystRunsEightQueriesAtATime(t *testing.T) {
 	a.must(a.scoped, "SELECT 1") // another user's
 }
 
+// ClickHouse lets these pass the line, and refuses them when it has run their subqueries: for those they wait for a thread.
+func TestNothingPassesTheLine(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	a.queue(1)
+	a.hold(a.all, far)
+	a.awaits("count() = 1")
+	for i, sql := range []string{
+		"SELECT (SELECT count() FROM numbers(100000) WHERE NOT ignore(number)) FROM system.processes",
+		"KILL QUERY WHERE (SELECT count() FROM numbers(100000) WHERE NOT ignore(number)) > 0 SYNC",
+	} {
+		a.hold(a.all, sql)
+		a.awaitsWaitingFor("cpu", strconv.Itoa(i+1))
+	}
+}
+
+func TestTimeInLineCounts(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	a.queue(1)
+	first := a.hold(a.all, far)
+	a.awaits("count() = 1")
+	late := make(chan string)
+	go func() {
+		_, text := a.ask(a.scoped+"&max_execution_time=1", "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number)")
+		late <- text
+	}()
+	a.awaitsWaiting("1")
+	a.awaits("max(elapsed) > 3")
+	a.must(a.own, "KILL QUERY WHERE user = 'analyst' SYNC")
+	<-first
+	require.Regexp(t, "^Code: 159.", <-late)
+}
+
 func TestQueryEndsWhenItsClientHasGone(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, nil)
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
+	a.queue(1)
 	a.holdUntil(ctx, a.all, far)
 	a.awaits("count() = 1")
+	a.holdUntil(ctx, a.all, far)
+	a.awaitsWaiting("1")
 	leave()
 	a.awaits("count() = 0")
+	a.awaitsWaiting("0") // it had its turn, and ended
 }
 
 func TestWorkloadIsMadeAgainWithOtherNumbers(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, nil)
+	a.queue(1)
+	a.hold(a.all, far) // what is asked goes on meanwhile
+	a.awaits("count() = 1")
+	waiting := a.hold(a.all, "SELECT 1")
+	a.awaitsWaiting("1")
 	u, err := url.Parse(a.own)
 	require.NoError(t, err)
 	u.Scheme, u.Host, u.Path = "clickhouse", a.native, "/"+clickhouse.Database
 	for _, places := range []int{3, 1, 2} {
-		require.NoError(t, clickhouse.MakeWorkload(t.Context(), clickhouse.Config{URL: u.String()}, places))
-		require.Equal(t, strconv.Itoa(places), a.must(a.own, "SELECT max_requests FROM system.scheduler WHERE resource = 'query' AND type = 'inflight_limit'"))
+		for range 2 {
+			require.NoError(t, clickhouse.MakeWorkload(t.Context(), clickhouse.Config{URL: u.String()}, places))
+		}
+		require.Equal(t, strings.Repeat(strconv.Itoa(places)+"\n", 2), a.must(a.own, "SELECT max_requests FROM system.scheduler WHERE type = 'inflight_limit'")+"\n")
 	}
+	require.Equal(t, "1\n", <-waiting)
 }
 
 func TestMemoryOfAnAnalystIsThatOfAllItsQueries(t *testing.T) {

@@ -26,17 +26,24 @@ func (c WorkloadConfig) Validate() error {
 // workloadWaiting is how many queries of SQL users wait: a few dashboards. Those beyond are refused.
 const workloadWaiting = 32
 
+func workloadSettings(queries int) string {
+	return fmt.Sprintf("SETTINGS max_concurrent_queries = %[1]d, max_waiting_queries = %[2]d, max_concurrent_threads = %[1]d", queries, workloadWaiting)
+}
+
 // Workload returns the statements, in their order, that put the queries of SQL users into a line, of which so many run at a time.
-// They can be repeated. Queries of other users are in none of ClickHouse's workloads, and nothing changes for them.
+// They can be repeated. Queries of other users are in none of ClickHouse's workloads, and nothing changes for them. Threads are
+// bounded as well, since ClickHouse gives some statements a way past the line: KILL QUERY, and what reads system.processes, of which
+// it refuses neither before it has run the subqueries.
 func Workload(queries int) []string {
 	return []string{
 		"CREATE OR REPLACE RESOURCE query (QUERY)",
+		"CREATE OR REPLACE RESOURCE cpu (MASTER THREAD, WORKER THREAD)",
 		"CREATE OR REPLACE WORKLOAD all",
-		fmt.Sprintf("CREATE OR REPLACE WORKLOAD analyst IN all SETTINGS max_concurrent_queries = %d, max_waiting_queries = %d", queries, workloadWaiting),
+		"CREATE OR REPLACE WORKLOAD analyst IN all " + workloadSettings(queries),
 	}
 }
 
-// MakeWorkload executes the statements of Workload.
+// MakeWorkload executes the statements of Workload, unless the line is as they make it.
 func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 	o, err := c.Options()
 	if err != nil {
@@ -44,6 +51,13 @@ func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 	}
 	db := native.OpenDB(o)
 	defer func() { err = errors.Join(err, db.Close()) }()
+	var made bool
+	if err := db.QueryRowContext(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries)).Scan(&made); err != nil {
+		return fmt.Errorf("look for ClickHouse's workload for SQL users: %w", err)
+	}
+	if made {
+		return nil
+	}
 	for _, statement := range Workload(queries) {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("make ClickHouse's workload for SQL users: %w", err)

@@ -34,15 +34,15 @@ const (
 	heavyAtOnce = 8 // who ask at a time; how many of their queries run is ClickHouse's to say
 	refusedRest = 250 * time.Millisecond
 
-	besideTime      = 10 * time.Second
-	besideRows      = 2_500_000 // more than the consumer stores meanwhile
-	besideWarm      = 500 * time.Millisecond
-	besideQuick     = 4  // how much shorter a quick run is
-	besideAsks      = 20 // lists of events a second
-	besideEqualRuns = 3
-	besideConns     = 8 // that send events to the collector, each the next one when the last is acknowledged
+	besideTime  = 10 * time.Second
+	besideRows  = 2_500_000 // more than the consumer stores meanwhile
+	besideWarm  = 500 * time.Millisecond
+	besideQuick = 4  // how much shorter a quick run is
+	besideAsks  = 20 // lists of events a second
+	besideConns = 8  // that send events to the collector, each the next one when the last is acknowledged
 
 	asked     = "heavy queries/s"
+	running   = "heavy queries running" // mean
 	refused   = "refused queries/s"
 	failed    = "failed requests"
 	collected = "collector events/s"
@@ -56,19 +56,19 @@ func (s *sqlBench) beside(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.besideCase(ctx, "sql/beside", "", s.analyst, s.b.Runs),
-		s.besideCase(ctx, "sql/beside equals", ", which have the priority of everything else", equal, min(besideEqualRuns, s.b.Runs)))
+	return errors.Join(s.besideCase(ctx, "sql/beside", "", s.analyst),
+		s.besideCase(ctx, "sql/beside equals", ", which have the priority of everything else", equal))
 }
 
-func (s *sqlBench) besideCase(ctx context.Context, name, how, door string, runs int) error {
+func (s *sqlBench) besideCase(ctx context.Context, name, how, door string) error {
 	w := besideWindow{sqlBench: s, long: besideTime, rows: besideRows}
 	if s.b.Quick {
 		w.long, w.rows = w.long/besideQuick, w.rows/besideQuick
 	}
-	answered, done := 0.0, 0
+	busy, done := 0.0, 0
 	return s.b.Measure(ctx, Case{
-		Name: name, Runs: runs,
-		Title: fmt.Sprintf("the consumer at its fastest, the collector from %d connections, and GET /analytics, %d a second, beside %d heavy SQL queries at a time%s, and without", besideConns, besideAsks, heavyAtOnce, how),
+		Name:  name,
+		Title: fmt.Sprintf("the consumer at its fastest, the collector from %d connections, and GET /analytics, %d a second, beside %d people who ask heavy SQL queries one after another%s, and without", besideConns, besideAsks, heavyAtOnce, how),
 		Targets: []Target{
 			{What: "≥ 70 % of the consumer's throughput", Value: Rate, Against: "alone", AtLeast: 0.7},
 			{What: "≥ 70 % of the collector's throughput", Value: collected, Against: "alone", AtLeast: 0.7},
@@ -85,15 +85,15 @@ func (s *sqlBench) besideCase(ctx context.Context, name, how, door string, runs 
 					s.b.Sayf("%s: refused %s", name, reasons)
 				}
 				done++
-				if answered += sample[asked]; answered == 0 && done == runs && !s.b.Quick {
-					return nil, fmt.Errorf("no heavy query was answered in %d runs of %v, so that nothing is known of what they do; in the last, refused: %s",
-						runs, w.long, cmp.Or(team.reasons(), "none"))
+				if busy += sample[running]; busy == 0 && done == s.b.Runs && !s.b.Quick {
+					return nil, fmt.Errorf("no heavy query ran in %d runs of %v, so that nothing is known of what they do; in the last, refused: %s",
+						s.b.Runs, w.long, cmp.Or(team.reasons(), "none"))
 				}
 				return sample, nil
 			}},
 			{Name: "alone", Run: func(ctx context.Context) (Sample, error) { return w.run(ctx, newAnalysts(0, nil)) }},
 		},
-		Show: []string{Rate, collected, collectorP99, Latency(0.5), Latency(0.9), Latency(0.99), failed, asked, refused},
+		Show: []string{Rate, collected, collectorP99, Latency(0.5), Latency(0.9), Latency(0.99), failed, running, asked, refused},
 	})
 }
 
@@ -150,6 +150,7 @@ func (w besideWindow) measure(ctx context.Context, consumer *Process, collector 
 		under    measured
 		lists    []answer
 		failures []error
+		heavies  []uint64
 	)
 	begin := time.Now()
 	answeredBefore, refusedBefore := team.counts()
@@ -170,6 +171,11 @@ func (w besideWindow) measure(ctx context.Context, consumer *Process, collector 
 				return err
 			}
 			rows.add(time.Now(), n)
+			heavy, err := w.heavies(loadCtx)
+			if err != nil {
+				return err
+			}
+			heavies = append(heavies, heavy)
 			if err := service.Sleep(loadCtx, lookInterval); err != nil {
 				return err
 			}
@@ -186,7 +192,7 @@ func (w besideWindow) measure(ctx context.Context, consumer *Process, collector 
 	}
 	s := Sample{
 		Rate: rows.rate(), collected: under.sample()[Rate], collectorP99: under.sample()[Latency(0.99)], failed: float64(len(failures)),
-		asked: float64(answered-answeredBefore) / took, refused: float64(refusals-refusedBefore) / took,
+		running: mean(heavies), asked: float64(answered-answeredBefore) / took, refused: float64(refusals-refusedBefore) / took,
 	}
 	s.AddLatencies(latenciesOf(lists))
 	return s, nil
@@ -229,16 +235,36 @@ func (s *sqlBench) equalAnalyst() (string, error) {
 	return door.String(), nil
 }
 
-// awaitNoQueries waits until ClickHouse has given up the queries of analysts who went away: the next run is to begin without.
+// heavies returns how many queries of analysts run.
+func (s *sqlBench) heavies(ctx context.Context) (n uint64, err error) {
+	if err := s.store.QueryRow(ctx, "SELECT count() FROM system.processes WHERE user != currentUser()").Scan(&n); err != nil {
+		return 0, fmt.Errorf("count the SQL user's queries: %w", err)
+	}
+	return n, nil
+}
+
+// awaitNoQueries waits until ClickHouse has given up the queries of analysts who went away, also those in line: the next run is to
+// begin without.
 func (s *sqlBench) awaitNoQueries(ctx context.Context) error {
 	if err := await(ctx, drainPatience, func() (bool, error) {
-		var running uint64
-		err := s.store.QueryRow(ctx, "SELECT count() FROM system.processes WHERE user != currentUser()").Scan(&running)
-		return running == 0, err
+		var waiting uint64
+		if err := s.store.QueryRow(ctx, "SELECT ifNull(sum(queue_length), 0) FROM system.scheduler").Scan(&waiting); err != nil || waiting > 0 {
+			return false, err
+		}
+		n, err := s.heavies(ctx)
+		return n == 0, err
 	}); err != nil {
 		return fmt.Errorf("wait for the SQL user's queries to end: %w", err)
 	}
 	return nil
+}
+
+func mean(all []uint64) float64 {
+	sum := 0.0
+	for _, n := range all {
+		sum += float64(n)
+	}
+	return sum / float64(max(1, len(all)))
 }
 
 // pace tells how fast a number grows that grows in steps: from one step to another, or, if there is one only, from began.

@@ -11,8 +11,11 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/cpu"
+
+	"lodestone/pkg/clickhouse"
 )
 
 //go:embed clickhouse/package.json clickhouse/package-lock.json postgres/package.json postgres/package-lock.json kafka/pom.xml
@@ -24,13 +27,10 @@ type ClickHouse struct {
 	Library string // libchdb, or ""
 }
 
-// Oldest versions of what the system may have.
-const (
-	clickhouseOldest = 26 // the year: the version whose behaviour the writer relies on
-	postgresOldest   = 15
-)
+// postgresOldest is the oldest version of what the system may have.
+const postgresOldest = 15
 
-const runServerYourself = "install a clickhouse server binary (version 26.3 or newer) so that it is on the PATH, or run one elsewhere and give --clickhouse-url"
+const runServerYourself = "install a clickhouse server binary (version 26.10 or newer) so that it is on the PATH, or run one elsewhere and give --clickhouse-url"
 
 // ClickHouse returns the system's server if it is new enough, else the library, installed if need be.
 func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
@@ -58,11 +58,12 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 	b.size = 900 << 20
 	b.said = "downloading ClickHouse (178 MB, 570 MB unpacked; once)"
 	b.fetch = npmCI
+	b.mend = withoutParallelWith
 	dir, err := i.ensure(ctx, b)
 	if err != nil {
 		return ClickHouse{}, err
 	}
-	for _, file := range []string{"libchdb.so", "libchdb.dylib"} {
+	for _, file := range libraryNames {
 		library := filepath.Join(dir, "node_modules", filepath.FromSlash(name), file)
 		if _, err := os.Stat(library); err == nil {
 			return ClickHouse{Library: library}, nil
@@ -93,34 +94,31 @@ func locked(lock []byte, name string) bool {
 	return json.Unmarshal(lock, &l) == nil && l.Packages["node_modules/"+name].Integrity != ""
 }
 
-var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)`)
+var versionNumber = regexp.MustCompile(`(\d+)\.\d+`)
 
+// systemClickHouse returns the system's server if it keeps users who read to reading.
 func (i *Installer) systemClickHouse(ctx context.Context) string {
 	path, err := exec.LookPath("clickhouse")
 	if err != nil {
 		return ""
 	}
-	major, minor, err := version(ctx, path, "server", "--version")
-	if err != nil || major < clickhouseOldest || (major == clickhouseOldest && minor < 3) {
-		i.Log.Info("the system's clickhouse is not used", "path", path, "version", fmt.Sprintf("%d.%d", major, minor), "oldest", "26.3", "err", err)
+	said, err := exec.CommandContext(ctx, path, "server", "--version").Output()
+	if err != nil || !clickhouse.Confines(string(said)) {
+		i.Log.Info("the system's clickhouse is not used: users who may only read can do more there, or it tells no version", "path", path, "says", strings.TrimSpace(string(said)), "err", err)
 		return ""
 	}
 	return path
 }
 
-// version runs a program that prints its version and returns the first two numbers of it.
-func version(ctx context.Context, program string, args ...string) (major, minor int, err error) {
+// version runs a program that prints its version and returns the first number of it.
+func version(ctx context.Context, program string, args ...string) (int, error) {
 	out, err := exec.CommandContext(ctx, program, args...).Output()
 	if err != nil {
-		return 0, 0, fmt.Errorf("ask %s for its version: %w", program, err)
+		return 0, fmt.Errorf("ask %s for its version: %w", program, err)
 	}
 	m := versionNumber.FindSubmatch(out)
 	if m == nil {
-		return 0, 0, fmt.Errorf("%s prints no version", program)
+		return 0, fmt.Errorf("%s prints no version", program)
 	}
-	if major, err = strconv.Atoi(string(m[1])); err != nil {
-		return 0, 0, err
-	}
-	minor, err = strconv.Atoi(string(m[2]))
-	return major, minor, err
+	return strconv.Atoi(string(m[1]))
 }

@@ -52,6 +52,7 @@ type bundle struct {
 	size  int64             // bytes that must be free
 	said  string            // what Progress is told at the start
 	fetch func(ctx context.Context, dir string) error
+	mend  mending // of what was fetched
 }
 
 // marker is the last file written: a directory without it is an interrupted installation.
@@ -108,6 +109,11 @@ func (i *Installer) install(ctx context.Context, b bundle, dir, sum string) erro
 	if err := b.fetch(ctx, dir); err != nil {
 		return err
 	}
+	if b.mend.do != nil {
+		if err := b.mend.do(dir); err != nil {
+			return err
+		}
+	}
 	if err := readableByAll(dir); err != nil {
 		return err
 	}
@@ -130,6 +136,7 @@ func (b bundle) sum() string {
 		fmt.Fprintf(h, "%s %d\n", name, len(b.files[name]))
 		h.Write(b.files[name])
 	}
+	h.Write([]byte(b.mend.name))
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -157,18 +157,18 @@ func TestMissingJavaAndMaven(t *testing.T) {
 	require.ErrorContains(t, err, "apt install maven")
 }
 
-func TestSystemClickHouseIsUsedIfNewEnough(t *testing.T) {
+func TestSystemClickHouseIsUsedIfItConfinesUsers(t *testing.T) {
 	i := installer(t)
 	i.PackagedOnly = false
-	onlyProgram(t, "clickhouse", `echo "ClickHouse server version 26.3.1.1 (official build)."`)
+	onlyProgram(t, "clickhouse", `echo "ClickHouse server version 26.9.2.1 (official build)."`)
 	server, err := i.ClickHouse(context.Background())
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(server.Server, "/clickhouse"))
 	require.Empty(t, server.Library)
 
-	onlyProgram(t, "clickhouse", `echo "ClickHouse server version 25.8.1.1 (official build)."`)
+	onlyProgram(t, "clickhouse", `echo "ClickHouse server version 26.7.2.1 (official build)."`)
 	_, err = i.ClickHouse(context.Background())
-	require.ErrorContains(t, err, "npm was not found", "it is too old, so the package is wanted")
+	require.ErrorContains(t, err, "npm was not found", "it does not, so the package is wanted")
 }
 
 func TestLockFilesPinWithoutNamingARegistry(t *testing.T) {

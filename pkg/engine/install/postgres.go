@@ -66,7 +66,7 @@ func systemPostgres(ctx context.Context) []Postgres {
 		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 			continue
 		}
-		if major, _, err := version(ctx, filepath.Join(dir, "postgres"), "--version"); err == nil {
+		if major, err := version(ctx, filepath.Join(dir, "postgres"), "--version"); err == nil {
 			all = append(all, Postgres{Bin: dir, Major: major})
 		}
 	}
@@ -100,7 +100,7 @@ func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
 		return Postgres{}, err
 	}
 	bin := filepath.Join(dir, "node_modules", filepath.FromSlash(name), "native", "bin")
-	major, _, err := version(ctx, filepath.Join(bin, "postgres"), "--version")
+	major, err := version(ctx, filepath.Join(bin, "postgres"), "--version")
 	if err != nil {
 		return Postgres{}, fmt.Errorf("the packaged PostgreSQL does not run (install PostgreSQL 15 or newer instead, or give --postgres-url): %w", err)
 	}

@@ -1,0 +1,56 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// confining are the first versions of each release that ask for rights also where PARALLEL WITH joins statements, as of ClickHouse's
+// pull request 119848 and its backports. Releases after the last have it from their beginning; those between and before, never.
+var confining = [][]int{{26, 3, 33, 108}, {26, 6, 9, 18}, {26, 7, 11, 12}, {26, 8, 7, 16}, {26, 9, 1, 1600}}
+
+var fourNumbers = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)\.(\d+)`)
+
+// Confines reports whether a server of a version, which may stand in a longer text, keeps users who may only read from making
+// databases, views and dictionaries.
+func Confines(version string) bool {
+	found := fourNumbers.FindStringSubmatch(version)
+	if found == nil {
+		return false
+	}
+	var v []int
+	for _, text := range found[1:] {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return false
+		}
+		v = append(v, n)
+	}
+	for _, first := range confining {
+		if slices.Equal(v[:2], first[:2]) {
+			return slices.Compare(v, first) >= 0
+		}
+	}
+	return slices.Compare(v, confining[len(confining)-1]) > 0
+}
+
+// Unconfined asks a server whether it does not, and for its version: one that does not even know the statement does.
+func Unconfined(ctx context.Context, c Config) (yes bool, version string, err error) {
+	o, err := c.Options()
+	if err != nil {
+		return false, "", err
+	}
+	db := native.OpenDB(o)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var known bool
+	if err := db.QueryRowContext(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &version); err != nil {
+		return false, "", fmt.Errorf("ask ClickHouse for its version: %w", err)
+	}
+	return known && !Confines(version), version, nil
+}

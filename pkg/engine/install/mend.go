@@ -1,0 +1,85 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// mending changes installed files. Its name is part of that of the directory, so that another one is another installation.
+type mending struct {
+	name string
+	do   func(dir string) error
+}
+
+// ClickHouse 26.7.2, the newest that comes as a library, executes the statements that PARALLEL WITH joins without asking for rights:
+// somebody who may only read can make databases, views and dictionaries, and with those reach the network (ClickHouse's pull
+// request 119848 mends it, see clickhouse.Confines). Lodestone joins no statements, so the library is made not to know the keyword:
+// the control character in it is none that a statement can have there.
+var withoutParallelWith = mending{name: "without PARALLEL WITH", do: func(dir string) error {
+	return eachLibrary(dir, func(path string) error {
+		n, err := overwrite(path, []byte("PARALLEL WITH"), []byte("PARALLEL\x01WITH"))
+		if err == nil && n == 0 {
+			err = errors.New("it has no such keyword")
+		}
+		if err != nil {
+			return fmt.Errorf("take PARALLEL WITH out of %s: %w", path, err)
+		}
+		return nil
+	})
+}}
+
+// libraryNames are the files that hold the server.
+var libraryNames = []string{"libchdb.so", "libchdb.dylib"}
+
+func eachLibrary(dir string, do func(path string) error) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		for _, name := range libraryNames {
+			if d.Type().IsRegular() && d.Name() == name {
+				return do(path)
+			}
+		}
+		return nil
+	})
+}
+
+// overwrite replaces each occurrence of old in a file by text of the same length, and returns how many there were.
+func overwrite(path string, old, text []byte) (n int, err error) {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	chunk := make([]byte, 1<<20)
+	kept := 0 // bytes at the beginning of chunk that the last round left, since an occurrence may begin there
+	for at := int64(0); ; {
+		read, err := io.ReadFull(file, chunk[kept:])
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return n, err
+		}
+		have := chunk[:kept+read]
+		for from := 0; ; {
+			i := bytes.Index(have[from:], old)
+			if i < 0 {
+				break
+			}
+			if _, err := file.WriteAt(text, at+int64(from+i)); err != nil {
+				return n, err
+			}
+			n++
+			from += i + len(old)
+		}
+		if err != nil { // the end
+			return n, file.Sync()
+		}
+		kept = copy(chunk, have[len(have)-len(old)+1:])
+		at += int64(len(have) - kept)
+	}
+}

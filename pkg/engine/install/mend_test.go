@@ -1,0 +1,39 @@
+package install
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The keyword is found wherever it stands, also across the bounds of what is read at a time.
+func TestOverwrite(t *testing.T) {
+	t.Parallel()
+	old, text := []byte("PARALLEL WITH"), []byte("PARALLEL\x01WITH")
+	for _, at := range [][]int{{}, {0}, {5, 18}, {1<<20 - 13}, {1<<20 - 1}, {1<<20 - 12, 2<<20 - 20}, {1 << 20, 3<<20 - 13}} {
+		content := bytes.Repeat([]byte("PARALLEL "), 3<<20/9+1)[:3<<20]
+		want := bytes.Clone(content)
+		for _, i := range at {
+			copy(content[i:], old)
+			copy(want[i:], text)
+		}
+		path := filepath.Join(t.TempDir(), "lib")
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+		n, err := overwrite(path, old, text)
+		require.NoError(t, err)
+		require.Equal(t, len(at), n, at)
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), at)
+	}
+}
+
+func TestLibraryWithoutTheKeywordIsNotTakenForMended(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "libchdb.so"), []byte("something else"), 0o600))
+	require.ErrorContains(t, withoutParallelWith.do(dir), "no such keyword")
+}
