@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-
-	native "github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // confining are the first versions of each release that ask for rights also where PARALLEL WITH joins statements, as of ClickHouse's
@@ -42,14 +40,13 @@ func Confines(version string) bool {
 
 // Unconfined asks a server whether it does not, and for its version: one that does not even know the statement does.
 func Unconfined(ctx context.Context, c Config) (yes bool, version string, err error) {
-	o, err := c.Options()
+	conn, err := Open(c, 1)
 	if err != nil {
 		return false, "", err
 	}
-	db := native.OpenDB(o)
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	var known bool
-	if err := db.QueryRowContext(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &version); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &version); err != nil {
 		return false, "", fmt.Errorf("ask ClickHouse for its version: %w", err)
 	}
 	return known && !Confines(version), version, nil

@@ -185,11 +185,7 @@ func TestTimeInLineCounts(t *testing.T) {
 	a.queue(1)
 	first := a.hold(a.all, far)
 	a.awaits("count() = 1")
-	late := make(chan string)
-	go func() {
-		_, text := a.ask(a.scoped+"&max_execution_time=1", "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number)")
-		late <- text
-	}()
+	late := a.hold(a.scoped, "SELECT count() FROM numbers(1000000) WHERE NOT ignore(number) SETTINGS max_execution_time = 1")
 	a.awaitsWaiting("1")
 	a.awaits("max(elapsed) > 3")
 	a.must(a.own, "KILL QUERY WHERE user = 'analyst' SYNC")

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	native "github.com/ClickHouse/clickhouse-go/v2"
-
 	"lodestone/pkg/config"
 )
 
@@ -45,21 +43,20 @@ func Workload(queries int) []string {
 
 // MakeWorkload executes the statements of Workload, unless the line is as they make it.
 func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
-	o, err := c.Options()
+	conn, err := Open(c, 1)
 	if err != nil {
 		return err
 	}
-	db := native.OpenDB(o)
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	var made bool
-	if err := db.QueryRowContext(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries)).Scan(&made); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries)).Scan(&made); err != nil {
 		return fmt.Errorf("look for ClickHouse's workload for SQL users: %w", err)
 	}
 	if made {
 		return nil
 	}
 	for _, statement := range Workload(queries) {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
+		if err := conn.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("make ClickHouse's workload for SQL users: %w", err)
 		}
 	}
