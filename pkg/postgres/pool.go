@@ -135,7 +135,7 @@ func (p *Pool) AccountSnapshot(ctx context.Context, account uuid.UUID, fn func(t
 }
 
 func (p *Pool) account(ctx context.Context, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, p.pool, options, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, living{p.pool}, options, func(tx pgx.Tx) error {
 		if options.AccessMode != pgx.ReadOnly {
 			if err := runFirst(ctx, tx); err != nil {
 				return err
@@ -154,7 +154,7 @@ func (p *Pool) account(ctx context.Context, account uuid.UUID, options pgx.TxOpt
 // Transaction runs fn in a transaction that is not scoped to an account: for what belongs to the
 // installation (looking up keys, salts, counters), never for what a request asked for.
 func (p *Pool) Transaction(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, living{p.pool}, pgx.TxOptions{}, func(tx pgx.Tx) error {
 		if err := runFirst(ctx, tx); err != nil {
 			return err
 		}
