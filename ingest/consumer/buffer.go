@@ -67,7 +67,7 @@ func (b *buffer) tight() bool { return b != nil && b.used.Load() > b.most/2 }
 func (b *buffer) full() bool { return b != nil && b.used.Load() > b.most*3/4 }
 
 // eagerCollection is the garbage that a process which only consumes may have, in percent of what it uses.
-const eagerCollection = 50
+const eagerCollection = 25
 
 // besideBuffer is what such a process takes besides the buffer, where twelve partitions are behind: their windows, what
 // was fetched, and the garbage that may be left.

@@ -192,9 +192,11 @@ func commitError(resp *kmsg.OffsetCommitResponse, err error) error {
 // end before that.
 func (w *worker) retry(ctx context.Context, what string, fn func() error) bool {
 	tries := w.backoff()
+	before := w.blocked.Load()
 	for {
 		err := fn()
 		if err == nil {
+			w.blocked.Store(before) // if it was refused, it is not any more
 			return true
 		}
 		if ctx.Err() != nil || !w.wait(ctx, tries, what, err) {

@@ -92,7 +92,7 @@ func (w *Window) Repeats(id Identity, offset int64) bool {
 
 // coordinatorPatience bounds the wait for a group's coordinator: a new cluster makes it when it is
 // first asked for.
-const coordinatorPatience = 15 * time.Second
+const coordinatorPatience = time.Minute
 
 // Committed returns the offset of each partition of the topic with the id below which the group has
 // done everything. Partitions without a commit are not in it, nor are commits for a topic that had

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 )
@@ -114,6 +115,26 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 	rows, offsets := r.counts()
 	require.Equal(t, rows, offsets)
 	require.Equal(t, uint64(2_000+500+1), rows, "the same events ten times are one each")
+}
+
+// What was refused may be a question, and there may be nothing to store afterwards.
+func TestAPartitionWhoseLookWasRefusedGoesOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	empty := clickhouse.Config{URL: server.URL()}
+	metrics := prometheus.NewRegistry()
+	consumer, err := New(r.config(), r.kafka, empty, testLog(), metrics)
+	require.NoError(t, err)
+	require.NoError(t, consumer.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
+	blocked := func() float64 { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") }
+	require.Eventually(t, func() bool { return blocked() > 0 }, patience, 20*time.Millisecond)
+	_, err = clickhouse.Migrate(t.Context(), empty)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return blocked() == 0 }, patience, 20*time.Millisecond)
 }
 
 // More partitions than may have large blocks stand still with two of them each: all go on once they can.

@@ -139,6 +139,7 @@ func (r *rig) produceRaw(partition int32, values ...[]byte) int64 {
 func (r *rig) store(partition int32) *store {
 	options, err := r.clickhouse.BlockOptions()
 	require.NoError(r.t, err)
+	options.ReadTimeout = patience // also of the handshake, which a test does not try again
 	s := &store{
 		connection: connection{options: options, log: testLog()},
 		table:      "events", link: "access_link_id", topicID: r.topicID, partition: partition,

@@ -21,7 +21,7 @@ type Filter struct {
 	Bot           *bool      // true: bots only; false: no bots
 }
 
-// condition is one comparison, with the parameter that it reads.
+// condition is a comparison, with the parameter that it reads. Where param is "" it reads none, or the caller adds its parameters.
 type condition struct{ sql, param, value string }
 
 // conditions returns the filter's conditions beyond the account, in a fixed order. Times are

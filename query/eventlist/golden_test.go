@@ -36,21 +36,25 @@ func TestStatements(t *testing.T) {
 		TopicID:   uuid.MustParse("0197a1b2-0000-7000-8000-000000000003"), Partition: 2, Offset: 41,
 	}
 	edge, end := time.Date(2026, 2, 27, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	days := []day{{edge.Add(dayLength), 15}, {edge, 30}}
+	days := []day{{start: edge.Add(dayLength), events: 15}, {start: edge, events: 30}}
+	rare := []day{{start: edge.Add(dayLength), events: 1, times: []time.Time{edge.Add(25 * time.Hour)}}, {start: edge, events: 2, times: []time.Time{edge, edge.Add(time.Millisecond)}}}
 	after := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	kind := full()
 	kind.AccessLinkID = nil
 	for name, s := range map[string]scope.Statement{
 		"page":           pageStatement(Filter{}, span{from: &edge}, 0, 21),
 		"page_days":      pageStatement(Filter{}, span{from: &edge, before: &end, days: days}, 40, 21),
-		"page_again":     pageStatement(full(), span{from: &edge, days: days}, 0, 21),
+		"page_times":     pageStatement(full(), span{from: &edge, before: &end, days: rare}, 0, 21),
+		"page_again":     pageStatement(full(), span{from: &edge, days: append(days, rare[0])}, 0, 21),
 		"page_full":      pageStatement(full(), span{from: &edge}, 0, 21),
 		"cursor":         pageStatement(Filter{}, span{after: &position}, 0, 21),
 		"cursor_full":    pageStatement(full(), span{after: &position}, 0, 21),
 		"count":          totalStatement(Filter{}),
 		"count_received": totalStatement(Filter{ReceivedAfter: &after}),
-		"rest":           restStatement(Filter{}, &view{open: end}, nil),
-		"rest_full":      restStatement(kind, &view{open: end, restless: []uint32{202601, 202511}}, []time.Time{edge, edge.AddDate(0, 0, -9)}),
+		"rest":           restRowsStatement(Filter{}, &view{open: end}, nil),
+		"rest_full":      restRowsStatement(kind, &view{open: end, restless: []uint32{202601, 202511}}, []time.Time{edge, edge.AddDate(0, 0, -9)}),
+		"rest_many":      restNumbersStatement(kind, &view{open: edge, restless: []uint32{202601}}, []time.Time{edge.AddDate(0, 0, -9)}),
+		"rest_whole":     restNumbersStatement(Filter{LeadMagnetID: kind.LeadMagnetID}, &view{open: end}, nil),
 		"numbers":        numbersStatement(edge, end),
 		"stored":         storedStatement(edge, end),
 		"days_of_a_link": daysStatement(full()),

@@ -11,7 +11,8 @@ import (
 
 // The same lists are asked for again and again, by dashboards above all. So a first page leaves behind where its events
 // were, and the next time they are looked for just there, at the same time as the list is counted. That is a guess, never an
-// answer: it holds if a full page was found from some time on, or if all days of the list, as counted, were looked at.
+// answer: it holds if a full page was found from some time on, or if all days of the list, as counted, were looked at: as a whole, or
+// at the times of as many events as they have.
 
 // guess is where the events of a list's first page were when it was last asked for. It does not change.
 type guess struct {
@@ -19,7 +20,8 @@ type guess struct {
 	full bool      // the page was, so that nothing before its last event belongs to it
 	at   time.Time // how far the list was looked at
 	last time.Time // when its last event happened
-	days []int32   // on which they happened, since 1970, the newest first
+	// When they happened, in milliseconds since 1970, the newest first.
+	times []int64
 }
 
 // pageOf names the first page of a list. Lists of different filters have the same name with the chance of a short hash's
@@ -41,7 +43,7 @@ type guesses struct {
 }
 
 func newGuesses() *guesses {
-	const slots = 4096 // one to three megabytes
+	const slots = 4096 // one to four megabytes
 	return &guesses{maphash.MakeSeed(), make([]atomic.Pointer[guess], slots)}
 }
 
@@ -66,37 +68,55 @@ func (g *guesses) keep(p pageOf, f Filter, events []Event, edge, newest time.Tim
 	if !made.full && f.From != nil || counted.days == nil && made.last.Before(edge) {
 		return // other lists of this name may have more events; and only numbers of days would show that it holds
 	}
+	made.times = make([]int64, len(events))
 	for i := range events {
-		if d := dayOf(events[i].Position.CreatedAt); len(made.days) == 0 || made.days[len(made.days)-1] != d {
-			made.days = append(made.days, d)
-		}
+		made.times[i] = events[i].Position.CreatedAt.UnixMilli()
 	}
-	if len(made.days) <= mostDays {
-		made.days = slices.Clip(made.days)
+	if len(made.days()) <= mostDays {
 		g.slot(p).Store(made)
 	}
+}
+
+// days returns the days of the page's events, the newest first, with the times of those events.
+func (g *guess) days() (list []day) {
+	for _, t := range g.times {
+		at := time.UnixMilli(t).UTC()
+		if start := at.Truncate(dayLength); len(list) == 0 || !list[len(list)-1].start.Equal(start) {
+			list = append(list, day{start: start})
+		}
+		d := &list[len(list)-1]
+		d.times = append(d.times, at)
+	}
+	return list
 }
 
 // drop forgets a guess that did not hold.
 func (g *guesses) drop(made *guess) { g.slot(made.page).CompareAndSwap(made, nil) }
 
 // where returns where to look for the page, and whether that is worth it, if one looks from edge on otherwise. It is from
-// its last event on, if that is not before edge; else on the days of then, and on those on which new events may have happened.
+// its last event on, if that is not before edge; else at the times of its events, and on the whole of the days since it was looked at, and of
+// the last one of a full page, of which some events may not have been on it.
 func (g *guess) where(edge, newest time.Time) (look span, worth bool) {
 	if !g.last.Before(edge) {
 		return span{from: &g.last}, g.full // the first look finds the few of a list that is not longer
 	}
-	first, last := min(dayOf(edge), dayOf(g.at)), dayOf(newest)+1
-	begin := startOf(min(first, g.days[len(g.days)-1])) // whole days, as they are counted
-	look.from = &begin
-	for d := last; d >= first && len(look.days) <= mostDays; d-- {
-		look.days = append(look.days, day{start: startOf(d)})
+	first, last := minTime(newest, g.at).UTC().Truncate(dayLength), newest.UTC().Truncate(dayLength).Add(dayLength)
+	for d := last; !d.Before(first) && len(look.days) <= mostDays; d = d.Add(-dayLength) {
+		look.days = append(look.days, day{start: d})
 	}
-	for _, d := range g.days {
-		if d < first || d > last {
-			look.days = append(look.days, day{start: startOf(d)})
+	begin := first
+	days := g.days()
+	for i, d := range days {
+		if !d.start.Before(first) && !d.start.After(last) {
+			continue
 		}
+		if g.full && i == len(days)-1 {
+			d.times = nil
+		}
+		look.days = append(look.days, d)
+		begin = minTime(begin, d.start)
 	}
+	look.from = &begin
 	return look, len(look.days) <= mostDays
 }
 
@@ -110,16 +130,19 @@ func (s span) holds(f Filter, found []Event, counted tally, limit int64) bool {
 		return false
 	}
 	back := earliest
-	if full {
-		back = startOf(dayOf(found[limit-1].Position.CreatedAt))
+	events := map[time.Time]int64{} // found on each day
+	for i := range found {
+		back = found[i].Position.CreatedAt.UTC().Truncate(dayLength)
+		events[back]++
+	}
+	if !full {
+		back = earliest
 	}
 	return !slices.ContainsFunc(counted.days, func(c day) bool {
-		return !c.start.Before(back) && !slices.ContainsFunc(s.days, func(d day) bool { return d.start.Equal(c.start) })
+		if c.start.Before(back) {
+			return false
+		}
+		i := slices.IndexFunc(s.days, func(d day) bool { return d.start.Equal(c.start) })
+		return i < 0 || len(s.days[i].times) > 0 && events[c.start] != c.events
 	})
 }
-
-func dayOf(t time.Time) int32 {
-	return int32(t.UTC().Truncate(dayLength).Unix() / int64(dayLength/time.Second))
-}
-
-func startOf(day int32) time.Time { return time.Unix(int64(day)*int64(dayLength/time.Second), 0).UTC() }

@@ -133,20 +133,33 @@ func TestWhereAPageIsLookedForAgain(t *testing.T) {
 	g := keep(Filter{}, counted, now, long)
 	look, worth = g.where(edge, now.In(time.FixedZone("", -20*3600)))
 	require.True(t, worth)
-	require.Equal(t, long.Truncate(dayLength), *look.from, "a day as a whole")
-	around := []time.Time{edge.AddDate(0, 0, 3), edge.AddDate(0, 0, 2), edge.AddDate(0, 0, 1), edge}
-	require.Equal(t, append(around, long.Truncate(dayLength)), starts(look.days))
+	longAgo := long.Truncate(dayLength)
+	require.Equal(t, longAgo, *look.from)
+	today := now.Truncate(dayLength)
+	require.Equal(t, []day{{start: today.AddDate(0, 0, 1)}, {start: today}, {start: longAgo}}, look.days, "the day of a page's last event as a whole")
 	look, worth = g.where(edge.AddDate(0, 0, 7), now.AddDate(0, 0, 7))
 	require.True(t, worth)
 	require.Len(t, look.days, 10, "and all days since it was asked for")
+	g = keep(Filter{}, counted, long) // all of a list
+	look, worth = g.where(edge, now)
+	require.True(t, worth)
+	require.Equal(t, []day{{start: today.AddDate(0, 0, 1)}, {start: today}, {start: longAgo, times: []time.Time{long}}}, look.days)
+	g = keep(Filter{}, counted, long.Add(2*dayLength), long)
+	look, worth = g.where(edge, now)
+	require.True(t, worth)
+	require.Equal(t, day{start: longAgo.Add(2 * dayLength), times: []time.Time{long.Add(2 * dayLength)}}, look.days[2])
 	_, worth = g.where(edge.AddDate(0, 0, 99), now.AddDate(0, 0, 99))
 	require.False(t, worth, "more days than a statement names")
 	known.drop(g)
 	require.Nil(t, known.of(g.page))
 
+	look, worth = keep(Filter{}, counted, now.AddDate(0, 0, 5), long).where(edge, now)
+	require.True(t, worth)
+	require.Equal(t, day{start: today.AddDate(0, 0, 5), times: []time.Time{now.AddDate(0, 0, 5)}}, look.days[2], "a clock was ahead")
+
 	look, worth = keep(Filter{}, counted, now.AddDate(0, 0, 20), now.AddDate(0, 0, 10)).where(edge.AddDate(0, 0, 30), now.AddDate(0, 0, 30))
 	require.True(t, worth)
-	require.Equal(t, startOf(dayOf(now)), *look.from, "all of the days that it names, where clocks were ahead")
+	require.Equal(t, today, *look.from, "all of the days that it names, where clocks were ahead")
 
 	var scattered []time.Time
 	for i := range mostDays + 1 {
@@ -169,7 +182,7 @@ func TestWhetherAGuessHolds(t *testing.T) {
 	monday := time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)
 	on := func(offsets ...int) (list []day) {
 		for _, o := range offsets {
-			list = append(list, day{monday.AddDate(0, 0, o), 1})
+			list = append(list, day{start: monday.AddDate(0, 0, o), events: 1})
 		}
 		return list
 	}
@@ -199,4 +212,11 @@ func TestWhetherAGuessHolds(t *testing.T) {
 	} {
 		require.Equal(t, c.holds, days.holds(Filter{}, two, c.counted, c.limit), name)
 	}
+
+	days.days[1].times = []time.Time{two[1].Position.CreatedAt}
+	require.True(t, days.holds(Filter{}, two, tally{days: on(0, -3)}, 2), "as many on the day as were found at its times")
+	more := on(0, -3)
+	more[1].events = 2
+	require.False(t, days.holds(Filter{}, two, tally{days: more}, 2), "one more has come on the day")
+	require.False(t, days.holds(Filter{}, two[:1], tally{days: on(0, -3)}, 2), "it has left")
 }

@@ -25,7 +25,11 @@ const (
 	// mostNumbers is how many are remembered of an account, mostRemembered of all, at 32 bytes each. What was not asked for
 	// longest is forgotten first; accounts with more numbers than that are not remembered.
 	mostNumbers, mostRemembered = 100_000, 500_000
-	// busy is the number of events of a month from which on projections count faster than rows are read.
+	// many is the number of events of a month from which on projection by_day counts the month that is not over faster than its rows:
+	// in 5 to 6 ms whatever their number, where 200,000 rows take 10 and 30,000 take 6.
+	many = 50_000
+	// busy is the number from which on it is faster for a part of the month, too, and how many rows of restless months, or of single days
+	// of months that are over, are read at the most, as far as is known.
 	busy = 1_000_000
 )
 
@@ -61,6 +65,7 @@ type view struct {
 	months   map[uint32]knownMonth
 	restless []uint32 // months that are over, and not known
 	unfit    bool     // too much to remember, or parts tell nothing: months is empty
+	monthly  int64    // events of the last month that is remembered
 }
 
 func monthStart(m uint32) time.Time {
@@ -130,17 +135,16 @@ func (v *view) numbers() (n int) {
 	return n
 }
 
-// isBusy reports whether the last month has so many events that rows are better not read.
-func (v *view) isBusy() bool {
+// lastMonth returns how many events the last month has that is remembered.
+func (v *view) lastMonth() (events int64) {
 	var last uint32
 	for month := range v.months {
 		last = max(last, month)
 	}
-	var events int64
 	for _, d := range v.months[last].days {
 		for i := range d.numbers {
 			events += d.numbers[i].events
 		}
 	}
-	return events > busy
+	return events
 }

@@ -113,6 +113,70 @@ func TestNothingIsReadOfWholeRememberedDays(t *testing.T) {
 	require.False(t, known.rest, "nothing is read of days without such events")
 }
 
+// A month that changed is remembered again when it has come to rest, also of an account of whose restless months no rows are read.
+func TestMonthIsRememberedAgain(t *testing.T) {
+	t.Parallel()
+	ctx, account := context.Background(), querytest.ID(t)
+	lister := New(querytest.Door(t))
+	lister.quiet, lister.busy = 0, 0
+	begin := monthStart(201607)
+	storeIn(t, account, begin, begin.Add(time.Hour))
+	lister.history.Set(account, &view{open: scope.Opening(time.Now()), restless: []uint32{201607}, monthly: 1})
+	require.Eventually(t, func() bool { // tests beside this one change other months
+		n, err := lister.Count(ctx, account, Filter{})
+		require.NoError(t, err)
+		require.EqualValues(t, 2, n)
+		_, known := remembered(lister, account).months[201607]
+		return known
+	}, patience, 10*time.Millisecond)
+}
+
+// What is left of an account is read by rows or by numbers, whichever is less.
+func TestWayToCountTheRest(t *testing.T) {
+	t.Parallel()
+	open := monthStart(202603)
+	later := open.Add(dayLength)
+	lister := &Lister{many: 100, busy: 1000}
+	for name, c := range map[string]struct {
+		f       Filter
+		monthly int64
+		numbers bool
+	}{
+		"few":                      {Filter{}, 100, false},
+		"many":                     {Filter{}, 101, true},
+		"many, to a time":          {Filter{To: &later}, 101, true},
+		"many, from a time before": {Filter{From: &open}, 101, true},
+		"many, from a time":        {Filter{From: &later}, 101, false},
+		"many, stored after":       {Filter{ReceivedAfter: &later}, 101, false},
+		"busy, from a time":        {Filter{From: &later}, 1001, true},
+	} {
+		s := lister.restStatement(c.f, &view{open: open, monthly: c.monthly}, nil)
+		require.Equal(t, c.numbers, s.Projection == "by_day", name)
+	}
+}
+
+// Single days of months that are over are read by rows only while these are few.
+func TestManyEventsOnSingleDaysAreNotRead(t *testing.T) {
+	t.Parallel()
+	stored, after := monthStart(202602), monthStart(202602).Add(time.Hour)
+	v := &view{open: monthStart(202603), months: map[uint32]knownMonth{202601: {days: []knownDay{
+		{start: monthStart(202601), first: stored, last: after.Add(1), numbers: []number{{events: 7}, {events: 8, bot: true}}},
+		{start: monthStart(202601).Add(dayLength), first: stored, last: stored, numbers: []number{{events: 9}}},
+	}}}}
+	known := v.recall(Filter{ReceivedAfter: &after})
+	require.EqualValues(t, 15, known.rows)
+	require.Len(t, known.unread, 1)
+}
+
+// The driver gives a day as midnight in the server's time zone.
+func TestADateIsItsDay(t *testing.T) {
+	t.Parallel()
+	want := monthStart(202603)
+	for _, hours := range []int{-11, 0, 1, 14} {
+		require.Equal(t, want, dateOf(time.Date(2026, 3, 1, 0, 0, 0, 0, time.FixedZone("", hours*3600))))
+	}
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	h := memory.New[*view](mostRemembered)

@@ -83,6 +83,12 @@ func TestPlans(t *testing.T) {
 		"days are in the key": {
 			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength)}, {start: at(900).Truncate(dayLength)}}}), has: []string{"InReverseOrder"}, most: 90,
 		},
+		"times are in the key": {
+			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength), times: []time.Time{*at(49), *at(50)}}, {start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, most: 4,
+		},
+		"days and times are in the key": {
+			s: page(Filter{}, span{days: []day{{start: at(900).Truncate(dayLength)}, {start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, most: 4,
+		},
 		"cursor is in the key": {
 			s:   page(Filter{From: at(20)}, span{after: &Position{CreatedAt: *at(21), TopicID: uuid.New()}}),
 			has: []string{"InReverseOrder"}, most: 8,
@@ -97,11 +103,17 @@ func TestPlans(t *testing.T) {
 			s: totalStatement(Filter{ReceivedAfter: at(30)}), has: []string{"Name: stored", "ReadFromPreparedSource (_exact_count_projection)"},
 		},
 		"the rest has its days in the key": {
-			s:    restStatement(Filter{LeadMagnetID: &filled.Magnets[3], ReceivedAfter: at(40)}, &view{open: at(900).UTC()}, []time.Time{at(24).Truncate(dayLength)}),
+			s:    restRowsStatement(Filter{LeadMagnetID: &filled.Magnets[3], ReceivedAfter: at(40)}, &view{open: at(900).UTC()}, []time.Time{at(24).Truncate(dayLength)}),
 			most: 90,
 		},
 		"the rest has its months in the key": {
-			s: restStatement(Filter{To: at(2)}, &view{open: at(9000).UTC(), restless: []uint32{202510}}, nil), most: 16,
+			s: restRowsStatement(Filter{To: at(2)}, &view{open: at(9000).UTC(), restless: []uint32{202510}}, nil), most: 16,
+		},
+		"the rest of many events uses numbers of days": {
+			s: restNumbersStatement(Filter{LeadMagnetID: &filled.Magnets[3]}, &view{open: monthStart(202510)}, nil), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+		},
+		"the rest of many events stored since a time uses numbers of days, but for the exceptions": {
+			s: restNumbersStatement(Filter{ReceivedAfter: at(-30 * 24)}, &view{open: monthStart(202510)}, nil), has: []string{"ReadFromMergeTree (by_day)", "Name: stored"}, most: 8,
 		},
 		"numbers of a month use numbers of days": {
 			s: numbersStatement(monthStart(202510), monthStart(202511)), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,

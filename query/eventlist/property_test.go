@@ -16,6 +16,7 @@ import (
 
 	"lodestone/pkg/event"
 	"lodestone/query/querytest"
+	"lodestone/query/scope"
 )
 
 var epoch = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -55,7 +56,11 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 		w.next[topic]++
 		created := w.begin.UnixMilli() + random.Int64N(12)*100 // many at the same time
 		if w.spread > 0 {
-			created = w.begin.UnixMilli() + random.Int64N(w.spread)*dayLength.Milliseconds() + random.Int64N(3)*100
+			day := random.Int64N(w.spread)
+			if random.IntN(2) == 0 {
+				day = w.spread / 2 // so that days of a link with few events are beside one with many
+			}
+			created = w.begin.UnixMilli() + day*dayLength.Milliseconds() + random.Int64N(3)*100
 		}
 		made[i] = querytest.Stored{
 			Event: event.Event{
@@ -170,19 +175,27 @@ func TestListAgreesWithModel(t *testing.T) {
 	for _, spread := range []int64{0, 5, 400} {
 		t.Run(fmt.Sprintf("%d days", spread), func(t *testing.T) {
 			t.Parallel()
-			testListAgreesWithModel(t, spread)
+			testListAgreesWithModel(t, epoch, spread)
 		})
 	}
+	t.Run("around the month that is not over", func(t *testing.T) {
+		t.Parallel()
+		testListAgreesWithModel(t, scope.Opening(time.Now()).AddDate(0, 0, -20), 40)
+	})
 }
 
-func testListAgreesWithModel(t *testing.T, spread int64) {
+func testListAgreesWithModel(t *testing.T, begin time.Time, spread int64) {
 	t.Helper()
 	ctx := context.Background()
 	conn := querytest.Conn(t)
 	lister, remembering := New(querytest.Door(t)), New(querytest.Door(t))
 	remembering.quiet = 0 // tests beside this one add to the same months
+	many, busy := New(querytest.Door(t)), New(querytest.Door(t))
+	many.quiet, many.many = 0, 0
+	busy.quiet, busy.busy = 0, 0
 	w, other := newWorld(t), newWorld(t)
 	w.spread, other.spread = spread, spread
+	w.begin, other.begin = begin, begin
 	random := rand.New(rand.NewPCG(1, 2))
 	other.links, other.magnets = w.links, w.magnets // ids of our links in another's events show nothing of them
 	for range 4 {
@@ -192,7 +205,7 @@ func testListAgreesWithModel(t *testing.T, spread int64) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := drawFilter(r, w)
 		want := w.matching(f)
-		lister := rapid.SampledFrom([]*Lister{lister, remembering}).Draw(r, "lister")
+		lister := rapid.SampledFrom([]*Lister{lister, remembering, many, busy}).Draw(r, "lister")
 		total, err := lister.Count(ctx, w.account, f)
 		require.NoError(r, err)
 		require.EqualValues(r, len(want), total)

@@ -34,17 +34,32 @@ func (l *Lister) recall(ctx context.Context, account uuid.UUID, f Filter) (t tal
 			return tally{}, false, nil
 		}
 		known := v.recall(f)
-		if len(known.unread) > mostDays {
+		if len(known.unread) > mostDays || known.rows > l.busy {
 			return tally{}, false, nil
+		}
+		if v.monthly > l.busy && len(v.restless) > 0 { // too many rows; they may have come to rest
+			if now == nil {
+				if now, err = l.states(ctx, open); err != nil {
+					return tally{}, false, err
+				}
+			}
+			if v.stands(now) {
+				return tally{}, false, nil
+			}
+			if v, now, err = l.learn(ctx, account, v, open); err != nil {
+				return tally{}, false, err
+			}
+			continue
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
 		if known.rest {
-			group.Go(func() error { return l.days(groupCtx, account, restStatement(f, v, known.unread), &known.tally) })
+			group.Go(func() error {
+				return l.days(groupCtx, account, l.restStatement(f, v, known.unread), &known.tally, false)
+			})
 		}
 		if uses && now == nil {
-			group.Go(func() error {
-				parts, err := l.door.Parts(groupCtx)
-				now = states(parts, open, l.quiet)
+			group.Go(func() (err error) {
+				now, err = l.states(groupCtx, open)
 				return err
 			})
 		}
@@ -52,7 +67,7 @@ func (l *Lister) recall(ctx context.Context, account uuid.UUID, f Filter) (t tal
 			return tally{}, false, err
 		}
 		if !uses || v.stands(now) {
-			slices.SortFunc(known.tally.days, func(a, b day) int { return b.start.Compare(a.start) })
+			known.tally.sort()
 			return known.tally, true, nil
 		}
 		if v, now, err = l.learn(ctx, account, v, open); err != nil {
@@ -66,6 +81,7 @@ func (l *Lister) recall(ctx context.Context, account uuid.UUID, f Filter) (t tal
 type known struct {
 	tally  tally
 	unread []time.Time // days that must be read
+	rows   int64       // of such events on those days, at the least
 	rest   bool        // whether anything must be read
 }
 
@@ -95,31 +111,29 @@ func (v *view) recall(f Filter) known {
 			switch {
 			case events == 0:
 			case d.start.Before(from) || end.After(to) || f.ReceivedAfter != nil && !d.first.After(*f.ReceivedAfter):
-				k.unread, k.rest = append(k.unread, d.start), true
+				k.unread, k.rest, k.rows = append(k.unread, d.start), true, k.rows+events
 			default:
-				k.tally.add(day{d.start, events})
+				k.tally.add(day{start: d.start, events: events})
 			}
 		}
 	}
 	return k
 }
 
-// restStatement counts what is not remembered, day by day: rows are read, since what is left of an account is little.
-func restStatement(f Filter, v *view, unread []time.Time) scope.Statement {
-	anyOf := []string{createdFrom("open", v.open).sql}
-	also := map[string]string{"open": createdFrom("open", v.open).value}
-	if len(v.restless) > 0 {
-		anyOf = append(anyOf, "toYYYYMM(created_at) IN {months:Array(UInt32)}")
-		texts := make([]string, len(v.restless))
-		for i, month := range v.restless {
-			texts[i] = strconv.FormatUint(uint64(month), 10)
-		}
-		also["months"] = "[" + strings.Join(texts, ",") + "]"
+// restStatement counts what is not remembered, day by day, the way that reads less.
+func (l *Lister) restStatement(f Filter, v *view, unread []time.Time) scope.Statement {
+	part := f.From != nil && f.From.After(v.open) || f.ReceivedAfter != nil && f.ReceivedAfter.After(v.open) // of the month
+	if v.monthly > l.busy || v.monthly > l.many && !part {
+		return restNumbersStatement(f, v, unread)
 	}
-	if len(unread) > 0 {
-		anyOf = append(anyOf, "toDate(created_at) IN {days:Array(Date)}")
-		also["days"] = dates(unread)
-	}
+	return restRowsStatement(f, v, unread)
+}
+
+// restRowsStatement counts it by rows.
+func restRowsStatement(f Filter, v *view, unread []time.Time) scope.Statement {
+	open := createdFrom("open", v.open)
+	anyOf, also := v.unknown(unread)
+	anyOf, also["open"] = append([]string{open.sql}, anyOf...), open.value
 	where, params := conjunction(f.conditions())
 	maps.Copy(params, also)
 	return scope.Statement{
@@ -130,15 +144,53 @@ func restStatement(f Filter, v *view, unread []time.Time) scope.Statement {
 	}
 }
 
+// restNumbersStatement counts whole days of months that are not over by their numbers, and the rest by rows.
+func restNumbersStatement(f Filter, v *view, unread []time.Time) scope.Statement {
+	var pieces []piece
+	if f.To == nil || f.To.After(v.open) {
+		pieces = f.pieces(v.open, true)
+	}
+	anyOf, also := v.unknown(unread)
+	if len(anyOf) > 0 {
+		pieces = append(pieces, piece{conditions: append(f.conditions(), condition{sql: "(" + strings.Join(anyOf, " OR ") + ")"})})
+	}
+	s := daysUnion("event rest", pieces)
+	maps.Copy(s.Params, also)
+	return s
+}
+
+// unknown returns conditions for what is over and not remembered, of which one must hold, with their parameters.
+func (v *view) unknown(unread []time.Time) (anyOf []string, params map[string]string) {
+	params = map[string]string{}
+	if len(v.restless) > 0 {
+		anyOf = append(anyOf, "toYYYYMM(created_at) IN {months:Array(UInt32)}")
+		texts := make([]string, len(v.restless))
+		for i, month := range v.restless {
+			texts[i] = strconv.FormatUint(uint64(month), 10)
+		}
+		params["months"] = "[" + strings.Join(texts, ",") + "]"
+	}
+	if len(unread) > 0 {
+		anyOf = append(anyOf, "toDate(created_at) IN {days:Array(Date)}")
+		params["days"] = array(unread, time.DateOnly)
+	}
+	return anyOf, params
+}
+
+// states asks for the state of every month before one, nil if parts do not tell of months.
+func (l *Lister) states(ctx context.Context, open time.Time) (map[uint32]state, error) {
+	parts, err := l.door.Parts(ctx)
+	return states(parts, open, l.quiet), err
+}
+
 // learn makes and remembers a new view of an account, with what still holds of an old one. It returns the state of
 // the months at some time during the call as well, unless it is not known.
 func (l *Lister) learn(ctx context.Context, account uuid.UUID, old *view, open time.Time) (*view, map[uint32]state, error) {
 	v := &view{open: open, months: map[uint32]knownMonth{}}
-	parts, err := l.door.Parts(ctx)
+	now, err := l.states(ctx, open)
 	if _, answered := clickhouse.IsException(err); err != nil && !answered {
 		return nil, nil, err
 	}
-	now := states(parts, open, l.quiet)
 	v.unfit = now == nil // or this user may not see parts
 	var missing []uint32
 	for month, s := range now {
@@ -156,8 +208,12 @@ func (l *Lister) learn(ctx context.Context, account uuid.UUID, old *view, open t
 			return nil, nil, err
 		}
 	}
-	if v.unfit = v.unfit || v.numbers() > mostNumbers || v.isBusy(); v.unfit {
+	if v.unfit = v.unfit || v.numbers() > mostNumbers; v.unfit {
 		v.months = nil
+	}
+	v.monthly = v.lastMonth()
+	if old != nil && len(v.restless) > 0 { // its last months may be among them
+		v.monthly = max(v.monthly, old.monthly)
 	}
 	if now != nil { // else there may be parts the next time
 		l.history.Set(account, v)
@@ -174,11 +230,10 @@ func (l *Lister) count(ctx context.Context, account uuid.UUID, v *view, missing 
 		return nil, err
 	}
 	v.unfit = !fits
-	parts, err := l.door.Parts(ctx)
+	after, err := l.states(ctx, v.open)
 	if err != nil {
 		return nil, err
 	}
-	after := states(parts, v.open, l.quiet)
 	for _, month := range missing {
 		if after[month].parts == before[month].parts {
 			v.months[month] = knownMonth{parts: before[month].parts}
@@ -208,7 +263,7 @@ func (l *Lister) knownDays(ctx context.Context, account uuid.UUID, first, last t
 			if err := row.Scan(&d.start, &d.first, &d.last); err != nil {
 				return err
 			}
-			d.start = d.start.UTC()
+			d.start = dateOf(d.start)
 			stored[d.start] = &d
 			return nil
 		})
@@ -225,7 +280,7 @@ func (l *Lister) knownDays(ctx context.Context, account uuid.UUID, first, last t
 			n.bot = human == 0
 			rows++
 			n.kind, _ = event.ParseType(kind) // the column has no others
-			counted[start.UTC()] = append(counted[start.UTC()], n)
+			counted[dateOf(start)] = append(counted[dateOf(start)], n)
 			return nil
 		})
 	})

@@ -29,7 +29,7 @@ type span struct {
 	after  *Position  // only what comes after it in the list
 	from   *time.Time // created at or after it
 	before *time.Time // created before it
-	days   []day      // created on one of them; nil: on any
+	days   []day      // created on one of them, at its times if it tells them; nil: on any
 }
 
 // search returns the first events of the list, or the first ones after a position, and counts it.
@@ -174,7 +174,7 @@ ORDER BY created_at DESC, kafka_topic_id DESC, kafka_partition DESC, kafka_offse
 `
 )
 
-// mostDays is how many days a statement names; beyond that it names the first and the last one only.
+// mostDays is how many days a statement names as a whole; beyond that it names the first and the last one only.
 const mostDays = 100
 
 func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
@@ -185,8 +185,9 @@ func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 	if s.before != nil {
 		conditions = append(conditions, createdBefore("span_before", *s.before))
 	}
-	if len(s.days) > 1 && len(s.days) <= mostDays {
-		conditions = append(conditions, condition{"toDate(created_at) IN {days:Array(Date)}", "days", dates(starts(s.days))})
+	if sql, params := s.onDays(); sql != "" {
+		conditions = append(conditions, condition{sql: sql})
+		maps.Copy(also, params)
 	}
 	if p := s.after; p != nil {
 		conditions = append(conditions,
@@ -210,21 +211,41 @@ func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 	return scope.Statement{Name: "event page", SQL: selection + where + order + ending, Params: params, Projection: scope.NoProjection}
 }
 
-// dates returns the text of an Array(Date) parameter.
-func dates(days []time.Time) string {
-	texts := make([]string, len(days))
-	for i, d := range days {
-		texts[i] = "'" + d.Format(time.DateOnly) + "'"
+// array returns the text of a parameter that is an array of times.
+func array(times []time.Time, layout string) string {
+	texts := make([]string, len(times))
+	for i, t := range times {
+		texts[i] = "'" + t.UTC().Format(layout) + "'"
 	}
 	return "[" + strings.Join(texts, ",") + "]"
 }
 
-func starts(days []day) []time.Time {
-	list := make([]time.Time, len(days))
-	for i, d := range days {
-		list[i] = d.start
+// onDays returns the condition for the days of a span, and its parameters: times where a day tells them, else all of the day. It
+// is empty if the bounds of the span say it as well, or if there are too many to be named.
+func (s span) onDays() (sql string, params map[string]string) {
+	var whole, times []time.Time
+	for _, d := range s.days {
+		if len(d.times) > 0 {
+			times = append(times, d.times...)
+		} else {
+			whole = append(whole, d.start)
+		}
 	}
-	return list
+	if len(whole) > mostDays || len(s.days) == 1 && len(times) == 0 {
+		return "", nil
+	}
+	var anyOf []string
+	params = map[string]string{}
+	if len(whole) > 0 {
+		anyOf, params["days"] = append(anyOf, "toDate(created_at) IN {days:Array(Date)}"), array(whole, time.DateOnly)
+	}
+	if len(times) > 0 {
+		anyOf, params["times"] = append(anyOf, "created_at IN {times:Array(DateTime64(3, 'UTC'))}"), array(times, "2006-01-02 15:04:05.000")
+	}
+	if sql = strings.Join(anyOf, " OR "); len(anyOf) > 1 {
+		sql = "(" + sql + ")"
+	}
+	return sql, params
 }
 
 func conjunction(conditions []condition) (where string, params map[string]string) {
@@ -233,7 +254,9 @@ func conjunction(conditions []condition) (where string, params map[string]string
 	b.WriteString("WHERE account_id = {account:UUID}")
 	for _, c := range conditions {
 		b.WriteString("\n  AND " + c.sql)
-		params[c.param] = c.value
+		if c.param != "" {
+			params[c.param] = c.value
+		}
 	}
 	return b.String(), params
 }

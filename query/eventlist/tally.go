@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 // all, are counted by whichever way reads least, and the count tells on which days its events are, so that a
 // page is looked for only where there is something to find:
 //
-//   - With a link, the rows of the link are read: projection by_link has them side by side, in the order of time.
+//   - With a link, the rows of the link are read: projection by_link has them side by side, in the order of time. They tell
+//     the times of events as well, on days that have few.
 //   - With a lead magnet, type or bot, whole days are taken from projection by_day, which has a number for each
 //     day, lead magnet and kind, and what is left of the first and the last day is read by the key.
 //   - With no more than a time, ClickHouse counts granules of the key without reading them. That tells no days.
@@ -36,6 +38,7 @@ type tally struct {
 type day struct {
 	start  time.Time
 	events int64
+	times  []time.Time // of all its events, in no order; empty: not known
 }
 
 const dayLength = 24 * time.Hour
@@ -56,26 +59,40 @@ func (l *Lister) tally(ctx context.Context, account uuid.UUID, f Filter, byDay b
 		return t, err
 	}
 	t.days = []day{}
-	err := l.days(ctx, account, daysStatement(f), &t)
+	err := l.days(ctx, account, daysStatement(f), &t, f.isNarrow())
+	t.sort()
 	return t, err
 }
 
-// days reads the days that a statement counts into a tally.
-func (l *Lister) days(ctx context.Context, account uuid.UUID, s scope.Statement, t *tally) error {
+// days reads the days that a statement counts into a tally, with the times that it tells if it tells any.
+func (l *Lister) days(ctx context.Context, account uuid.UUID, s scope.Statement, t *tally, timed bool) error {
 	return l.door.Query(ctx, account, s, func(row scope.Row) error {
 		var d day
-		if err := row.Scan(&d.start, &d.events); err != nil {
+		into := []any{&d.start, &d.events}
+		if timed {
+			into = append(into, &d.times)
+		}
+		if err := row.Scan(into...); err != nil {
 			return err
 		}
-		d.start = d.start.UTC()
+		d.start = dateOf(d.start)
 		t.add(d)
 		return nil
 	})
 }
 
+// dateOf returns the beginning of a day (UTC), which the driver gives as the midnight of the server's time zone.
+func dateOf(d time.Time) time.Time {
+	return time.Date(d.Year(), d.Month(), d.Day(), 0, 0, 0, 0, time.UTC)
+}
+
 func (t *tally) add(d day) {
 	t.total += d.events
 	t.days = append(t.days, d)
+}
+
+func (t *tally) sort() {
+	slices.SortFunc(t.days, func(a, b day) int { return b.start.Compare(a.start) })
 }
 
 // isNarrow reports whether projection by_link has all that the filter asks for side by side.
@@ -86,19 +103,34 @@ func (f Filter) isOfKind() bool { return f.LeadMagnetID != nil || f.Type != 0 ||
 
 // totalStatement counts without telling days.
 func totalStatement(f Filter) scope.Statement {
-	pieces := f.pieces(false)
+	pieces := f.pieces(earliest, false)
 	// It is the key that is counted, so any projection is as good: one is planned, not five.
-	return union("event count", "by_day", "SELECT sum(n)", "", "SELECT %toInt64(count()) AS n", "", pieces)
+	return union("event count", "SELECT sum(n)", "", "SELECT %toInt64(count()) AS n", "", pieces)
 }
 
-// daysStatement counts day by day.
+// fewOfDay is how many events a day of a link has at the most for their times to be told: those of a page of 20 and one more, with
+// some room. A day with more of them is as well read as a whole.
+const fewOfDay = 24
+
+// daysStatement counts day by day. For a link it tells the times of events as well, on days with few.
 func daysStatement(f Filter) scope.Statement {
-	pieces, projection := []piece{{conditions: f.conditions()}}, "by_link"
 	if !f.isNarrow() {
-		pieces, projection = f.pieces(true), "by_day"
+		return daysUnion("event days", f.pieces(earliest, true))
 	}
-	return union("event days", projection,
-		"SELECT day, sum(n) AS events", "GROUP BY day\nHAVING events != 0\nORDER BY day DESC",
+	where, params := conjunction(f.conditions())
+	params["few"] = strconv.Itoa(fewOfDay)
+	return scope.Statement{
+		Name: "event days of a link",
+		SQL: join("SELECT toDate(created_at) AS day, toInt64(count()) AS events,\n    if(events <= {few:Int64}, groupArray({few:UInt64})(created_at), []) AS times\nFROM lodestone.events",
+			where, "GROUP BY day"),
+		Params: params, Projection: "by_link", AtOnce: true,
+	}
+}
+
+// daysUnion counts pieces day by day, together.
+func daysUnion(name string, pieces []piece) scope.Statement {
+	return union(name,
+		"SELECT day, sum(n) AS events", "GROUP BY day\nHAVING events != 0",
 		"SELECT toDate(created_at) AS day, %toInt64(count()) AS n", "GROUP BY day", pieces)
 }
 
@@ -108,11 +140,11 @@ type piece struct {
 	takeOff    bool
 }
 
-// pieces returns what makes up the count of the list, in whole days where that can be.
-func (f Filter) pieces(byDay bool) []piece {
+// pieces returns what makes up the count of the list from a time on, in whole days where that can be.
+func (f Filter) pieces(since time.Time, byDay bool) []piece {
 	kind := Filter{LeadMagnetID: f.LeadMagnetID, Type: f.Type, Bot: f.Bot}.conditions()
-	from, to := earliest, latest
-	if f.From != nil {
+	from, to := since, latest
+	if f.From != nil && f.From.After(since) {
 		from = within(ceil(*f.From))
 	}
 	if f.To != nil {
@@ -127,7 +159,7 @@ func (f Filter) pieces(byDay bool) []piece {
 		x := within(f.ReceivedAfter.Truncate(time.Millisecond))
 		if next := x.Add(time.Millisecond); next.After(low) {
 			low = minTime(next, to)
-			add(false, createdFrom("from", from), createdBefore("low", low), storedAfter(x))
+			add(false, createdFrom("since", from), createdBefore("low", low), storedAfter(x))
 		}
 		add(true, createdFrom("low", low), createdBefore("to", to), condition{"stored_at <= fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", "received_after", milliseconds(x)})
 	}
@@ -164,8 +196,9 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-// union puts a statement together: each is the SELECT of a piece, in which % stands for its sign.
-func union(name, projection, selection, ending, each, eachEnding string, pieces []piece) scope.Statement {
+// union puts a statement together: each is the SELECT of a piece, in which % stands for its sign. A single piece is all there is: to
+// plan a SELECT around it takes the server a millisecond.
+func union(name, selection, ending, each, eachEnding string, pieces []piece) scope.Statement {
 	params := map[string]string{}
 	selects := make([]string, len(pieces))
 	for i, p := range pieces {
@@ -177,11 +210,11 @@ func union(name, projection, selection, ending, each, eachEnding string, pieces 
 		maps.Copy(params, values)
 		selects[i] = join(strings.Replace(each, "%", sign, 1), "FROM lodestone.events", where, eachEnding)
 	}
-	return scope.Statement{
-		Name:   name,
-		SQL:    join(selection, "FROM\n(\n"+strings.Join(selects, "\nUNION ALL\n")+"\n)", ending),
-		Params: params, Projection: projection, AtOnce: true,
+	sql := selects[0]
+	if len(pieces) > 1 || pieces[0].takeOff {
+		sql = join(selection, "FROM\n(\n"+strings.Join(selects, "\nUNION ALL\n")+"\n)", ending)
 	}
+	return scope.Statement{Name: name, SQL: sql, Params: params, Projection: "by_day", AtOnce: true}
 }
 
 // join puts the parts that are not empty on lines of their own.

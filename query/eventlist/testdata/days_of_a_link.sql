@@ -1,7 +1,5 @@
-SELECT day, sum(n) AS events
-FROM
-(
-SELECT toDate(created_at) AS day, toInt64(count()) AS n
+SELECT toDate(created_at) AS day, toInt64(count()) AS events,
+    if(events <= {few:Int64}, groupArray({few:UInt64})(created_at), []) AS times
 FROM lodestone.events
 WHERE account_id = {account:UUID}
   AND access_link_id = {access_link:UUID}
@@ -12,12 +10,9 @@ WHERE account_id = {account:UUID}
   AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
   AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
 GROUP BY day
-)
-GROUP BY day
-HAVING events != 0
-ORDER BY day DESC
 -- access_link = 0197a1b2-0000-7000-8000-000000000001
 -- event_type = download_started
+-- few = 24
 -- from = 1772323200000
 -- human = true
 -- lead_magnet = 0197a1b2-0000-7000-8000-000000000002

@@ -11,7 +11,7 @@ WHERE account_id = {account:UUID}
   AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
   AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
   AND created_at >= fromUnixTimestamp64Milli({span_from:Int64}, 'UTC')
-  AND toDate(created_at) IN {days:Array(Date)}
+  AND (toDate(created_at) IN {days:Array(Date)} OR created_at IN {times:Array(DateTime64(3, 'UTC'))})
 ORDER BY created_at DESC, kafka_topic_id DESC, kafka_partition DESC, kafka_offset DESC
 LIMIT {limit:UInt64}
 -- access_link = 0197a1b2-0000-7000-8000-000000000001
@@ -23,4 +23,5 @@ LIMIT {limit:UInt64}
 -- limit = 21
 -- received_after = 1772366400000
 -- span_from = 1772150400000
+-- times = ['2026-02-28 01:00:00.000']
 -- to = 1772409600001
