@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	_ "embed" // the template
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +40,9 @@ type ApacheKafkaOptions struct {
 	Nodes int
 	// HeapMB is each node's Java heap. Default 512.
 	HeapMB int
+	// AsShipped starts nodes with the heap and the Java options of Kafka's own start scripts, instead of those that start soon
+	// and take little: collections of a small heap stand still for 5 ms five times a second under load.
+	AsShipped bool
 	// Listeners are further addresses of every node, for tests that put a proxy between.
 	Listeners []KafkaListener
 	// Between names the listener by which the nodes reach each other as brokers. Default: their
@@ -52,7 +58,8 @@ type KafkaListener struct {
 	// Name is a word in capitals.
 	Name string
 	// Advertise returns the address to tell clients for a node, counted from 1, that listens on
-	// the given one. It is called once a node and start, before the node runs.
+	// the given one. It is called for every node at each start, before any
+	// runs, and again for all if somebody took a port meanwhile; the last answer counts.
 	Advertise func(node int, listening string) (string, error)
 }
 
@@ -65,6 +72,7 @@ type ApacheKafka struct {
 
 	mu    sync.Mutex
 	lock  *flock.Flock
+	ports map[string]int // by what they are for
 	nodes []*kafkaNode
 	watch *watch
 }
@@ -118,8 +126,16 @@ func (k *ApacheKafka) PID(node int) int {
 func (k *ApacheKafka) Start(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.start(ctx); err != nil {
-		return errors.Join(fmt.Errorf("start Apache Kafka: %w", err), k.stop(context.WithoutCancel(ctx)))
+	for attempt := 1; ; attempt++ {
+		err := k.start(ctx)
+		if err == nil {
+			break
+		}
+		err = errors.Join(fmt.Errorf("start Apache Kafka: %w", err), k.stop(context.WithoutCancel(ctx)))
+		if attempt == portAttempts || ctx.Err() != nil || !isPortTaken(err) && !k.lostPort() {
+			return err
+		}
+		k.o.Log.Warn("somebody took a port of Apache Kafka, will try others", "error", err)
 	}
 	parts := make([]part, len(k.nodes))
 	for i, n := range k.nodes {
@@ -129,7 +145,19 @@ func (k *ApacheKafka) Start(ctx context.Context) error {
 	return nil
 }
 
+// lostPort reports whether somebody else has a port that was chosen for a node, none of which runs: a node takes it
+// seconds after the choice.
+func (k *ApacheKafka) lostPort() bool {
+	for _, port := range k.ports {
+		if !free(port) {
+			return true
+		}
+	}
+	return false
+}
+
 func (k *ApacheKafka) start(ctx context.Context) (err error) {
+	k.nodes, k.ports = nil, nil
 	if k.programs, err = k.o.Installer.ApacheKafka(ctx); err != nil {
 		return err
 	}
@@ -146,16 +174,14 @@ func (k *ApacheKafka) start(ctx context.Context) (err error) {
 			want[l.Name+strconv.Itoa(id)] = 0
 		}
 	}
-	ports, err := choosePorts(k.o.Dir, want)
-	if err != nil {
+	if k.ports, err = choosePorts(k.o.Dir, want); err != nil {
 		return err
 	}
-	k.nodes = nil
 	for id := 1; id <= k.o.Nodes; id++ {
 		n := strconv.Itoa(id)
-		node := &kafkaNode{id: id, dir: k.o.Dir, broker: ports["broker"+n], controller: ports["controller"+n]}
+		node := &kafkaNode{id: id, dir: k.o.Dir, broker: k.ports["broker"+n], controller: k.ports["controller"+n]}
 		for _, l := range k.o.Listeners {
-			listening := address(ports[l.Name+n])
+			listening := address(k.ports[l.Name+n])
 			advertised, err := l.Advertise(id, listening)
 			if err != nil {
 				return fmt.Errorf("advertise listener %s of node %d: %w", l.Name, id, err)
@@ -176,21 +202,37 @@ func (n *kafkaNode) configFile() string       { return filepath.Join(n.dir, n.na
 func (n *kafkaNode) dataDir() string          { return filepath.Join(n.dir, n.name()) }
 func (n *kafkaNode) voter() string            { return fmt.Sprintf("%d@%s", n.id, address(n.controller)) }
 func (n *kafkaNode) addresses() (a, b string) { return address(n.broker), address(n.controller) }
-func (k *ApacheKafka) java(args ...string) []string {
-	// The simple collector and compiler start sooner and need less memory than the defaults.
-	return append([]string{
-		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djava.awt.headless=true",
+
+// The simple collector and compiler start sooner and need less memory than the defaults.
+var (
+	javaSmall = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"}
+	// As bin/kafka-server-start.sh and bin/kafka-run-class.sh of Kafka 4 have it.
+	javaShipped = []string{
+		"-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
+		"-XX:+ExplicitGCInvokesConcurrent",
+	}
+)
+
+// clusterID returns the id of the cluster in a directory: 16 bytes in Kafka's form.
+func clusterID(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+func (k *ApacheKafka) java(options []string, args ...string) []string {
+	return append(append(slices.Clip(options),
+		"-Djava.awt.headless=true",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", filepath.Join(k.programs.Jars, "*"),
-	}, args...)
+	), args...)
 }
 
 func (k *ApacheKafka) startNode(ctx context.Context, n *kafkaNode) error {
 	if err := k.configureNode(n); err != nil {
 		return err
 	}
-	// A cluster's id is the same in every node and never changes.
-	format := exec.CommandContext(ctx, k.programs.Java, k.java("kafka.tools.StorageTool", "format", "--ignore-formatted",
-		"--cluster-id", "4L6g3nShT-eMCtK--X86sw", "--config", n.configFile())...)
+	// A cluster's id is the same in every node and never changes. It may begin with a dash, as no argument of its own may.
+	format := exec.CommandContext(ctx, k.programs.Java, k.java(javaSmall, "kafka.tools.StorageTool", "format", "--ignore-formatted",
+		"--cluster-id="+clusterID(k.o.Dir), "--config", n.configFile())...)
 	format.Env = k.o.childEnvironment()
 	if said, err := format.CombinedOutput(); err != nil {
 		return fmt.Errorf("format the log of %s (%w): %s", n.name(), err, said)
@@ -199,8 +241,11 @@ func (k *ApacheKafka) startNode(ctx context.Context, n *kafkaNode) error {
 		Name: n.name(),
 		Dir:  k.o.Dir,
 		Command: func() *exec.Cmd {
-			heap := strconv.Itoa(k.o.HeapMB)
-			cmd := exec.Command(k.programs.Java, append([]string{"-Xms64m", "-Xmx" + heap + "m"}, k.java("kafka.Kafka", n.configFile())...)...)
+			options := append(slices.Clip(javaSmall), "-Xms64m", "-Xmx"+strconv.Itoa(k.o.HeapMB)+"m")
+			if k.o.AsShipped {
+				options = javaShipped
+			}
+			cmd := exec.Command(k.programs.Java, k.java(options, "kafka.Kafka", n.configFile())...)
 			cmd.Env, cmd.Dir = k.o.childEnvironment(), k.o.Dir
 			return cmd
 		},
@@ -208,7 +253,7 @@ func (k *ApacheKafka) startNode(ctx context.Context, n *kafkaNode) error {
 		Explain:      remedyFor,
 		DeathSignal:  syscall.SIGKILL,
 		Stop:         []child.Step{{Signal: syscall.SIGTERM, Wait: 5 * time.Second}},
-		StartTimeout: 90 * time.Second,
+		StartTimeout: 5 * time.Minute,
 		Log:          k.o.Log,
 		Observe:      k.o.Observe,
 	})
@@ -237,9 +282,19 @@ func (k *ApacheKafka) configureNode(n *kafkaNode) error {
 	return explainFile(writeFile(n.configFile(), b.Bytes()))
 }
 
-// probe asks one node, and no other, whether every broker is in the cluster.
+// probe asks one node, and no other, whether every broker is in the cluster, at each of its addresses: a node answers at one
+// of them for a moment before it finds another one taken, and ends.
 func (k *ApacheKafka) probe(ctx context.Context, n *kafkaNode) error {
-	client, err := kgo.NewClient(kgo.SeedBrokers(address(n.broker)), kgo.DialTimeout(time.Second), kgo.RequestRetries(0))
+	for _, l := range n.more {
+		if err := k.probeAt(ctx, n, l.Listening); err != nil {
+			return err
+		}
+	}
+	return k.probeAt(ctx, n, address(n.broker))
+}
+
+func (k *ApacheKafka) probeAt(ctx context.Context, n *kafkaNode, address string) error {
+	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.DialTimeout(time.Second), kgo.RequestRetries(0))
 	if err != nil {
 		return err
 	}
@@ -247,6 +302,9 @@ func (k *ApacheKafka) probe(ctx context.Context, n *kafkaNode) error {
 	brokers, err := kadm.NewClient(client).BrokerMetadata(ctx)
 	if err != nil {
 		return err
+	}
+	if brokers.Cluster != clusterID(k.o.Dir) {
+		return fmt.Errorf("on %s there is another Kafka", address) // whose port it is until it ends, or this one does
 	}
 	if have := len(brokers.Brokers); have < k.o.Nodes && n.process.PID() == 0 {
 		return fmt.Errorf("%d of %d brokers are in the cluster", have, k.o.Nodes)

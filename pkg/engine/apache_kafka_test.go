@@ -2,18 +2,38 @@ package engine_test
 
 import (
 	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/enginetest"
 )
 
+// dirLikeAnOption returns a directory that gives a cluster an id with a dash first, as one in 64 does: to Kafka's own programs
+// that looks like an option.
+func dirLikeAnOption(t *testing.T) string {
+	t.Helper()
+	parent := t.TempDir()
+	for n := 0; ; n++ {
+		dir := filepath.Join(parent, strconv.Itoa(n))
+		if strings.HasPrefix(engine.ClusterID(dir), "-") {
+			require.NoError(t, os.Mkdir(dir, 0o755))
+			return dir
+		}
+	}
+}
+
 func TestKilledApacheKafkaComesBackWithItsRecords(t *testing.T) {
 	t.Parallel()
-	cluster := enginetest.NewApacheKafka(t, t.TempDir(), 1)
+	cluster := enginetest.NewApacheKafka(t, dirLikeAnOption(t), 1)
 	startFor(t, cluster)
 	before := cluster.Brokers()
 	client := kafkaClient(t, before, kgo.DefaultProduceTopic("events"))
@@ -34,4 +54,27 @@ func TestKilledApacheKafkaComesBackWithItsRecords(t *testing.T) {
 		fetches.EachRecord(func(r *kgo.Record) { values = append(values, string(r.Value)) })
 	}
 	require.Equal(t, []string{"one", "two"}, values)
+}
+
+// A node takes its ports seconds after they were chosen.
+func TestApacheKafkaWhosePortSomebodyTakes(t *testing.T) {
+	t.Parallel()
+	var told []string
+	advertise := func(_ int, listening string) (string, error) {
+		if told = append(told, listening); len(told) == 1 {
+			l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", listening)
+			if err != nil {
+				return "", err
+			}
+			t.Cleanup(func() { require.NoError(t, l.Close()) })
+		}
+		return listening, nil
+	}
+	cluster := engine.NewApacheKafka(engine.ApacheKafkaOptions{
+		Runtime: enginetest.Runtime(), Dir: t.TempDir(), HeapMB: 384, Installer: enginetest.Installer(t),
+		Listeners: []engine.KafkaListener{{Name: "OTHER", Advertise: advertise}},
+	})
+	startFor(t, cluster)
+	require.Greater(t, len(told), 1)
+	require.NoError(t, kafkaClient(t, told[len(told)-1:]).Ping(t.Context()))
 }

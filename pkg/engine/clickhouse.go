@@ -206,8 +206,13 @@ func (c *ClickHouse) probe(ctx context.Context) error {
 // from ingestion and the API than docs/sql.md says, on a machine that gives every thread the same.
 const analystShare = 2
 
+// workloadTimeout bounds making a workload, which is a few small statements: a probe's own bound may be short.
+const workloadTimeout = 10 * time.Second
+
 // makeWorkload puts the analyst's queries into a line. The server is well without.
 func (c *ClickHouse) makeWorkload(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), workloadTimeout)
+	defer cancel()
 	for _, statement := range clickhouse.Workload(max(1, runtime.GOMAXPROCS(0)/analystShare)) {
 		if text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), statement); err != nil || text != "" {
 			c.o.Log.Warn("SQL users' queries do not wait their turn", "statement", statement, "answer", text, "err", err)

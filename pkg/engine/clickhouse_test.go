@@ -46,8 +46,11 @@ func TestKilledClickHouseComesBackWithItsData(t *testing.T) {
 	before := server.URL()
 
 	killPID(t, server.PID())
-	require.Equal(t, child.Died, (<-events).Kind)
-	require.Equal(t, child.Restarted, (<-events).Kind)
+	for e := range events { // on a busy machine it may die or be unwell more than once
+		if e.Kind == child.Restarted {
+			break
+		}
+	}
 	require.Equal(t, before, server.URL())
 	require.Equal(t, "1000", must(t, server.HTTPURL(), "SELECT count() FROM default.t"))
 	require.Equal(t, "1", must(t, server.HTTPURL(), "SELECT count() FROM system.workloads WHERE name = 'analyst'"), "SQL users' queries are in line again")

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 )
 
 // loopback is the only address that embedded engines listen on.
@@ -30,17 +32,20 @@ func choosePorts(dir string, preferred map[string]int) (map[string]int, error) {
 		return nil, err
 	}
 	chosen := make(map[string]int, len(preferred))
+	taken := map[int]bool{}
 	for name, want := range preferred {
-		for _, port := range []int{last[name], want} {
-			if port > 0 && chosen[name] == 0 && free(port) {
-				chosen[name] = port
+		port := 0
+		for _, p := range []int{last[name], want} {
+			if p > 0 && port == 0 && !taken[p] && free(p) {
+				port = p
 			}
 		}
-		if chosen[name] == 0 {
-			if chosen[name], err = anyPort(); err != nil {
+		for port == 0 || taken[port] {
+			if port, err = FreePort(); err != nil {
 				return nil, err
 			}
 		}
+		chosen[name], taken[port] = port, true
 	}
 	text, err := json.Marshal(chosen)
 	if err != nil {
@@ -74,14 +79,41 @@ const (
 	lastPort  = 32000
 )
 
-func anyPort() (int, error) {
-	for range 100 {
-		if port := firstPort + rand.IntN(lastPort-firstPort); free(port) {
-			return port, nil
-		}
-	}
-	return 0, fmt.Errorf("no free port found between %d and %d on %s", firstPort, lastPort, loopback)
+// Ports hands out ports of the loopback, in turn from a random one on, so that a process gets none twice before somebody
+// listens there, and two processes seldom get the same. It is safe for concurrent use.
+type Ports struct {
+	first, last uint32
+	from        uint32
+	given       atomic.Uint32
 }
+
+// NewPorts returns those from the first to the last.
+func NewPorts(first, last uint32) *Ports {
+	return &Ports{first: first, last: last, from: rand.Uint32N(last - first + 1)}
+}
+
+// Free returns a port that nobody listens on, and that it has not returned lately.
+func (p *Ports) Free() (int, error) {
+	for range 100 {
+		port := int(p.first + (p.from+p.given.Add(1))%(p.last-p.first+1))
+		l, err := net.Listen("tcp", address(port)) //nolint:noctx // a numeric address: nothing to wait for
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return 0, fmt.Errorf("look for a free port: %w", err)
+		}
+		return port, l.Close()
+	}
+	return 0, fmt.Errorf("no free port found between %d and %d on %s", p.first, p.last, loopback)
+}
+
+// enginePorts is package-wide: all engines of a process share its ports.
+var enginePorts = NewPorts(firstPort, lastPort)
+
+// FreePort returns a port from those of engines. Another process may be given the same before it is in use, which
+// enginetest's excludes among tests.
+func FreePort() (int, error) { return enginePorts.Free() }
 
 func free(port int) bool {
 	l, err := net.Listen("tcp", address(port)) //nolint:noctx // a numeric address: nothing to wait for

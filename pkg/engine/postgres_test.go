@@ -164,7 +164,7 @@ func TestPostgresWhereItsUserCannotGo(t *testing.T) {
 	require.NoError(t, first.Start(context.Background()))
 	place, err := os.ReadFile(filepath.Join(dir, "location"))
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(string(place[:len(place)-1]))) })
+	t.Cleanup(func() { require.NoError(t, engine.RemoveDir(string(place[:len(place)-1]))) })
 	run(t, first.URL(), "CREATE TABLE t (x int)")
 	require.NoError(t, first.Stop(context.Background()))
 

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"lodestone/pkg/engine/child"
+	"lodestone/pkg/leaktest"
 )
 
 // A copy of this test binary with this variable set plays a parent of one child.
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(parentVariable); dir != "" {
 		os.Exit(playParent(dir))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 func playParent(dir string) int {

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/install"
+	"lodestone/pkg/leaktest"
 	"lodestone/pkg/service"
 )
 
@@ -33,7 +33,6 @@ const ClickHouseMemory = 1 << 30
 const (
 	startTimeout = 10 * time.Minute // the first start on a machine downloads
 	stopTimeout  = 3 * time.Minute
-	endTimeout   = 30 * time.Second // of goroutines that were told to end, on a busy machine
 )
 
 // shared is the one set of engines of a test process. The state is package-wide because the
@@ -57,13 +56,10 @@ type part struct {
 // Main runs a package's tests, stops the engines that they started, fails if goroutines are left
 // over, and ends the process.
 func Main(m *testing.M, options ...goleak.Option) {
-	goleak.VerifyTestMain(runner{m, options}, options...)
+	leaktest.Main(runner{m}, options...)
 }
 
-type runner struct {
-	m       *testing.M
-	options []goleak.Option
-}
+type runner struct{ m *testing.M }
 
 // Run implements goleak.TestingM.
 func (r runner) Run() int {
@@ -71,12 +67,6 @@ func (r runner) Run() int {
 	if err := shared.stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "stop the engines of the tests:", err)
 		return max(code, 1)
-	}
-	if code == 0 { // what looks for goroutines afterwards is patient for half a second only
-		_ = repeat(endTimeout, func() (again bool, err error) { // what is left then is found once more
-			err = goleak.Find(r.options...)
-			return err != nil, err
-		})
 	}
 	return code
 }
@@ -93,7 +83,7 @@ func (s *set) stop() error {
 		}
 	}
 	if s.dir != "" {
-		errs = append(errs, remove(s.dir))
+		errs = append(errs, engine.RemoveDir(s.dir))
 	}
 	return errors.Join(errs...)
 }
@@ -156,20 +146,11 @@ func Dir(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := remove(dir); err != nil {
+		if err := engine.RemoveDir(dir); err != nil {
 			t.Errorf("remove the test's directory: %v", err)
 		}
 	})
 	return dir
-}
-
-// remove removes a directory with everything in it. Where a test killed PostgreSQL or whoever started it, its other
-// processes notice a moment later, and may put a file into a directory that is just being emptied.
-func remove(dir string) error {
-	return repeat(10*time.Second, func() (again bool, err error) {
-		err = os.RemoveAll(dir)
-		return errors.Is(err, syscall.ENOTEMPTY), err
-	})
 }
 
 // repeat does something until it need not be done again, for so long at the most, and returns the last error.
