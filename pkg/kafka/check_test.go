@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -156,6 +157,39 @@ func TestAMissingTopicIsRefused(t *testing.T) {
 	err = guard.Start(t.Context())
 	require.True(t, kafka.IsRefusal(err))
 	require.ErrorContains(t, err, "topic lodestone.events: the topic does not exist: make it with `lodestone migrate`")
+	require.NoError(t, guard.Stop(t.Context()))
+}
+
+// Whoever is started at the same time as `lodestone migrate` starts.
+func TestTheGuardWaitsForTopicsThatAreJustMade(t *testing.T) {
+	t.Parallel()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1))
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	asked := make(chan struct{}, 100)
+	c.ControlKey(int16(kmsg.Metadata), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		return nil, nil, false
+	})
+	k, cl := connect(t, c.ListenAddrs())
+	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
+	require.NoError(t, err)
+	guard.Patient()
+	started := make(chan error, 1)
+	go func() { started <- guard.Start(t.Context()) }()
+	for range 2 { // the first is answered when the second comes
+		select {
+		case <-asked:
+		case err := <-started:
+			require.Fail(t, "it did not ask again", "%v", err)
+		}
+	}
+	create(t, cl, 1)
+	require.NoError(t, <-started)
 	require.NoError(t, guard.Stop(t.Context()))
 }
 

@@ -16,6 +16,7 @@ import (
 
 // How the guard asks.
 const (
+	askAnew    = guardRetry / 10  // the client remembers for so long which topics there are, and are not
 	guardTry   = 5 * time.Second  // one check, and how long the start of a process waits for it
 	guardRetry = time.Second      // while Kafka does not answer
 	guardGrace = 5 * time.Second  // a topic that was just made is not known to every broker yet
@@ -34,13 +35,14 @@ type Guard struct {
 	log      *slog.Logger
 	warnings prometheus.Gauge
 	told     map[string]bool
+	grace    time.Duration // that a topic may be missing at the start
 }
 
 // NewGuard returns the guard of the topics that a process uses. A nil ledger leaves the number of
 // partitions unchecked.
 func NewGuard(c Config, ledger PartitionLedger, log *slog.Logger, r prometheus.Registerer, topics ...string) (*Guard, error) {
 	g := &Guard{
-		options: c.Options(log), ledger: ledger, topics: topics, log: log, told: map[string]bool{},
+		options: c.Options(log), ledger: ledger, topics: topics, log: log, told: map[string]bool{}, grace: guardGrace,
 		warnings: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_kafka_setting_warnings", Help: "Settings of Kafka that endanger events: see the log.",
 		}),
@@ -53,7 +55,7 @@ func NewGuard(c Config, ledger PartitionLedger, log *slog.Logger, r prometheus.R
 }
 
 func (g *Guard) run(ctx context.Context, ready func()) error {
-	client, err := kgo.NewClient(g.options...)
+	client, err := kgo.NewClient(append(slices.Clip(g.options), kgo.MetadataMinAge(askAnew))...)
 	if err != nil {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
@@ -67,7 +69,7 @@ func (g *Guard) run(ctx context.Context, ready func()) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if isMissing(findings) && time.Since(begin) < guardGrace {
+		if isMissing(findings) && time.Since(begin) < g.grace {
 			if service.Sleep(ctx, guardRetry/5) != nil {
 				return nil
 			}
