@@ -99,7 +99,9 @@ func requireSane(t *testing.T, report *bench.Report) {
 			}
 		}
 		for _, v := range r.Targets {
-			require.Positive(t, v.Measured, "%s: %s", r.Name, v.What)
+			if !strings.HasPrefix(v.What, "CPU") { // which the kernel counts in steps of 10 ms
+				require.Positive(t, v.Measured, "%s: %s", r.Name, v.What)
+			}
 			require.LessOrEqual(t, v.Low, v.Judged)
 			require.LessOrEqual(t, v.Judged, v.High)
 		}

@@ -148,7 +148,7 @@ func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
 	cluster := s.kafka()
-	p := s.collector("LODESTONE_SPOOL_AFTER=15s") // long enough to be seen under way, and told to stop
+	p := s.collector("LODESTONE_SPOOL_AFTER=10s") // long enough to be seen under way, and told to stop
 	gate := make(chan struct{})
 	release := sync.OnceFunc(func() { close(gate) })
 	t.Cleanup(release)
@@ -187,7 +187,7 @@ func TestWhatKafkaAndTheSpoolBothHaveIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
 	cluster := s.kafka()
-	s.collector("LODESTONE_SPOOL_AFTER=300ms")
+	s.collector("LODESTONE_SPOOL_AFTER=10s") // long enough for Kafka to get them on a busy machine
 	silent := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicasAfterAppend, Count: -1})
 	ids := newIDs(50)
 	got, err := s.post(10, ids...)

@@ -13,15 +13,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"lodestone/crud/pdf"
 	"lodestone/crud/pdf/pdftest"
+	"lodestone/pkg/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	pdf.Main()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 func count(t *testing.T, content []byte) (int, error) {

@@ -13,16 +13,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"lodestone/crud/sandbox"
+	"lodestone/pkg/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	for _, t := range tasks {
 		sandbox.Main(t)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // tasks are what the tests' processes do.
@@ -36,7 +36,7 @@ var tasks = []sandbox.Task{
 		_, err := fmt.Fprintln(out, strings.Join(os.Environ(), " "), "score", strings.TrimSpace(string(score)))
 		return err
 	}},
-	{Name: "__loop", CPUSeconds: 1, Run: func(_ *os.File, out io.Writer) error {
+	{Name: "__loop", CPUSeconds: 5, Run: func(_ *os.File, out io.Writer) error {
 		if _, err := io.WriteString(out, "before"); err != nil {
 			return err
 		}

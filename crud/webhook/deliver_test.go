@@ -201,8 +201,10 @@ func TestSlowEndpointDelaysNobody(t *testing.T) {
 	r.emit(50)
 	r.create(quick.url)
 	r.emit(20)
+	c := settings()
+	c.Timeout = patience // none of the slow one's is given up meanwhile
 	for range 3 {
-		r.deliver(r.more(settings()))
+		r.deliver(r.more(c))
 	}
 	for range 20 {
 		quick.next(t)

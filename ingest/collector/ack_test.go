@@ -132,6 +132,7 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 func TestStopGivesUpWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
+	s.Patient()
 	arrived, _ := s.holdAcks(t)
 	done := s.later()
 	<-arrived

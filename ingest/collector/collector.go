@@ -59,7 +59,11 @@ type Collector struct {
 	giveUp    context.CancelFunc
 	failed    chan error
 	done      chan struct{} // closed when the server has returned
+	farewell  time.Duration // that handlers which are told to give up have to answer
 }
+
+// farewell is short, since a process that is stopped waits for it.
+const farewell = time.Second
 
 var _ service.Service = (*Collector)(nil)
 
@@ -93,6 +97,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		tokens:    NewTokens(d.Tokens),
 		metrics:   m,
 		failed:    make(chan error, 1),
+		farewell:  farewell,
 	}
 	for i := range col.batches {
 		col.batches[i].New = func() any { return new(batch) }
@@ -186,8 +191,7 @@ func (c *Collector) turnedAway(reason refusalReason) {
 // cutOff lets the handlers, which have been told to give up, send their answers, and then ends the
 // connections that are left: their clients do not read.
 func (c *Collector) cutOff() {
-	const patience = time.Second
-	timer, look := time.NewTimer(patience), time.NewTicker(5*time.Millisecond)
+	timer, look := time.NewTimer(c.farewell), time.NewTicker(5*time.Millisecond)
 	defer timer.Stop()
 	defer look.Stop()
 	for waiting := true; waiting && !c.listener.drained(); {

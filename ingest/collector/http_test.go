@@ -269,7 +269,7 @@ func (spaces) Read(p []byte) (int, error) {
 
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 3 * time.Second }) // for the headers, on a busy machine
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 10 * time.Second }) // for the headers, on a busy machine
 	_, reader := s.dial(t, "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 	require.Equal(t, 408, status(t, reader))
 }

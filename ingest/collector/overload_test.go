@@ -290,7 +290,7 @@ func TestTooManyConnections(t *testing.T) {
 // Clients that send a byte now and then hold nothing up, and are ended when their time is over.
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 3 * time.Second })
+	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 10 * time.Second })
 	const slow = 30
 	var readers []*bufio.Reader
 	for range slow {

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/leaktest"
 	"lodestone/pkg/problem"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // serve returns a client of a server that answers with what the function does for the n-th request.
 func serve(t *testing.T, answer func(n int32, w http.ResponseWriter, r *http.Request)) (*client.Client, *atomic.Int32) {

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"golang.org/x/net/dns/dnsmessage"
 
 	"lodestone/pkg/dialguard"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestCheck(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ type rule struct {
 }
 
 // testSupport are the packages that only tests import.
-var testSupport = []string{"pkg/engine/enginetest", "query/querytest", "crud/pdf/pdftest"}
+var testSupport = []string{"pkg/engine/enginetest", "pkg/leaktest", "query/querytest", "crud/pdf/pdftest"}
 
 var rules = []rule{
 	{
@@ -59,7 +59,7 @@ var rules = []rule{
 		why: "the launcher is the inside of one program",
 	},
 	{
-		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"},
+		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "./pkg/leaktest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"},
 		why: "what only tests need is not part of the programs",
 	},
 	{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -48,9 +49,11 @@ func (s *Stack) Start(ctx context.Context) error {
 func (s *Stack) Wait(ctx context.Context) error {
 	failed := make(chan error, 1)
 	watch, cancel := context.WithCancel(ctx)
+	var watchers sync.WaitGroup
+	defer watchers.Wait() // so that none is left to take a failure that is meant for the next Wait
 	defer cancel()
 	for _, e := range s.entries[:s.started] {
-		go func() {
+		watchers.Go(func() {
 			select {
 			case err := <-e.service.Failed():
 				select {
@@ -59,7 +62,7 @@ func (s *Stack) Wait(ctx context.Context) error {
 				}
 			case <-watch.Done():
 			}
-		}()
+		})
 	}
 	select {
 	case err := <-failed:

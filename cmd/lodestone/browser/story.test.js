@@ -41,6 +41,7 @@ test('the whole story', async (t) => {
   for (const n of [1, 2, 3, 4]) {
     await page.evaluate((k) => document.querySelector(`.page[data-page="${k}"]`).scrollIntoView(), n);
     await page.locator(`.page[data-page="${n}"] > canvas`).waitFor({ state: 'attached' });
+    await page.waitForFunction((k) => document.querySelector('#number').value === k, String(n));
     await page.waitForTimeout(1500); // reading
   }
   await page.touchscreen.tap(180, 320); // brings the tools back, which hid while reading

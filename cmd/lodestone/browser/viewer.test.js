@@ -110,6 +110,7 @@ test('viewer: a tunnel costs no event', async (t) => {
   for (const n of [2, 3]) {
     await v.page.evaluate((page) => document.querySelector(`.page[data-page="${page}"]`).scrollIntoView(), n);
     await drawn(v.page, n);
+    await v.page.waitForFunction((k) => document.querySelector('#number').value === k, String(n));
     await read(v.page, 2600); // long enough to try in vain
   }
   assert.deepEqual(viewed(await events({ access_link_id: link.id })), []);
