@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/engine"
 	"lodestone/pkg/event"
 )
 
@@ -36,7 +37,7 @@ func try(t *testing.T, tags string, brokers, rate int, steps ...string) *report 
 	}
 	require.NoError(t, err, "logs are in %s", dir)
 	if r.ok() || tags != "" {
-		require.NoError(t, os.RemoveAll(dir))
+		require.NoError(t, engine.RemoveDir(dir))
 	}
 	return r
 }

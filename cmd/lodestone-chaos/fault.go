@@ -16,7 +16,9 @@ type scene struct {
 	load   *load
 	rand   *rand.Rand
 	poison *poison
-	note   func(format string, args ...any)
+	// patience bounds waits for what is under way to be stored.
+	patience time.Duration
+	note     func(format string, args ...any)
 }
 
 // fault is one way to break things. inject returns when the fault has ended: whatever it stopped

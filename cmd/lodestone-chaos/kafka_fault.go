@@ -120,7 +120,7 @@ func topicAnew(ctx context.Context, s *scene) error {
 		return err
 	}
 	defer s.load.resume()
-	if err := s.drained(ctx, startTimeout); err != nil {
+	if err := s.drained(ctx, s.patience); err != nil {
 		return err
 	}
 	defer s.direct.PurgeTopicsFromClient(topic) // else it holds on to the id of the old one

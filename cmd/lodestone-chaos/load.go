@@ -234,7 +234,8 @@ func (s *sender) post(ctx context.Context) (acked bool, err error) {
 	switch {
 	case resp.StatusCode == http.StatusAccepted && string(bytes.TrimSpace(text)) == fmt.Sprintf(`{"accepted":%d,"rejected":[]}`, s.size):
 		return true, nil
-	case resp.StatusCode == http.StatusServiceUnavailable, resp.StatusCode == http.StatusTooManyRequests:
+	case resp.StatusCode == http.StatusServiceUnavailable, resp.StatusCode == http.StatusTooManyRequests,
+		resp.StatusCode == http.StatusRequestTimeout: // it came too slowly, through a network that is spoilt
 		return false, nil
 	default:
 		return false, fmt.Errorf("%w: %d %s", errAnswer, resp.StatusCode, text)

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"lodestone/pkg/engine"
 )
 
 type command struct {
@@ -84,7 +86,7 @@ func (c *command) run(ctx context.Context) (err error) {
 		err = fmt.Errorf("%w (--seed %d); data and logs are in %s", errFound, c.Seed, dir)
 	}
 	if err == nil && temporary {
-		err = os.RemoveAll(dir)
+		err = engine.RemoveDir(dir)
 	}
 	return err
 }

@@ -46,6 +46,9 @@ func (n *network) add(name, upstream string) (string, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if before := n.proxies[name]; before != nil {
+		before.Stop()
+	}
 	n.proxies[name] = p
 	return p.Listen, nil
 }

@@ -133,7 +133,7 @@ func (r *report) play(ctx context.Context, o options, w *world, l *load, p *pois
 	order := deck(o.Seed, names)
 	for step := 1; ctx.Err() == nil; step++ {
 		random := rand.New(rand.NewPCG(o.Seed, uint64(step)))
-		s := &scene{world: w, load: l, rand: random, poison: p}
+		s := &scene{world: w, load: l, rand: random, poison: p, patience: o.Recover}
 		if err := s.hold(ctx, o.Pause/2+time.Duration(random.Int64N(int64(o.Pause)))); err != nil {
 			return err
 		}

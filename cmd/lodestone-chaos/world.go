@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -259,17 +258,13 @@ func (w *world) proxied(name, address string) (string, error) {
 	return u.String(), err
 }
 
-// freeAddress returns one below the ports that the system gives to outgoing connections, so that
-// it stays free while its process is down.
+// freeAddress returns one that the system gives to no outgoing connection while its process is down.
 func freeAddress() (string, error) {
-	for range 100 {
-		address := "127.0.0.1:" + strconv.Itoa(13000+rand.IntN(6000))
-		l, err := net.Listen("tcp", address) //nolint:noctx // a numeric address: nothing to wait for
-		if err == nil {
-			return address, l.Close()
-		}
+	port, err := engine.FreePort()
+	if err != nil {
+		return "", err
 	}
-	return "", errors.New("no free port found")
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }
 
 // command runs a command of lodestone. Its error has what it printed.

@@ -44,6 +44,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lodestone/pkg/engine"
 )
 
 // Bench is one execution: its settings, its directory, and the report that it fills.
@@ -71,7 +73,7 @@ func newBench(s Settings, v Version, progress io.Writer) (*Bench, error) {
 		return nil, fmt.Errorf("make a directory (--dir): %w", err)
 	}
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, engine.RemoveDir(dir))
 	}
 	b := &Bench{
 		Settings: s, Dir: dir, progress: progress, program: program,
@@ -81,7 +83,7 @@ func newBench(s Settings, v Version, progress io.Writer) (*Bench, error) {
 	return b, nil
 }
 
-func (b *Bench) close() error { return os.RemoveAll(b.Dir) }
+func (b *Bench) close() error { return engine.RemoveDir(b.Dir) }
 
 // Sayf prints a line for the person who waits.
 func (b *Bench) Sayf(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }

@@ -14,14 +14,14 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"lodestone/ingest/collector"
 	"lodestone/pkg/event"
+	"lodestone/pkg/leaktest"
 	"lodestone/pkg/token"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestQuantilesAreWithinOnePercent(t *testing.T) {
 	t.Parallel()

@@ -78,8 +78,9 @@ func (o consumeOptions) measureOn(ctx context.Context, b *Bench, e *Engines, nam
 	}
 	defer func() { err = errors.Join(err, d.close(context.WithoutCancel(ctx))) }()
 	return b.Measure(ctx, Case{
-		Name:  name,
-		Title: fmt.Sprintf("Kafka to ClickHouse exactly once, %s rows in %d partitions, beside ch-go that inserts the same rows from memory", group(strconv.FormatInt(rows, 10)), partitions),
+		Name: name,
+		Title: fmt.Sprintf("Kafka to ClickHouse exactly once, %s rows in %d partitions, beside ch-go that inserts the same rows from memory, %s Kafka",
+			group(strconv.FormatInt(rows, 10)), partitions, e.Kafka),
 		Warm:  1,
 		Sides: []Side{{Name: "consumer", Run: d.consume}, {Name: "ch-go", Run: d.insert}, {Name: pacedSide, Run: d.insertPaced}},
 		Targets: []Target{

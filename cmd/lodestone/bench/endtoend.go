@@ -72,7 +72,7 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 	const second = 1000
 	return b.Measure(ctx, Case{
 		Name:  "end-to-end/" + e.Kafka,
-		Title: fmt.Sprintf("from the acknowledgement of an event until GET /api/v1/analytics has it, while %s events/s are sent", group(strconv.Itoa(o.Rate))),
+		Title: fmt.Sprintf("from the acknowledgement of an event until GET /api/v1/analytics has it, while %s events/s are sent, %s Kafka", group(strconv.Itoa(o.Rate)), e.Kafka),
 		Sides: []Side{{Name: "pipeline", Run: p.run}},
 		Targets: []Target{
 			{What: "the events are taken as fast as they are sent", Value: Rate, AtLeast: 0.98 * float64(o.Rate)},

@@ -102,7 +102,7 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 	}
 	switch e.Kafka {
 	case Real:
-		e.apache = engine.NewApacheKafka(engine.ApacheKafkaOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "kafka"), Installer: installer})
+		e.apache = engine.NewApacheKafka(engine.ApacheKafkaOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "kafka"), AsShipped: true, Installer: installer})
 		begin(e.apache)
 	case Embedded:
 		all.Go(func() (err error) { e.broker, err = b.startBroker(ctx, e); return err })
@@ -176,7 +176,7 @@ func (e *Engines) stop(ctx context.Context) error {
 	if e.broker != nil {
 		all.Go(func() error { return e.broker.Stop(ctx) })
 	}
-	return errors.Join(all.Wait(), os.RemoveAll(e.dir))
+	return errors.Join(all.Wait(), engine.RemoveDir(e.dir))
 }
 
 // brokerCommand is the embedded broker as a process.

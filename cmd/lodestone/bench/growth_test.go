@@ -35,6 +35,19 @@ func TestGrowthIsJudgedOverSizes(t *testing.T) {
 	require.Len(t, r.judged(), 1, "one size says nothing about growth")
 }
 
+func TestCommandOfACase(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"storage":                  "storage",
+		"collect/embedded/one/512": "collect --only embedded/one/512",
+		"collect/real/one/512":     "collect --kafka real --only real/one/512",
+		"end-to-end/real":          "end-to-end --kafka real --only real",
+		"sql/email inserting":      "sql --only 'email inserting'",
+	} {
+		require.Equal(t, want, (&Result{Name: name}).command())
+	}
+}
+
 func TestATargetMayBeOfAnotherSide(t *testing.T) {
 	t.Parallel()
 	b, order := newTestBench(1), []string(nil)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -14,11 +13,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"lodestone/pkg/config"
+	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
 )
 
@@ -127,26 +126,15 @@ const (
 	lastPort  = 32_767
 )
 
-// FreeAddress goes through the ports from anywhere, for two benches beside each other.
-var (
-	beginning = rand.Uint32N(lastPort - firstPort + 1)
-	given     atomic.Uint32
-)
+var ports = engine.NewPorts(firstPort, lastPort)
 
 // FreeAddress returns an address of this machine that nobody listens on, and that it has not returned lately.
 func FreeAddress() (string, error) {
-	for range 100 {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+int((beginning+given.Add(1))%(lastPort-firstPort+1))))
-		l, err := net.Listen("tcp", address) //nolint:noctx // a numeric address: nothing to wait for
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		return address, l.Close()
+	port, err := ports.Free()
+	if err != nil {
+		return "", err
 	}
-	return "", fmt.Errorf("no free port found between %d and %d on 127.0.0.1", firstPort, lastPort)
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }
 
 // answers asks an address for a 2xx.

@@ -114,7 +114,7 @@ func (r *Result) command() string {
 	if r.Flags != "" {
 		text += " " + r.Flags
 	}
-	if strings.HasPrefix(rest, Real+"/") {
+	if kafka, _, _ := strings.Cut(rest, "/"); kafka == Real {
 		text += " --kafka " + Real
 	}
 	if rest != "" {

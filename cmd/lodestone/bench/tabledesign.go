@@ -148,7 +148,7 @@ func changed(questions, otherwise map[string][]tableStatement) map[string][]tabl
 	return questions
 }
 
-// askOurs are the questions as query/eventlist asks them, but for what that remembers of months that are over.
+// askOurs are the questions as query/eventlist asks them, but for what that remembers of months that are over, and for times in the place of days.
 func askOurs() map[string][]tableStatement {
 	return changed(byTime(), map[string][]tableStatement{
 		askBusy:     byDays(newestDays("by_link", isBusy), isBusy),

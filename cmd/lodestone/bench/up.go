@@ -13,6 +13,7 @@ import (
 	"lodestone/cmd/lodestone/bench/traffic"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
+	"lodestone/pkg/engine"
 	"lodestone/pkg/service"
 )
 
@@ -78,7 +79,7 @@ func (o upOptions) run(ctx context.Context, b *Bench, _ *Engines) error {
 			Name: c.name, Title: c.title, Targets: c.targets,
 			Sides: []Side{{Name: "up", Run: u.run}},
 		})
-		if err = errors.Join(err, os.RemoveAll(u.dir)); err != nil {
+		if err = errors.Join(err, engine.RemoveDir(u.dir)); err != nil {
 			return err
 		}
 	}
