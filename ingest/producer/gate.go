@@ -15,8 +15,8 @@ const maxHold = 5 * time.Millisecond
 // connection one after another, so more of them under way would make each one smaller, and no answer come sooner:
 // under load a few large batches take the place of many small ones, and a call that comes alone waits for nothing.
 //
-// Each batch costs the embedded broker two syncs, and any broker some work: where it syncs to a disk, requests a
-// second rise by a sixth.
+// Each request costs a broker some work, and one that syncs to a disk a round of that: there, gathering let a sixth more
+// events through.
 type gate struct {
 	handOver func(*round)
 	mu       sync.Mutex

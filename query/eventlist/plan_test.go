@@ -72,7 +72,7 @@ func TestPlans(t *testing.T) {
 		most int // granules that are left at the most; 0: not said
 	}{
 		"first page reads backwards and stops": {
-			s: page(Filter{}, span{}), has: []string{"InReverseOrder", "LazilyRead"}, most: 210,
+			s: page(Filter{}, span{}), has: []string{"InReverseOrder", "LazilyRead"}, most: 210, // its own, none of its neighbour's 300
 		},
 		"time is in the key": {
 			s: page(Filter{From: at(20), To: at(21)}, span{}), has: []string{"InReverseOrder"}, most: 8,
