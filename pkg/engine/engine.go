@@ -16,6 +16,7 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/child"
+	"lodestone/pkg/engine/install"
 )
 
 // Event tells of a child process that died, came back, or does not answer.
@@ -37,7 +38,7 @@ var ErrInUse = errors.New("in use by another process")
 // lockDir makes a directory and takes it for this process, for as long as the lock returned is
 // held or the process lives. An error wraps ErrInUse and names the holder if there is one.
 func lockDir(dir string, mode os.FileMode) (*flock.Flock, error) {
-	if err := os.MkdirAll(dir, mode); err != nil {
+	if err := install.MakeDir(dir, mode); err != nil {
 		return nil, explainFile(err)
 	}
 	path := filepath.Join(dir, "lock")

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"lodestone/pkg/engine/install"
 )
 
 // owner is the user that PostgreSQL runs as when we are root, which it refuses to be. A nil owner
@@ -117,7 +119,7 @@ func (o *owner) home(dir string, log *slog.Logger) (string, error) {
 		if blocked := o.reaches(dir); blocked != nil {
 			home = filepath.Join(elsewhere, rand.Text())
 			log.Warn("PostgreSQL keeps its data apart from the data directory", "because", blocked, "place", home)
-			if err := os.MkdirAll(elsewhere, 0o711); err != nil {
+			if err := install.MakeDir(elsewhere, 0o711); err != nil {
 				return "", explainFile(err)
 			}
 			if err := writeFile(pointer, []byte(home+"\n")); err != nil {

@@ -67,7 +67,7 @@ func (i *Installer) ensure(ctx context.Context, b bundle) (string, error) {
 	if complete(dir, sum) {
 		return dir, nil
 	}
-	if err := os.MkdirAll(i.Cache, 0o755); err != nil {
+	if err := MakeDir(i.Cache, 0o755); err != nil {
 		return "", fmt.Errorf("make the engine cache (--engine-cache names another place): %w", err)
 	}
 	lock := flock.New(dir + ".lock")
