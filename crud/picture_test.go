@@ -121,7 +121,7 @@ func TestPictureNames(t *testing.T) {
 	path := u.pictures(t, link, nil).Thumbnail.Path
 	id := path[len("/p/") : len(path)-len(".jpg")]
 	other := map[string]string{".jpg": ".png", ".png": ".jpg"}[path[len(path)-4:]]
-	for _, wrong := range []string{"/p/" + id + other, "/p/" + id, "/p/" + strings.ToUpper(id) + ".jpg", "/p/" + strings.Repeat("0", 32) + ".jpg", "/p/x.jpg", "/p/%2e%2e.png", "/p/" + id + ".jpg%00"} {
+	for _, wrong := range []string{"/p/" + id + other, "/p/" + id, "/p/A" + strings.ToUpper(id[1:]) + ".jpg", "/p/" + strings.Repeat("0", 32) + ".jpg", "/p/x.jpg", "/p/%2e%2e.png", "/p/" + id + ".jpg%00"} {
 		require.GreaterOrEqual(t, u.fixture.public(t, "GET", wrong).status, 400, wrong)
 	}
 	require.Equal(t, 405, u.fixture.public(t, "POST", path).status)

@@ -229,7 +229,7 @@ func TestVolumes(t *testing.T) {
 				info, err := os.Stat(v.Source)
 				require.NoError(t, err, name)
 				require.True(t, info.Mode().IsRegular())
-				require.NotZero(t, info.Mode()&0o004, "%s runs as another user and cannot read %s", name, v.Source)
+				require.NotZero(t, info.Mode()&0o004, "%s runs as another user and cannot read %s (a checkout under a strict umask: chmod -R o+rX deploy)", name, v.Source)
 				require.True(t, v.ReadOnly, "%s could change %s", name, v.Source)
 				if strings.HasSuffix(v.Source, ".sh") {
 					require.NotZero(t, info.Mode()&0o001, "%s is not executable", v.Source)

@@ -28,8 +28,10 @@ func files(t *testing.T) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	cmd.Dir = root
+	var said strings.Builder
+	cmd.Stderr = &said
 	out, err := cmd.Output()
-	require.NoError(t, err)
+	require.NoError(t, err, said.String())
 	all := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
 	return slices.DeleteFunc(all, func(f string) bool {
 		_, err := os.Stat(filepath.Join(root, f))

@@ -69,7 +69,7 @@ func buildLauncher(cache string) (path string, err error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", path+".new", "./cmd/lodestone-clickhouse")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", path+".new", "./cmd/lodestone-clickhouse")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
