@@ -34,7 +34,7 @@ func (l *Lister) recall(ctx context.Context, account uuid.UUID, f Filter) (t tal
 			return tally{}, false, nil
 		}
 		known := v.recall(f)
-		if len(known.unread) > mostDays || known.rows > l.busy {
+		if l.isTooMuch(known) {
 			return tally{}, false, nil
 		}
 		if v.monthly > l.busy && len(v.restless) > 0 { // too many rows; they may have come to rest
@@ -84,6 +84,9 @@ type known struct {
 	rows   int64       // of such events on those days, at the least
 	rest   bool        // whether anything must be read
 }
+
+// isTooMuch reports whether what must be read of days that are over is better counted otherwise.
+func (l *Lister) isTooMuch(k known) bool { return len(k.unread) > mostDays || k.rows > l.busy }
 
 // recall returns what is remembered of a list.
 func (v *view) recall(f Filter) known {

@@ -34,15 +34,7 @@ type span struct {
 
 // search returns the first events of the list, or the first ones after a position, and counts it.
 func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Position, limit int64) (found []Event, total int64, err error) {
-	newest := time.Now() // only where to begin: what happens later, by clocks that are ahead, is looked for as well
-	if f.To != nil {
-		newest = minTime(newest, *f.To)
-	}
-	if p != nil {
-		newest = minTime(newest, p.CreatedAt)
-	}
-	edge := within(newest.Add(-recent)).Truncate(dayLength)
-	usual := span{after: p, from: &edge}
+	usual, edge, newest := firstLook(f, p)
 	where, page := usual, newPageOf(account, f, limit)
 	var g *guess
 	if p == nil { // hardly anybody asks for the middle of a list twice
@@ -73,6 +65,19 @@ func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Pos
 		l.guesses.keep(page, f, found, edge, newest, counted)
 	}
 	return found, counted.total, nil
+}
+
+// firstLook returns where a page is looked for first if nothing is known of it: from edge on, which is a little before newest.
+func firstLook(f Filter, p *Position) (s span, edge, newest time.Time) {
+	newest = time.Now() // only where to begin: what happens later, by clocks that are ahead, is looked for as well
+	if f.To != nil {
+		newest = minTime(newest, *f.To)
+	}
+	if p != nil {
+		newest = minTime(newest, p.CreatedAt)
+	}
+	edge = within(newest.Add(-recent)).Truncate(dayLength)
+	return span{after: p, from: &edge}, edge, newest
 }
 
 // look reads the first events of a span, and counts the list meanwhile.

@@ -144,13 +144,22 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 	params := native.Parameters{}
 	maps.Copy(params, s.Params)
 	params["account"] = account.String()
-	settings := native.Settings{
+	settings := s.Settings()
+	maps.Copy(settings, native.Settings{
 		"additional_table_filters": filters(account),
 		"readonly":                 1,
 		"max_memory_usage":         c.limits.MemoryBytes,
 		// The driver sets a later one from the deadline, if that is not within a second.
 		"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
 		"log_comment":        "lodestone query: " + s.Name,
+	})
+	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
+}
+
+// Settings returns how the server is to run the statement, in a new map. The account and the limits are not among them: they are
+// the door's.
+func (s Statement) Settings() native.Settings {
+	settings := native.Settings{
 		// Queries are short, and many run at once: handing one over between threads of the server, to
 		// compute or to read a file, takes longer than it saves.
 		"max_threads":                  1,
@@ -181,7 +190,7 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 		settings["optimize_move_to_prewhere"] = 0    //nolint:misspell // the server spells it
 		settings["query_plan_optimize_prewhere"] = 0 //nolint:misspell // the server spells it
 	}
-	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
+	return settings
 }
 
 // filters returns the text of a map from table to condition, in ClickHouse's form.

@@ -99,10 +99,12 @@ func (b *Bench) File(parts ...string) string {
 	return filepath.Join(append([]string{b.Dir}, parts...)...)
 }
 
-// run runs suites one after another, each on fresh engines, and prints what they found.
+// run runs suites one after another, each on fresh engines, and prints what they found. The settings are valid.
 func run(ctx context.Context, s Settings, v Version, command string, suites ...suite) (err error) {
-	if err := s.Validate(); err != nil {
-		return err
+	if slices.ContainsFunc(suites, suite.empties) {
+		if err := s.requireEmpty(ctx); err != nil {
+			return err
+		}
 	}
 	b, err := newBench(s, v, os.Stderr)
 	if err != nil {
@@ -130,8 +132,11 @@ func (b *Bench) runSuite(ctx context.Context, s suite, kafka string) (err error)
 	if s.bare {
 		return s.run(ctx, b, nil)
 	}
+	if s.cases != nil && !slices.ContainsFunc(s.cases(kafka), b.Wanted) {
+		return nil
+	}
 	b.Sayf("%s on %s Kafka: starting the engines", s.name, kafka)
-	e, err := b.startEngines(ctx, kafka)
+	e, err := b.startEngines(ctx, kafka, s.empties())
 	if err != nil {
 		return err
 	}

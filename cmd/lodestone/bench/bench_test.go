@@ -83,7 +83,7 @@ func TestTargetsAreJudgedByRatiosOfPairedRuns(t *testing.T) {
 	}
 	require.Equal(t, []bool{true, false, true, false}, met)
 	require.Equal(t, Verdict{
-		What: "half", Value: Rate, Measured: 50, Against: "limit", Limit: 100, Judged: 0.5, Low: 0.5, High: 0.5, Met: true,
+		What: "half", Value: Rate, Measured: 50, Against: "limit", Limit: 100, Ratio: 0.5, Judged: 0.5, Low: 0.5, High: 0.5, Met: true,
 	}, r.Targets[0])
 	require.Equal(t, []float64{25, 50, 100}, []float64{r.Targets[2].Low, r.Targets[2].Judged, r.Targets[2].High})
 }
@@ -110,6 +110,50 @@ func TestOnlyMeasuresWhatIsWanted(t *testing.T) {
 	require.NoError(t, b.Measure(t.Context(), Case{Name: "x/two/1", Sides: []Side{counting("a", &order, 1)}}))
 	require.NoError(t, b.Measure(t.Context(), Case{Name: "x/one/1", Sides: []Side{counting("b", &order, 1)}}))
 	require.Equal(t, []string{"b"}, order)
+}
+
+func TestASideRunsAfterTheOneThatItNeeds(t *testing.T) {
+	t.Parallel()
+	b := newTestBench(2)
+	var order []string
+	needing := counting("paced", &order, 1, 1, 1)
+	needing.After = "system"
+	require.NoError(t, b.Measure(t.Context(), Case{
+		Name: "a", Warm: 1, Sides: []Side{counting("system", &order, 1, 1, 1), counting("limit", &order, 1, 1, 1), needing},
+	}))
+	require.Equal(t, []string{"limit", "system", "paced", "system", "limit", "paced", "limit", "system", "paced"}, order)
+}
+
+func TestASuiteOfWhichNothingIsWantedStartsNothing(t *testing.T) {
+	t.Parallel()
+	b := newTestBench(1)
+	b.Only = []string{"query/"}
+	for _, s := range []suite{
+		consumeOptions{Partitions: []int32{4}}.suite(), storageOptions{}.suite(),
+	} {
+		s.run = func(context.Context, *Bench, *Engines) error { return errors.New("it runs") }
+		require.NoError(t, b.runSuite(t.Context(), s, Embedded), s.name)
+	}
+}
+
+// Of engines that are given only the addresses are known, not what they use.
+func TestTargetsAboutProcessesOfOthersAreLeftOut(t *testing.T) {
+	t.Parallel()
+	targets := []Target{
+		{Value: Rate}, {Value: Peak("clickhouse")}, {Value: CPU("kafka")}, {Value: Steady("postgres")}, {Value: bothCPU},
+		{Value: CPU("server"), Against: "limit", AgainstValue: CPU("clickhouse")}, {Value: Peak("query")},
+	}
+	require.Equal(t, targets, Settings{}.judged(targets))
+	require.Equal(t, []Target{{Value: Rate}, {Value: Peak("query")}},
+		Settings{KafkaBrokers: []string{"a:1"}, ClickHouseURL: "b", PostgresURL: "c"}.judged(targets))
+	require.Len(t, Settings{PostgresURL: "c"}.judged(targets), len(targets)-1)
+}
+
+func TestTheCommandCanBeRunAgain(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `lodestone bench query '--only=first page' --only 'it'\''s' --runs=3 ''`, commandLine([]string{
+		"/bin/lodestone", "bench", "query", "--only=first page", "--only", "it's", "--erase", "--json", "a file", "--clickhouse-url=secret", "--runs=3", "",
+	}))
 }
 
 func TestWatchSeesWhatThisProcessUses(t *testing.T) {

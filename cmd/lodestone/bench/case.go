@@ -41,6 +41,8 @@ type Side struct {
 	Name string
 	// Run is one run. It is called from one goroutine.
 	Run func(ctx context.Context) (Sample, error)
+	// After names a side that this one needs what it found in the same run of: it runs after it, whatever the turn.
+	After string
 }
 
 // Target is what a case should reach: an absolute value, or a ratio.
@@ -53,7 +55,10 @@ type Target struct {
 	Value string
 	// Against names the side that the value is divided by, run by run; "": the value stands alone.
 	Against string
-	// AgainstValue is that side's value; "": the same as Value.
+	// Beside names a side whose value is shown as the limit of a value that stands alone: what it is judged by is its
+	// bound. Not with Against.
+	Beside string
+	// AgainstValue is the value of the side that Against or Beside names; "": the same as Value.
 	AgainstValue string
 	// AtLeast and AtMost bound the median; 0: no bound.
 	AtLeast, AtMost float64
@@ -109,14 +114,7 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	}
 	begin := time.Now()
 	for run := -c.Warm; run < runs; run++ {
-		order := make([]int, len(c.Sides))
-		for i := range order {
-			order[i] = i
-		}
-		if run%2 != 0 {
-			slices.Reverse(order)
-		}
-		for _, i := range order {
+		for _, i := range turn(c.Sides, run) {
 			sample, err := c.Sides[i].Run(ctx)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", c.Name, c.Sides[i].Name, err)
@@ -126,7 +124,7 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 			}
 		}
 	}
-	for _, t := range c.Targets {
+	for _, t := range b.judged(c.Targets) {
 		verdict, err := judge(t, result)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
@@ -137,4 +135,24 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	b.report.Results = append(b.report.Results, result)
 	result.print(b.progress)
 	return b.report.save(b.JSON) // now, too: the run may be cut off
+}
+
+// turn is the order of the sides in a run: theirs in every other one, else the reverse, but that each comes after the one
+// that it needs.
+func turn(sides []Side, run int) []int {
+	order := make([]int, 0, len(sides))
+	for i := range sides {
+		order = append(order, i)
+	}
+	if run%2 != 0 {
+		slices.Reverse(order)
+	}
+	for i := range sides {
+		at := slices.Index(order, i)
+		needed := slices.IndexFunc(order, func(j int) bool { return sides[i].After != "" && sides[j].Name == sides[i].After })
+		if needed > at {
+			order = slices.Insert(slices.Delete(order, at, at+1), needed, i)
+		}
+	}
+	return order
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,9 @@ func (c *collectBench) stop(ctx context.Context) error {
 func (c *collectBench) name(rest string) string { return "collect/" + c.engines.Kafka + "/" + rest }
 
 func (c *collectBench) title(format string, args ...any) string {
-	return fmt.Sprintf("collector, "+format, args...) + ", " + c.engines.Kafka + " Kafka"
+	// One node of Apache Kafka acknowledges before its disk has the records, as it is shipped.
+	kept := map[string]string{Embedded: "embedded Kafka, on the disk", Real: "real Kafka"}[c.engines.Kafka]
+	return fmt.Sprintf("collector, "+format, args...) + ", " + cmp.Or(kept, c.engines.Kafka+" Kafka")
 }
 
 // side is a run of a load on a server.
@@ -157,7 +160,7 @@ func (c *collectBench) often() (*collectBench, int) {
 func (c *collectBench) single(ctx context.Context) error {
 	c, runs := c.often()
 	one := Case{
-		Name: c.name("one/512"), Title: c.title("one event a request, durable, 512 keep-alive connections"), Warm: 2, Runs: runs, Show: shownOfLoad,
+		Name: c.name("one/512"), Title: c.title("one event a request, acknowledged, 512 keep-alive connections"), Warm: 2, Runs: runs, Show: shownOfLoad,
 		Sides: []Side{
 			c.side(system, system, c.ones(512)), c.side(ackLimit, ackLimit, c.ones(512)), c.side(bareLimit, bareLimit, c.ones(512)),
 		},
@@ -181,7 +184,7 @@ func (c *collectBench) connections(ctx context.Context) error {
 	}
 	for _, n := range all {
 		err := c.Measure(ctx, Case{
-			Name: c.name(fmt.Sprintf("one/%d", n)), Title: c.title("one event a request, durable, %d keep-alive connections", n),
+			Name: c.name(fmt.Sprintf("one/%d", n)), Title: c.title("one event a request, acknowledged, %d keep-alive connections", n),
 			Runs: min(3, c.Runs), Show: shownOfLoad,
 			Sides: []Side{c.side(system, system, c.ones(n)), c.side(ackLimit, ackLimit, c.ones(n))},
 			Plot:  "connections", X: float64(n), Line: c.engines.Kafka,
@@ -202,7 +205,7 @@ func (c *collectBench) batches(ctx context.Context) error {
 		return loadOptions{connections: connections, seed: c.Seed, request: func(int) request { return m.batch(batchEvents) }}
 	}
 	batch := Case{
-		Name: c.name("batch/100"), Title: c.title("100 events a request, durable, %d keep-alive connections", connections), Warm: 2, Runs: runs,
+		Name: c.name("batch/100"), Title: c.title("100 events a request, acknowledged, %d keep-alive connections", connections), Warm: 2, Runs: runs,
 		Show:  append(slices.Clone(shownOfLoad), CPU("parse"), CPU("token"), CPU("encode"), CPU("produce")),
 		Sides: []Side{c.side(system, system, load), c.side(ackLimit, ackLimit+" (batch)", load), c.parts(connections)},
 		Targets: []Target{
@@ -235,8 +238,8 @@ func (c *collectBench) latency(ctx context.Context) error {
 		Name: name, Title: c.title("one event a request at half the highest rate, open loop, from the time at which it was to be sent"), Warm: 1, Show: shownOfLoad,
 		Sides: []Side{c.side(system, system, load), c.side(ackLimit, ackLimit, load)},
 		Targets: []Target{
-			{What: "p50 ≤ 3 ms", Value: Latency(0.5), AtMost: 3},
-			{What: "p99 ≤ 15 ms", Value: Latency(0.99), AtMost: 15},
+			{What: "p50 ≤ 3 ms", Value: Latency(0.5), Beside: ackLimit, AtMost: 3},
+			{What: "p99 ≤ 15 ms", Value: Latency(0.99), Beside: ackLimit, AtMost: 15},
 		},
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 )
 
@@ -45,7 +46,7 @@ func (c *suiteCommand[O]) Run(ctx context.Context, v Version) error {
 	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
 		return err
 	}
-	return run(ctx, c.Settings, v, commandLine(), c.Options.suite())
+	return run(ctx, c.Settings, v, commandLine(os.Args), c.Options.suite())
 }
 
 // allCommand runs every suite, each with its options.
@@ -72,21 +73,34 @@ func (c *allCommand) Run(ctx context.Context, v Version) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return run(ctx, c.Settings, v, commandLine(), suites...)
+	return run(ctx, c.Settings, v, commandLine(os.Args), suites...)
 }
 
-// commandLine is what was called, for the report, but for the names of files, which mean nothing elsewhere.
-func commandLine() string {
+// commandLine is what was called, for the report, as a shell takes it, but for what means nothing elsewhere: the names of
+// files, the engines that were given, and that they may be erased.
+func commandLine(args []string) string {
 	words := []string{"lodestone"}
-	for i := 1; i < len(os.Args); i++ {
-		switch name, _, joined := strings.Cut(os.Args[i], "="); name {
+	for i := 1; i < len(args); i++ {
+		switch name, _, joined := strings.Cut(args[i], "="); name {
+		case "--erase":
 		case "--json", "--dir", "--engine-cache", "--kafka-brokers", "--clickhouse-url", "--postgres-url":
 			if !joined {
 				i++
 			}
 		default:
-			words = append(words, os.Args[i])
+			words = append(words, quoted(args[i]))
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// plainWord is what a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// quoted is a word as a shell takes it for one.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -34,7 +34,20 @@ func (o consumeOptions) Validate() error {
 }
 
 func (o consumeOptions) suite() suite {
-	return suite{name: "consume", kafka: true, run: o.measure}
+	return suite{name: "consume", kafka: true, cases: o.cases, run: o.measure}
+}
+
+// caseOn is the name of the case of so many partitions.
+func (o consumeOptions) caseOn(kafka string, partitions int32) string {
+	return "consume/" + kafka + "/" + strconv.Itoa(int(partitions))
+}
+
+func (o consumeOptions) cases(kafka string) []string {
+	var names []string
+	for _, partitions := range o.Partitions {
+		names = append(names, o.caseOn(kafka, partitions))
+	}
+	return names
 }
 
 // CPU of client and server, and what else a run of a consumer or of its limit shows.
@@ -47,7 +60,7 @@ const (
 
 func (o consumeOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
 	for _, partitions := range o.Partitions {
-		name := "consume/" + e.Kafka + "/" + strconv.Itoa(int(partitions))
+		name := o.caseOn(e.Kafka, partitions)
 		if !b.Wanted(name) {
 			continue
 		}
@@ -82,7 +95,7 @@ func (o consumeOptions) measureOn(ctx context.Context, b *Bench, e *Engines, nam
 		Title: fmt.Sprintf("Kafka to ClickHouse exactly once, %s rows in %d partitions, beside ch-go that inserts the same rows from memory, %s Kafka",
 			group(strconv.FormatInt(rows, 10)), partitions, e.Kafka),
 		Warm:  1,
-		Sides: []Side{{Name: "consumer", Run: d.consume}, {Name: "ch-go", Run: d.insert}, {Name: pacedSide, Run: d.insertPaced}},
+		Sides: []Side{{Name: "consumer", Run: d.consume}, {Name: "ch-go", Run: d.insert}, {Name: pacedSide, Run: d.insertPaced, After: "consumer"}},
 		Targets: []Target{
 			{What: "≥ 65 % of ch-go alone", Value: Rate, Against: "ch-go", AtLeast: 0.65},
 			{What: "≥ 65 % of ch-go alone, until the last row is stored, merged or not", Value: storedRate, Against: "ch-go", AtLeast: 0.65},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +24,17 @@ func (e *Engines) remakeTopics(ctx context.Context, b *Bench, partitions int32) 
 	}
 	defer client.Close()
 	admin := kadm.NewClient(client)
-	topics := []string{event.Topic, event.LinkViewTopic}
+	if err := deleteTopics(ctx, admin, event.Topic, event.LinkViewTopic); err != nil {
+		return err
+	}
+	return b.Once(ctx, e, "migrate", fmt.Sprintf("--kafka-partitions=%d", partitions))
+}
+
+// deleteTopics deletes topics, those that there are, and waits until they are gone.
+func deleteTopics(ctx context.Context, admin *kadm.Client, topics ...string) error {
+	if len(topics) == 0 {
+		return nil
+	}
 	gone, err := admin.DeleteTopics(ctx, topics...)
 	if err != nil {
 		return fmt.Errorf("delete topics: %w", err)
@@ -36,11 +47,11 @@ func (e *Engines) remakeTopics(ctx context.Context, b *Bench, partitions int32) 
 	// Apache Kafka deletes by and by.
 	if err := await(ctx, startPatience, func() (bool, error) {
 		there, err := admin.ListTopics(ctx, topics...)
-		return err == nil && !there.Has(event.Topic) && !there.Has(event.LinkViewTopic), err
+		return err == nil && !slices.ContainsFunc(topics, there.Has), err
 	}); err != nil {
 		return fmt.Errorf("wait until the topics are deleted: %w", err)
 	}
-	return b.Once(ctx, e, "migrate", fmt.Sprintf("--kafka-partitions=%d", partitions))
+	return nil
 }
 
 // backlog is the events of one busy day: what waits in Kafka is of few months, usually of one.

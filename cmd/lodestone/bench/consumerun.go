@@ -30,7 +30,7 @@ type drain struct {
 	store      driver.Conn
 	limit      *Process      // holds the rows of the limit; nil: not started yet
 	door       string        // of limit
-	pace       time.Duration // that the consumer took last, until the last row was stored
+	pace       time.Duration // that the consumer took in this run, until the last row was stored
 	used       int           // tables that were put aside
 }
 
@@ -210,7 +210,9 @@ func (d *drain) sample(ctx context.Context, stored, took time.Duration, use map[
 	}
 	s := Sample{Rate: float64(d.rows) / took.Seconds(), storedRate: float64(d.rows) / stored.Seconds(), blockRows: float64(d.rows) / max(blocks, 1)}
 	s.AddUse(use, d.rows)
-	s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
+	if _, ours := use["clickhouse"]; ours { // else the sum would be the client's alone
+		s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
+	}
 	return s, nil
 }
 

@@ -37,7 +37,13 @@ func (o endToEndOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (o endToEndOptions) suite() suite { return suite{name: "end-to-end", kafka: true, run: o.measure} }
+func (o endToEndOptions) suite() suite {
+	return suite{name: "end-to-end", kafka: true, cases: endToEndCases, run: o.measure}
+}
+
+func endToEndCase(kafka string) string { return "end-to-end/" + kafka }
+
+func endToEndCases(kafka string) []string { return []string{endToEndCase(kafka)} }
 
 const (
 	endToEndConnections = 32
@@ -71,7 +77,7 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 	}
 	const second = 1000
 	return b.Measure(ctx, Case{
-		Name:  "end-to-end/" + e.Kafka,
+		Name:  endToEndCase(e.Kafka),
 		Title: fmt.Sprintf("from the acknowledgement of an event until GET /api/v1/analytics has it, while %s events/s are sent, %s Kafka", group(strconv.Itoa(o.Rate)), e.Kafka),
 		Sides: []Side{{Name: "pipeline", Run: p.run}},
 		Targets: []Target{

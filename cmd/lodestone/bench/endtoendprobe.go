@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type probes struct {
 }
 
 type probe struct {
+	made               time.Time
 	acknowledged, seen time.Time // zero: not yet
 }
 
@@ -39,8 +41,11 @@ const (
 	// askInterval is the time between two looks. What is seen was there for up to that long already: the latencies
 	// have it in them.
 	askInterval   = 50 * time.Millisecond
-	probePage     = 100 // probes that may be on their way: those of five seconds
+	probePage     = 100 // of a list: the probes of five seconds
 	probePatience = 30 * time.Second
+	// probeDisorder is more than the collector corrects the time of a probe by, which is that on the way: by so much a probe
+	// may stand among older ones.
+	probeDisorder = time.Second
 )
 
 func newProbes(door string, list *listClient, tokens *token.Ring, account uuid.UUID) *probes {
@@ -107,11 +112,11 @@ func (p *probes) send(ctx context.Context) error {
 		AccountID: p.account, LeadMagnetID: p.magnet, AccessLinkID: uuid.New(), SessionID: uuid.New(), EventID: uuid.New(),
 		MagnetVersion: 1, Type: event.PageViewed, Page: 1, DurationMS: 1000,
 	}
-	one := &probe{}
+	one := &probe{made: time.Now()}
 	p.mu.Lock()
 	p.sent[e.EventID] = one
 	p.mu.Unlock()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.door, bytes.NewReader(p.messages.appendEvent(nil, &e, time.Now())))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.door, bytes.NewReader(p.messages.appendEvent(nil, &e, one.made)))
 	if err != nil {
 		return err
 	}
@@ -131,13 +136,23 @@ func (p *probes) send(ctx context.Context) error {
 	return nil
 }
 
-// look asks for the newest probes and notes those that it sees for the first time.
+// look asks for the newest probes, and for older ones while any of these is awaited, and notes those that it sees for the first
+// time.
 func (p *probes) look(ctx context.Context) error {
-	answer, err := p.list.get(ctx, fmt.Sprintf("lead_magnet_id=%s&per_page=%d", p.magnet, probePage))
-	if err != nil {
-		return fmt.Errorf("look for probes: %w", err)
+	for cursor := ""; ; {
+		answer, err := p.list.get(ctx, fmt.Sprintf("lead_magnet_id=%s&per_page=%d%s", p.magnet, probePage, cursor))
+		if err != nil {
+			return fmt.Errorf("look for probes: %w", err)
+		}
+		if !p.note(answer, time.Now()) {
+			return nil
+		}
+		cursor = "&cursor=" + url.QueryEscape(*answer.Pagination.NextCursor)
 	}
-	now := time.Now()
+}
+
+// note notes what an answer has, and reports whether a probe that is awaited may be behind it.
+func (p *probes) note(answer listAnswer, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, item := range answer.Data {
@@ -145,7 +160,19 @@ func (p *probes) look(ctx context.Context) error {
 			one.seen = now
 		}
 	}
-	return nil
+	if answer.Pagination.NextCursor == nil || len(answer.Data) == 0 {
+		return false
+	}
+	last := p.sent[answer.Data[len(answer.Data)-1].ID]
+	if last == nil {
+		return false // it is of a run before this one
+	}
+	for _, one := range p.sent {
+		if one.seen.IsZero() && one.made.Before(last.made.Add(probeDisorder)) {
+			return true
+		}
+	}
+	return false
 }
 
 // left returns how many were not seen yet.

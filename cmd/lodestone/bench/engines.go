@@ -19,8 +19,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Engines are what a suite runs on: started for it, or given by address. The schemas are up to date and
-// the topics are made: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
+// Engines are what a suite runs on: started for it, or given by address and emptied, unless the suite is apart. The schemas
+// are up to date and the topics are made: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
 // many as `lodestone migrate` does.
 type Engines struct {
 	// Kafka is Embedded, Real or Given.
@@ -43,7 +43,8 @@ type Engines struct {
 	broker        *Process
 }
 
-func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err error) {
+// startEngines starts the engines that are not given, and empties those that are, if so asked.
+func (b *Bench) startEngines(ctx context.Context, kafka string, empty bool) (_ *Engines, err error) {
 	keys := token.NewKeys(1)
 	e := &Engines{Kafka: kafka, Brokers: b.KafkaBrokers, ClickHouseURL: b.ClickHouseURL, PostgresURL: b.PostgresURL, TokenKeys: keys.Keys}
 	if e.Tokens, err = keys.Ring(); err != nil {
@@ -63,11 +64,19 @@ func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err
 	if err := e.start(ctx, b); err != nil {
 		return nil, err
 	}
+	if empty && kafka == Given {
+		if err := e.eraseTopics(ctx); err != nil {
+			return nil, err
+		}
+	}
 	migrate := []string{"migrate"}
 	if kafka == Embedded {
 		migrate = append(migrate, fmt.Sprintf("--kafka-partitions=%d", upPartitions))
 	}
-	return e, b.Once(ctx, e, migrate...)
+	if err := b.Once(ctx, e, migrate...); err != nil || !empty {
+		return e, err
+	}
+	return e, e.eraseRows(ctx)
 }
 
 // upPartitions is how many partitions `lodestone up` gives the topics of the embedded Kafka.

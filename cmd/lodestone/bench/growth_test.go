@@ -29,10 +29,27 @@ func TestGrowthIsJudgedOverSizes(t *testing.T) {
 
 	var text bytes.Buffer
 	require.NoError(t, r.writeMarkdown(&text))
-	require.Contains(t, text.String(), "| within a factor of two | 15.0 ms | 10.0 | 1.50 |")
+	require.Contains(t, text.String(), "| p50 within a factor of two | 15.0 ms | 10.0 | 1.50 |  | yes |")
 
 	r.Results = r.Results[:1]
 	require.Len(t, r.judged(), 1, "one size says nothing about growth")
+}
+
+// A limit that only stands beside what is judged is shown, with the ratio to it, and decides nothing.
+func TestALimitBesideATarget(t *testing.T) {
+	t.Parallel()
+	b, order := newTestBench(1), []string(nil)
+	require.NoError(t, b.Measure(t.Context(), Case{
+		Name: "a", Sides: []Side{counting("system", &order, 8), counting("limit", &order, 5)},
+		Targets: []Target{{What: "few", Value: Rate, Beside: "limit", AtMost: 10}},
+	}))
+	v := b.report.Result("a").Targets[0]
+	require.True(t, v.Met)
+	require.Equal(t, []string{"8.00 events/s", "5.00", "1.60", "8.00–8.00", "yes"}, v.cells())
+
+	require.ErrorContains(t, b.Measure(t.Context(), Case{
+		Name: "a", Sides: []Side{counting("system", &order, 8)}, Targets: []Target{{What: "few", Value: Rate, Beside: "nobody"}},
+	}), "no side")
 }
 
 func TestCommandOfACase(t *testing.T) {

@@ -19,7 +19,7 @@ type axis struct {
 
 // axes are those of the plots, by their names. Others are named by what they plot.
 var axes = map[string]axis{
-	"connections": {title: "Events a second over keep-alive connections, one event a request, durable", x: "connections", y: "events/s", values: []string{Rate}},
+	"connections": {title: "Events a second over keep-alive connections, one event a request, acknowledged", x: "connections", y: "events/s", values: []string{Rate}},
 	"query":       {title: "GET /api/v1/analytics over stored events", x: "events", y: "ms", values: []string{Latency(0.5), Latency(0.99)}, alone: true},
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -32,7 +33,8 @@ type lists struct {
 	took   map[string][]time.Duration // of all runs
 	paused int                        // where the next query after a pause is
 	sizes  int                        // of pages that were asked for
-	made   int                        // lists of everything that were asked for
+	made   int                        // bounds of lists that were asked for
+	watch  []Metered                  // while lists are asked for at random times
 }
 
 type listClient struct {
@@ -86,23 +88,36 @@ func (l *lists) once(ctx context.Context, queries []string, pause time.Duration)
 	return s, nil
 }
 
+// mostSizes is how many sizes of pages there are, from one more than usual up to where a page takes longer for its size.
+const mostSizes = 60
+
 // newSizes returns the queries for pages of a size that was not asked for before: the query service remembers where the events
-// of a page were.
+// of a page were. It can be called mostSizes times.
 func (l *lists) newSizes(queries []string) []string {
-	const size, most = 20, 60 // beyond which a page takes longer for its size
+	const size = 20
 	l.sizes++
 	sized := make([]string, len(queries))
 	for i, q := range queries {
-		sized[i] = fmt.Sprintf("%s&per_page=%d", q, size+1+l.sizes%most)
+		sized[i] = fmt.Sprintf("%s&per_page=%d", q, size+l.sizes)
 	}
 	return sized
 }
 
-// newLists returns queries for everything, each in other words than any before.
-func (l *lists) newLists(n int) (queries []string) {
+// until adds to a filter a bound on a day to come, which changes neither the list nor how it is counted: for a time within a day a
+// statement counts that day apart.
+func until(filter string, day int) string {
+	return strings.TrimPrefix(filter+"&to="+time.Date(2040, 1, day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), "&")
+}
+
+// newLists returns each of the lists n times, in turn, and each time in other words than before: the query service remembers where
+// the events of a page were. What comes again after a hundred years of days has been forgotten, as it remembers some thousand pages.
+func (l *lists) newLists(filters []string, n int) (queries []string) {
+	const days = 36_500
 	for range n {
 		l.made++
-		queries = append(queries, "to="+time.Date(2100, 1, 1, 0, 0, 0, l.made*int(time.Millisecond), time.UTC).Format(time.RFC3339Nano))
+		for _, filter := range filters {
+			queries = append(queries, until(filter, 1+l.made%days))
+		}
 	}
 	return queries
 }
@@ -111,11 +126,16 @@ func (l *lists) newLists(n int) (queries []string) {
 func (l *lists) run(ctx context.Context, queries []string) (Sample, error) {
 	l.seed++ // other times in each run
 	load := openLoop{rate: l.rate, requests: len(queries), seed: l.seed}
+	watch, err := Watch(l.watch...)
+	if err != nil {
+		return nil, err
+	}
 	answers, err := load.runAll(ctx, func(ctx context.Context, number int) error {
 		_, _, err := l.client.fetch(ctx, queries[number])
 		return err
 	})
-	if err != nil {
+	use, stopErr := watch.Stop()
+	if err = errors.Join(err, stopErr); err != nil {
 		return nil, err
 	}
 	l.took = map[string][]time.Duration{}
@@ -124,6 +144,7 @@ func (l *lists) run(ctx context.Context, queries []string) (Sample, error) {
 	}
 	s := Sample{}
 	s.AddLatencies(latenciesOf(answers))
+	s.AddUse(use, int64(len(answers)))
 	for _, q := range l.took {
 		slices.Sort(q)
 		s[slowest] = max(s[slowest], float64(q[len(q)/2])/float64(time.Millisecond))
@@ -143,24 +164,29 @@ func (l *lists) slowestOnes() string {
 	return strings.Join(texts, "; ")
 }
 
-// cursors returns queries that go on deep in the account's list.
-func (l *lists) cursors(ctx context.Context) (list []string, err error) {
-	first, err := l.client.get(ctx, "")
-	if err != nil {
-		return nil, err
-	}
+// cursors returns queries that go on deep in each of the lists: of all lists after a little of their events, then of all after more.
+func (l *lists) cursors(ctx context.Context, filters []string) (queries []string, err error) {
+	const size = 20
 	for _, share := range []float64{0.01, 0.5, 0.99} {
-		page := 1 + int64(share*float64(first.Pagination.Total))/20
-		answer, err := l.client.get(ctx, fmt.Sprintf("page=%d", page))
-		if err != nil {
-			return nil, err
+		for _, filter := range filters {
+			filter = until(filter, 1)
+			first, err := l.client.get(ctx, filter)
+			if err != nil {
+				return nil, err
+			}
+			total := first.Pagination.Total
+			page := max(1, min(1+int64(share*float64(total))/size, (total-1)/size)) // the last one has no cursor
+			answer, err := l.client.get(ctx, fmt.Sprintf("%s&page=%d", filter, page))
+			if err != nil {
+				return nil, err
+			}
+			if answer.Pagination.NextCursor == nil {
+				return nil, fmt.Errorf("page %d of %d events has no cursor: %s", page, total, shortened(filter))
+			}
+			queries = append(queries, filter+"&cursor="+url.QueryEscape(*answer.Pagination.NextCursor))
 		}
-		if answer.Pagination.NextCursor == nil {
-			return nil, fmt.Errorf("page %d of %d events has no cursor", page, first.Pagination.Total)
-		}
-		list = append(list, "cursor="+url.QueryEscape(*answer.Pagination.NextCursor))
 	}
-	return list, nil
+	return queries, nil
 }
 
 // runAfterPauses asks for a few of the queries, other ones in each run, each after a pause: somebody looks at a dashboard.
@@ -174,45 +200,21 @@ func (l *lists) runAfterPauses(ctx context.Context, queries []string) (Sample, e
 	return l.once(ctx, some, pause)
 }
 
-// keepInserting inserts so many events a second, as they happen now, in four blocks a second of a partition
-// each, until the function that it returns is called.
+// keepInserting inserts so many events a second, as they happen now, in blocks of a partition each, until the function that
+// it returns is called.
 func (e *Engines) keepInserting(ctx context.Context, events *traffic.Generator, rate int) (stop func() error) {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() {
-		err := e.insertNow(ctx, events, rate)
-		if ctx.Err() != nil {
-			err = nil
-		}
-		ended <- err
-	}()
-	return func() error {
-		cancel()
-		return <-ended
-	}
-}
-
-const liveBlocks = 4 // a second
-
-func (e *Engines) insertNow(ctx context.Context, events *traffic.Generator, rate int) error {
-	options, err := clickhouse.Config{URL: e.ClickHouseURL}.BlockOptions()
-	if err != nil {
-		return err
-	}
-	conn, err := ch.Dial(ctx, options)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }() // only read from and written to above
-	ticker := time.NewTicker(time.Second / liveBlocks)
-	defer ticker.Stop()
-	topic, block := uuid.New(), traffic.NewBlock(false)
+	var conn *ch.Client
+	topic, block, offset := uuid.New(), traffic.NewBlock(false), int64(0)
 	var one event.Event
-	for offset := int64(0); ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
+	stopInserting := insertMeanwhile(ctx, func(ctx context.Context) error {
+		if conn == nil {
+			options, err := clickhouse.Config{URL: e.ClickHouseURL}.BlockOptions()
+			if err != nil {
+				return err
+			}
+			if conn, err = ch.Dial(ctx, options); err != nil {
+				return err
+			}
 		}
 		block.Reset()
 		now := time.Now().UnixMilli()
@@ -223,8 +225,44 @@ func (e *Engines) insertNow(ctx context.Context, events *traffic.Generator, rate
 			offset++
 		}
 		input := block.Input()
-		if err := conn.Do(ctx, ch.Query{Body: input.Into("events"), Input: input, Settings: []ch.Setting{ch.SettingInt("async_insert", 0)}}); err != nil {
-			return fmt.Errorf("insert meanwhile: %w", err)
+		return conn.Do(ctx, ch.Query{Body: input.Into("events"), Input: input, Settings: []ch.Setting{ch.SettingInt("async_insert", 0)}})
+	})
+	return func() error {
+		err := stopInserting()
+		if conn != nil {
+			_ = conn.Close() // every insert was answered, or its error is told
 		}
+		return err
+	}
+}
+
+const liveBlocks = 4 // a second
+
+// insertMeanwhile calls insert four times a second (liveBlocks), from one goroutine, until the function that it returns is called, which
+// returns why no more was inserted, once. It may be called again.
+func insertMeanwhile(ctx context.Context, insert func(context.Context) error) (stop func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(time.Second / liveBlocks)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			if err := insert(ctx); err != nil {
+				if ctx.Err() == nil {
+					ended <- fmt.Errorf("insert meanwhile: %w", err)
+				}
+				return
+			}
+		}
+	}()
+	return func() error {
+		cancel()
+		return <-ended
 	}
 }

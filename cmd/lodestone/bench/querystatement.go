@@ -2,67 +2,90 @@ package bench
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/pkg/service"
+	"lodestone/query/eventlist"
 	"lodestone/query/scope"
 )
 
-// listStatements are what a first page asks of ClickHouse: the page itself, and the number of events of the months that are
-// not over. A request asks both at the same time, so it takes what the two take together, and then what is its own.
+// listStatements are what a first page asks of ClickHouse: the page itself, the number of events that are not remembered, and which
+// parts there are, by which what is remembered still stands. A request asks all at the same time, so it takes what they take
+// together, and then what is its own. It also asks for the inserts that still run, if nobody did in the last second: that is left out.
 type listStatements struct {
 	door    *scope.ClickHouse
 	account uuid.UUID
+	lister  *eventlist.Lister
 }
 
-// at returns the parameter of a condition on a time.
-func at(name string, t time.Time) map[string]string {
-	return map[string]string{name: strconv.FormatInt(t.UnixMilli(), 10)}
+// question is one thing that is asked of ClickHouse.
+type question func(ctx context.Context) error
+
+// questions returns what the first page of a list asks, once its months are remembered: a quarter of a minute after they were merged.
+// It reports false if that does not come.
+func (l listStatements) questions(ctx context.Context, f eventlist.Filter) (q eventlist.Questions, ok bool, err error) {
+	const looks, pause = 60, time.Second
+	for range looks {
+		if q, ok, err = l.lister.FirstPage(ctx, l.account, f, pageRows); ok || err != nil {
+			return q, ok, err
+		}
+		if err := service.Sleep(ctx, pause); err != nil {
+			return q, false, err
+		}
+	}
+	return q, false, nil
 }
 
-// page reads the newest events since a time, as lists do.
-func (l listStatements) page(since time.Time) scope.Statement {
-	s := page(isRecent)
-	return scope.Statement{Name: "page alone", SQL: of("lodestone.events", []string{s.sql})[0], Params: at("recent", since), Projection: scope.NoProjection}
+// sides measures the questions, each alone and all at the same time. There are none if they are not known.
+func (l listStatements) sides(ctx context.Context) ([]Side, error) {
+	asked, ok, err := l.questions(ctx, eventlist.Filter{})
+	if err != nil || !ok {
+		return nil, err
+	}
+	never := time.Now().AddDate(80, 0, 0)
+	nothing, ok, err := l.questions(ctx, eventlist.Filter{From: &never})
+	if err != nil || !ok {
+		return nil, err
+	}
+	side := func(name string, questions ...question) Side {
+		return Side{Name: name, Run: func(ctx context.Context) (Sample, error) { return askAll(ctx, questions) }}
+	}
+	page, number := l.statement(asked.Page), l.statement(asked.Number)
+	rest := []Side{
+		side("a page that finds nothing", l.statement(nothing.Page)),
+		side("SELECT 1", l.statement(scope.Statement{Name: "one", SQL: "SELECT 1"})),
+	}
+	if !asked.Parts { // too much to remember of the account
+		return append([]Side{side("page and number at once", page, number), side("page alone", page), side("number alone", number)}, rest...), nil
+	}
+	parts := func(ctx context.Context) error {
+		_, err := l.door.Parts(ctx)
+		return err
+	}
+	return append([]Side{
+		side("page, number and parts at once", page, number, parts),
+		side("page alone", page), side("number alone", number), side("parts alone", parts),
+	}, rest...), nil
 }
 
-// number counts the days since a time, as lists do.
-func (l listStatements) number(since time.Time) scope.Statement {
-	return scope.Statement{
-		Name: "number alone", Params: at("from", since), Projection: scope.NoProjection, AtOnce: true,
-		SQL: "SELECT toDate(created_at) AS day, toInt64(count())\nFROM lodestone.events\n" + where([]string{isSince}) + "GROUP BY day",
+func (l listStatements) statement(s scope.Statement) question {
+	return func(ctx context.Context) error {
+		return l.door.Query(ctx, l.account, s, func(scope.Row) error { return nil })
 	}
 }
 
-// sides measures the statements, each alone and both at the same time.
-func (l listStatements) sides() []Side {
-	now := time.Now().UTC()
-	day := now.AddDate(0, 0, -2).Truncate(24 * time.Hour)
-	month := time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, time.UTC)
-	run := func(name string, statements ...scope.Statement) Side {
-		return Side{Name: name, Run: func(ctx context.Context) (Sample, error) { return l.run(ctx, statements) }}
-	}
-	return []Side{
-		run("page and number at once", l.page(day), l.number(month)),
-		run("page alone", l.page(day)),
-		run("number alone", l.number(month)),
-		run("a page that finds nothing", l.page(now.AddDate(80, 0, 0))),
-		run("SELECT 1", scope.Statement{Name: "one", SQL: "SELECT 1"}),
-	}
-}
-
-// run asks all statements at the same time, again and again.
-func (l listStatements) run(ctx context.Context, statements []scope.Statement) (Sample, error) {
+// askAll asks all questions at the same time, again and again.
+func askAll(ctx context.Context, questions []question) (Sample, error) {
 	const asked = 150
 	var took Latencies
 	for range asked {
 		begin := time.Now()
 		group, groupCtx := errgroup.WithContext(ctx)
-		for _, s := range statements {
-			group.Go(func() error { return l.door.Query(groupCtx, l.account, s, func(scope.Row) error { return nil }) })
+		for _, ask := range questions {
+			group.Go(func() error { return ask(groupCtx) })
 		}
 		if err := group.Wait(); err != nil {
 			return nil, err

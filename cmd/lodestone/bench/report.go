@@ -118,10 +118,7 @@ func (r *Result) command() string {
 		text += " --kafka " + Real
 	}
 	if rest != "" {
-		if strings.Contains(rest, " ") {
-			rest = "'" + rest + "'"
-		}
-		text += " --only " + rest
+		text += " --only " + quoted(rest)
 	}
 	return text
 }
@@ -196,14 +193,22 @@ func (v Verdict) cells() []string {
 	if v.Met {
 		met = "yes"
 	}
-	if v.Against == "" {
-		return []string{number(v.Measured) + " " + v.unit(), "", "", number(v.Low) + "–" + number(v.High), met}
+	measured, limit, ratio := number(v.Measured)+" "+v.unit(), "", ""
+	if v.Against != "" || v.Beside != "" {
+		limit, ratio = number(v.Limit), fraction(v.Ratio)
 	}
-	return []string{
-		number(v.Measured) + " " + v.unit(), number(v.Limit), strconv.FormatFloat(v.Judged, 'f', 2, 64),
-		strconv.FormatFloat(v.Low, 'f', 2, 64) + "–" + strconv.FormatFloat(v.High, 'f', 2, 64), met,
+	spread, write := "", number
+	if v.Against != "" {
+		write = fraction
 	}
+	if v.High != 0 {
+		spread = write(v.Low) + "–" + write(v.High)
+	}
+	return []string{measured, limit, ratio, spread, met}
 }
+
+// fraction writes a ratio.
+func fraction(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // unit is the part of the value's name that says in what it is measured.
 func (v Verdict) unit() string {

@@ -12,7 +12,7 @@ import (
 func residentTree(root int) map[string]int64 {
 	all := map[string]int64{}
 	shared := map[string]int64{}
-	for _, pid := range treeOf(root) {
+	for _, pid := range append(descendants(everyProcess(), root), root) {
 		name := programOf(pid)
 		if name == "" {
 			continue // it ended meanwhile
@@ -25,32 +25,6 @@ func residentTree(root int) map[string]int64 {
 		all[name] += n
 	}
 	return all
-}
-
-// treeOf returns a process and its living descendants.
-func treeOf(root int) []int {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return []int{root}
-	}
-	parents := map[int]int{}
-	for _, e := range entries {
-		if id, err := strconv.Atoi(e.Name()); err == nil {
-			if s, err := readStat(id); err == nil {
-				parents[id] = s.parent
-			}
-		}
-	}
-	list := []int{root}
-	for id := range parents {
-		for up := parents[id]; up > 1; up = parents[up] {
-			if up == root {
-				list = append(list, id)
-				break
-			}
-		}
-	}
-	return list
 }
 
 func programOf(pid int) string {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,7 +35,10 @@ type Verdict struct {
 	Value    string  `json:"value"`
 	Measured float64 `json:"measured"` // median of the system
 	Against  string  `json:"against,omitempty"`
-	Limit    float64 `json:"limit,omitempty"` // median of the limit
+	Beside   string  `json:"beside,omitempty"`
+	Limit    float64 `json:"limit,omitempty"` // median of what Against or Beside names
+	// Ratio is the median of the ratios to the limit, run by run; 0 if there is no limit.
+	Ratio float64 `json:"ratio,omitempty"`
 	// Judged is the median of the ratios, or of the value if there is no limit; Low and High are the least and
 	// the most of them.
 	Judged float64 `json:"judged"`
@@ -96,30 +100,38 @@ func judge(t Target, r *Result) (Verdict, error) {
 	if !ok {
 		return Verdict{}, fmt.Errorf("the target %q is about %q, which %s does not measure", t.What, t.Value, of.Name)
 	}
-	v := Verdict{What: t.What, Value: t.Value, Measured: median(system), Against: t.Against}
+	v := Verdict{What: t.What, Value: t.Value, Measured: median(system), Against: t.Against, Beside: t.Beside}
 	judged := system
-	if t.Against != "" {
-		name := t.AgainstValue
-		if name == "" {
-			name = t.Value
+	if name := cmp.Or(t.Against, t.Beside); name != "" {
+		limit, err := r.limit(t, name)
+		if err != nil {
+			return Verdict{}, err
 		}
-		side := r.side(t.Against)
-		if side == nil {
-			return Verdict{}, fmt.Errorf("the target %q is against %q, which is no side", t.What, t.Against)
-		}
-		limit, ok := side.values(name)
-		if !ok {
-			return Verdict{}, fmt.Errorf("the target %q is about %q, which %s does not measure", t.What, name, t.Against)
-		}
-		v.Limit = median(limit)
-		judged = make([]float64, len(system))
+		ratios := make([]float64, len(system))
 		for i := range system {
-			judged[i] = system[i] / limit[i]
+			ratios[i] = system[i] / limit[i]
+		}
+		v.Limit, v.Ratio = median(limit), median(ratios)
+		if t.Against != "" {
+			judged = ratios
 		}
 	}
 	v.Judged, v.Low, v.High = median(judged), slices.Min(judged), slices.Max(judged)
 	v.Met = (t.AtLeast == 0 || v.Judged >= t.AtLeast) && (t.AtMost == 0 || v.Judged <= t.AtMost)
 	return v, nil
+}
+
+// limit returns the values that a target's is held against, of the side with this name.
+func (r *Result) limit(t Target, name string) ([]float64, error) {
+	side, value := r.side(name), cmp.Or(t.AgainstValue, t.Value)
+	if side == nil {
+		return nil, fmt.Errorf("the target %q is against %q, which is no side", t.What, name)
+	}
+	values, ok := side.values(value)
+	if !ok {
+		return nil, fmt.Errorf("the target %q is about %q, which %s does not measure", t.What, value, name)
+	}
+	return values, nil
 }
 
 func median(values []float64) float64 {

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"lodestone/cmd/lodestone/bench/traffic"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 )
@@ -37,7 +36,15 @@ func (o serveOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (o serveOptions) suite() suite { return suite{name: "serve", run: o.measure} }
+func (o serveOptions) suite() suite { return suite{name: "serve", cases: serveCases, run: o.measure} }
+
+// The cases of the suite.
+const (
+	pagesCase = "serve/crud"
+	apiCase   = "serve/query"
+)
+
+func serveCases(string) []string { return []string{pagesCase, apiCase} }
 
 // What a run under full load shows besides.
 const (
@@ -57,8 +64,7 @@ func (o serveOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
 // measurePages lets visitors come, each to the landing page, to a document, and away with the file, while the
 // business makes access links and lists them.
 func (o serveOptions) measurePages(ctx context.Context, b *Bench, e *Engines) (err error) {
-	const name = "serve/crud"
-	if !b.Wanted(name) {
+	if !b.Wanted(pagesCase) {
 		return nil
 	}
 	s := &site{b: b, e: e, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: o.Connections}}}
@@ -67,7 +73,7 @@ func (o serveOptions) measurePages(ctx context.Context, b *Bench, e *Engines) (e
 		return err
 	}
 	return b.Measure(ctx, Case{
-		Name:  name,
+		Name:  pagesCase,
 		Title: fmt.Sprintf("crud under full load: %d visitors open landing pages and documents, and download them, while links are made and listed", o.Connections),
 		Warm:  1,
 		Sides: []Side{{Name: "crud", Run: func(ctx context.Context) (Sample, error) {
@@ -80,8 +86,7 @@ func (o serveOptions) measurePages(ctx context.Context, b *Bench, e *Engines) (e
 
 // measureAPI asks for lists of events and summaries, as many at once as there are connections.
 func (o serveOptions) measureAPI(ctx context.Context, b *Bench, e *Engines) (err error) {
-	const name = "serve/query"
-	if !b.Wanted(name) {
+	if !b.Wanted(apiCase) {
 		return nil
 	}
 	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 2)
@@ -89,7 +94,7 @@ func (o serveOptions) measureAPI(ctx context.Context, b *Bench, e *Engines) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	events := traffic.New(traffic.Year(b.Seed, o.Rows))
+	events := pastYear(b.Seed, o.Rows, time.Now())
 	served, err := b.startQueried(ctx, e, store, events, o.Rows, 1000)
 	if err != nil {
 		return err
@@ -113,7 +118,7 @@ func (o serveOptions) measureAPI(ctx context.Context, b *Bench, e *Engines) (err
 		return err
 	}
 	return b.Measure(ctx, Case{
-		Name:  name,
+		Name:  apiCase,
 		Title: fmt.Sprintf("query under full load: %d clients ask for lists by every filter and pair, and for summaries; %s events", o.Connections, million(o.Rows)),
 		Warm:  1,
 		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) { return o.fullLoad(ctx, served.process, e, ask) }}},

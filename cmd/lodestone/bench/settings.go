@@ -31,9 +31,10 @@ type Settings struct {
 	Markdown bool     `name:"markdown" help:"Print the tables in Markdown, as docs/performance.md has them."`
 
 	Kafka         string   `name:"kafka" default:"embedded" enum:"embedded,real,both" help:"Which Kafka to start: embedded, as in lodestone up; real, which is Apache Kafka (needs Java 17); or both, one after the other."`
-	KafkaBrokers  []string `name:"kafka-brokers" placeholder:"HOST:PORT,..." help:"Kafka to measure on instead of one that is started here. It is filled with events."`
-	ClickHouseURL string   `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to measure on instead of one that is started here, as clickhouse://user:password@host:port/lodestone. It is filled with events. Secret."`
-	PostgresURL   string   `name:"postgres-url" placeholder:"URL" help:"Postgres to measure on instead of one that is started here. It is filled with links. Secret."`
+	KafkaBrokers  []string `name:"kafka-brokers" placeholder:"HOST:PORT,..." help:"Kafka to measure on instead of one that is started here. It must be empty, for every suite begins with it empty: its topics are deleted and made anew."`
+	ClickHouseURL string   `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to measure on instead of one that is started here, as clickhouse://user:password@host:port/lodestone. It must be empty, for every suite begins with it empty: all rows are removed. Secret."`
+	PostgresURL   string   `name:"postgres-url" placeholder:"URL" help:"Postgres to measure on instead of one that is started here. It must be empty, for every suite begins with it empty: all accounts are removed. Secret."`
+	Erase         bool     `name:"erase" help:"What is in the engines that are given may be erased. Without it the bench refuses engines that hold anything."`
 	Cache         string   `name:"engine-cache" placeholder:"DIR" help:"Where the engines' programs are installed, once for all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`
 	Dir           string   `name:"dir" placeholder:"DIR" help:"Where a directory for the data is made, and removed at the end. Default: the system's directory for temporary files."`
 }

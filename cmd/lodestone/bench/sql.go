@@ -36,7 +36,22 @@ func (o sqlOptions) Validate() error {
 	return nil
 }
 
-func (o sqlOptions) suite() suite { return suite{name: "sql", run: o.run} }
+func (o sqlOptions) suite() suite { return suite{name: "sql", cases: sqlCases, run: o.run} }
+
+// The cases of the suite.
+const (
+	emailCase     = "sql/email"
+	insertingCase = "sql/email inserting"
+	statementCase = "sql/email statement"
+	questionsCase = "sql/questions"
+	besideCase    = "sql/beside"
+	equalsCase    = "sql/beside equals"
+	steadyCase    = "sql/beside steady"
+)
+
+func sqlCases(string) []string {
+	return []string{emailCase, insertingCase, statementCase, questionsCase, besideCase, equalsCase, steadyCase}
+}
 
 // sqlBench is what the cases share.
 type sqlBench struct {
@@ -64,7 +79,7 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
-	s.events = traffic.New(traffic.Year(b.Seed, rows))
+	s.events = pastYear(b.Seed, rows, time.Now())
 	if s.queried, err = b.startQueried(ctx, e, s.store, s.events, rows, o.Links); err != nil {
 		return err
 	}
@@ -78,7 +93,7 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 	if err := s.questions(ctx, o.Questions, rows); err != nil {
 		return err
 	}
-	return s.beside(ctx)
+	return errors.Join(s.beside(ctx), s.besideSteady(ctx))
 }
 
 // get asks the API.
@@ -97,7 +112,7 @@ const questionsFile = "docs/sql.md"
 
 // questions times each question of the document, asked by the SQL user over all accounts.
 func (s *sqlBench) questions(ctx context.Context, file string, rows int64) error {
-	if !s.b.Wanted("sql/questions") {
+	if !s.b.Wanted(questionsCase) {
 		return nil
 	}
 	text, err := os.ReadFile(cmp.Or(file, questionsFile))
@@ -109,7 +124,7 @@ func (s *sqlBench) questions(ctx context.Context, file string, rows int64) error
 		return fmt.Errorf("read the questions (--sql-questions): %w", err)
 	}
 	c := Case{
-		Name: "sql/questions", Title: fmt.Sprintf("the questions of docs/sql.md, asked over all accounts: %s events", million(rows)), Runs: min(questionRuns, s.b.Runs),
+		Name: questionsCase, Title: fmt.Sprintf("the questions of docs/sql.md, asked over all accounts: %s events", million(rows)), Runs: min(questionRuns, s.b.Runs),
 	}
 	for _, q := range sqlQuestion.FindAllStringSubmatch(string(text), -1) {
 		c.Sides = append(c.Sides, Side{Name: q[1], Run: func(ctx context.Context) (Sample, error) {

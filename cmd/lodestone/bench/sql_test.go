@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/event"
 	"lodestone/pkg/service"
 )
 
@@ -111,6 +114,61 @@ func TestAPaceIsThatFromStepToStep(t *testing.T) {
 		}
 	}
 	require.InEpsilon(t, 200.0/3, p.rate(), 1e-9)
+}
+
+// The month that is not over has events, whenever that is asked, and none is of tomorrow.
+func TestAPastYearEndsNow(t *testing.T) {
+	t.Parallel()
+	const rows = 50_000
+	for _, now := range []time.Time{time.Date(2026, 11, 23, 2, 0, 0, 0, time.UTC), time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)} {
+		events := pastYear(1, rows, now)
+		var first, last event.Event
+		events.Next(&first)
+		for range rows - 1 {
+			events.Next(&last)
+		}
+		require.WithinDuration(t, now, time.UnixMilli(last.ReceivedAt), 24*time.Hour)
+		require.LessOrEqual(t, last.ReceivedAt, now.UnixMilli())
+		require.WithinDuration(t, now.AddDate(-1, 0, 0), time.UnixMilli(first.ReceivedAt), 60*24*time.Hour)
+		events.Next(&last)
+		require.Greater(t, last.ReceivedAt, now.UnixMilli())
+	}
+}
+
+// Not even engines are started, for which there is no program here.
+func TestNothingIsPreparedForCasesThatAreNotWanted(t *testing.T) {
+	t.Parallel()
+	b := newTestBench(1)
+	b.Only = []string{"nothing like it"}
+	for _, s := range []suite{sqlOptions{}.suite(), serveOptions{}.suite(), endToEndOptions{}.suite()} {
+		require.NoError(t, b.runSuite(t.Context(), s, Embedded))
+	}
+}
+
+// What a process has its children do takes memory too.
+func TestMemoryOfAProcessIsThatOfItsChildrenToo(t *testing.T) {
+	t.Parallel()
+	parent := exec.CommandContext(t.Context(), "sh", "-c", "cat; :")
+	in, err := parent.StdinPipe()
+	require.NoError(t, err)
+	out, err := parent.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, parent.Start())
+	_, err = in.Write([]byte("x")) // it comes back when the child runs
+	require.NoError(t, err)
+	_, err = io.ReadFull(out, make([]byte, 1))
+	require.NoError(t, err)
+	living := everyProcess()
+	children := descendants(living, parent.Process.Pid)
+	require.Len(t, children, 1)
+	one := Metered{Name: "sh", PID: parent.Process.Pid}
+	both := one.held(living)
+	require.GreaterOrEqual(t, both, status(one.PID, "RssAnon:")+status(children[0], "RssAnon:"))
+	require.Less(t, both, status(one.PID, "VmRSS:")+status(children[0], "VmRSS:"), "what they share is counted once")
+	one.Alone = true
+	require.Equal(t, status(one.PID, "VmRSS:"), one.held(living))
+	require.NoError(t, in.Close())
+	require.NoError(t, parent.Wait())
 }
 
 func TestSQLSaysWhatItLeavesOut(t *testing.T) {

@@ -46,6 +46,8 @@ const (
 	refused   = "refused queries/s"
 	failed    = "failed requests"
 	collected = "collector events/s"
+
+	alone = "alone"
 )
 
 // beside measures how much the heaviest queries that the SQL user may ask slow down everything else: the consumer, which empties
@@ -56,46 +58,62 @@ func (s *sqlBench) beside(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.besideCase(ctx, "sql/beside", "", s.analyst),
-		s.besideCase(ctx, "sql/beside equals", ", which have the priority of everything else", equal))
+	return errors.Join(s.besideFastest(ctx, besideCase, "", s.analyst),
+		s.besideFastest(ctx, equalsCase, ", which have the priority of everything else", equal))
 }
 
-func (s *sqlBench) besideCase(ctx context.Context, name, how, door string) error {
+func (s *sqlBench) besideFastest(ctx context.Context, name, how, door string) error {
 	w := besideWindow{sqlBench: s, long: besideTime, rows: besideRows}
 	if s.b.Quick {
 		w.long, w.rows = w.long/besideQuick, w.rows/besideQuick
 	}
-	busy, done := 0.0, 0
-	return s.b.Measure(ctx, Case{
+	return s.measureBeside(ctx, door, w.run, Case{
 		Name:  name,
 		Title: fmt.Sprintf("the consumer at its fastest, the collector from %d connections, and GET /analytics, %d a second, beside %d people who ask heavy SQL queries one after another%s, and without", besideConns, besideAsks, heavyAtOnce, how),
-		Targets: []Target{
-			{What: "≥ 70 % of the consumer's throughput", Value: Rate, Against: "alone", AtLeast: 0.7},
-			{What: "≥ 70 % of the collector's throughput", Value: collected, Against: "alone", AtLeast: 0.7},
-			{What: "p99 ≤ 2.5 × that alone", Value: Latency(0.99), Against: "alone", AtMost: 2.5},
-		},
-		Sides: []Side{
-			{Name: "beside SQL", Run: func(ctx context.Context) (Sample, error) {
-				team := newAnalysts(heavyAtOnce, func(ctx context.Context, query string) error { return s.ask(ctx, door, query) })
-				sample, err := w.run(ctx, team)
-				if err != nil {
-					return nil, err
-				}
-				if reasons := team.reasons(); reasons != "" {
-					s.b.Sayf("%s: refused %s", name, reasons)
-				}
-				done++
-				if busy += sample[running]; busy == 0 && done == s.b.Runs && !s.b.Quick {
-					return nil, fmt.Errorf("no heavy query ran in %d runs of %v, so that nothing is known of what they do; in the last, refused: %s",
-						s.b.Runs, w.long, cmp.Or(team.reasons(), "none"))
-				}
-				return sample, nil
-			}},
-			{Name: "alone", Run: func(ctx context.Context) (Sample, error) { return w.run(ctx, newAnalysts(0, nil)) }},
-		},
-		Show: []string{Rate, collected, collectorP99, Latency(0.5), Latency(0.9), Latency(0.99), failed, running, asked, refused},
+		Targets: append([]Target{
+			{What: "≥ 70 % of the consumer's throughput", Value: Rate, Against: alone, AtLeast: 0.7},
+			{What: "≥ 70 % of the collector's throughput", Value: collected, Against: alone, AtLeast: 0.7},
+			{What: "p99 ≤ 2.5 × that alone", Value: Latency(0.99), Against: alone, AtMost: 2.5},
+		}, besideMemory...),
+		Show: slices.Concat([]string{Rate, collected, collectorP99, Latency(0.5), Latency(0.9), Latency(0.99), failed, running, asked, refused}, besidePeaks),
 	})
 }
+
+// measureBeside measures runs beside people who ask heavy queries at a door, and without.
+func (s *sqlBench) measureBeside(ctx context.Context, door string, run func(context.Context, *analysts) (Sample, error), c Case) error {
+	busy, done := 0.0, 0
+	c.Sides = []Side{
+		{Name: "beside SQL", Run: func(ctx context.Context) (Sample, error) {
+			team := newAnalysts(heavyAtOnce, func(ctx context.Context, query string) error { return s.ask(ctx, door, query) })
+			sample, err := run(ctx, team)
+			if err != nil {
+				return nil, err
+			}
+			if reasons := team.reasons(); reasons != "" {
+				s.b.Sayf("%s: refused %s", c.Name, reasons)
+			}
+			done++
+			if busy += sample[running]; busy == 0 && done == s.b.Runs && !s.b.Quick {
+				return nil, fmt.Errorf("no heavy query ran in %d runs, so that nothing is known of what they do; in the last, refused: %s",
+					s.b.Runs, cmp.Or(team.reasons(), "none"))
+			}
+			return sample, nil
+		}},
+		{Name: alone, Run: func(ctx context.Context) (Sample, error) { return run(ctx, newAnalysts(0, nil)) }},
+	}
+	return s.b.Measure(ctx, c)
+}
+
+// besideMemory is what processes may hold while heavy queries run, and besidePeaks what of that is shown.
+var (
+	besideMemory = []Target{
+		{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048},
+		{What: "query ≤ 100 MiB", Value: Peak("query"), AtMost: 100},
+		{What: "consumer ≤ 250 MiB", Value: Peak("consumer"), AtMost: 250},
+		{What: "collector ≤ 100 MiB", Value: Peak("collector"), AtMost: 100},
+	}
+	besidePeaks = []string{Peak("clickhouse"), Peak("query"), Peak("consumer"), Peak("collector"), Peak("postgres")}
+)
 
 // besideWindow is a run of this case: how long it is measured, and how much waits in Kafka.
 type besideWindow struct {
@@ -131,7 +149,17 @@ func (w besideWindow) run(ctx context.Context, team *analysts) (sample Sample, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, consumer.Stop(context.WithoutCancel(ctx))) }()
-	return w.measure(ctx, consumer, listen, team)
+	watch, err := Watch(append(w.e.Processes(), collector.Metered(), consumer.Metered(), w.process.Metered())...)
+	if err != nil {
+		return nil, err
+	}
+	sample, err = w.measure(ctx, consumer, listen, team)
+	use, stopErr := watch.Stop()
+	if err = errors.Join(err, stopErr); err != nil {
+		return nil, err
+	}
+	sample.addMemory(use)
+	return sample, nil
 }
 
 // measure begins when the consumer has stored its first block.
@@ -368,4 +396,11 @@ func (a *analysts) reasons() string {
 		texts = append(texts, fmt.Sprintf("%d for %s", a.refused[reason], reason))
 	}
 	return strings.Join(texts, ", ")
+}
+
+// addMemory adds the memory that processes had in a run.
+func (s Sample) addMemory(use map[string]Use) {
+	for name, u := range use {
+		s[Peak(name)], s[Steady(name)] = float64(u.Peak)/(1<<20), float64(u.Steady)/(1<<20)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -19,6 +20,32 @@ import (
 
 // sqlInsertRows is how many rows one insert has.
 const sqlInsertRows = 100_000
+
+// pastYear returns a generator whose next events, so many, arrived in about a year, the last just before a moment: the month that
+// is not over has its share, and none is of tomorrow. Events come somewhat slower or faster than is asked for, so what is too
+// much is left out at the beginning.
+func pastYear(seed uint64, rows int64, now time.Time) *traffic.Generator {
+	const year = 365 * 24 * time.Hour
+	c := traffic.Config{Seed: seed, Events: rows, Begin: now.Add(-year), Span: year}
+	var one event.Event
+	for {
+		c.Begin = c.Begin.Add(-year / 10)
+		before := int64(0)
+		for events := traffic.New(c); ; before++ {
+			if events.Next(&one); one.ReceivedAt > now.UnixMilli() {
+				break
+			}
+		}
+		if before < rows {
+			continue
+		}
+		events := traffic.New(c)
+		for range before - rows {
+			events.Next(&one)
+		}
+		return events
+	}
+}
 
 // addEntities stores what the views for SQL show beside events.
 func addEntities(ctx context.Context, store driver.Conn) error {

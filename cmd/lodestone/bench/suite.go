@@ -9,6 +9,15 @@ type suite struct {
 	kafka bool
 	// bare says that it needs no engines: run gets none.
 	bare bool
+	// cases are the names of its cases, if they are known before: where none is wanted, nothing is started. nil: run
+	// asks by Bench.Wanted.
+	cases func(kafka string) []string
+	// apart says that it reads and writes tables of its own alone, which may be there from before: engines that are given
+	// need not be empty for it, and are not emptied.
+	apart bool
 	// run measures its cases by Bench.Measure.
 	run func(ctx context.Context, b *Bench, e *Engines) error
 }
+
+// empties reports whether it begins with engines that are emptied, if they are given.
+func (s suite) empties() bool { return !s.bare && !s.apart }

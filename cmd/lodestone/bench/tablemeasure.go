@@ -10,6 +10,8 @@ import (
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
+
+	"lodestone/query/scope"
 )
 
 // The names of the values beside latencies.
@@ -75,27 +77,17 @@ func (t *tables) pick(ctx context.Context) (native.Parameters, error) {
 	return p, nil
 }
 
-// settings are those of query/scope.
+// settings are those of query/scope, but for what confines a query to an account.
 func (s tableStatement) settings() native.Settings {
-	settings := native.Settings{
-		"readonly": 1, "max_threads": 1, "local_filesystem_read_method": "pread", "use_query_condition_cache": 0, "use_statistics": 0,
-		"max_execution_time": 60,
-	}
+	as := scope.Statement{Projection: s.projection, AtOnce: s.atOnce, Alone: s.alone}
 	switch s.projection {
 	case "":
-		settings["optimize_use_projections"] = 0 //nolint:misspell // the server spells it
+		as.Projection = scope.NoProjection
 	case anyProjection:
-	default:
-		settings["preferred_optimize_projection_name"] = s.projection //nolint:misspell // the server spells it
+		as.Projection = ""
 	}
-	if s.atOnce {
-		settings["optimize_move_to_prewhere"] = 0    //nolint:misspell // the server spells it
-		settings["query_plan_optimize_prewhere"] = 0 //nolint:misspell // the server spells it
-	}
-	if s.alone {
-		settings["use_skip_indexes"] = 0
-		settings["optimize_use_implicit_projections"] = 0 //nolint:misspell // the server spells it
-	}
+	settings := as.Settings()
+	settings["readonly"], settings["max_execution_time"] = 1, 60
 	return settings
 }
 
@@ -193,33 +185,14 @@ func (t *tables) measureDesign(ctx context.Context, d tableDesign, picks native.
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// keepInserting inserts events as they happen now, in four blocks a second, until the function that it returns is called.
+// keepInserting inserts events as they happen now until the function that it returns is called.
 func (t *tables) keepInserting(ctx context.Context, table string) (stop func() error) {
-	rows := int64(t.Rate / liveBlocks)
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(time.Second / liveBlocks)
-		defer ticker.Stop()
-		for at := int64(0); ; at += rows {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-			if err := t.insertNext(ctx, table, at%max(t.next()-rows, 1), rows, true); err != nil {
-				if ctx.Err() == nil {
-					ended <- fmt.Errorf("insert meanwhile: %w", err)
-				}
-				return
-			}
-		}
-	}()
-	return func() error {
-		cancel()
-		return <-ended
-	}
+	rows, next := int64(t.Rate/liveBlocks), int64(0)
+	return insertMeanwhile(ctx, func(ctx context.Context) error {
+		first := next % max(t.next()-rows, 1)
+		next += rows
+		return t.insertNext(ctx, table, first, rows, true)
+	})
 }
 
 // insertNext inserts some of the events that are yet to come: as they are, or as if they happened now.

@@ -34,7 +34,7 @@ func (o tableOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (o tableOptions) suite() suite { return suite{name: "tables", run: o.measure} }
+func (o tableOptions) suite() suite { return suite{name: "tables", apart: true, run: o.measure} }
 
 // tables compares designs of the table of events. Each gets the same rows and the same questions.
 type tables struct {

@@ -26,7 +26,7 @@ func Client() Metered { return Metered{Name: "client", PID: os.Getpid(), Alone: 
 // Use is what a process used while it was watched.
 type Use struct {
 	CPU    time.Duration // user and system, with its child processes, to 10 ms
-	Peak   int64         // most resident memory, bytes
+	Peak   int64         // most resident memory, bytes, with its child processes; what they share counts once
 	Steady int64         // median of it
 }
 
@@ -74,10 +74,11 @@ func Watch(processes ...Metered) (*Watcher, error) {
 }
 
 func (w *Watcher) look() {
+	living := everyProcess()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, p := range w.processes {
-		if rss := status(p.PID, "VmRSS:"); rss > 0 {
+		if rss := p.held(living); rss > 0 {
 			w.rss[i] = append(w.rss[i], rss)
 		}
 	}
@@ -116,6 +117,24 @@ func (w *Watcher) Stop() (map[string]Use, error) {
 	return all, nil
 }
 
+// held is the resident memory of a process and its living descendants: what each has for itself, and once what they may share, as
+// processes of PostgreSQL do with its buffers, and all of one program with its text.
+func (m Metered) held(living map[int]stat) int64 {
+	var children []int
+	if !m.Alone {
+		children = descendants(living, m.PID)
+	}
+	if len(children) == 0 {
+		return status(m.PID, "VmRSS:")
+	}
+	own, shared := int64(0), int64(0)
+	for _, pid := range append(children, m.PID) {
+		own += status(pid, "RssAnon:")
+		shared = max(shared, status(pid, "RssFile:")+status(pid, "RssShmem:"))
+	}
+	return own + shared
+}
+
 // cpu is the time that a process and its children, also those that ended, have used.
 func (m Metered) cpu() (time.Duration, error) {
 	own, err := readStat(m.PID)
@@ -126,12 +145,9 @@ func (m Metered) cpu() (time.Duration, error) {
 		return own.self, nil
 	}
 	all := own.self + own.ended
-	children, err := childrenOf(m.PID)
-	if err != nil {
-		return 0, err
-	}
-	for _, c := range children {
-		all += c.self + c.ended
+	living := everyProcess()
+	for _, pid := range descendants(living, m.PID) {
+		all += living[pid].self + living[pid].ended
 	}
 	return all, nil
 }
@@ -164,11 +180,11 @@ func readStat(pid int) (stat, error) {
 	return stat{parent: parent, self: n[0] + n[1], ended: n[2] + n[3]}, err
 }
 
-// childrenOf returns the living descendants of a process.
-func childrenOf(pid int) ([]stat, error) {
+// everyProcess returns the processes that live, by their ids.
+func everyProcess() map[int]stat {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return nil, err
+		return nil // no Linux: nothing is known of any process
 	}
 	all := map[int]stat{}
 	for _, e := range entries {
@@ -178,16 +194,20 @@ func childrenOf(pid int) ([]stat, error) {
 			}
 		}
 	}
-	var list []stat
-	for id, s := range all {
-		for up := s.parent; up > 1; up = all[up].parent {
+	return all
+}
+
+// descendants returns the ids of a process's living descendants.
+func descendants(living map[int]stat, pid int) (list []int) {
+	for id, s := range living {
+		for up := s.parent; up > 1; up = living[up].parent {
 			if up == pid && id != pid {
-				list = append(list, s)
+				list = append(list, id)
 				break
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
 // status returns a number of bytes of /proc/PID/status, 0 if it is not known.
