@@ -206,8 +206,12 @@ func (q *queryRun) measureCursors(ctx context.Context) error {
 	}
 	const each = 24 // times a list is asked for at each of three depths, in one run: 216 requests, of which two are beyond p99
 	rare := strings.Join(q.picks[rareMagnet][:], "=")
-	filters := []string{"", rare, rare + "&bot=true"}
-	cursors, err := q.lists.cursors(ctx, filters)
+	// Of few events, a rare one's may be on one page.
+	filters, totals, err := q.lists.longer(ctx, []string{"", rare, rare + "&bot=true"})
+	if err != nil {
+		return err
+	}
+	cursors, err := q.lists.cursors(ctx, filters, totals)
 	if err != nil {
 		return err
 	}
@@ -219,7 +223,7 @@ func (q *queryRun) measureCursors(ctx context.Context) error {
 				return q.lists.once(ctx, slices.Repeat(cursors, each), 0)
 			}},
 			{Name: "first page", Run: func(ctx context.Context) (Sample, error) {
-				return q.lists.once(ctx, q.lists.newLists(filters, each*len(cursors)/len(filters)), 0)
+				return q.lists.once(ctx, q.lists.newLists(filters, each*len(deep)), 0)
 			}},
 		},
 		Targets: []Target{

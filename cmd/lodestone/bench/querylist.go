@@ -164,24 +164,37 @@ func (l *lists) slowestOnes() string {
 	return strings.Join(texts, "; ")
 }
 
-// cursors returns queries that go on deep in each of the lists: of all lists after a little of their events, then of all after more.
-func (l *lists) cursors(ctx context.Context, filters []string) (queries []string, err error) {
+// deep are the shares of a list after which a page deep in it begins.
+var deep = []float64{0.01, 0.5, 0.99}
+
+// longer returns the lists that have a second page, with how many events each has.
+func (l *lists) longer(ctx context.Context, filters []string) (long []string, totals []int64, err error) {
+	for _, filter := range filters {
+		first, err := l.client.get(ctx, until(filter, 1))
+		if err != nil {
+			return nil, nil, err
+		}
+		if first.Pagination.NextCursor != nil {
+			long, totals = append(long, filter), append(totals, first.Pagination.Total)
+		}
+	}
+	return long, totals, nil
+}
+
+// cursors returns queries that go on deep in each of the lists, which have a second page: of all lists after a little of their events,
+// then of all after more.
+func (l *lists) cursors(ctx context.Context, filters []string, totals []int64) (queries []string, err error) {
 	const size = 20
-	for _, share := range []float64{0.01, 0.5, 0.99} {
-		for _, filter := range filters {
+	for _, share := range deep {
+		for i, filter := range filters {
 			filter = until(filter, 1)
-			first, err := l.client.get(ctx, filter)
-			if err != nil {
-				return nil, err
-			}
-			total := first.Pagination.Total
-			page := max(1, min(1+int64(share*float64(total))/size, (total-1)/size)) // the last one has no cursor
+			page := max(1, min(1+int64(share*float64(totals[i]))/size, (totals[i]-1)/size)) // the last one has no cursor
 			answer, err := l.client.get(ctx, fmt.Sprintf("%s&page=%d", filter, page))
 			if err != nil {
 				return nil, err
 			}
 			if answer.Pagination.NextCursor == nil {
-				return nil, fmt.Errorf("page %d of %d events has no cursor: %s", page, total, shortened(filter))
+				return nil, fmt.Errorf("page %d of %d events has no cursor: %s", page, totals[i], shortened(filter))
 			}
 			queries = append(queries, filter+"&cursor="+url.QueryEscape(*answer.Pagination.NextCursor))
 		}

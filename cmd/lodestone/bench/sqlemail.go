@@ -22,6 +22,7 @@ import (
 const (
 	emailPath      = "/api/v1/analytics/email?email="
 	emailAsked     = 150
+	emailQuick     = 5                     // how many times fewer in a quick run
 	emailRate      = 20                    // requests a second, at random times
 	emailPause     = 15 * time.Millisecond // between two statements
 	emailAddresses = 10                    // that are asked for in turn
@@ -54,10 +55,14 @@ func (s *sqlBench) email(ctx context.Context) (err error) {
 	var turn atomic.Int64
 	next := func() string { return addresses[int(turn.Add(1))%len(addresses)] }
 	title := fmt.Sprintf("GET /analytics/email of %d addresses with %d access links each, in turn, in the largest account, %d a second at random times", len(addresses), len(s.links), emailRate)
+	asked := emailAsked
+	if s.b.Quick {
+		asked /= emailQuick
+	}
 	seed := s.b.Seed
 	query := Side{Name: "query", Run: func(ctx context.Context) (Sample, error) {
 		seed++ // other times in each run
-		load := openLoop{rate: emailRate, requests: emailAsked, seed: seed}
+		load := openLoop{rate: emailRate, requests: asked, seed: seed}
 		answers, err := load.runAll(ctx, func(ctx context.Context, _ int) error { return s.get(ctx, emailPath+url.QueryEscape(next())) })
 		if err != nil {
 			return nil, err
@@ -87,11 +92,11 @@ func (s *sqlBench) email(ctx context.Context) (err error) {
 	if err := s.b.Measure(ctx, Case{
 		Name: statementCase, Title: fmt.Sprintf("the first such question of an account, and what it asks of ClickHouse, for %d access links and for one", len(s.links)), Warm: 1,
 		Sides: []Side{
-			{Name: firstAsked, Run: paced(func(ctx context.Context) (time.Duration, error) {
+			{Name: firstAsked, Run: paced(asked, func(ctx context.Context) (time.Duration, error) {
 				return firstQuestion(ctx, pool, door, s.account, next())
 			})},
-			{Name: "its statement alone", Run: paced(views(s.links))},
-			{Name: "the statement for one link", Run: paced(views(s.links[:1]))},
+			{Name: "its statement alone", Run: paced(asked, views(s.links))},
+			{Name: "the statement for one link", Run: paced(asked, views(s.links[:1]))},
 		},
 		Targets: []Target{{What: "p99 ≤ 30 ms, asked for the first time", Of: firstAsked, Value: Latency(0.99), AtMost: 30}},
 	}); err != nil {
@@ -155,10 +160,10 @@ func (s *sqlBench) addresses(ctx context.Context, pool *postgres.Pool) ([]string
 }
 
 // paced is a run that asks again and again, with a pause after each.
-func paced(ask func(context.Context) (time.Duration, error)) func(context.Context) (Sample, error) {
+func paced(times int, ask func(context.Context) (time.Duration, error)) func(context.Context) (Sample, error) {
 	return func(ctx context.Context) (Sample, error) {
 		var all Latencies
-		for range emailAsked {
+		for range times {
 			took, err := ask(ctx)
 			if err != nil {
 				return nil, err
