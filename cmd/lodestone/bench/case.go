@@ -41,7 +41,8 @@ type Side struct {
 	Name string
 	// Run is one run. It is called from one goroutine.
 	Run func(ctx context.Context) (Sample, error)
-	// After names a side that this one needs what it found in the same run of: it runs after it, whatever the turn.
+	// After names a side that this one needs what it found in the same run of: it runs after it, whatever the turn. That one
+	// comes after none itself.
 	After string
 }
 

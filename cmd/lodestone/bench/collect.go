@@ -31,7 +31,27 @@ func (o collectOptions) Validate() error {
 }
 
 func (o collectOptions) suite() suite {
-	return suite{name: "collect", kafka: true, run: o.measure}
+	return suite{name: "collect", kafka: true, cases: collectCases, run: o.measure}
+}
+
+func collectCases(kafka string) []string {
+	names := []string{collectCase(kafka, "one/512"), collectCase(kafka, "batch/100"), collectCase(kafka, "latency")}
+	for _, n := range collectConnections(kafka) {
+		names = append(names, collectCase(kafka, onesCase(n)))
+	}
+	return names
+}
+
+func collectCase(kafka, rest string) string { return "collect/" + kafka + "/" + rest }
+
+func onesCase(connections int) string { return fmt.Sprintf("one/%d", connections) }
+
+// collectConnections are the numbers of them that a plot shows, besides 512.
+func collectConnections(kafka string) []int {
+	if kafka != Embedded { // the shape is known by then
+		return []int{64, 1024}
+	}
+	return []int{16, 64, 128, 1024}
 }
 
 // The names of the sides.
@@ -106,7 +126,7 @@ func (c *collectBench) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (c *collectBench) name(rest string) string { return "collect/" + c.engines.Kafka + "/" + rest }
+func (c *collectBench) name(rest string) string { return collectCase(c.engines.Kafka, rest) }
 
 func (c *collectBench) title(format string, args ...any) string {
 	// One node of Apache Kafka acknowledges before its disk has the records, as it is shipped.
@@ -178,13 +198,9 @@ func (c *collectBench) single(ctx context.Context) error {
 
 // connections is the same from fewer and more, for a plot.
 func (c *collectBench) connections(ctx context.Context) error {
-	all := []int{16, 64, 128, 1024}
-	if c.engines.Kafka != Embedded { // the shape is known by then
-		all = []int{64, 1024}
-	}
-	for _, n := range all {
+	for _, n := range collectConnections(c.engines.Kafka) {
 		err := c.Measure(ctx, Case{
-			Name: c.name(fmt.Sprintf("one/%d", n)), Title: c.title("one event a request, acknowledged, %d keep-alive connections", n),
+			Name: c.name(onesCase(n)), Title: c.title("one event a request, acknowledged, %d keep-alive connections", n),
 			Runs: min(3, c.Runs), Show: shownOfLoad,
 			Sides: []Side{c.side(system, system, c.ones(n)), c.side(ackLimit, ackLimit, c.ones(n))},
 			Plot:  "connections", X: float64(n), Line: c.engines.Kafka,

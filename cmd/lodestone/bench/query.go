@@ -43,7 +43,14 @@ func (o queryOptions) Validate() error {
 // first is the side of lists that nobody has asked for yet, firstPages the line of all first pages in a plot.
 const first, firstPages = "for the first time", "first page"
 
-func (o queryOptions) suite() suite { return suite{name: "query", run: o.measure} }
+func (o queryOptions) suite() suite { return suite{name: "query", cases: o.cases, run: o.measure} }
+
+func (o queryOptions) cases(string) (names []string) {
+	for _, rows := range o.Rows {
+		names = append(names, queryCases(rows)...)
+	}
+	return names
+}
 
 // spanOfYear is a little less than a year: events come a few per cent slower or faster than was asked for, and
 // none is to be of tomorrow.
@@ -72,6 +79,10 @@ const (
 // queryCase is the name of a case.
 func queryCase(rows int64, kind string) string { return fmt.Sprintf("query/%d/%s", rows, kind) }
 
+func queryCases(rows int64) []string {
+	return []string{queryCase(rows, caseFirstPage), queryCase(rows, caseStatements), queryCase(rows, caseCursor)}
+}
+
 // queryRun is the query service on so many events, and who asks it.
 type queryRun struct {
 	*Bench
@@ -85,7 +96,7 @@ type queryRun struct {
 
 // measureRows measures with so many events stored, unless nothing of it is wanted.
 func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, rows int64) (err error) {
-	if !slices.ContainsFunc([]string{caseFirstPage, caseStatements, caseCursor}, func(kind string) bool { return b.Wanted(queryCase(rows, kind)) }) {
+	if !slices.ContainsFunc(queryCases(rows), b.Wanted) {
 		return nil
 	}
 	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 2)

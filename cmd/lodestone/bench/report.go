@@ -197,6 +197,9 @@ func (v Verdict) cells() []string {
 	if v.Against != "" || v.Beside != "" {
 		limit, ratio = number(v.Limit), fraction(v.Ratio)
 	}
+	if v.Against != "" {
+		ratio = fraction(v.Judged) // which reports of before have as well
+	}
 	spread, write := "", number
 	if v.Against != "" {
 		write = fraction

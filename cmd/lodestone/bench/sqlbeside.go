@@ -7,13 +7,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,17 +19,8 @@ import (
 	"lodestone/pkg/service"
 )
 
-// heavy are queries that take as much as the SQL user may have: the thread for seconds, and most of the memory.
-var heavy = []string{
-	"SELECT device, count(), uniqExact(access_link_id), sum(reading_ms) FROM sessions GROUP BY device",
-	"SELECT uniq(event_id), uniq(session_id), max(length(event_data)), sum(cityHash64(user_agent, event_data)) FROM events",
-	"SELECT access_link_id, count() AS n FROM events GROUP BY access_link_id ORDER BY n DESC LIMIT 10",
-	"SELECT event_id FROM events ORDER BY cityHash64(event_id) LIMIT 100",
-}
-
 const (
 	heavyAtOnce = 8 // who ask at a time; how many of their queries run is ClickHouse's to say
-	refusedRest = 250 * time.Millisecond
 
 	besideTime  = 10 * time.Second
 	besideRows  = 2_500_000 // more than the consumer stores meanwhile
@@ -93,9 +81,9 @@ func (s *sqlBench) measureBeside(ctx context.Context, door string, run func(cont
 				s.b.Sayf("%s: refused %s", c.Name, reasons)
 			}
 			done++
-			if busy += sample[running]; busy == 0 && done == s.b.Runs && !s.b.Quick {
+			if busy += sample[running]; busy == 0 && done == c.Warm+s.b.Runs && !s.b.Quick {
 				return nil, fmt.Errorf("no heavy query ran in %d runs, so that nothing is known of what they do; in the last, refused: %s",
-					s.b.Runs, cmp.Or(team.reasons(), "none"))
+					done, cmp.Or(team.reasons(), "none"))
 			}
 			return sample, nil
 		}},
@@ -222,7 +210,7 @@ func (w besideWindow) measure(ctx context.Context, consumer *Process, collector 
 		Rate: rows.rate(), collected: under.sample()[Rate], collectorP99: under.sample()[Latency(0.99)], failed: float64(len(failures)),
 		running: mean(heavies), asked: float64(answered-answeredBefore) / took, refused: float64(refusals-refusedBefore) / took,
 	}
-	s.AddLatencies(latenciesOf(lists))
+	s.AddLatencies(withFailures(lists, failures))
 	return s, nil
 }
 
@@ -287,6 +275,17 @@ func (s *sqlBench) awaitNoQueries(ctx context.Context) error {
 	return nil
 }
 
+// withFailures is how long lists took. One that failed counts as the longest that an answer may take: none that is refused makes
+// the others look better.
+func withFailures(lists []answer, failures []error) *Latencies {
+	const longest = 10 * time.Second // --query-timeout
+	all := latenciesOf(lists)
+	for range failures {
+		all.Add(longest)
+	}
+	return all
+}
+
 func mean(all []uint64) float64 {
 	sum := 0.0
 	for _, n := range all {
@@ -320,82 +319,6 @@ func (p *pace) rate() float64 {
 		return p.lastRows / p.last.Sub(p.began).Seconds()
 	}
 	return (p.lastRows - p.firstRows) / p.last.Sub(p.first).Seconds()
-}
-
-// analysts ask heavy queries, each one after another.
-type analysts struct {
-	n    int
-	ask  func(ctx context.Context, query string) error
-	quit context.CancelFunc
-	all  sync.WaitGroup
-
-	mu       sync.Mutex
-	answered int
-	refused  map[string]int // by reason
-}
-
-func newAnalysts(n int, ask func(context.Context, string) error) *analysts {
-	return &analysts{n: n, ask: ask, refused: map[string]int{}}
-}
-
-func (a *analysts) start(ctx context.Context) {
-	ctx, a.quit = context.WithCancel(ctx)
-	for first := range a.n {
-		a.all.Go(func() { a.work(ctx, first) })
-	}
-}
-
-// stop ends them in the middle of what they ask.
-func (a *analysts) stop() {
-	a.quit()
-	a.all.Wait()
-}
-
-func (a *analysts) work(ctx context.Context, first int) {
-	for i := first; ctx.Err() == nil; i++ {
-		err := a.ask(ctx, heavy[i%len(heavy)])
-		if err != nil && ctx.Err() != nil {
-			return
-		}
-		a.count(err)
-		if err != nil && service.Sleep(ctx, refusedRest) != nil {
-			return
-		}
-	}
-}
-
-func (a *analysts) count(err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch refused, ok := errors.AsType[*refusal](err); {
-	case err == nil:
-		a.answered++
-	case ok:
-		a.refused[refused.reason]++
-	default:
-		a.refused[err.Error()]++
-	}
-}
-
-// counts returns how many queries were answered and refused so far.
-func (a *analysts) counts() (answered, refused int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, n := range a.refused {
-		refused += n
-	}
-	return a.answered, refused
-}
-
-// reasons lists why queries were refused, and how often; "" if none was.
-func (a *analysts) reasons() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var texts []string
-	for _, reason := range slices.Sorted(maps.Keys(a.refused)) {
-		texts = append(texts, fmt.Sprintf("%d for %s", a.refused[reason], reason))
-	}
-	return strings.Join(texts, ", ")
 }
 
 // addMemory adds the memory that processes had in a run.

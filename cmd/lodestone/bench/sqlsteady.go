@@ -20,7 +20,7 @@ const (
 	steadyConnections = 16
 	steadyAsks        = 10 // lists of events a second: with more of them two processors are full without SQL
 	steadyWarm        = 2 * time.Second
-	steadyTime        = 10 * time.Second
+	steadyTime        = 20 * time.Second // 200 lists: p99 is the third slowest
 
 	steadyList   = "/api/v1/analytics?per_page=20"
 	steadyStored = "stored events/s"
@@ -94,7 +94,7 @@ func (w steadyWindow) run(ctx context.Context, team *analysts) (sample Sample, e
 		lists    []answer
 		failures []error
 		heavies  []uint64
-		rows     = pace{began: time.Now()}
+		rows     float64 // a second
 		asks     = openLoop{rate: steadyAsks, requests: int(steadyAsks * (steadyWarm + w.long).Seconds()), seed: w.b.Seed}
 		dues     = asks.dues()
 	)
@@ -105,41 +105,51 @@ func (w steadyWindow) run(ctx context.Context, team *analysts) (sample Sample, e
 	})
 	all.Go(func() (err error) {
 		lists, failures, err = asks.run(loadCtx, func(ctx context.Context, _ int) error { return w.get(ctx, steadyList) })
-		lists = slices.DeleteFunc(lists, func(a answer) bool { return dues[a.number] < steadyWarm })
+		lists = slices.DeleteFunc(lists, func(a answer) bool { return dues[a.number] < steadyWarm || dues[a.number] > steadyWarm+w.long })
 		return err
 	})
-	answeredBefore, refusedBefore := team.counts()
-	all.Go(func() error {
+	var answered, refusals int
+	all.Go(func() (err error) {
 		if err := service.Sleep(loadCtx, steadyWarm); err != nil {
 			return err
 		}
-		answeredBefore, refusedBefore = team.counts()
-		for begin := time.Now(); time.Since(begin) < w.long; {
-			stored, err := metric(loadCtx, w.consumer.Admin, "lodestone_consumer_rows_total")
-			if err != nil {
-				return err
-			}
-			rows.add(time.Now(), stored)
-			heavy, err := w.heavies(loadCtx)
-			if err != nil {
-				return err
-			}
-			heavies = append(heavies, heavy)
-			if err := service.Sleep(loadCtx, lookInterval); err != nil {
-				return err
-			}
-		}
-		return nil
+		answeredBefore, refusedBefore := team.counts()
+		rows, heavies, err = w.watch(loadCtx)
+		answered, refusals = team.counts()
+		answered, refusals = answered-answeredBefore, refusals-refusedBefore
+		return err
 	})
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
-	answered, refusals := team.counts()
 	took := w.long.Seconds()
 	sample = under.sample()
 	sample[collectorP99] = sample[Latency(0.99)]
-	sample.AddLatencies(latenciesOf(lists))
-	sample[steadyStored], sample[failed], sample[running] = rows.rate(), float64(len(failures)), mean(heavies)
-	sample[asked], sample[refused] = float64(answered-answeredBefore)/took, float64(refusals-refusedBefore)/took
+	sample.AddLatencies(withFailures(lists, failures))
+	sample[steadyStored], sample[failed], sample[running] = rows, float64(len(failures)), mean(heavies)
+	sample[asked], sample[refused] = float64(answered)/took, float64(refusals)/took
 	return sample, nil
+}
+
+// watch returns, while events are sent, how many rows a second the consumer stored, and how many heavy queries ran at each look.
+func (w steadyWindow) watch(ctx context.Context) (rate float64, heavies []uint64, err error) {
+	stored := func() (float64, error) { return metric(ctx, w.consumer.Admin, "lodestone_consumer_rows_total") }
+	begin := time.Now()
+	first, err := stored()
+	if err != nil {
+		return 0, nil, err
+	}
+	for time.Since(begin) < w.long {
+		heavy, err := w.heavies(ctx)
+		if err != nil {
+			return 0, nil, err
+		}
+		heavies = append(heavies, heavy)
+		if err := service.Sleep(ctx, lookInterval); err != nil {
+			return 0, nil, err
+		}
+	}
+	took := time.Since(begin)
+	last, err := stored()
+	return (last - first) / took.Seconds(), heavies, err
 }

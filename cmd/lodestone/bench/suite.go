@@ -9,8 +9,7 @@ type suite struct {
 	kafka bool
 	// bare says that it needs no engines: run gets none.
 	bare bool
-	// cases are the names of its cases, if they are known before: where none is wanted, nothing is started. nil: run
-	// asks by Bench.Wanted.
+	// cases are the names of its cases: where none is wanted, nothing is started. nil: it starts in any case.
 	cases func(kafka string) []string
 	// apart says that it reads and writes tables of its own alone, which may be there from before: engines that are given
 	// need not be empty for it, and are not emptied.

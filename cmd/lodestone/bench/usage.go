@@ -26,7 +26,7 @@ func Client() Metered { return Metered{Name: "client", PID: os.Getpid(), Alone: 
 // Use is what a process used while it was watched.
 type Use struct {
 	CPU    time.Duration // user and system, with its child processes, to 10 ms
-	Peak   int64         // most resident memory, bytes, with its child processes; what they share counts once
+	Peak   int64         // most resident memory, bytes, with its child processes
 	Steady int64         // median of it
 }
 
@@ -117,8 +117,9 @@ func (w *Watcher) Stop() (map[string]Use, error) {
 	return all, nil
 }
 
-// held is the resident memory of a process and its living descendants: what each has for itself, and once what they may share, as
-// processes of PostgreSQL do with its buffers, and all of one program with its text.
+// held is the resident memory of a process and its living descendants: the anonymous memory of each, and once the most that one of
+// them has of files and shared memory, which is where PostgreSQL's buffers and a program's text are. It is not exact: what a fork has
+// not written to counts for each, and files that only one of them reads may not count.
 func (m Metered) held(living map[int]stat) int64 {
 	var children []int
 	if !m.Alone {

@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 )
 
-// MakeDir makes a directory, and those above it that are missing, with this mode whatever the umask is: Postgres runs as
-// another user when we are root, and has to pass. Directories that are there stay as they are.
+// MakeDir makes a directory, and those above it that are missing, with this mode. When we are root that is so whatever the umask is:
+// Postgres then runs as another user, and has to pass. Directories that are there stay as they are.
 func MakeDir(dir string, mode fs.FileMode) error {
+	if os.Geteuid() != 0 {
+		return os.MkdirAll(dir, mode)
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
