@@ -34,7 +34,7 @@ func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its
 		{"tables", []string{"--table-rows=100000", "--table-requests=1"}, []string{
 			"tables/ours", "tables/plain", "tables/linkwise", "tables/narrow", "tables/copies", "tables/whole", "tables/ours cost", "tables/narrow cost",
 		}},
-		{"serve", []string{"--serve-time=2s", "--serve-connections=8", "--serve-rows=10000"}, []string{"serve/crud", "serve/query"}},
+		{"serve", []string{"--serve-time=2s", "--serve-connections=8"}, []string{"serve/crud", "serve/query"}},
 		{"consume", []string{"--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/embedded/4"}},
 		{"end-to-end", []string{"--end-to-end-time=8s", "--end-to-end-rate=1000"}, []string{"end-to-end/embedded"}},
 		{"sql", []string{"--sql-rows=20000", "--sql-links=50", "--sql-questions=" + questions}, []string{"sql/email", "sql/questions", "sql/beside"}},
