@@ -65,6 +65,14 @@ type Target struct {
 	AtLeast, AtMost float64
 }
 
+// What processes may hold, in whichever case they run.
+var (
+	clickhouseMemory = Target{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048}
+	queryMemory      = Target{What: "query ≤ 100 MiB", Value: Peak("query"), AtMost: 100}
+	consumerMemory   = Target{What: "consumer ≤ 250 MiB", Value: Peak("consumer"), AtMost: 250}
+	collectorMemory  = Target{What: "collector ≤ 100 MiB", Value: Peak("collector"), AtMost: 100}
+)
+
 // Sample is what one run found: values by their names, which have the unit in them.
 type Sample map[string]float64
 

@@ -174,8 +174,8 @@ func (q *queryRun) measureFirstPages(ctx context.Context) error {
 			{What: "p50 ≤ 12 ms, asked for the first time", Of: first, Value: Latency(0.5), Beside: nothing.Name, AtMost: 12},
 			{What: "p99 ≤ 60 ms, asked for the first time", Of: first, Value: Latency(0.99), Beside: nothing.Name, AtMost: 60},
 			{What: "p50 ≤ 12 ms of the slowest filter or pair", Value: slowest, AtMost: 12},
-			{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048},
-			{What: "query ≤ 100 MiB", Value: Peak("query"), AtMost: 100},
+			clickhouseMemory,
+			queryMemory,
 		},
 		// Of ClickHouse's time, a request's is what is more than for an empty list: events are inserted and merged beside both.
 		Show: []string{Latency(0.5), Latency(0.9), Latency(0.99), slowest, CPU("query"), CPU("clickhouse"), Peak("query"), Peak("clickhouse")},

@@ -193,21 +193,17 @@ func (v Verdict) cells() []string {
 	if v.Met {
 		met = "yes"
 	}
-	measured, limit, ratio := number(v.Measured)+" "+v.unit(), "", ""
-	if v.Against != "" || v.Beside != "" {
+	limit, ratio, spread, write := "", "", "", number
+	switch {
+	case v.Against != "":
+		limit, ratio, write = number(v.Limit), fraction(v.Judged), fraction
+	case v.Beside != "":
 		limit, ratio = number(v.Limit), fraction(v.Ratio)
-	}
-	if v.Against != "" {
-		ratio = fraction(v.Judged) // which reports of before have as well
-	}
-	spread, write := "", number
-	if v.Against != "" {
-		write = fraction
 	}
 	if v.High != 0 {
 		spread = write(v.Low) + "–" + write(v.High)
 	}
-	return []string{measured, limit, ratio, spread, met}
+	return []string{number(v.Measured) + " " + v.unit(), limit, ratio, spread, met}
 }
 
 // fraction writes a ratio.

@@ -124,7 +124,7 @@ func (o serveOptions) measureAPI(ctx context.Context, b *Bench, e *Engines) (err
 		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) { return o.fullLoad(ctx, served.process, e, ask) }}},
 		Targets: []Target{
 			{What: "query ≤ 100 MiB under full load", Value: Peak("query"), AtMost: 100},
-			{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048},
+			clickhouseMemory,
 		},
 		Show: []string{requestRate, refusedShare, Latency(0.5), Latency(0.99), CPU("query"), CPU("clickhouse"), CPU("postgres"), Peak("query"), Steady("query"), Peak("clickhouse")},
 	})

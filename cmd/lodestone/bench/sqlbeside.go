@@ -94,13 +94,8 @@ func (s *sqlBench) measureBeside(ctx context.Context, door string, run func(cont
 
 // besideMemory is what processes may hold while heavy queries run, and besidePeaks what of that is shown.
 var (
-	besideMemory = []Target{
-		{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048},
-		{What: "query ≤ 100 MiB", Value: Peak("query"), AtMost: 100},
-		{What: "consumer ≤ 250 MiB", Value: Peak("consumer"), AtMost: 250},
-		{What: "collector ≤ 100 MiB", Value: Peak("collector"), AtMost: 100},
-	}
-	besidePeaks = []string{Peak("clickhouse"), Peak("query"), Peak("consumer"), Peak("collector"), Peak("postgres")}
+	besideMemory = []Target{clickhouseMemory, queryMemory, consumerMemory, collectorMemory}
+	besidePeaks  = []string{Peak("clickhouse"), Peak("query"), Peak("consumer"), Peak("collector"), Peak("postgres")}
 )
 
 // besideWindow is a run of this case: how long it is measured, and how much waits in Kafka.
