@@ -7,7 +7,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	_ "embed" // the page of a problem
+	"html/template"
 	"log/slog"
 	"net/http"
 	"path"
@@ -18,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/auth"
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -40,6 +44,8 @@ type Options struct {
 	Limits *ratelimit.Limiter
 	// Idempotency keeps what was answered under an Idempotency-Key; nil: the header is ignored.
 	Idempotency *idempotency.Store
+	// Addresses finds the clients' addresses, by which unknown keys are counted; nil: no proxy is trusted.
+	Addresses *clientaddr.Finder
 	// Unavailable knows errors, besides those of Postgres, that say that an engine cannot be
 	// reached at the moment: they are answered with 503.
 	Unavailable []func(error) bool
@@ -53,11 +59,19 @@ type API struct {
 	log         *slog.Logger
 	metrics     *metrics
 	limits      *ratelimit.Limiter
+	addresses   *clientaddr.Finder
 	idempotency *idempotency.Store
 	unavailable []func(error) bool
 	openapi     *huma.OpenAPI
 	document    func() *document // made when it is first asked for
+	tls         bool
 }
+
+// hstsValue keeps browsers on https for a year after each answer. It says nothing about subdomains, which may be others'.
+const hstsValue = "max-age=31536000"
+
+// RequireTLS has every answer tell browsers to come by https only (HSTS). Call it where the public URL is https.
+func (a *API) RequireTLS() { a.tls = true }
 
 // New returns an API without operations of its own but the pages that explain the problem codes.
 func New(o Options) *API {
@@ -67,6 +81,7 @@ func New(o Options) *API {
 		log:         o.Log,
 		metrics:     newMetrics(o.Metrics),
 		limits:      o.Limits,
+		addresses:   cmp.Or(o.Addresses, clientaddr.New(nil, "")),
 		idempotency: o.Idempotency,
 		unavailable: append([]func(error) bool{postgres.IsUnavailable}, o.Unavailable...),
 		openapi:     newOpenAPI(),
@@ -138,6 +153,12 @@ func (p *probe) Header() http.Header         { return p.header }
 func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 func (p *probe) WriteHeader(status int)      { p.status = status }
 
+//go:embed docs/problem.html
+var problemHTML string
+
+var problemPage = template.Must(template.New("problem").Parse(problemHTML))
+
+// explainProblem serves the page that the type of a problem leads to.
 func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
 	if err := a.limitKnown(w, r); err != nil {
 		a.WriteProblem(w, r, err)
@@ -149,8 +170,16 @@ func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		a.writeUntouched(w, ratelimit.Requests)
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte(code.Title() + ".\n")) // a reader that left needs no answer
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", docsPolicy())
+		h.Set("Cache-Control", "public, max-age=300")
+		_ = problemPage.Execute(w, struct { // a reader that left needs no answer
+			CSS                  template.CSS
+			Code                 problem.Code
+			Status               int
+			Title, Cause, Remedy string
+		}{template.CSS(docsCSS), code, code.Status(), code.Title(), code.Cause(), code.Remedy()}) //nolint:gosec // our own style sheet
 		return
 	}
 	a.WriteProblem(w, r, problem.New(problem.NotFound, "There is no problem with this code."))

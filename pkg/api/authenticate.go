@@ -22,9 +22,9 @@ func (a *API) authenticate(ctx context.Context, r *http.Request) (auth.Identity,
 	if !found || !strings.EqualFold(scheme, "Bearer") {
 		return auth.Identity{}, refuse("Send the key as Authorization: Bearer <key>.")
 	}
-	identity, err := a.verifier.Verify(ctx, strings.TrimLeft(key, " "))
+	identity, err := a.verifier.Verify(auth.NewClientContext(ctx, a.addresses.Client(r)), strings.TrimLeft(key, " "))
 	if auth.IsInvalid(err) {
-		return auth.Identity{}, refuse("The API key is unknown, mistyped or revoked.")
+		return auth.Identity{}, refuse("The API key is unknown, mistyped, expired or revoked.")
 	}
 	if err != nil {
 		return auth.Identity{}, err
@@ -32,4 +32,14 @@ func (a *API) authenticate(ctx context.Context, r *http.Request) (auth.Identity,
 	q := requestOf(ctx)
 	q.account, q.key = identity.AccountID, identity.KeyID
 	return identity, nil
+}
+
+// Screen returns nil for a request that can be passed on to a process that checks keys itself: it has a good key, or none.
+// That process sees the address of this one, and so cannot tell who guesses.
+func (a *API) Screen(r *http.Request) error {
+	if r.Header.Get("Authorization") == "" {
+		return nil
+	}
+	_, err := a.authenticate(r.Context(), r)
+	return err
 }

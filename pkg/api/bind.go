@@ -41,6 +41,12 @@ type param struct {
 	shape    *shape
 }
 
+// ParseID reads an id that a client may give as any text, and reports whether it can be one.
+func ParseID(text string) (uuid.UUID, bool) {
+	id, err := uuid.Parse(text)
+	return id, err == nil && len(text) == len(uuid.UUID{}.String()) // Parse takes other forms as well
+}
+
 var (
 	uuidType = reflect.TypeFor[uuid.UUID]()
 	timeType = reflect.TypeFor[time.Time]()

@@ -24,7 +24,7 @@ func newOpenAPI() *huma.OpenAPI {
 			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 			SecuritySchemes: map[string]*huma.SecurityScheme{securityScheme: {
 				Type: "http", Scheme: "bearer",
-				Description: "An API key, lsk_ and 38 characters, as `Authorization: Bearer <key>`. A key has the scope read, write or both.",
+				Description: "An API key, lsk_ and 38 characters, as `Authorization: Bearer <key>`. A key has one or more of the scopes read, write, leads (reading personal data), webhooks and keys.",
 			}},
 			Headers:   headers(),
 			Responses: map[string]*huma.Response{},

@@ -39,9 +39,9 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 }
 
 // guard lets a request through to fn: who sends it is known, within the limit, and allowed to. The
-// limit comes before the scope, so that refusals are counted as well. Requests without a good key
-// are counted for nobody: a key has 190 random bits, and one that is made up fails its checksum
-// before anything is looked up.
+// limit comes before the scope, so that refusals are counted as well. Requests without a good key are counted for no
+// account. The verifier counts them by address: a key has 190 random bits and is not found by guessing, but one that is
+// made up with a right checksum has to be looked up.
 func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn func(w http.ResponseWriter, r *http.Request) error) error {
 	identity, err := a.authenticate(r.Context(), r)
 	if err != nil {
@@ -51,8 +51,8 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 	if err := a.limit(w, r, op.Limit, identity); err != nil {
 		return err
 	}
-	if !identity.Has(op.Scope) {
-		return problem.New(problem.Forbidden, "This needs a key with the scope "+string(op.Scope)+".")
+	if err := identity.Require(op.Scope); err != nil {
+		return err
 	}
 	r = r.WithContext(auth.NewContext(r.Context(), identity))
 	if op.Timeout > defaultTimeout {

@@ -95,7 +95,7 @@ func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http
 	tag := entityTag(revision, text)
 	h := w.Header()
 	h.Set("ETag", tag)
-	h.Set("Cache-Control", "private, no-cache") // it may be kept, if it is asked for again each time
+	h.Set("Cache-Control", "no-store") // it may hold a personal link
 	if unchanged(r, tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil

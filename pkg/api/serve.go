@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -16,10 +17,11 @@ import (
 
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/requestid"
 )
 
 // RequestIDHeader carries the id of a request, in the answer and, if the client set one, before.
-const RequestIDHeader = "X-Request-Id"
+const RequestIDHeader = requestid.Header
 
 type requestKey struct{}
 
@@ -51,6 +53,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &recorder{ResponseWriter: w, gzip: acceptsGzip(r.Header), head: r.Method == http.MethodHead}
 	out.Header().Set(RequestIDHeader, q.id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
+	if a.tls {
+		out.Header().Set("Strict-Transport-Security", hstsValue)
+	}
 	defer func() {
 		cause := recover()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // a panic's value is compared as net/http does
@@ -86,7 +91,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.WriteProblem(out, r, p)
 		return
 	}
-	q.route = pattern
+	q.route = pattern[strings.IndexByte(pattern, ' ')+1:] // some patterns begin with a method, which stands by itself
 	a.mux.ServeHTTP(out, r)
 }
 
@@ -143,13 +148,7 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 
 // requestID returns the client's id if it is one that is safe to log and to send back.
 func requestID(sent []string) string {
-	if len(sent) == 1 && len(sent[0]) >= 8 && len(sent[0]) <= 128 {
-		for _, c := range []byte(sent[0]) {
-			word := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-			if !word && c != '-' && c != '_' && c != '.' {
-				return uuid.NewString()
-			}
-		}
+	if len(sent) == 1 && requestid.Valid(sent[0]) {
 		return sent[0]
 	}
 	return uuid.NewString()

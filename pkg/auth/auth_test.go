@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -192,4 +194,80 @@ func TestContext(t *testing.T) {
 	i := Identity{AccountID: uuid.New()}
 	require.Equal(t, i, From(NewContext(t.Context(), i)))
 	require.Panics(t, func() { From(t.Context()) })
+}
+
+// Who presents keys that do not exist over and over has to wait, without Postgres being asked; keys that worked before go
+// on working from there, and other addresses are not touched.
+func TestUnknownKeysAreCounted(t *testing.T) {
+	t.Parallel()
+	v, db, c := open(t)
+	good, identity := makeKey(t, db, "read")
+	fresh, _ := makeKey(t, db, "read")
+	guesser := NewClientContext(t.Context(), netip.MustParseAddr("2001:db8::1"))
+	neighbour := NewClientContext(t.Context(), netip.MustParseAddr("2001:db8::2"))
+	other := NewClientContext(t.Context(), netip.MustParseAddr("203.0.113.1"))
+	_, err := v.Verify(guesser, good.Text)
+	require.NoError(t, err)
+	made := NewKey().Text
+	for range 2 * maxUnknown { // the same over and over counts once
+		_, err = v.Verify(guesser, made)
+		require.True(t, IsInvalid(err))
+	}
+	for range maxUnknown - 1 {
+		_, err = v.Verify(guesser, NewKey().Text)
+		require.True(t, IsInvalid(err))
+	}
+	c.move(time.Second)
+	for _, ctx := range []context.Context{guesser, neighbour} {
+		_, err = v.Verify(ctx, NewKey().Text)
+		require.True(t, problem.Is(err, problem.RateLimited), "%v", err)
+		require.Equal(t, "59", problem.From(err).Header().Get("Retry-After"))
+	}
+	_, err = v.Verify(guesser, fresh.Text)
+	require.True(t, problem.Is(err, problem.RateLimited), "it is not known here yet")
+	got, err := v.Verify(guesser, good.Text)
+	require.NoError(t, err)
+	require.Equal(t, identity, got)
+	_, err = v.Verify(other, NewKey().Text)
+	require.True(t, IsInvalid(err))
+	_, err = v.Verify(other, fresh.Text)
+	require.NoError(t, err)
+	c.move(time.Minute)
+	_, err = v.Verify(guesser, NewKey().Text)
+	require.True(t, IsInvalid(err))
+	_, err = v.Verify(t.Context(), NewKey().Text)
+	require.True(t, IsInvalid(err), "an address that is not known is not counted")
+}
+
+// The memory of unknown keys is bounded.
+func TestUnknownKeysAreForgotten(t *testing.T) {
+	t.Parallel()
+	v, _, c := open(t)
+	for range cacheSize + 10 {
+		v.forget(hashKey(NewKey().Text), c.now())
+	}
+	require.LessOrEqual(t, len(v.unknown), cacheSize)
+}
+
+// A key is refused from the moment at which it expires, also if it was looked up just before.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	v, db, c := open(t)
+	k, i := makeKey(t, db, "read")
+	expire := func(sql string) {
+		_, err := db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() + $2::interval WHERE id = $1", i.KeyID, sql)
+		require.NoError(t, err)
+	}
+	expire("1 hour")
+	_, err := v.Verify(t.Context(), k.Text)
+	require.NoError(t, err)
+	c.move(cacheFor)
+	expire("0.4 seconds")
+	_, err = v.Verify(t.Context(), k.Text)
+	require.NoError(t, err)
+	require.LessOrEqual(t, v.cache[hashKey(k.Text)].until.Sub(c.now()), 401*time.Millisecond)
+	expire("-1 second")
+	c.move(401 * time.Millisecond)
+	_, err = v.Verify(t.Context(), k.Text)
+	require.True(t, IsInvalid(err))
 }

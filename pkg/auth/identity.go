@@ -4,22 +4,28 @@ package auth
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 
 	"github.com/google/uuid"
+
+	"lodestone/pkg/problem"
 )
 
 // Scope is what a key allows.
 type Scope string
 
-// The scopes. A key has one or both; neither includes the other.
+// The scopes. A key has one or more of them; none includes another.
 const (
-	Read  Scope = "read"
-	Write Scope = "write"
+	Read     Scope = "read"     // reading everything but what the others stand for
+	Write    Scope = "write"    // creating, changing and deleting it
+	Leads    Scope = "leads"    // reading personal data: submissions, access links, summaries of email addresses
+	Webhooks Scope = "webhooks" // everything about webhooks, which receive personal data
+	Keys     Scope = "keys"     // listing, creating and revoking keys
 )
 
 // Scopes lists every scope.
-func Scopes() []Scope { return []Scope{Read, Write} }
+func Scopes() []Scope { return []Scope{Read, Write, Leads, Webhooks, Keys} }
 
 // Identity is who sent a request.
 type Identity struct {
@@ -31,7 +37,15 @@ type Identity struct {
 // Has reports whether the key allows what the scope stands for.
 func (i Identity) Has(s Scope) bool { return slices.Contains(i.Scopes, s) }
 
-var errInvalid = errors.New("the key is not one of ours, or is revoked")
+// Require returns nil if the key allows what the scope stands for, else the problem that it does not.
+func (i Identity) Require(s Scope) error {
+	if i.Has(s) {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "This needs a key with the scope "+string(s)+".")
+}
+
+var errInvalid = errors.New("the key is not one of ours, has expired or is revoked")
 
 // IsInvalid reports whether a key was refused, as against one that could not be looked up.
 func IsInvalid(err error) bool { return errors.Is(err, errInvalid) }
@@ -47,4 +61,17 @@ func NewContext(ctx context.Context, i Identity) context.Context {
 // an operation without authentication has no business with an account.
 func From(ctx context.Context) Identity {
 	return ctx.Value(contextKey{}).(Identity)
+}
+
+type clientKey struct{}
+
+// NewClientContext returns a context that carries the address of a request's client, which unknown keys are counted by. The
+// zero address stands for one that is not known, and is not counted.
+func NewClientContext(ctx context.Context, client netip.Addr) context.Context {
+	return context.WithValue(ctx, clientKey{}, client)
+}
+
+func clientOf(ctx context.Context) netip.Addr {
+	client, _ := ctx.Value(clientKey{}).(netip.Addr)
+	return client
 }

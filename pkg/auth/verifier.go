@@ -13,14 +13,21 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/guess"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
 	"lodestone/pkg/service"
 )
 
 const (
 	// cacheFor bounds how long a revoked key still works in a process that has just seen it.
-	cacheFor   = 500 * time.Millisecond
-	cacheSize  = 10_000
+	cacheFor  = 500 * time.Millisecond
+	cacheSize = 10_000
+	// unknownFor is how long a key is known to be unknown. None that is made later has the same text.
+	unknownFor = time.Minute
+	// maxUnknown is how many unknown keys an address may present in a minute before it has to wait. One that is used over and
+	// over counts once.
+	maxUnknown = 300
 	flushEvery = 10 * time.Second
 	flushLast  = 2 * time.Second // the longest that a stop waits for the last uses
 )
@@ -35,9 +42,12 @@ type Verifier struct {
 	// Of flush: how often, and for how long the last one may take.
 	every, last time.Duration
 
-	mu    sync.Mutex
-	cache map[[sha256.Size]byte]cached
-	used  map[uuid.UUID]time.Time
+	guesses *guess.Guesses
+
+	mu      sync.Mutex
+	cache   map[[sha256.Size]byte]cached    // of keys that worked, also for some time after they were last looked up
+	unknown map[[sha256.Size]byte]time.Time // keys that do not exist, and until when that is remembered
+	used    map[uuid.UUID]time.Time
 }
 
 type cached struct {
@@ -49,14 +59,17 @@ type cached struct {
 func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	v := &Verifier{
 		db: db, log: log, now: time.Now, every: flushEvery, last: flushLast,
-		cache: map[[sha256.Size]byte]cached{}, used: map[uuid.UUID]time.Time{},
+		cache: map[[sha256.Size]byte]cached{}, unknown: map[[sha256.Size]byte]time.Time{}, used: map[uuid.UUID]time.Time{},
+		guesses: guess.New(maxUnknown),
 	}
 	v.Loop = service.NewLoop("key verifier", v.run)
 	return v
 }
 
-// Verify returns the identity of a key's holder. IsInvalid tells of a key that is refused; another
-// error says that Postgres could not be asked.
+// Verify returns the identity of a key's holder. IsInvalid tells of a key that is refused. The problem rate_limited says
+// that the client's address, which NewClientContext puts into ctx, presented too many keys that do not exist: such a client
+// does not reach Postgres. Keys that worked before go on working from there. Another error says that Postgres could
+// not be asked.
 func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 	if !wellFormed(key) {
 		return Identity{}, errInvalid
@@ -70,10 +83,23 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 		v.mu.Unlock()
 		return hit.identity, nil
 	}
+	invalid := now.Before(v.unknown[hash])
 	v.mu.Unlock()
+	if invalid {
+		return Identity{}, errInvalid
+	}
+	client := clientOf(ctx)
+	if wait := v.guesses.Wait(client, now); wait > 0 && !ok {
+		return Identity{}, problem.New(problem.RateLimited, "Too many unknown API keys were sent from this address. Wait for the time that "+
+			"Retry-After gives, in seconds.").RetryAfter(wait)
+	}
 	// The time of the cached answer counts from before the look-up, so that a key revoked
 	// meanwhile does not live longer.
-	identity, err := v.lookUp(ctx, hash)
+	identity, remember, err := v.lookUp(ctx, hash)
+	if IsInvalid(err) {
+		v.guesses.Failed(client, now)
+		v.forget(hash, now)
+	}
 	if err != nil {
 		return Identity{}, err
 	}
@@ -82,27 +108,45 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 	if len(v.cache) >= cacheSize {
 		clear(v.cache)
 	}
-	v.cache[hash] = cached{identity, now.Add(cacheFor)}
+	v.cache[hash] = cached{identity, now.Add(remember)}
 	v.used[identity.KeyID] = now
 	return identity, nil
 }
 
-func (v *Verifier) lookUp(ctx context.Context, hash [sha256.Size]byte) (Identity, error) {
-	var i Identity
+// forget notes that there is no such key, or not any more.
+func (v *Verifier) forget(hash [sha256.Size]byte, now time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.cache, hash)
+	if len(v.unknown) >= cacheSize {
+		clear(v.unknown)
+	}
+	v.unknown[hash] = now.Add(unknownFor)
+}
+
+// lookUp returns whose key has a hash, and how long the answer can be remembered: cacheFor at the most, and
+// no longer than until the key expires by the clock of Postgres.
+func (v *Verifier) lookUp(ctx context.Context, hash [sha256.Size]byte) (i Identity, remember time.Duration, err error) {
 	var stored []byte
+	var left *time.Duration
 	row := v.db.Unscoped().QueryRow(ctx,
-		`SELECT id, account_id, scopes, hash FROM api_keys WHERE hash = $1 AND revoked_at IS NULL`, hash[:])
-	err := row.Scan(&i.KeyID, &i.AccountID, &i.Scopes, &stored)
+		`SELECT id, account_id, scopes, hash, expires_at - clock_timestamp() FROM api_keys
+		WHERE hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())`, hash[:])
+	err = row.Scan(&i.KeyID, &i.AccountID, &i.Scopes, &stored, &left)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Identity{}, errInvalid
+		return Identity{}, 0, errInvalid
 	}
 	if err != nil {
-		return Identity{}, fmt.Errorf("look up API key: %w", err)
+		return Identity{}, 0, fmt.Errorf("look up API key: %w", err)
 	}
 	if subtle.ConstantTimeCompare(stored, hash[:]) != 1 {
-		return Identity{}, errInvalid
+		return Identity{}, 0, errInvalid
 	}
-	return i, nil
+	remember = cacheFor
+	if left != nil {
+		remember = min(remember, *left)
+	}
+	return i, remember, nil
 }
 
 func (v *Verifier) run(ctx context.Context, ready func()) error {

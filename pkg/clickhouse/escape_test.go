@@ -280,3 +280,27 @@ func TestAnalystJoinsNoStatements(t *testing.T) {
 	require.Equal(t, before, a.must(a.own, "SELECT name FROM system.databases ORDER BY name")+a.must(a.own, "SELECT name FROM system.tables WHERE database IN ('analytics', 'lodestone') ORDER BY name"))
 	require.Zero(t, tr.connections.Load())
 }
+
+// docs/sql.md says what an SQL user sees of the server, since ClickHouse has no right for it. It is no more than that.
+func TestWhatAnalystsSeeOfTheServer(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, nil)
+	for _, user := range []string{a.all, a.scoped} {
+		for _, open := range []string{"hostName()", "getOSKernelVersion()", "getServerPort('tcp_port')", "filesystemAvailable()", "getServerSetting('max_server_memory_usage')"} {
+			require.NotEmpty(t, a.must(user, "SELECT "+open), "closed now: say so in docs/sql.md")
+		}
+		require.Equal(t, "analytics", a.must(user, "SELECT name FROM system.databases"), "and so no path of another one")
+		require.Equal(t, "0", a.must(user, "SELECT count() FROM system.tables WHERE database != 'analytics' OR notEmpty(data_paths)"))
+		for sql, says := range map[string]string{
+			"SELECT * FROM mergeTreeProjection('lodestone', 'events', 'by_offset')": "ACCESS_DENIED",
+			"SELECT * FROM mergeTreeProjection('lodestone', 'events', 'none')":      "NO_SUCH_PROJECTION_IN_TABLE",
+			"SELECT demangle('x')":       "ACCESS_DENIED",
+			"SELECT getMacro('shard')":   "NO_ELEMENTS_IN_CONFIG",
+			"SELECT * FROM system.disks": "ACCESS_DENIED",
+		} {
+			status, text := a.ask(user, sql)
+			require.GreaterOrEqual(t, status, 400, text)
+			require.Contains(t, text, says, sql)
+		}
+	}
+}

@@ -9,6 +9,8 @@ import (
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"
+
+	"lodestone/pkg/schema"
 )
 
 //go:embed migrations/*.sql
@@ -63,3 +65,20 @@ func createDatabases(ctx context.Context, c Config) (err error) {
 	}
 	return nil
 }
+
+// CheckSchema returns an error unless ClickHouse answers and its schema suits this program. schema.IsMismatch tells the second
+// case from the first.
+func CheckSchema(ctx context.Context, conn native.Conn) error {
+	var version int64
+	err := conn.QueryRow(ctx, "SELECT max(version_id) FROM lodestone.goose_db_version WHERE is_applied = 1").Scan(&version)
+	if code, _ := IsException(err); err != nil && code != unknownTable && code != unknownDatabase {
+		return fmt.Errorf("read the version of the ClickHouse schema: %w", err)
+	}
+	return schema.Compare("ClickHouse", version, migrations)
+}
+
+// ClickHouse's codes for what is not there (ErrorCodes.cpp).
+const (
+	unknownTable    = 60
+	unknownDatabase = 81
+)

@@ -35,3 +35,11 @@ func IsRefusal(err error) bool {
 	code, yes := IsException(err)
 	return yes && !passing[code]
 }
+
+// IsForbidden reports whether ClickHouse refused a statement that has no data: the login, the rights, the schema or a
+// setting is wrong, or the user or the table is read-only.
+func IsForbidden(err error) bool {
+	const readOnly, tableIsReadOnly = 164, 242
+	code, yes := IsException(err)
+	return yes && (!passing[code] || code == readOnly || code == tableIsReadOnly)
+}

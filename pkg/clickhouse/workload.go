@@ -24,24 +24,35 @@ func (c WorkloadConfig) Validate() error {
 // workloadWaiting is how many queries of SQL users wait: a few dashboards. Those beyond are refused.
 const workloadWaiting = 32
 
-func workloadSettings(queries int) string {
-	return fmt.Sprintf("SETTINGS max_concurrent_queries = %[1]d, max_waiting_queries = %[2]d, max_concurrent_threads = %[1]d", queries, workloadWaiting)
+func workloadSettings(queries, threads int) string {
+	settings := fmt.Sprintf("SETTINGS max_concurrent_queries = %d, max_waiting_queries = %d", queries, workloadWaiting)
+	if threads > 0 {
+		settings += fmt.Sprintf(", max_concurrent_threads = %d", threads)
+	}
+	return settings
 }
 
-// Workload returns the statements, in their order, that put the queries of SQL users into a line, of which so many run at a time.
-// They can be repeated. Queries of other users are in none of ClickHouse's workloads, and nothing changes for them. Threads are
-// bounded as well, since ClickHouse gives some statements a way past the line: KILL QUERY, and what reads system.processes, of which
-// it refuses neither before it has run the subqueries.
-func Workload(queries int) []string {
-	return []string{
+// Workload returns the statements, in their order, that limit how many queries of SQL users run at a time; the others wait. They can be
+// repeated. Queries of other users are in none of ClickHouse's workloads, and nothing changes for them.
+//
+// threads limits the threads of these queries as well, for the statements that ClickHouse does not count as queries: KILL QUERY, and what reads
+// system.processes, of which it refuses neither before it has run the subqueries. 0 means no such limit, and is the only
+// safe value for a server that knows recursive common table expressions: such a query waits, without a timeout, for threads beside
+// the one that it keeps, so one statement can stop all SQL users, whatever the limit.
+func Workload(queries, threads int) []string {
+	statements := []string{
 		"CREATE OR REPLACE RESOURCE query (QUERY)",
 		"CREATE OR REPLACE RESOURCE cpu (MASTER THREAD, WORKER THREAD)",
 		"CREATE OR REPLACE WORKLOAD all",
-		"CREATE OR REPLACE WORKLOAD analyst IN all " + workloadSettings(queries),
+		"CREATE OR REPLACE WORKLOAD analyst IN all " + workloadSettings(queries, threads),
 	}
+	if threads == 0 {
+		statements[1] = "DROP RESOURCE IF EXISTS cpu" // of an earlier version
+	}
+	return statements
 }
 
-// MakeWorkload executes the statements of Workload, unless the line is as they make it.
+// MakeWorkload executes the statements of Workload, without a limit of threads, unless the server has the workload as they make it.
 func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 	conn, err := Open(c, 1)
 	if err != nil {
@@ -49,15 +60,15 @@ func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	var made bool
-	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries)).Scan(&made); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries, 0)).Scan(&made); err != nil {
 		return fmt.Errorf("look for ClickHouse's workload for SQL users: %w", err)
 	}
 	if made {
 		return nil
 	}
-	for _, statement := range Workload(queries) {
+	for _, statement := range Workload(queries, 0) {
 		if err := conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("make ClickHouse's workload for SQL users: %w", err)
+			return fmt.Errorf("create ClickHouse's workload for SQL users: %w", err)
 		}
 	}
 	return nil

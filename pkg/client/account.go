@@ -12,16 +12,25 @@ type Account struct {
 	Name   string `json:"name"`
 	Plan   string `json:"plan"` // free, pro or team
 	Limits struct {
-		GenericLinks *int64 `json:"generic_links"` // nil for any number
+		LeadMagnets  *int64 `json:"lead_magnets"` // nil for any number, as the next three
+		StoredBytes  *int64 `json:"stored_bytes"`
+		GenericLinks *int64 `json:"generic_links"`
+		AccessLinks  *int64 `json:"access_links"`
 		Keys         int64  `json:"keys"`
+
+		EventsPerMonth *int64 `json:"events_per_month"` // nil for any number
 	} `json:"limits"`
 	Usage struct {
 		LeadMagnets  int64 `json:"lead_magnets"`
+		StoredBytes  int64 `json:"stored_bytes"`
 		GenericLinks int64 `json:"generic_links"`
 		AccessLinks  int64 `json:"access_links"`
 		Keys         int64 `json:"keys"`
+
+		EventsThisMonth int64 `json:"events_this_month"`
 	} `json:"usage"`
 	NotifyEmail *string   `json:"notify_email"`
+	Confirmed   bool      `json:"notify_email_confirmed"`
 	Notify      string    `json:"notify"` // each, daily or none
 	BrandColor  *string   `json:"brand_color"`
 	CreatedAt   time.Time `json:"created_at"`
@@ -38,16 +47,18 @@ type Key struct {
 	Text       string     `json:"key"` // secret
 	Name       string     `json:"name"`
 	Prefix     string     `json:"prefix"`
-	Scopes     []string   `json:"scopes"` // read, write
+	Scopes     []string   `json:"scopes"` // read, write, leads, webhooks, keys
 	CreatedBy  *string    `json:"created_by"`
 	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  *time.Time `json:"expires_at"` // nil for never
 	LastUsedAt *time.Time `json:"last_used_at"`
 }
 
 // NewKey is what a key is made of.
 type NewKey struct {
-	Name   string   `json:"name"`
-	Scopes []string `json:"scopes"`
+	Name      string     `json:"name"`
+	Scopes    []string   `json:"scopes"`
+	ExpiresAt *time.Time `json:"expires_at,omitzero"` // nil: with the client's own key, if that expires
 }
 
 // CreateKey creates a key of the account with scopes that the client's own key has.

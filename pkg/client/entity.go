@@ -177,9 +177,9 @@ type AccessLink struct {
 	LeadMagnetID  string     `json:"lead_magnet_id"`
 	GenericLinkID *string    `json:"generic_link_id"`
 	SubmissionID  *string    `json:"submission_id"`
-	Email         string     `json:"email"`
-	URL           string     `json:"url"`
-	TrackingToken string     `json:"tracking_token"`
+	Email         string     `json:"email"`          // "" for a key without the scope leads
+	URL           string     `json:"url"`            // likewise
+	TrackingToken string     `json:"tracking_token"` // "" for a key without the scope write
 	MaxViews      *int       `json:"max_views"`
 	ViewCount     int64      `json:"view_count"`
 	ExpiresAt     *time.Time `json:"expires_at"`

@@ -19,7 +19,7 @@ const (
 
 // Config is the setting of whose word about the client is believed.
 type Config struct {
-	TrustedProxies  []string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Addresses or networks of proxies whose word about the visitor's address is believed; limits count visitors by it."`
+	TrustedProxies  []string `name:"trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies whose word about the visitor's address is believed; limits count visitors by it."`
 	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`
 }
 
@@ -118,6 +118,9 @@ func Network(addr netip.Addr) netip.Addr {
 }
 
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
+
+// Trusts reports whether an address is a trusted proxy's.
+func (f *Finder) Trusts(addr netip.Addr) bool { return f.trusts(plain(addr)) }
 
 func (f *Finder) trusts(addr netip.Addr) bool {
 	return slices.ContainsFunc(f.trusted, func(p netip.Prefix) bool { return p.Contains(addr) })

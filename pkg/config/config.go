@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -32,10 +33,25 @@ func Invalid(setting, wrong, remedy string) error {
 	return &Problem{Setting: setting, Wrong: wrong, Remedy: remedy}
 }
 
-// IsInvalid reports whether an error comes from a setting, so that the user can mend it.
+// IsInvalid reports whether an error comes from a setting, so that the user can correct it.
 func IsInvalid(err error) bool {
 	var p *Problem
 	return errors.As(err, &p)
+}
+
+// Problems returns every problem in a tree of joined and wrapped errors.
+func Problems(err error) []*Problem {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []*Problem
+		for _, e := range joined.Unwrap() {
+			all = append(all, Problems(e)...)
+		}
+		return all
+	}
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return []*Problem{p}
+	}
+	return nil
 }
 
 // EnvName returns the environment variable of a flag: --listen is LODESTONE_LISTEN.
@@ -44,23 +60,40 @@ func EnvName(flag string) string {
 	return EnvPrefix + "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// FileResolver returns a resolver that reads a setting from the file named by its environment
-// variable with _FILE appended, as container platforms hand over secrets. A trailing line break
-// is not part of the value. Setting both the variable and its _FILE form is refused.
-func FileResolver(getenv func(string) string) kong.Resolver {
-	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		name := EnvName(flag.Name)
-		path := getenv(name + "_FILE")
-		if path == "" {
-			return nil, nil
-		}
-		if getenv(name) != "" {
-			return nil, Invalid("--"+flag.Name, "is given twice", "set either "+name+" or "+name+"_FILE")
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("read %s_FILE: %w", name, err)
-		}
-		return strings.TrimRight(string(text), "\r\n"), nil
-	})
+// Files resolves settings from the files named by their environment variables with _FILE appended, as container platforms
+// hand over secrets. A trailing line break is not part of the value. It implements kong.Resolver.
+type Files struct {
+	Getenv func(string) string
+	// Problems are the settings that are given twice or whose file cannot be read. The parser goes on beyond them, so that all are
+	// found; the caller must refuse them.
+	Problems []*Problem
+}
+
+// Validate implements kong.Resolver.
+func (*Files) Validate(*kong.Application) error { return nil }
+
+// Resolve implements kong.Resolver.
+func (f *Files) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	name := EnvName(flag.Name)
+	path := f.Getenv(name + "_FILE")
+	if path == "" {
+		return nil, nil
+	}
+	if f.Getenv(name) != "" {
+		f.refuse(flag, "is given twice", "set either "+name+" or "+name+"_FILE")
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.refuse(flag, "cannot be read from a file: "+err.Error(), "correct "+name+"_FILE")
+		return nil, nil //nolint:nilerr // it is reported with all other problems
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+func (f *Files) refuse(flag *kong.Flag, wrong, remedy string) {
+	setting := "--" + flag.Name
+	if !slices.ContainsFunc(f.Problems, func(p *Problem) bool { return p.Setting == setting }) {
+		f.Problems = append(f.Problems, &Problem{Setting: setting, Wrong: wrong, Remedy: remedy})
+	}
 }

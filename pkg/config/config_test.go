@@ -21,9 +21,13 @@ type settings struct {
 func parse(t *testing.T, env map[string]string, args ...string) (settings, error) {
 	t.Helper()
 	var s settings
-	parser, err := kong.New(&s, kong.Resolvers(config.FileResolver(func(name string) string { return env[name] })))
+	files := &config.Files{Getenv: func(name string) string { return env[name] }}
+	parser, err := kong.New(&s, kong.Resolvers(files))
 	require.NoError(t, err)
 	_, err = parser.Parse(args)
+	for _, p := range files.Problems {
+		err = errors.Join(err, p)
+	}
 	return s, err
 }
 
@@ -47,7 +51,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 	_, err = parse(t, env)
 	require.ErrorContains(t, err, "set either LODESTONE_POSTGRES_URL or LODESTONE_POSTGRES_URL_FILE")
 	_, err = parse(t, map[string]string{"LODESTONE_POSTGRES_URL_FILE": file + ".not"})
-	require.ErrorContains(t, err, "read LODESTONE_POSTGRES_URL_FILE")
+	require.ErrorContains(t, err, "correct LODESTONE_POSTGRES_URL_FILE")
 }
 
 func TestProblemsNameTheSettingAndTheRemedy(t *testing.T) {

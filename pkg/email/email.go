@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // MaxBytes is the length of the longest address that mail servers carry.
@@ -21,7 +23,7 @@ const (
 // Address is an email address.
 type Address struct {
 	Text string // as typed
-	Key  string // in lower case: what is compared
+	Key  string // in lower case, with the domain in its ASCII form: what is compared
 }
 
 // Errors of Parse; their texts complete a sentence that begins with the field's name.
@@ -54,8 +56,29 @@ func Parse(text string) (Address, error) {
 	return Address{text, Key(text)}, nil
 }
 
-// Key returns what is compared of an address.
-func Key(text string) string { return strings.ToLower(text) }
+// Key returns what is compared of an address. A domain is the same in Unicode and in ASCII (xn--).
+func Key(text string) string {
+	lower := strings.ToLower(text)
+	at := strings.LastIndexByte(lower, '@')
+	ascii, err := idna.Lookup.ToASCII(lower[at+1:])
+	if err != nil || !domain(ascii) || at+1+len(ascii) > MaxBytes { // it is no domain of the DNS
+		return lower
+	}
+	return lower[:at+1] + ascii
+}
+
+// Mailbox returns what is counted as one mailbox: providers deliver jo+1@ and jo+2@ to the same.
+func (a Address) Mailbox() string {
+	at := strings.LastIndexByte(a.Key, '@')
+	local, domain := a.Key[:at], a.Key[at:]
+	if plus := strings.IndexByte(local, '+'); plus > 0 {
+		local = local[:plus]
+	}
+	if domain == "@gmail.com" || domain == "@googlemail.com" {
+		local, domain = strings.ReplaceAll(local, ".", ""), "@gmail.com"
+	}
+	return local + domain
+}
 
 func domain(text string) bool {
 	if !strings.Contains(text, ".") || !dotted(text, labelRune) {

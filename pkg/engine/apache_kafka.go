@@ -19,7 +19,6 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
@@ -71,7 +70,7 @@ type ApacheKafka struct {
 	programs install.ApacheKafka
 
 	mu    sync.Mutex
-	lock  *flock.Flock
+	lock  *dirLock
 	ports map[string]int // by what they are for
 	nodes []*kafkaNode
 	watch *watch

@@ -15,6 +15,7 @@ import (
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/kafka"
 )
 
 // dirLikeAnOption returns a directory that gives a cluster an id with a dash first, as one in 64 does: to Kafka's own programs
@@ -36,7 +37,7 @@ func TestKilledApacheKafkaComesBackWithItsRecords(t *testing.T) {
 	cluster := enginetest.NewApacheKafka(t, dirLikeAnOption(t), 1)
 	startFor(t, cluster)
 	before := cluster.Brokers()
-	client := kafkaClient(t, before, kgo.DefaultProduceTopic("events"))
+	client := kafkaClient(t, kafka.Config{Brokers: before}, kgo.DefaultProduceTopic("events"))
 	_, err := kadm.NewClient(client).CreateTopic(context.Background(), 1, -1, nil, "events")
 	require.NoError(t, err)
 	require.NoError(t, client.ProduceSync(context.Background(), kgo.StringRecord("one")).FirstErr())
@@ -46,7 +47,7 @@ func TestKilledApacheKafkaComesBackWithItsRecords(t *testing.T) {
 	eventually(t, func() bool { pid := cluster.PID(1); return pid != 0 && pid != killed }, "it is started again")
 	require.Equal(t, before, cluster.Brokers())
 	require.NoError(t, client.ProduceSync(context.Background(), kgo.StringRecord("two")).FirstErr())
-	reader := kafkaClient(t, before, kgo.ConsumeTopics("events"))
+	reader := kafkaClient(t, kafka.Config{Brokers: before}, kgo.ConsumeTopics("events"))
 	var values []string
 	for len(values) < 2 {
 		fetches := reader.PollFetches(context.Background())
@@ -76,5 +77,5 @@ func TestApacheKafkaWhosePortSomebodyTakes(t *testing.T) {
 	})
 	startFor(t, cluster)
 	require.Greater(t, len(told), 1)
-	require.NoError(t, kafkaClient(t, told[len(told)-1:]).Ping(t.Context()))
+	require.NoError(t, kafkaClient(t, kafka.Config{Brokers: told[len(told)-1:]}).Ping(t.Context()))
 }

@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/child"
 	"lodestone/pkg/engine/install"
 )
@@ -54,12 +49,15 @@ type ClickHouse struct {
 	o         ClickHouseOptions
 	ports     map[string]int
 	passwords map[string]string
+	library   bool          // the server is the library, in which keywords are removed
+	overdue   time.Duration // of a query of SQL users
+	hangAfter time.Duration // 0: the supervisor's default
 	client    *http.Client
 }
 
 // NewClickHouse returns a server that is not started yet.
 func NewClickHouse(o ClickHouseOptions) *ClickHouse {
-	return &ClickHouse{o: o, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
+	return &ClickHouse{o: o, overdue: overdue, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
 }
 
 // URL is the native address of our own user, with its password and the database "lodestone",
@@ -92,11 +90,12 @@ func (c *ClickHouse) Start(ctx context.Context) error {
 }
 
 // prepare finds what to run and takes the directory.
-func (c *ClickHouse) prepare(ctx context.Context) (server install.ClickHouse, lock *flock.Flock, err error) {
+func (c *ClickHouse) prepare(ctx context.Context) (server install.ClickHouse, lock *dirLock, err error) {
 	if server, err = c.o.Installer.ClickHouse(ctx); err != nil {
 		return server, nil, err
 	}
-	if server.Library != "" && c.o.Launcher == "" {
+	c.library = server.Library != ""
+	if c.library && c.o.Launcher == "" {
 		if c.o.Launcher, err = findLauncher(); err != nil {
 			return server, nil, err
 		}
@@ -114,6 +113,9 @@ func (c *ClickHouse) prepare(ctx context.Context) (server install.ClickHouse, lo
 }
 
 func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *child.Process, err error) {
+	if err := child.StopStale(ctx, c.o.Dir, "clickhouse", c.o.Log); err != nil {
+		return nil, err
+	}
 	c.ports, err = choosePorts(c.o.Dir, map[string]int{"tcp": c.o.TCPPort, "http": c.o.HTTPPort})
 	if err != nil {
 		return nil, err
@@ -128,10 +130,12 @@ func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *
 		Probe:       c.probe,
 		Explain:     remedyFor,
 		Hopeless:    func(said string) bool { return isPortTaken(errors.New(said)) },
+		Passing:     func(said string) bool { return strings.Contains(said, directoryLocked) },
 		DeathSignal: syscall.SIGKILL, // acknowledged rows survive it
 		Stop:        []child.Step{{Signal: stopSignal(server), Wait: 1500 * time.Millisecond}},
 		// A library of half a gigabyte from a cold and busy disk takes its time.
 		StartTimeout: 2 * time.Minute,
+		HangAfter:    c.hangAfter,
 		Log:          c.o.Log,
 		Observe:      c.o.Observe,
 	})
@@ -183,64 +187,4 @@ func findLauncher() (string, error) {
 		return "", fmt.Errorf("the program %s is neither beside %s nor on the PATH: build it with `make build`", launcherName, self)
 	}
 	return filepath.Abs(path)
-}
-
-// probe asks for a ping and then for an answer under our own user: with a wrong configuration the
-// server may run, and even end with status 0, without serving. The answer tells whether the analyst's
-// queries are in line, which the library forgets with each process.
-func (c *ClickHouse) probe(ctx context.Context) error {
-	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping", ""); err != nil || text != "Ok." {
-		return fmt.Errorf("ping: %q: %w", text, cmpErr(err))
-	}
-	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), "SELECT count() FROM system.workloads WHERE name = 'analyst'")
-	if err != nil || text != "0" && text != "1" {
-		return fmt.Errorf("select: %q: %w", text, cmpErr(err))
-	}
-	if text == "0" {
-		c.makeWorkload(ctx)
-	}
-	return nil
-}
-
-// analystShare is the number of processors for each query of the analyst that runs at a time. With fewer, the queries take more
-// from ingestion and the API than docs/sql.md says, on a machine that gives every thread the same.
-const analystShare = 2
-
-// workloadTimeout bounds making a workload, which is a few small statements: a probe's own bound may be short.
-const workloadTimeout = 10 * time.Second
-
-// makeWorkload puts the analyst's queries into a line. The server is well without.
-func (c *ClickHouse) makeWorkload(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), workloadTimeout)
-	defer cancel()
-	for _, statement := range clickhouse.Workload(max(1, runtime.GOMAXPROCS(0)/analystShare)) {
-		if text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), statement); err != nil || text != "" {
-			c.o.Log.Warn("SQL users' queries do not wait their turn", "statement", statement, "answer", text, "err", err)
-			return
-		}
-	}
-}
-
-func cmpErr(err error) error {
-	if err == nil {
-		return errors.New("not the answer of our server")
-	}
-	return err
-}
-
-func (c *ClickHouse) request(ctx context.Context, method, address, body string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
-	if err != nil {
-		return "", err
-	}
-	response, err := c.client.Do(request)
-	if err != nil {
-		if u, ok := errors.AsType[*url.Error](err); ok {
-			err = u.Err // u's own text holds the password
-		}
-		return "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(response.Body, 1024))
-	return strings.TrimSpace(string(text)), err
 }

@@ -24,7 +24,7 @@ import (
 )
 
 // observedClickHouse starts a server, and returns what is observed of it from then on.
-func observedClickHouse(t *testing.T) (*engine.ClickHouse, <-chan engine.Event) {
+func observedClickHouse(t *testing.T, change ...func(*engine.ClickHouse)) (*engine.ClickHouse, <-chan engine.Event) {
 	t.Helper()
 	events := make(chan engine.Event, 100)
 	runtime := enginetest.Runtime()
@@ -33,6 +33,9 @@ func observedClickHouse(t *testing.T) (*engine.ClickHouse, <-chan engine.Event) 
 		Runtime: runtime, Dir: t.TempDir(), TCPPort: enginetest.FreePort(t), HTTPPort: enginetest.FreePort(t),
 		MemoryBytes: enginetest.ClickHouseMemory, Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
 	})
+	for _, c := range change {
+		c(server)
+	}
 	startFor(t, server)
 	require.Equal(t, child.Started, (<-events).Kind)
 	return server, events
@@ -88,14 +91,11 @@ func TestOwnUserCanDoWhatLodestoneNeeds(t *testing.T) {
 		"CREATE MATERIALIZED VIEW lodestone.mv TO lodestone.sum AS SELECT count() AS n FROM lodestone.t",
 		"CREATE VIEW analytics.events DEFINER = lodestone SQL SECURITY DEFINER AS SELECT * FROM lodestone.t",
 		"INSERT INTO lodestone.t SELECT number, 'y' FROM numbers(5)",
-		"CREATE DICTIONARY lodestone.d (x UInt64, y String) PRIMARY KEY x SOURCE(CLICKHOUSE(QUERY 'SELECT number AS x, toString(number) AS y FROM numbers(3)')) LAYOUT(FLAT()) LIFETIME(60)",
-		"SYSTEM RELOAD DICTIONARY lodestone.d",
 		"ALTER TABLE lodestone.t ADD PROJECTION p (SELECT x ORDER BY y)",
 		"KILL QUERY WHERE query_id = 'nothing'",
 		"SYSTEM STOP MERGES lodestone.t",
 		"SELECT count() FROM system.parts",
 		"SELECT count() FROM system.processes",
-		"DROP DICTIONARY lodestone.d",
 	} {
 		must(t, server.HTTPURL(), sql)
 	}
@@ -181,11 +181,20 @@ func TestNobodyGetsInWithoutAPassword(t *testing.T) {
 	require.NoError(t, err)
 	for _, user := range []*url.Userinfo{nil, url.User("default"), url.User("lodestone"), url.User("analyst"), url.UserPassword("lodestone", "x")} {
 		u.User = user
-		for _, sql := range []string{"SELECT * FROM default.t", "SELECT * FROM system.processes", "SYSTEM SHUTDOWN", "SYSTEM STOP MERGES default.t", "SELECT file('/etc/passwd')", "CREATE DATABASE x", "SELECT * FROM file('/etc/passwd', 'LineAsString')"} {
+		for _, sql := range []string{"SELECT * FROM default.t", "SELECT * FROM system.processes", "SYSTEM SHUTDOWN", "SYSTEM STOP LISTEN TCP", "SYSTEM START LISTEN TCP", "SELECT count() FROM numbers(10)", "SYSTEM STOP MERGES default.t", "SELECT file('/etc/passwd')", "CREATE DATABASE x", "SELECT * FROM file('/etc/passwd', 'LineAsString')"} {
 			status, answer := query(t, u.String(), sql)
 			require.GreaterOrEqual(t, status, http.StatusBadRequest, "%v: %s: %s", user, sql, answer)
 		}
 	}
+	native, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	for _, user := range []string{"default", "lodestone", "analyst"} {
+		conn, err := clickhouse.Open(&clickhouse.Options{Addr: []string{native.Host}, Auth: clickhouse.Auth{Username: user, Database: "default"}})
+		require.NoError(t, err)
+		require.Error(t, conn.Exec(t.Context(), "SYSTEM STOP LISTEN HTTP"), user)
+		require.NoError(t, conn.Close())
+	}
+	must(t, server.HTTPURL(), "SELECT 1")
 }
 
 func TestSecretsAreClosedToOthers(t *testing.T) {

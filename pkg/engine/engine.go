@@ -6,11 +6,13 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -35,25 +37,71 @@ type Runtime struct {
 // ErrInUse says that a directory belongs to a process that runs.
 var ErrInUse = errors.New("in use by another process")
 
+// dirLock is the lock of a directory.
+type dirLock struct{ file *flock.Flock }
+
+// Unlock frees the directory, and leaves no file behind.
+func (l *dirLock) Unlock() error {
+	err := os.Remove(l.file.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // the directory is gone
+	}
+	return errors.Join(err, l.file.Unlock())
+}
+
+// How long a directory is waited for: a holder that was killed keeps it until the system has ended it.
+const (
+	lockWait = 2 * time.Second
+	lockPoll = 20 * time.Millisecond
+)
+
 // lockDir makes a directory and takes it for this process, for as long as the lock returned is
 // held or the process lives. An error wraps ErrInUse and names the holder if there is one.
-func lockDir(dir string, mode os.FileMode) (*flock.Flock, error) {
+func lockDir(dir string, mode os.FileMode) (*dirLock, error) {
 	if err := install.MakeDir(dir, mode); err != nil {
 		return nil, explainFile(err)
 	}
 	path := filepath.Join(dir, "lock")
-	lock := flock.New(path)
-	held, err := lock.TryLock()
+	lock, err := awaitLock(path)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, explainFile(err))
 	}
-	if !held {
+	if lock == nil {
 		return nil, fmt.Errorf("%s is %w (%s): stop that one, or choose another directory with --data", dir, ErrInUse, holder(path))
 	}
 	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", dir, explainFile(err)), lock.Unlock())
 	}
 	return lock, nil
+}
+
+// awaitLock returns the lock of a file, or nil if another process keeps it.
+func awaitLock(path string) (*dirLock, error) {
+	for begin := time.Now(); ; {
+		lock := &dirLock{flock.New(path)}
+		held, err := lock.file.TryLock()
+		if err != nil {
+			return nil, err
+		}
+		if held {
+			ours, err := lock.file.Stat()
+			if err != nil {
+				return nil, errors.Join(err, lock.file.Unlock())
+			}
+			if there, err := os.Stat(path); err == nil && os.SameFile(ours, there) {
+				return lock, nil
+			}
+			// Whoever held it has removed it between our opening and our locking.
+			if err := lock.file.Unlock(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if time.Since(begin) > lockWait {
+			return nil, nil
+		}
+		<-time.After(lockPoll)
+	}
 }
 
 func holder(path string) string {

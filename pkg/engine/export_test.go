@@ -1,4 +1,15 @@
 package engine
 
+import "time"
+
 // ClusterID is for tests.
 func ClusterID(dir string) string { return clusterID(dir) }
+
+// SetOverdue lowers how long a query of SQL users has to run until it counts as stuck.
+func (c *ClickHouse) SetOverdue(d time.Duration) { c.overdue = d }
+
+// SetHangAfter lowers how long the server may go without an answer until it is restarted.
+func (c *ClickHouse) SetHangAfter(d time.Duration) { c.hangAfter = d }
+
+// SetFree replaces what tells how much of a disk is free.
+func (s *Set) SetFree(free func(dir string) (int64, error)) { s.free = free }

@@ -4,14 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"lodestone/pkg/engine/flush"
+	"lodestone/pkg/kafka"
 	"lodestone/pkg/service"
 )
 
@@ -32,6 +38,8 @@ type KafkaOptions struct {
 	Retention time.Duration
 	// RetentionInterval is how often retention is applied. Default one minute.
 	RetentionInterval time.Duration
+	// Login makes clients log in as KafkaUser, with a password that is kept in Dir.
+	Login bool
 	// NoSync trades the safety of acknowledged records on a power loss for speed: for tests.
 	NoSync bool
 }
@@ -59,10 +67,11 @@ func (o *KafkaOptions) defaults() {
 // machine's disk promises. The address is known after Start.
 type Kafka struct {
 	*service.Loop
-	o       KafkaOptions
-	port    int
-	cluster *kfake.Cluster
-	flusher *flush.Flusher // nil: without syncs
+	o        KafkaOptions
+	port     int
+	password string // "": clients need not log in
+	cluster  *kfake.Cluster
+	flusher  *flush.Flusher // nil: without syncs
 }
 
 // NewKafka returns a broker that is not started yet.
@@ -71,6 +80,17 @@ func NewKafka(o KafkaOptions) *Kafka {
 	k := &Kafka{o: o}
 	k.Loop = service.NewLoop("Kafka", k.run)
 	return k
+}
+
+// kafkaUser is whom clients of a broker with Login log in as.
+const kafkaUser = "lodestone"
+
+// Config is how clients reach the broker, with the password if one is needed.
+func (k *Kafka) Config() kafka.Config {
+	if k.password == "" {
+		return kafka.Config{Brokers: k.Brokers(), SASLMechanism: "none"}
+	}
+	return kafka.Config{Brokers: k.Brokers(), SASLMechanism: "scram-sha-256", SASLUser: kafkaUser, SASLPassword: k.password}
 }
 
 // Brokers is the list of addresses to give to a client: one.
@@ -122,17 +142,52 @@ func (k *Kafka) close() error {
 	return k.flusher.Close()
 }
 
+// login returns the options that make clients log in, if they have to.
+func (k *Kafka) login(logDir string) ([]kfake.Opt, error) {
+	if !k.o.Login {
+		return nil, nil
+	}
+	known, err := passwords(k.o.Dir, kafkaUser)
+	if err != nil {
+		return nil, err
+	}
+	// Passwords that a client changed over Kafka's protocol would replace ours.
+	if err := os.Remove(filepath.Join(logDir, "sasl.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("remove changed passwords: %w", err)
+	}
+	k.password = known[kafkaUser]
+	return []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-256", kafkaUser, k.password)}, nil
+}
+
+// versions are those of Kafka's requests that the broker offers: all that kfake knows but those to which its answer lacks a list
+// that Kafka's own tools need. Instead of DescribeTopicPartitions they use Metadata.
+func versions() *kversion.Versions {
+	v := kversion.Stable() // the features that kfake offers by itself
+	for key := range int16(kmsg.MaxKey + 1) {
+		v.SetMaxKeyVersion(key, math.MaxInt16)
+	}
+	v.SetMaxKeyVersion(kmsg.DescribeTopicPartitions.Int16(), -1)
+	v.SetMaxKeyVersion(kmsg.DescribeClientQuotas.Int16(), -1)
+	v.SetMaxKeyVersion(kmsg.CreateTopics.Int16(), 4)
+	return v
+}
+
 func (k *Kafka) open() error {
+	logDir := filepath.Join(k.o.Dir, "log")
+	login, err := k.login(logDir)
+	if err != nil {
+		return err
+	}
 	for attempt := 1; ; attempt++ {
 		ports, err := choosePorts(k.o.Dir, map[string]int{"tcp": k.o.Port})
 		if err != nil {
 			return err
 		}
-		logDir := filepath.Join(k.o.Dir, "log")
 		options := []kfake.Opt{
 			kfake.NumBrokers(1),
 			kfake.Ports(ports["tcp"]),
 			kfake.ClusterID("lodestone"),
+			kfake.MaxVersions(versions()),
 			kfake.DefaultNumPartitions(k.o.Partitions),
 			kfake.DataDir(logDir),
 			kfake.WithLogger(kafkaLogger{k.o.Log}),
@@ -142,6 +197,7 @@ func (k *Kafka) open() error {
 				"log.retention.ms":    strconv.FormatInt(k.o.Retention.Milliseconds(), 10),
 			}),
 		}
+		options = append(options, login...)
 		if !k.o.NoSync {
 			// Instead of kfake.SyncWrites, which syncs two files for each batch, one after another, while all else waits.
 			k.flusher = flush.New(logDir)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -12,14 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/kafka"
 )
 
-func kafkaClient(t *testing.T, brokers []string, options ...kgo.Opt) *kgo.Client {
+func kafkaClient(t *testing.T, c kafka.Config, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
-	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(brokers...), kgo.MetadataMinAge(100*time.Millisecond))...)
+	client, err := kgo.NewClient(append(append(options, c.Options(enginetest.Runtime().Log)...), kgo.MetadataMinAge(100*time.Millisecond))...)
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
 	return client
@@ -86,14 +89,14 @@ func TestRetentionWorksAfterARestart(t *testing.T) {
 	}
 	first := engine.NewKafka(options)
 	require.NoError(t, first.Start(context.Background()))
-	admin := kadm.NewClient(kafkaClient(t, first.Brokers()))
+	admin := kadm.NewClient(kafkaClient(t, first.Config()))
 	_, err := admin.CreateTopic(context.Background(), 1, 1, nil, "events")
 	require.NoError(t, err)
 	require.NoError(t, first.Stop(context.Background()))
 
 	second := engine.NewKafka(options)
 	startFor(t, second)
-	client := kafkaClient(t, second.Brokers(), kgo.DefaultProduceTopic("events"), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	client := kafkaClient(t, second.Config(), kgo.DefaultProduceTopic("events"), kgo.ProducerBatchCompression(kgo.NoCompression()))
 	for range 100 {
 		require.NoError(t, client.ProduceSync(context.Background(), &kgo.Record{Value: make([]byte, 10<<10)}).FirstErr())
 	}
@@ -121,4 +124,85 @@ func TestTakenPortIsLeftToItsOwner(t *testing.T) {
 	k := engine.NewKafka(engine.KafkaOptions{Runtime: enginetest.Runtime(), Dir: filepath.Join(t.TempDir(), "new"), Port: taken, NoSync: true})
 	startFor(t, k)
 	require.NotEqual(t, fmt.Sprintf("127.0.0.1:%d", taken), k.Brokers()[0])
+}
+
+func TestKafkaAsksForItsPassword(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	options := engine.KafkaOptions{Runtime: enginetest.Runtime(), Dir: dir, Port: enginetest.FreePort(t), NoSync: true, Login: true}
+	first := engine.NewKafka(options)
+	require.NoError(t, first.Start(context.Background()))
+	with := first.Config()
+	_, err := kadm.NewClient(kafkaClient(t, with)).CreateTopic(t.Context(), 1, 1, nil, "events")
+	require.NoError(t, err)
+	refuses := func() {
+		t.Helper()
+		wrong := with
+		wrong.SASLPassword = "a wrong one"
+		plain := with
+		plain.SASLMechanism = "plain"
+		for _, c := range []kafka.Config{{Brokers: with.Brokers}, wrong, plain} {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // clients try again for longer
+			_, err := kadm.NewClient(kafkaClient(t, c, kgo.RequestRetries(0))).ListTopics(ctx)
+			cancel()
+			require.Error(t, err)
+		}
+	}
+	refuses()
+	info, err := os.Stat(filepath.Join(dir, "passwords.json"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	// Who has the password cannot change it for the next start.
+	_, err = kadm.NewClient(kafkaClient(t, with)).AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{{User: with.SASLUser, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: "another"}})
+	require.NoError(t, err)
+	require.NoError(t, first.Stop(context.Background()))
+	second := engine.NewKafka(options)
+	startFor(t, second)
+	require.Equal(t, with, second.Config())
+	topics, err := kadm.NewClient(kafkaClient(t, with)).ListTopics(t.Context())
+	require.NoError(t, err)
+	require.True(t, topics.Has("events"))
+	refuses()
+}
+
+// Kafka's own tools end with an exception on an answer without a list: of replicas (DescribeTopicPartitions), of a topic's settings
+// (CreateTopics from version 5 on), of quotas.
+func TestKafkaOffersNoRequestThatItAnswersInPart(t *testing.T) {
+	t.Parallel()
+	k := enginetest.NewKafka(t, t.TempDir())
+	startFor(t, k)
+	versions, err := kadm.NewClient(kafkaClient(t, k.Config())).ApiVersions(t.Context())
+	require.NoError(t, err)
+	for _, broker := range versions.Sorted() {
+		for _, key := range []kmsg.Key{kmsg.DescribeTopicPartitions, kmsg.DescribeClientQuotas} {
+			_, _, offered := broker.KeyVersions(key.Int16())
+			require.False(t, offered, key.Name())
+		}
+		_, newest, offered := broker.KeyVersions(kmsg.CreateTopics.Int16())
+		require.True(t, offered)
+		require.Equal(t, int16(4), newest)
+		_, newest, offered = broker.KeyVersions(0)
+		require.True(t, offered)
+		require.GreaterOrEqual(t, newest, int16(13), "produce requests are those that kfake knows")
+	}
+}
+
+// The directory of a version before brokers asked for a password has none.
+func TestKafkaOfAnEarlierVersionGetsAPassword(t *testing.T) {
+	t.Parallel()
+	options := engine.KafkaOptions{Runtime: enginetest.Runtime(), Dir: t.TempDir(), Port: enginetest.FreePort(t), NoSync: true}
+	before := engine.NewKafka(options)
+	require.NoError(t, before.Start(context.Background()))
+	_, err := kadm.NewClient(kafkaClient(t, before.Config())).CreateTopic(t.Context(), 1, 1, nil, "events")
+	require.NoError(t, err)
+	require.NoError(t, before.Stop(context.Background()))
+
+	options.Login = true
+	after := engine.NewKafka(options)
+	startFor(t, after)
+	require.NotEmpty(t, after.Config().SASLPassword)
+	topics, err := kadm.NewClient(kafkaClient(t, after.Config())).ListTopics(t.Context())
+	require.NoError(t, err)
+	require.True(t, topics.Has("events"))
 }

@@ -21,6 +21,7 @@ import (
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/kafka"
 )
 
 // A copy of this test binary with this variable set plays `lodestone up`: it starts the engines of
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 // running is what the played `lodestone up` prints.
 type running struct {
 	Postgres   string
-	Kafka      []string
+	Kafka      kafka.Config
 	ClickHouse string
 	HTTP       string
 	SQL        string
@@ -58,7 +59,7 @@ func playUp(dir string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := out.Encode(running{Postgres: set.PostgresURL(), Kafka: set.KafkaBrokers(),
+	if err := out.Encode(running{Postgres: set.PostgresURL(), Kafka: set.Kafka(),
 		ClickHouse: set.ClickHouseURL(), HTTP: set.ClickHouseHTTPURL(), SQL: set.SQLURL()}); err != nil {
 		return 1
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // loopback is the only address that embedded engines listen on.
@@ -23,6 +24,22 @@ func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(p
 // portsFile remembers an engine's ports from one start to the next, so that what others wrote
 // down stays right.
 const portsFile = "ports.json"
+
+// How long the port of last time is waited for: a process that was killed has it until the system has ended all its threads.
+const (
+	portWait = 3 * time.Second
+	portPoll = 20 * time.Millisecond
+)
+
+// awaitFree reports whether a port is free, or becomes so soon.
+func awaitFree(port int) bool {
+	for begin := time.Now(); !free(port); <-time.After(portPoll) {
+		if time.Since(begin) > portWait {
+			return false
+		}
+	}
+	return true
+}
 
 // choosePorts picks a free port for each name: the one used last time in dir, else the preferred
 // one, else any. A preferred port of 0 has no preference.
@@ -36,7 +53,7 @@ func choosePorts(dir string, preferred map[string]int) (map[string]int, error) {
 	for name, want := range preferred {
 		port := 0
 		for _, p := range []int{last[name], want} {
-			if p > 0 && port == 0 && !taken[p] && free(p) {
+			if p > 0 && port == 0 && !taken[p] && (free(p) || p == last[name] && awaitFree(p)) {
 				port = p
 			}
 		}

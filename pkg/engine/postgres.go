@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/engine/child"
@@ -81,7 +80,7 @@ func (p *Postgres) Start(ctx context.Context) error {
 }
 
 // take takes the directory.
-func (p *Postgres) take() (lock *flock.Flock, err error) {
+func (p *Postgres) take() (lock *dirLock, err error) {
 	if p.o.Dir, err = filepath.Abs(p.o.Dir); err != nil {
 		return nil, err
 	}
@@ -108,16 +107,27 @@ func (p *Postgres) prepare(ctx context.Context) (err error) {
 	if p.programs, err = p.o.Installer.Postgres(ctx, clusterVersion(p.cluster)); err != nil {
 		return err
 	}
+	p.o.Log.Info("PostgreSQL is run by these programs", "directory", p.programs.Bin, "version", p.programs.Major)
 	if err := p.owner.reaches(p.programs.Bin); err != nil {
 		return fmt.Errorf("%w: give --engine-cache a directory that every user can read", err)
 	}
 	if clusterVersion(p.cluster) != 0 {
 		return nil
 	}
+	if p.programs.System {
+		p.o.Log.Warn("the new database is made by the PostgreSQL of this machine: keep that version installed, since no other one opens the data",
+			"version", p.programs.Major, "directory", p.programs.Bin)
+	}
 	return p.initialise(ctx, home)
 }
 
 func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
+	if err := child.StopStale(ctx, p.o.Dir, "postgres", p.o.Log); err != nil {
+		return nil, err
+	}
+	if err := p.stopLeftServer(); err != nil {
+		return nil, err
+	}
 	ports, err := choosePorts(p.o.Dir, map[string]int{"tcp": p.o.Port})
 	if err != nil {
 		return nil, err
@@ -131,10 +141,12 @@ func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
 			cmd.Env = append(cmd.Env, p.o.Environment...)
 			return cmd
 		},
-		Probe:       p.probe,
-		Explain:     remedyFor,
-		Hopeless:    func(said string) bool { return strings.Contains(said, lostPassword) },
-		Passing:     func(said string) bool { return strings.Contains(said, leftProcesses) },
+		Probe:    p.probe,
+		Explain:  remedyFor,
+		Hopeless: func(said string) bool { return strings.Contains(said, lostPassword) },
+		Passing: func(said string) bool {
+			return strings.Contains(said, leftProcesses) || strings.Contains(said, serverLeft)
+		},
 		DeathSignal: syscall.SIGINT, // a fast, clean end
 		Stop: []child.Step{
 			{Signal: syscall.SIGINT, Wait: 1500 * time.Millisecond},

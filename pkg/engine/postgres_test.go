@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -140,6 +141,31 @@ func TestPackagedPostgresWorks(t *testing.T) {
 	startFor(t, server)
 	run(t, server.URL(), "CREATE TABLE t (x int)")
 	require.GreaterOrEqual(t, scan[int](t, server.URL(), "SELECT current_setting('server_version_num')::int"), 180000)
+}
+
+// A machine's own PostgreSQL may go with its next update, and only its version opens the data: whoever starts is told, once.
+func TestTheMachinesPostgresIsNamedWhenItMakesTheDatabase(t *testing.T) {
+	installer := enginetest.Installer(t)
+	installer.PackagedOnly = true
+	packaged, err := installer.Postgres(t.Context(), 0)
+	require.NoError(t, err)
+	t.Setenv("PATH", packaged.Bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	dir := enginetest.Dir(t)
+	warnings := func(packagedOnly bool) string {
+		var log strings.Builder
+		runtime := enginetest.Runtime()
+		runtime.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		installer := enginetest.Installer(t)
+		installer.PackagedOnly = packagedOnly
+		server := engine.NewPostgres(engine.PostgresOptions{Runtime: runtime, Dir: dir, Port: enginetest.FreePort(t), NoSync: true, Installer: installer})
+		require.NoError(t, server.Start(t.Context()))
+		require.NoError(t, server.Stop(context.Background()))
+		return log.String()
+	}
+	require.Regexp(t, `level=WARN msg="[^"]*keep that version installed[^"]*" version=\d+ directory=`+regexp.QuoteMeta(packaged.Bin), warnings(false))
+	require.NotContains(t, warnings(false), "keep that version", "the database is made")
+	dir = enginetest.Dir(t)
+	require.NotContains(t, warnings(true), "keep that version")
 }
 
 func TestInterruptedInitialisationIsRepeated(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 var remedies = []struct{ said, remedy string }{
 	{"No space left on device", "the disk is full: make room, or choose another directory with --data"},
 	{"Address already in use", portTaken},
-	{"Cannot lock file", "another process uses this directory: stop it, or choose another directory with --data"},
-	{"lock file \"postmaster.pid\" already exists", "another PostgreSQL uses this directory: stop it, or choose another directory with --data"},
+	{directoryLocked, "another process uses this directory: stop it, or choose another directory with --data"},
+	{serverLeft, "another PostgreSQL uses this directory: stop it, or choose another directory with --data"},
 	{leftProcesses, "processes of an earlier PostgreSQL still run on this directory: they end within seconds, so try again"},
 	{"has wrong ownership", "the directory was made by another user: start as that user, or choose another directory with --data"},
 	{"Permission denied", "this user may not write there: choose another directory with --data"},
@@ -25,6 +25,12 @@ var remedies = []struct{ said, remedy string }{
 
 // lostPassword is what PostgreSQL says when our own health check is refused.
 const lostPassword = `password authentication failed for user "` + postgresSuperuser + `"`
+
+// directoryLocked is what ClickHouse says while another one has its directory.
+const directoryLocked = "Cannot lock file"
+
+// serverLeft is what PostgreSQL says while another one has its directory.
+const serverLeft = `lock file "postmaster.pid" already exists`
 
 // leftProcesses is what PostgreSQL says while those that a killed server had started have not ended yet.
 const leftProcesses = "pre-existing shared memory block"

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/engine/install"
+	"lodestone/pkg/kafka"
 )
 
 // Set is the engines of one data directory: those given by address, and those it runs itself. It
@@ -21,9 +21,10 @@ type Set struct {
 	c        Config
 	runtime  Runtime
 	progress func(string)
+	free     func(dir string) (bytes int64, err error)
 
 	mu    sync.Mutex
-	lock  *flock.Flock
+	lock  *dirLock
 	parts []part // what runs, in the order in which it is stopped
 	watch *watch
 
@@ -35,13 +36,13 @@ type Set struct {
 // NewSet returns engines that are not started yet. progress is told, in lines for a person, what
 // takes long; it may be nil and is called from several goroutines.
 func NewSet(c Config, r Runtime, progress func(string)) *Set {
-	return &Set{c: c, runtime: r, progress: progress}
+	return &Set{c: c, runtime: r, progress: progress, free: install.Free}
 }
 
 // Free space of the data directory: below the first a start is refused, below the second it is
-// only remarked.
+// only remarked. ClickHouse writes nothing below 1 GiB (keep_free_space_bytes in clickhouse_config.xml).
 const (
-	freeRequired = 512 << 20
+	freeRequired = 1<<30 + 256<<20
 	freeWished   = 4 << 30
 )
 
@@ -91,12 +92,12 @@ func (s *Set) take() (err error) {
 	if s.lock, err = lockDir(s.c.Data, mode); err != nil {
 		return fmt.Errorf("open the data directory: %w", err)
 	}
-	free, err := install.Free(s.c.Data)
+	free, err := s.free(s.c.Data)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("open the data directory: %w", err)
 	case free < freeRequired:
-		err = fmt.Errorf("the disk of %s has only %d MB left, and the engines need %d MB to work: make room, or choose another directory with --data",
+		err = fmt.Errorf("the disk of %s has only %d MiB free, and the engines need %d MiB (ClickHouse leaves the last 1024 MiB unused): make room, or choose another directory with --data",
 			s.c.Data, free>>20, freeRequired>>20)
 	case free < freeWished:
 		s.runtime.Log.Warn("the disk of the data directory is nearly full", "directory", s.c.Data, "free_mb", free>>20)
@@ -128,7 +129,7 @@ func (s *Set) startMissing(ctx context.Context) error {
 	}
 	if len(s.c.KafkaBrokers) == 0 {
 		s.kafka = NewKafka(KafkaOptions{
-			Runtime: s.runtime, Dir: filepath.Join(s.c.Data, "kafka"), Port: s.c.KafkaPort, NoSync: s.c.NoSync,
+			Runtime: s.runtime, Dir: filepath.Join(s.c.Data, "kafka"), Port: s.c.KafkaPort, NoSync: s.c.NoSync, Login: true,
 		})
 		all = append(all, part{"kafka", s.kafka})
 	}
@@ -217,12 +218,12 @@ func (s *Set) PostgresURL() string {
 	return s.postgres.URL()
 }
 
-// KafkaBrokers are the addresses to begin with.
-func (s *Set) KafkaBrokers() []string {
+// Kafka is how to reach Kafka. The embedded broker asks for the password that it has.
+func (s *Set) Kafka() kafka.Config {
 	if s.kafka == nil {
-		return s.c.KafkaBrokers
+		return kafka.Config{Brokers: s.c.KafkaBrokers, SASLMechanism: "none"}
 	}
-	return s.kafka.Brokers()
+	return s.kafka.Config()
 }
 
 // ClickHouseURL is the native address of ClickHouse, with user and password.
@@ -248,4 +249,13 @@ func (s *Set) SQLURL() string {
 		return s.c.SQLURL
 	}
 	return s.clickhouse.SQLURL()
+}
+
+// RepairSQL returns what makes SQL users of the embedded ClickHouse get answers again (see ClickHouse.RepairSQL); nil if
+// ClickHouse was given by address.
+func (s *Set) RepairSQL() func(ctx context.Context, attempt int) error {
+	if s.clickhouse == nil {
+		return nil
+	}
+	return s.clickhouse.RepairSQL
 }

@@ -1,10 +1,15 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -87,7 +92,7 @@ func TestEnginesGivenByAddressAreUsed(t *testing.T) {
 	set := engine.NewSet(c, enginetest.Runtime(), nil)
 	startFor(t, set)
 	require.Equal(t, c.PostgresURL, set.PostgresURL())
-	require.Equal(t, c.KafkaBrokers, set.KafkaBrokers())
+	require.Equal(t, c.KafkaBrokers, set.Kafka().Brokers)
 	require.Equal(t, c.ClickHouseURL, set.ClickHouseURL())
 	require.Empty(t, set.ClickHouseHTTPURL())
 	require.Equal(t, c.SQLURL, set.SQLURL())
@@ -104,7 +109,7 @@ func TestOnlyTheMissingEngineIsStarted(t *testing.T) {
 	c.ClickHouseURL = "clickhouse://user:password@127.0.0.1:4/lodestone"
 	set := engine.NewSet(c, enginetest.Runtime(), nil)
 	startFor(t, set)
-	_, err := kadm.NewClient(kafkaClient(t, set.KafkaBrokers())).ListTopics(context.Background())
+	_, err := kadm.NewClient(kafkaClient(t, set.Kafka())).ListTopics(context.Background())
 	require.NoError(t, err)
 }
 
@@ -164,4 +169,107 @@ func TestDefaultSettingsAreValid(t *testing.T) {
 	require.NoError(t, c.Validate())
 	require.Equal(t, "./data", c.Data)
 	require.Equal(t, []int{15432, 19092, 19000, 18123}, []int{c.PostgresPort, c.KafkaPort, c.ClickHousePort, c.ClickHouseHTTPPort})
+}
+
+// tree returns the processes below one, the nearest first.
+func tree(t *testing.T, root int) []int {
+	t.Helper()
+	children := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue // it has ended since
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		parent, err := strconv.Atoi(fields[1])
+		require.NoError(t, err)
+		children[parent] = append(children[parent], pid)
+	}
+	found := children[root]
+	for i := 0; i < len(found); i++ {
+		found = append(found, children[found[i]]...)
+	}
+	return found
+}
+
+// Whatever is killed first, and however soon the next start comes: it needs no one.
+func TestStartsAgainAtOnceAfterTheKillOfEveryProcess(t *testing.T) { //nolint:tparallel // each starts every engine: one at a time
+	t.Parallel()
+	orders := map[string]func(up, clickhouse, postgres int, all []int) []int{
+		"parent first":     func(up, _, _ int, all []int) []int { return append([]int{up}, all...) },
+		"children first":   func(up, _, _ int, all []int) []int { return append(all, up) },
+		"grandchildren":    func(up, _, _ int, all []int) []int { slices.Reverse(all); return append(all, up) },
+		"postgres, parent": func(up, _, postgres int, _ []int) []int { return []int{postgres, up} },
+		"clickhouse":       func(up, clickhouse, _ int, _ []int) []int { return []int{clickhouse, up} },
+		"parent alone":     func(up, _, _ int, _ []int) []int { return []int{up} },
+	}
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			dir := enginetest.Dir(t)
+			process, at := up(t, dir)
+			run(t, at.Postgres, "SET synchronous_commit = on", "CREATE TABLE t (x int)")
+			for round := range 3 {
+				run(t, at.Postgres, "SET synchronous_commit = on", fmt.Sprintf("INSERT INTO t VALUES (%d)", round))
+				for _, pid := range order(process.Process.Pid, pidOf(t, dir, "clickhouse"), pidOf(t, dir, "postgres"), tree(t, process.Process.Pid)) {
+					_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with one before
+				}
+				require.Error(t, process.Wait())
+				var again running
+				process, again = up(t, dir)
+				require.Equal(t, at, again, "addresses and passwords stay")
+				require.Equal(t, round+1, scan[int](t, at.Postgres, "SELECT count(*) FROM t"))
+				must(t, at.HTTP, "SELECT 1")
+			}
+		})
+	}
+}
+
+// What a server leaves that was killed at the wrong moment, or whose record was lost.
+func TestPostgresStartsBesideALeftServer(t *testing.T) {
+	t.Parallel()
+	dir := enginetest.Dir(t)
+	first := enginetest.NewPostgres(t, dir)
+	require.NoError(t, first.Start(context.Background()))
+	pid, file := first.PID(), filepath.Join(dir, "cluster", "data", "postmaster.pid")
+	require.NoError(t, os.Remove(filepath.Join(dir, "postgres.pid")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "lock"))) // as if whoever started it was killed
+	second := enginetest.NewPostgres(t, dir)
+	startFor(t, second)
+	require.NotEqual(t, pid, second.PID())
+	require.NoError(t, second.Stop(context.Background()))
+	require.NoError(t, first.Stop(context.Background()))
+
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	third := enginetest.NewPostgres(t, dir)
+	startFor(t, third)
+	require.Equal(t, 1, scan[int](t, third.URL(), "SELECT 1"))
+}
+
+func TestFailedStartLeavesNoLock(t *testing.T) {
+	t.Parallel()
+	dir := enginetest.Dir(t)
+	set := newSet(t, dir)
+	require.NoError(t, set.Take())
+	require.FileExists(t, filepath.Join(dir, "lock"))
+	require.ErrorIs(t, newSet(t, dir).Take(), engine.ErrInUse)
+	require.NoError(t, set.Stop(context.Background()))
+	require.NoFileExists(t, filepath.Join(dir, "lock"))
+	require.NoError(t, newSet(t, dir).Take())
+}
+
+// ClickHouse writes nothing in the last GiB of a disk.
+func TestStartAsksForTheDiskThatClickHouseNeeds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	set := newSet(t, dir)
+	set.SetFree(func(string) (int64, error) { return 1100 << 20, nil })
+	err := set.Start(context.Background())
+	require.ErrorContains(t, err, "has only 1100 MiB free, and the engines need 1280 MiB")
+	require.NoFileExists(t, filepath.Join(dir, "lock"))
 }

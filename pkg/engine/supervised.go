@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
-
-	"github.com/gofrs/flock"
+	"syscall"
 
 	"lodestone/pkg/engine/child"
 )
@@ -13,12 +13,12 @@ import (
 // supervised is the part that engines in child processes share.
 type supervised struct {
 	mu      sync.Mutex
-	lock    *flock.Flock
+	lock    *dirLock
 	process *child.Process
 }
 
 // adopt keeps a started process and the lock of its directory.
-func (s *supervised) adopt(lock *flock.Flock, p *child.Process) {
+func (s *supervised) adopt(lock *dirLock, p *child.Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lock, s.process = lock, p
@@ -60,11 +60,23 @@ func (s *supervised) PID() int {
 	return s.process.PID()
 }
 
+// restart ends the child without warning; it is started again, as after any other end.
+func (s *supervised) restart() error {
+	pid := s.PID()
+	if pid == 0 {
+		return nil // it is on its way already
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("end process %d: %w", pid, err)
+	}
+	return nil
+}
+
 const portAttempts = 5
 
 // startOnPorts calls start until it no longer fails for a port that was taken between its choice
 // and its use. The process that start returns is kept, with the lock.
-func (s *supervised) startOnPorts(lock *flock.Flock, start func() (*child.Process, error)) error {
+func (s *supervised) startOnPorts(lock *dirLock, start func() (*child.Process, error)) error {
 	var err error
 	for range portAttempts {
 		var p *child.Process

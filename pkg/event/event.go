@@ -106,8 +106,8 @@ func (e *Event) Validate() error {
 		return invalid("access_link_id", "is missing")
 	case e.EventID == uuid.Nil:
 		return invalid("event_id", "is missing")
-	case e.Type < PageViewed || e.Type > DownloadCompleted:
-		return invalid("event_type", "is unknown")
+	case e.Type == 0:
+		return invalid("event_type", "is missing")
 	case len(e.Data) > MaxDataBytes:
 		return invalid("event_data", "is too long")
 	case len(e.UserAgent) > MaxAgentBytes:
@@ -122,6 +122,8 @@ func (e *Event) Validate() error {
 		return invalid("created_at", "is out of range")
 	case e.ReceivedAt < minUnixMilli || e.ReceivedAt > maxUnixMilli:
 		return invalid("received_at", "is out of range")
+	case e.Type > DownloadCompleted: // last: everything else is as it has to be
+		return fmt.Errorf("%w: event type %d, this build knows up to %d", ErrNewer, e.Type, DownloadCompleted)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -67,8 +68,11 @@ func (e *Event) Append(b []byte) []byte {
 	return b
 }
 
+// MarkSpooled appends to a record of any kind that it waited in a spool, and returns it: the last value of a field counts.
+func MarkSpooled(record []byte) []byte { return appendVarint(record, fieldSpooled, 1) }
+
 // Decode fills the event from a record. It is total: any bytes give an event that Validate
-// accepts and whose Data is a JSON object, or an error that wraps ErrMalformed, ErrVersion or
+// accepts and whose Data is a JSON object, or an error that wraps ErrMalformed, ErrNewer or
 // ErrInvalid. Data and UserAgent alias the record; fields of the event are overwritten.
 func (e *Event) Decode(record []byte) error {
 	*e = Event{Data: emptyObject}
@@ -78,7 +82,8 @@ func (e *Event) Decode(record []byte) error {
 			return err
 		}
 	}
-	if err := e.Validate(); err != nil {
+	err := e.Validate()
+	if err != nil && !errors.Is(err, ErrNewer) {
 		return err
 	}
 	if !utf8.Valid(e.UserAgent) || !utf8.ValidString(e.Bot) {
@@ -87,7 +92,7 @@ func (e *Event) Decode(record []byte) error {
 	if !isPlainObject(e.Data) && (e.Data[0] != '{' || !utf8.Valid(e.Data) || !json.Valid(e.Data)) {
 		return invalid("event_data", "is no JSON object")
 	}
-	return nil
+	return err
 }
 
 func (e *Event) setNumber(num protowire.Number, v uint64) error {

@@ -12,8 +12,9 @@ import (
 // ErrMalformed is wrapped by the errors of decoding about bytes that are no record.
 var ErrMalformed = errors.New("malformed record")
 
-// ErrVersion is wrapped by the errors of decoding about a record of a later schema.
-var ErrVersion = errors.New("unsupported schema version")
+// ErrNewer is wrapped by the errors of decoding about a record that a newer release wrote: it is well formed and names
+// an account and an event, but its schema version or event type is beyond those that this build knows.
+var ErrNewer = errors.New("written by a newer release")
 
 // fields takes the fields of a record as they come. Numbers that it does not know are none of its
 // business: a later release of the same schema version may have added them.
@@ -42,7 +43,7 @@ func scan(record []byte, into fields) error {
 			if num == fieldVersion {
 				version = v
 				if v > maxRecordVersion {
-					return fmt.Errorf("%w: %d, this build reads up to %d", ErrVersion, v, maxRecordVersion)
+					return newerVersion(record, v)
 				}
 			}
 			err = into.setNumber(num, v)
@@ -73,6 +74,34 @@ func scan(record []byte, into fields) error {
 	}
 	return nil
 }
+
+// newerVersion returns the error about a record of a version above those that this build knows. Every version begins
+// with its number and is a sequence of fields, with an account and an event id; anything else is not a record.
+func newerVersion(record []byte, version uint64) error {
+	if num, _, _ := protowire.ConsumeTag(record); num != fieldVersion || version > maxNewerVersion {
+		return fmt.Errorf("%w: schema version %d", ErrMalformed, version)
+	}
+	ids := 0
+	for b := record; len(b) > 0; {
+		num, typ, n := protowire.ConsumeField(b)
+		if n < 0 {
+			return malformed("field of a newer version", protowire.ParseError(n))
+		}
+		if (num == fieldAccountID || num == fieldEventID) && typ == protowire.BytesType && n == idFieldBytes {
+			ids |= 1 << num
+		}
+		b = b[n:]
+	}
+	if ids != 1<<fieldAccountID|1<<fieldEventID {
+		return fmt.Errorf("%w: schema version %d without an account and an event id", ErrMalformed, version)
+	}
+	return fmt.Errorf("%w: schema version %d, this build reads up to %d", ErrNewer, version, maxRecordVersion)
+}
+
+const (
+	maxNewerVersion = 1 << 16    // beyond it is noise
+	idFieldBytes    = 1 + 1 + 16 // tag, length and a UUID
+)
 
 func malformed(what string, cause error) error {
 	return fmt.Errorf("%w: %s: %w", ErrMalformed, what, cause)

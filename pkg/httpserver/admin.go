@@ -3,6 +3,7 @@ package httpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -14,8 +15,17 @@ import (
 // checkTimeout bounds one check of readiness.
 const checkTimeout = 3 * time.Second
 
-// Check tells whether a part that the process needs is there: nil if so.
+// Check tells whether a part that the process needs is there: nil if so, a Degraded if the process can do its work without.
 type Check func(ctx context.Context) error
+
+// Degraded is the error of a check that readiness shows and does not depend on.
+type Degraded struct{ Err error }
+
+// Error says what is wrong.
+func (d Degraded) Error() string { return "degraded: " + d.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (d Degraded) Unwrap() error { return d.Err }
 
 // Admin returns the handler of the pages for operators:
 //   - /metrics: what the gatherer has, in Prometheus's format;
@@ -29,7 +39,7 @@ func Admin(metrics prometheus.Gatherer, checks map[string]Check) http.Handler {
 		_, _ = w.Write([]byte("ok\n")) // a caller that left needs no answer
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		outcome, ready := runChecks(r.Context(), checks)
+		outcome, ready := RunChecks(r.Context(), checks)
 		w.Header().Set("Content-Type", "application/json")
 		if !ready {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -39,8 +49,9 @@ func Admin(metrics prometheus.Gatherer, checks map[string]Check) http.Handler {
 	return mux
 }
 
-// runChecks runs all checks at once: one that hangs does not hide the others.
-func runChecks(ctx context.Context, checks map[string]Check) (outcome map[string]string, ready bool) {
+// RunChecks runs all checks at once, since one that hangs must not hide the others. It returns each outcome by name, "ok" or the
+// error, and whether all passed. It takes at most three seconds.
+func RunChecks(ctx context.Context, checks map[string]Check) (outcome map[string]string, ready bool) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var mu sync.Mutex
@@ -53,7 +64,9 @@ func runChecks(ctx context.Context, checks map[string]Check) (outcome map[string
 			defer mu.Unlock()
 			outcome[name] = "ok"
 			if err != nil {
-				outcome[name], ready = err.Error(), false
+				outcome[name] = err.Error()
+				_, degraded := errors.AsType[Degraded](err)
+				ready = ready && degraded
 			}
 		})
 	}

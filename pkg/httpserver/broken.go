@@ -28,20 +28,29 @@ const expectation = "HTTP/1.1 417 Expectation Failed\r\n"
 
 type listener struct {
 	net.Listener
-	log *slog.Logger
+	*Server
 }
 
+// Accept implements net.Listener.
 func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err //nolint:wrapcheck // net/http looks at the error of a listener
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err //nolint:wrapcheck // net/http looks at the error of a listener
+		}
+		if admitted := l.admit(c); admitted != nil {
+			return admitted, nil
+		}
 	}
-	return &conn{c, l.log}, nil
 }
+
+// Addr implements net.Listener.
+func (l listener) Addr() net.Addr { return l.Listener.Addr() }
 
 type conn struct {
 	net.Conn
-	log *slog.Logger
+	log     *slog.Logger
+	release func() // gives back its place
 }
 
 // CloseWrite ends the sending half, as net/http does when the client is to read the last answer.
@@ -101,12 +110,21 @@ func explain(status int, requestID string) ([]byte, error) {
 		p.Detail = "Of Expect, only 100-continue is known."
 	}
 	p.Title, p.Status = http.StatusText(status), status
+	return write(p, requestID)
+}
+
+// write returns a whole answer with a problem.
+func write(p *problem.Problem, requestID string) ([]byte, error) {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("write problem: %w", err)
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"+
-		"X-Request-Id: %s\r\nConnection: close\r\n\r\n%s", status, http.StatusText(status), problem.ContentType, len(body), requestID, body)
+	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
+		p.Status, http.StatusText(p.Status), problem.ContentType, len(body))
+	if again := p.Header().Get("Retry-After"); again != "" {
+		fmt.Fprintf(&out, "Retry-After: %s\r\n", again)
+	}
+	fmt.Fprintf(&out, "X-Request-Id: %s\r\nConnection: close\r\n\r\n%s", requestID, body)
 	return []byte(out.String()), nil
 }

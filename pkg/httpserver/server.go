@@ -9,11 +9,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"syscall"
 	"time"
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/service"
+	"lodestone/pkg/slot"
 )
 
 // Limits of every server. A handler that needs longer, for a large file, moves the deadlines of
@@ -22,7 +24,7 @@ const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 30 * time.Second
 	writeTimeout      = 60 * time.Second
-	idleTimeout       = 2 * time.Minute
+	idleTimeout       = 75 * time.Second // longer than usual proxies keep theirs (60 s), so that they are the ones to close
 	maxHeaderBytes    = 32 << 10
 	// Drain is how long a stop waits for requests in flight, if its context allows as much;
 	// after that their connections are closed.
@@ -36,6 +38,8 @@ type Server struct {
 	address string
 	handler http.Handler
 	log     *slog.Logger
+	trusted func(netip.Addr) bool // nil: connections are counted together only
+	open    *slot.Slots[netip.Addr]
 
 	listener net.Listener
 	server   *http.Server
@@ -47,7 +51,8 @@ var _ service.Service = (*Server)(nil)
 // New returns a server that is not started. The address is host:port, port 0 for any that is free;
 // setting is the flag that it came from, for messages.
 func New(name, setting, address string, handler http.Handler, log *slog.Logger) *Server {
-	return &Server{name: name, setting: setting, address: address, handler: handler, log: log, failed: make(chan error, 1)}
+	return &Server{name: name, setting: setting, address: address, handler: handler, log: log, failed: make(chan error, 1),
+		open: slot.New[netip.Addr](maxConnections, maxClientConnections)}
 }
 
 // Listen takes the address without serving yet, so that Addr is known. Start does it if need be.
@@ -63,6 +68,7 @@ func (s *Server) Listen(ctx context.Context) error {
 		return fmt.Errorf("listen for %s: %w", s.name, err)
 	}
 	s.listener = listener
+	s.log.Info("listening", "server", s.name, "address", listener.Addr().String())
 	return nil
 }
 
@@ -91,7 +97,7 @@ func (s *Server) Start(ctx context.Context) error {
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	go func() {
-		if err := s.server.Serve(listener{s.listener, s.log}); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.server.Serve(listener{s.listener, s}); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("serve %s: %w", s.name, err)
 		}
 	}()

@@ -26,6 +26,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/service"
+	"lodestone/pkg/token"
 )
 
 const (
@@ -33,6 +34,9 @@ const (
 	Keep = 24 * time.Hour
 	// MaxKey is the length of the longest key.
 	MaxKey = 255
+
+	// sealing is the purpose that answers are sealed for. The context is the id of the claim.
+	sealing = "answers"
 
 	purgeEvery = time.Hour
 	// settleTimeout bounds what follows an operation: its own time may be over by then.
@@ -43,13 +47,14 @@ const (
 // runs, it removes keys that are too old.
 type Store struct {
 	*service.Loop
-	db  *postgres.Pool
-	log *slog.Logger
+	db     *postgres.Pool
+	tokens *token.Ring
+	log    *slog.Logger
 }
 
-// New returns a store. It works without being started, but then removes nothing.
-func New(db *postgres.Pool, log *slog.Logger) *Store {
-	s := &Store{db: db, log: log}
+// New returns a store, which seals answers with the keys. It works without being started, but then removes nothing.
+func New(db *postgres.Pool, tokens *token.Ring, log *slog.Logger) *Store {
+	s := &Store{db: db, tokens: tokens, log: log}
 	s.Loop = service.NewLoop("idempotency keys", s.run)
 	return s
 }
@@ -117,7 +122,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 		}
 		taken, err := s.db.Unscoped().Exec(ctx, `
 			UPDATE idempotency_keys SET request = $5, claim = $6, claimed_at = now(), given_up_at = now() + $7::interval,
-				took_effect = false, answered_at = NULL, status = NULL, header = NULL, body = NULL
+				took_effect = false, answered_at = NULL, status = NULL, header = NULL, sealed = NULL
 			WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4)
 				AND (claimed_at < now() - $8::interval OR NOT took_effect AND given_up_at < now())`,
 			r.Account, r.Operation, r.Key, old, r.Hash[:], c.id, r.Timeout+settleTimeout, Keep)
@@ -134,16 +139,16 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 // returns nothing if the key is not there.
 func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID, err error) {
 	var (
-		request, header, body                   []byte
+		request, header, sealed                 []byte
 		status                                  *int
 		tookEffect, answered, given, old, quiet bool
 		claim                                   uuid.UUID
 	)
 	err = s.db.Unscoped().QueryRow(ctx, `
 		SELECT request, claim, took_effect, answered_at IS NOT NULL, given_up_at < now(), claimed_at < now() - $4::interval,
-			status, header, body, body IS NULL
+			status, header, sealed, sealed IS NULL
 		FROM idempotency_keys WHERE (account_id, operation, key) = ($1, $2, $3)`, r.Account, r.Operation, r.Key, Keep).
-		Scan(&request, &claim, &tookEffect, &answered, &given, &old, &status, &header, &body, &quiet)
+		Scan(&request, &claim, &tookEffect, &answered, &given, &old, &status, &header, &sealed, &quiet)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, uuid.Nil, nil
@@ -156,16 +161,25 @@ func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID,
 	case answered && quiet:
 		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key succeeded, and its answer, which holds a secret, was shown once.")
 	case answered:
+		body, err := s.tokens.Open(sealing, sealed, claim[:])
+		if err != nil {
+			s.log.Error("cannot open the answer for an idempotency key: give the token key that sealed it", "operation", r.Operation, "error", err)
+			return nil, uuid.Nil, lost()
+		}
 		a := &Answer{Status: *status, Body: body}
 		if err := json.Unmarshal(header, &a.Header); err != nil {
 			return nil, uuid.Nil, fmt.Errorf("read stored answer: %w", err)
 		}
 		return a, uuid.Nil, nil
 	case given:
-		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key took effect, and its answer was lost. Look for what it made before you send another.")
+		return nil, uuid.Nil, lost()
 	default:
 		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key is being answered. Try again.").RetryAfter(time.Second)
 	}
+}
+
+func lost() error {
+	return problem.New(problem.Conflict, "A request with this Idempotency-Key took effect, and its answer was lost. Look for what it made before you send another.")
 }
 
 // Context returns a context under which every writing transaction marks the claim.
@@ -189,17 +203,15 @@ func (c *Claim) Finish(ctx context.Context, a Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	header, err := json.Marshal(a.Header)
+	var sealed []byte
+	if err == nil && !a.Secret {
+		sealed, err = c.store.tokens.Seal(sealing, a.Body, c.id[:])
+	}
 	if err == nil {
-		body := a.Body
-		if a.Secret {
-			body = nil
-		} else if body == nil {
-			body = []byte{}
-		}
 		_, err = c.store.db.Unscoped().Exec(ctx, `
-			UPDATE idempotency_keys SET took_effect = true, answered_at = now(), status = $5, header = $6, body = $7
+			UPDATE idempotency_keys SET took_effect = true, answered_at = now(), status = $5, header = $6, sealed = $7
 			WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4)`,
-			c.request.Account, c.request.Operation, c.request.Key, c.id, a.Status, header, body)
+			c.request.Account, c.request.Operation, c.request.Key, c.id, a.Status, header, sealed)
 	}
 	if err != nil {
 		c.store.log.Error("cannot keep the answer for an idempotency key", "operation", c.request.Operation, "error", err)

@@ -3,6 +3,7 @@ package idempotency
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/token"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -35,7 +37,9 @@ func open(t *testing.T) (*Store, *postgres.Pool) {
 		_, err := pool.Migrate(ctx)
 		return err
 	}))
-	return New(pool, slog.New(slog.DiscardHandler)), pool
+	tokens, err := token.NewKeys(1).Ring()
+	require.NoError(t, err)
+	return New(pool, tokens, slog.New(slog.DiscardHandler)), pool
 }
 
 func account(t *testing.T, pool *postgres.Pool) uuid.UUID {
@@ -121,8 +125,28 @@ func TestSecretIsNotKept(t *testing.T) {
 	require.Nil(t, before)
 	require.True(t, problem.Is(err, problem.Conflict))
 	var body []byte
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT body FROM idempotency_keys`).Scan(&body))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT sealed FROM idempotency_keys`).Scan(&body))
 	require.Nil(t, body)
+}
+
+// The database holds no answer in clear. One that cannot be opened is as good as lost, and its request is not run again.
+func TestAnswersAreSealed(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t)
+	id := account(t, pool)
+	claim, _, err := s.Begin(t.Context(), request(id, "k", "a"))
+	require.NoError(t, err)
+	claim.Finish(t.Context(), Answer{Status: 201, Header: http.Header{}, Body: []byte("https://links.example.com/a/secret")})
+	var row string
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT k::text FROM idempotency_keys k`).Scan(&row))
+	require.NotContains(t, row, hex.EncodeToString([]byte("secret")))
+
+	tokens, err := token.NewKeys(2).Ring()
+	require.NoError(t, err)
+	_, before, err := New(pool, tokens, slog.New(slog.DiscardHandler)).Begin(t.Context(), request(id, "k", "a"))
+	require.Nil(t, before)
+	require.True(t, problem.Is(err, problem.Conflict), err)
+	require.ErrorContains(t, err, "its answer was lost")
 }
 
 // A process that dies at any step leaves a claim that tells what to do.

@@ -24,9 +24,25 @@ const (
 	// took, with the reason and origin added.
 	DeadLetterBytes = 4 << 20
 
+	// Dead letters wait for a person, but not without bound: whatever else writes to the topics of events would fill the disk.
+	deadLetterRetention      = 90 * 24 * time.Hour
+	deadLetterRetentionBytes = 256 << 20 // of each partition
+	minDeadLetterRetention   = 14 * 24 * time.Hour
+	minDeadLetterBytes       = 16 << 20
+
 	minRetention       = 24 * time.Hour
 	minRetentionBytes  = 256 << 20
 	minOffsetRetention = 24 * time.Hour
+
+	// An acknowledged record is on two brokers, and one of three may be down.
+	wantedReplication = 3
+	wantedInSync      = "2"
+)
+
+// Settings of topics by which copies are kept.
+const (
+	minInSync = "min.insync.replicas"
+	unclean   = "unclean.leader.election.enable"
 )
 
 // Finding is a setting of Kafka that endangers events, and what to do about it.
@@ -35,9 +51,11 @@ type Finding struct {
 	Setting string
 	Wrong   string
 	Remedy  string
-	Fatal   bool // nobody may start on it; else it is a warning
+	Fatal   bool // no process may start on it; else it is a warning
 
-	Missing bool // it is about a topic that does not exist, or that not every broker knows yet
+	// Findings of these two kinds refuse a start only. A process that runs goes on and reports them: it loses nothing by it.
+	Missing bool // a topic does not exist, or not every broker knows it yet
+	Copies  bool // an acknowledged event may be on one broker only; Config.AcceptFewerCopies makes it a warning
 }
 
 // Error implements error.
@@ -73,11 +91,16 @@ func Check(ctx context.Context, cl *kgo.Client, ledger PartitionLedger, topics .
 		detail, ok := meta.Topics[name]
 		switch {
 		case !ok, errors.Is(detail.Err, kerr.UnknownTopicOrPartition):
-			c.fatal("topic "+name, "the topic", "does not exist", "make it with `lodestone migrate`")
-			c.findings[len(c.findings)-1].Missing = true
+			c.add(true, "topic "+name, "the topic", "does not exist", "make it with `lodestone migrate`").Missing = true
 			continue
 		case detail.Err != nil:
 			return nil, fmt.Errorf("look up Kafka topic %s: %w", name, detail.Err)
+		}
+		if detail.ID == (kadm.TopicID{}) {
+			// A topic that is recreated starts at offset 0 again. Without an id its records would be taken for the old ones,
+			// which are stored, and skipped.
+			c.fatal("topic "+name, "its id", "is not given by the brokers: records of a topic that is recreated could not be distinguished from those of the old one",
+				"use Kafka 2.8 or later; on an upgraded cluster set inter.broker.protocol.version to 2.8 or later")
 		}
 		known = append(known, name)
 	}
@@ -109,14 +132,21 @@ type checker struct {
 	findings []*Finding
 }
 
-func (c *checker) add(fatal bool, where, setting, wrong, remedy string) {
-	c.findings = append(c.findings, &Finding{Where: where, Setting: setting, Wrong: wrong, Remedy: remedy, Fatal: fatal})
+func (c *checker) add(fatal bool, where, setting, wrong, remedy string) *Finding {
+	f := &Finding{Where: where, Setting: setting, Wrong: wrong, Remedy: remedy, Fatal: fatal}
+	c.findings = append(c.findings, f)
+	return f
 }
 func (c *checker) fatal(where, setting, wrong, remedy string) {
-	c.add(true, where, setting, wrong, remedy)
+	_ = c.add(true, where, setting, wrong, remedy) // nothing to add to it
 }
 func (c *checker) warn(where, setting, wrong, remedy string) {
-	c.add(false, where, setting, wrong, remedy)
+	_ = c.add(false, where, setting, wrong, remedy) // as above
+}
+
+// copies adds a finding about a topic of which an acknowledged record may be on one broker only.
+func (c *checker) copies(where, setting, wrong, remedy string) {
+	c.add(true, where, setting, wrong, remedy+"; or accept the loss with --kafka-accept-fewer-copies").Copies = true
 }
 
 // replicas returns the lowest number of replicas that a partition of the topic has.
@@ -155,7 +185,7 @@ func alter(topic, setting string) string {
 
 // topic judges the settings of one topic. Those that are not there, because they could not be
 // read or the broker has no such setting, are not judged.
-func (c *checker) topic(name string, copies int, values map[string]string) {
+func (c *checker) topic(name string, copies int, values map[string]string) { //nolint:cyclop // a list of settings
 	where := "topic " + name
 	number := func(key string) (int64, bool) {
 		v, err := strconv.ParseInt(values[key], 10, 64)
@@ -165,23 +195,31 @@ func (c *checker) topic(name string, copies int, values map[string]string) {
 		c.fatal(where, "cleanup.policy", "is "+policy+": records with the same key would be removed before or after they are stored",
 			alter(name, "cleanup.policy=delete"))
 	}
-	if c.brokers > 1 && copies == 1 {
-		c.warn(where, "replication factor", fmt.Sprintf("is 1 on %d brokers: losing one broker loses acknowledged events", c.brokers),
-			"reassign the partitions to 3 replicas with `kafka-reassign-partitions.sh`")
+	several := c.brokers > 1
+	if several && copies < wantedReplication {
+		c.copies(where, "replication factor", fmt.Sprintf("is %d on %d brokers: losing brokers loses acknowledged events", copies, c.brokers),
+			"run three brokers or more, reassign the partitions to 3 replicas with `kafka-reassign-partitions.sh`, and then "+
+				alter(name, minInSync+"="+wantedInSync))
 	}
-	if isr, ok := number("min.insync.replicas"); ok {
+	if isr, ok := number(minInSync); ok {
 		switch {
 		case isr > int64(copies):
-			c.fatal(where, "min.insync.replicas", fmt.Sprintf("is %d, but the topic has %d replicas: no write can ever be acknowledged", isr, copies),
-				alter(name, "min.insync.replicas="+strconv.Itoa(max(1, copies-1))))
-		case copies >= 2 && isr == 1:
-			c.warn(where, "min.insync.replicas", fmt.Sprintf("is 1 of %d replicas: an acknowledged event may be on one broker only", copies),
-				alter(name, "min.insync.replicas=2"))
+			c.fatal(where, minInSync, fmt.Sprintf("is %d, but the topic has %d replicas: no write can ever be acknowledged", isr, copies),
+				alter(name, minInSync+"="+strconv.Itoa(max(1, copies-1))))
+		case several && copies >= wantedReplication && isr < 2:
+			c.copies(where, minInSync, fmt.Sprintf("is 1 of %d replicas: an acknowledged event may be on one broker only", copies),
+				alter(name, minInSync+"="+wantedInSync))
+		case !several && copies >= 2 && isr == 1: // the other brokers are down
+			c.warn(where, minInSync, fmt.Sprintf("is 1 of %d replicas: an acknowledged event may be on one broker only", copies),
+				alter(name, minInSync+"="+wantedInSync))
 		}
 	}
-	if values["unclean.leader.election.enable"] == "true" {
-		c.warn(where, "unclean.leader.election.enable", "is true: a replica that lags behind may take over, and acknowledged events vanish",
-			alter(name, "unclean.leader.election.enable=false"))
+	if values[unclean] == "true" {
+		report := c.warn
+		if several {
+			report = c.copies
+		}
+		report(where, unclean, "is true: a replica that lags behind may take over, and acknowledged events vanish", alter(name, unclean+"=false"))
 	}
 	if kind, ok := values[timestampType]; ok && kind != appendTime {
 		c.warn(where, timestampType, "is "+kind+": the brokers refuse the records of a collector whose clock is more than an hour ahead",
@@ -207,12 +245,13 @@ func (c *checker) topic(name string, copies int, values map[string]string) {
 
 // deadLetterTopic judges what differs for dead letters: they wait for a person, however long.
 func (c *checker) deadLetterTopic(where, name string, number func(string) (int64, bool)) {
-	if ms, ok := number("retention.ms"); ok && ms >= 0 {
-		c.warn(where, "retention.ms", fmt.Sprintf("is %s: dead letters that nobody looked at are lost after that", time.Duration(ms)*time.Millisecond),
-			alter(name, "retention.ms=-1"))
+	if ms, ok := number("retention.ms"); ok && ms >= 0 && ms < minDeadLetterRetention.Milliseconds() {
+		c.warn(where, "retention.ms", fmt.Sprintf("is %s: dead letters that no one looked at are lost after that", time.Duration(ms)*time.Millisecond),
+			alter(name, "retention.ms="+strconv.FormatInt(deadLetterRetention.Milliseconds(), 10))+", which is 90 days")
 	}
-	if size, ok := number("retention.bytes"); ok && size >= 0 {
-		c.warn(where, "retention.bytes", fmt.Sprintf("is %d: the oldest dead letters are lost above that", size), alter(name, "retention.bytes=-1"))
+	if size, ok := number("retention.bytes"); ok && size >= 0 && size < minDeadLetterBytes {
+		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: the oldest dead letters are lost above that", size),
+			alter(name, "retention.bytes="+strconv.Itoa(deadLetterRetentionBytes)))
 	}
 	if size, ok := number("max.message.bytes"); ok && size < DeadLetterBytes {
 		c.warn(where, "max.message.bytes", fmt.Sprintf("is %d: a record of about that size that cannot become a row would stop its partition", size),

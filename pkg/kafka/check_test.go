@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -106,6 +106,7 @@ func TestEachDangerousSettingIsFound(t *testing.T) {
 		"acks impossible":        {event.Topic, "min.insync.replicas", "2", "min.insync.replicas", true},
 		"collectors' clocks":     {event.LinkViewTopic, "message.timestamp.type", "CreateTime", "message.timestamp.type", false},
 		"dead letters that end":  {event.DeadLetterTopic, "retention.ms", "604800000", "retention.ms", false},
+		"few dead letters":       {event.DeadLetterTopic, "retention.bytes", "1000000", "retention.bytes", false},
 		"dead letters too small": {event.DeadLetterTopic, "max.message.bytes", "1048588", "max.message.bytes", false},
 		"dead letters compacted": {event.DeadLetterTopic, "cleanup.policy", "compact", "cleanup.policy", true},
 	} {
@@ -126,92 +127,68 @@ func TestEachDangerousSettingIsFound(t *testing.T) {
 	}
 }
 
-func TestReplicationOnSeveralBrokers(t *testing.T) {
+func TestCopiesOnSeveralBrokers(t *testing.T) {
 	t.Parallel()
-	_, one := cluster(t, kfake.NumBrokers(3))
-	create(t, one, 1)
-	fatal, warnings := findings(t, one, nil)
-	require.Empty(t, fatal)
-	require.Contains(t, warnings, "topic lodestone.events: replication factor")
+	const events = "topic lodestone.events: "
+	for name, c := range map[string]struct {
+		brokers     int
+		replication int16
+		key, value  string
+		want        string // the finding about the events; "": none
+	}{
+		"as made by default": {brokers: 3, replication: -1},
+		"five brokers":       {brokers: 5, replication: -1},
+		"one copy":           {brokers: 3, replication: 1, want: "replication factor"},
+		"two copies":         {brokers: 3, replication: 2, want: "replication factor"},
+		"two brokers":        {brokers: 2, replication: -1, want: "replication factor"},
+		"one in sync":        {brokers: 3, replication: 3, key: "min.insync.replicas", value: "1", want: "min.insync.replicas"},
+		"unclean election":   {brokers: 3, replication: 3, key: "unclean.leader.election.enable", value: "true", want: "unclean.leader.election.enable"},
+		"one broker":         {brokers: 1, replication: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, cl := cluster(t, kfake.NumBrokers(c.brokers))
+			create(t, cl, c.replication)
+			if c.key != "" {
+				set(t, cl, event.Topic, c.key, c.value)
+			}
+			fatal, warnings := findings(t, cl, nil)
+			require.Empty(t, warnings)
+			if c.want == "" {
+				require.Empty(t, fatal)
+				return
+			}
+			require.Contains(t, fatal, events+c.want)
 
-	_, three := cluster(t, kfake.NumBrokers(3))
-	create(t, three, 3)
-	fatal, warnings = findings(t, three, nil)
-	require.Empty(t, fatal)
-	require.Contains(t, warnings, "topic lodestone.events: min.insync.replicas")
+			refusing, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
+			require.NoError(t, err)
+			err = refusing.Start(t.Context())
+			require.True(t, kafka.IsRefusal(err))
+			require.ErrorContains(t, err, "--kafka-accept-fewer-copies")
+			require.NoError(t, refusing.Stop(t.Context()))
+
+			k.AcceptFewerCopies = true
+			metrics := prometheus.NewRegistry()
+			accepting, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), metrics, topics...)
+			require.NoError(t, err)
+			require.NoError(t, accepting.Start(t.Context()))
+			require.InDelta(t, len(fatal), gauge(t, metrics, "lodestone_kafka_setting_warnings"), 0)
+			require.NoError(t, accepting.Stop(t.Context()))
+		})
+	}
+}
+
+func TestBrokersWithoutTopicIDsAreRefused(t *testing.T) {
+	t.Parallel()
+	k, cl := cluster(t, kfake.NumBrokers(1))
+	create(t, cl, 1)
+	old, err := kgo.NewClient(append(k.Options(slog.New(slog.DiscardHandler)), kgo.MaxVersions(kversion.V2_7_0()))...)
+	require.NoError(t, err)
+	t.Cleanup(old.Close)
+	fatal, _ := findings(t, old, nil)
 	for _, topic := range topics {
-		set(t, three, topic, "min.insync.replicas", "2")
+		require.Contains(t, fatal, "topic "+topic+": its id")
 	}
-	fatal, warnings = findings(t, three, nil)
-	require.Empty(t, fatal)
-	require.Empty(t, warnings)
-}
-
-func TestAMissingTopicIsRefused(t *testing.T) {
-	t.Parallel()
-	k, cl := cluster(t, kfake.NumBrokers(1))
-	fatal, _ := findings(t, cl, nil)
-	require.Len(t, fatal, 3)
-	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
-	require.NoError(t, err)
-	err = guard.Start(t.Context())
-	require.True(t, kafka.IsRefusal(err))
-	require.ErrorContains(t, err, "topic lodestone.events: the topic does not exist: make it with `lodestone migrate`")
-	require.NoError(t, guard.Stop(t.Context()))
-}
-
-// Whoever is started at the same time as `lodestone migrate` starts.
-func TestTheGuardWaitsForTopicsThatAreJustMade(t *testing.T) {
-	t.Parallel()
-	c, err := kfake.NewCluster(kfake.NumBrokers(1))
-	require.NoError(t, err)
-	t.Cleanup(c.Close)
-	asked := make(chan struct{}, 100)
-	c.ControlKey(int16(kmsg.Metadata), func(kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		select {
-		case asked <- struct{}{}:
-		default:
-		}
-		return nil, nil, false
-	})
-	k, cl := connect(t, c.ListenAddrs())
-	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
-	require.NoError(t, err)
-	guard.Patient()
-	started := make(chan error, 1)
-	go func() { started <- guard.Start(t.Context()) }()
-	for range 2 { // the first is answered when the second comes
-		select {
-		case <-asked:
-		case err := <-started:
-			require.Fail(t, "it did not ask again", "%v", err)
-		}
-	}
-	create(t, cl, 1)
-	require.NoError(t, <-started)
-	require.NoError(t, guard.Stop(t.Context()))
-}
-
-func TestTheGuardStartsWithWarningsAndWithoutKafka(t *testing.T) {
-	t.Parallel()
-	k, cl := cluster(t, kfake.NumBrokers(1))
-	create(t, cl, 1)
-	set(t, cl, event.Topic, "retention.ms", "1000")
-	metrics := prometheus.NewRegistry()
-	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), metrics, topics...)
-	require.NoError(t, err)
-	require.NoError(t, guard.Start(t.Context()))
-	require.NoError(t, guard.Stop(t.Context()))
-	families, err := metrics.Gather()
-	require.NoError(t, err)
-	require.Equal(t, "lodestone_kafka_setting_warnings", families[0].GetName())
-	require.InDelta(t, 1, families[0].GetMetric()[0].GetGauge().GetValue(), 0)
-
-	away, err := kafka.NewGuard(kafka.Config{Brokers: []string{"127.0.0.1:1"}}, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
-	require.NoError(t, err)
-	require.NoError(t, away.Start(t.Context()))
-	require.NoError(t, away.Stop(t.Context()))
 }
 
 func TestPartitionsThatGrewAreRefused(t *testing.T) {

@@ -24,30 +24,44 @@ const (
 )
 
 // Guard checks Kafka's settings when a process starts, and now and then after that. It is a
-// service.Service: its start fails with the Findings that are fatal, and tells the others to the
-// log. When Kafka does not answer at the start it lets the process go on, since it may be able to
+// service.Service: its start fails with the Findings that are fatal, and logs the others. When
+// Kafka does not answer at the start it lets the process go on, since it may be able to
 // work without, and checks as soon as Kafka does; a fatal finding then ends the process.
+//
+// A process that has started is not ended by a topic that is missing, since it may be recreated just now, nor by one
+// that has too few copies: both are reported by the log and by metrics until they are over.
 type Guard struct {
 	*service.Loop
-	options  []kgo.Opt
-	ledger   PartitionLedger
-	topics   []string
-	log      *slog.Logger
-	warnings prometheus.Gauge
-	told     map[string]bool
-	grace    time.Duration // that a topic may be missing at the start
+	options     []kgo.Opt
+	ledger      PartitionLedger
+	topics      []string
+	log         *slog.Logger
+	warnings    prometheus.Gauge
+	missing     prometheus.Gauge
+	logged      map[string]bool // findings of the last check
+	grace       time.Duration   // that a topic may be missing at the start
+	again       time.Duration   // between checks that find Kafka and the topics
+	fewerCopies bool            // are accepted
+	mayMiss     bool            // the process starts without its topics
 }
+
+// AllowMissing lets the process start although topics are missing: what it writes is kept elsewhere until they are there.
+// Call it before the start.
+func (g *Guard) AllowMissing() { g.mayMiss = true }
 
 // NewGuard returns the guard of the topics that a process uses. A nil ledger leaves the number of
 // partitions unchecked.
 func NewGuard(c Config, ledger PartitionLedger, log *slog.Logger, r prometheus.Registerer, topics ...string) (*Guard, error) {
 	g := &Guard{
-		options: c.Options(log), ledger: ledger, topics: topics, log: log, told: map[string]bool{}, grace: guardGrace,
+		options: c.Options(log), ledger: ledger, topics: topics, log: log, grace: guardGrace, again: guardAgain, fewerCopies: c.AcceptFewerCopies,
 		warnings: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_kafka_setting_warnings", Help: "Settings of Kafka that endanger events: see the log.",
 		}),
+		missing: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "lodestone_kafka_missing_topics", Help: "Topics that this process uses and that Kafka does not have.",
+		}),
 	}
-	if err := r.Register(g.warnings); err != nil {
+	if err := errors.Join(r.Register(g.warnings), r.Register(g.missing)); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	g.Loop = service.NewLoop("check of Kafka's settings", g.run)
@@ -60,7 +74,7 @@ func (g *Guard) run(ctx context.Context, ready func()) error {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
-	failing := false
+	failing, started := false, false
 	begin := time.Now()
 	for {
 		attempt, cancel := context.WithTimeout(ctx, guardTry)
@@ -69,23 +83,29 @@ func (g *Guard) run(ctx context.Context, ready func()) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if isMissing(findings) && time.Since(begin) < g.grace {
+		missing := isMissing(findings)
+		if missing && !started && !g.mayMiss && time.Since(begin) < g.grace {
 			if service.Sleep(ctx, guardRetry/5) != nil {
 				return nil
 			}
 			continue
 		}
-		if refused := g.tell(findings); refused != nil {
-			return refused
+		if err == nil || len(findings) > 0 { // else nothing is known, and what was reported stands
+			if refused := g.report(findings, started); refused != nil {
+				return refused
+			}
 		}
-		pause := guardAgain
+		pause := g.again
+		if missing {
+			pause = guardRetry
+		}
 		if err != nil {
 			if !failing { // once an outage
 				g.log.Warn("cannot check Kafka's settings yet, will try again", "error", err)
 			}
 			pause = guardRetry
 		}
-		failing = err != nil
+		failing, started = err != nil, true
 		ready()
 		if service.Sleep(ctx, pause) != nil {
 			return nil
@@ -97,21 +117,46 @@ func isMissing(findings []*Finding) bool {
 	return slices.ContainsFunc(findings, func(f *Finding) bool { return f.Missing })
 }
 
-// tell logs each warning once and returns the fatal findings joined.
-func (g *Guard) tell(findings []*Finding) error {
+// report logs each finding when it is new, sets the metrics, and returns the findings joined on which the process cannot go on.
+func (g *Guard) report(findings []*Finding, started bool) error {
 	var fatal []error
-	warnings := 0
+	warnings, missing := 0, 0
+	known := make(map[string]bool, len(findings))
 	for _, f := range findings {
-		if f.Fatal {
+		if g.ends(f, started) {
 			fatal = append(fatal, f)
 			continue
 		}
-		warnings++
-		if text := f.Error(); !g.told[text] {
-			g.told[text] = true
-			g.log.Warn("a setting of Kafka endangers events", "where", f.Where, "setting", f.Setting, "wrong", f.Wrong, "remedy", f.Remedy)
+		if f.Missing {
+			missing++
+		} else {
+			warnings++
 		}
+		text := f.Error()
+		known[text] = true
+		if g.logged[text] {
+			continue
+		}
+		level, message := slog.LevelWarn, "a setting of Kafka endangers events"
+		if f.Missing {
+			level, message = slog.LevelError, "a topic of Kafka is missing: events wait until it is there"
+		}
+		g.log.Log(context.Background(), level, message, "where", f.Where, "setting", f.Setting, "wrong", f.Wrong, "remedy", f.Remedy)
 	}
+	g.logged = known
 	g.warnings.Set(float64(warnings))
+	g.missing.Set(float64(missing))
 	return errors.Join(fatal...)
+}
+
+// ends reports whether a process cannot start on a finding, or cannot go on.
+func (g *Guard) ends(f *Finding, started bool) bool {
+	switch {
+	case f.Missing:
+		return !started && !g.mayMiss
+	case f.Copies:
+		return !started && !g.fewerCopies
+	default:
+		return f.Fatal
+	}
 }

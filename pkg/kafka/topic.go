@@ -21,7 +21,7 @@ import (
 // move keys, and a moved key escapes the window in which repeated events are recognised.
 type TopicConfig struct {
 	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Partitions of the topics when they are made. It cannot be changed later."`
-	Replication int16 `name:"kafka-replication" default:"-1" help:"Copies of each partition when the topics are made; -1 takes the broker's default."`
+	Replication int16 `name:"kafka-replication" default:"-1" help:"Copies of each partition when the topics are made; -1 makes 3 on three brokers or more, 2 on two, and takes the broker's default on one."`
 
 	AcceptPartitions bool `name:"kafka-accept-partitions" default:"false" help:"Take the topics' present number of partitions for right, after it was changed and no repeats of events from before can come any more. Without, processes refuse to start on a changed number."`
 }
@@ -36,6 +36,14 @@ func (c TopicConfig) Validate() error {
 		errs = append(errs, config.Invalid("--kafka-replication", "is out of range", "give a number from 1 to 9, or -1"))
 	}
 	return errors.Join(errs...)
+}
+
+// replication returns the copies to make on so many brokers, or -1 for the broker's default.
+func (c TopicConfig) replication(brokers int) int16 {
+	if c.Replication == -1 && brokers > 1 {
+		return int16(min(brokers, wantedReplication))
+	}
+	return c.Replication
 }
 
 // Topics returns the names of all topics.
@@ -54,7 +62,8 @@ func topicSettings(topic string) map[string]*string {
 	settings := map[string]*string{"cleanup.policy": value("delete"), timestampType: value(appendTime)}
 	if topic == event.DeadLetterTopic {
 		// They wait for a person. What was done about them stands in the topic as well.
-		settings["retention.ms"], settings["retention.bytes"] = value("-1"), value("-1")
+		settings["retention.ms"] = value(strconv.FormatInt(deadLetterRetention.Milliseconds(), 10))
+		settings["retention.bytes"] = value(strconv.Itoa(deadLetterRetentionBytes))
 		settings["max.message.bytes"] = value(strconv.Itoa(DeadLetterBytes))
 	}
 	return settings
@@ -64,9 +73,19 @@ func topicSettings(topic string) map[string]*string {
 // from several processes at once.
 func CreateTopics(ctx context.Context, cl *kgo.Client, c TopicConfig) ([]string, error) {
 	admin := kadm.NewClient(cl)
+	brokers, err := admin.BrokerMetadata(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look up Kafka brokers: %w", err)
+	}
+	replication := c.replication(len(brokers.Brokers))
 	var created []string
 	for _, name := range Topics() {
-		responses, err := admin.CreateTopics(ctx, c.Partitions, c.Replication, topicSettings(name), name)
+		settings := topicSettings(name)
+		if replication >= wantedReplication {
+			inSync := wantedInSync
+			settings[minInSync] = &inSync
+		}
+		responses, err := admin.CreateTopics(ctx, c.Partitions, replication, settings, name)
 		if err != nil {
 			return created, fmt.Errorf("create Kafka topic %s: %w", name, err)
 		}

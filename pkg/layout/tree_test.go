@@ -169,3 +169,21 @@ func TestLinksBetweenPages(t *testing.T) {
 	}
 	require.Greater(t, found, 5)
 }
+
+// An interactive zsh takes a comment behind a command for arguments.
+func TestShellCommandsOfDocumentsHaveNoComments(t *testing.T) {
+	t.Parallel()
+	block := regexp.MustCompile("(?s)```sh\n(.*?)```")
+	comment := regexp.MustCompile(`(?m)(^|\s)# .*$`)
+	found := 0
+	for _, f := range files(t) {
+		if filepath.Ext(f) != ".md" {
+			continue
+		}
+		for _, b := range block.FindAllStringSubmatch(string(read(t, f)), -1) {
+			found++
+			require.NotRegexp(t, comment, b[1], f)
+		}
+	}
+	require.Greater(t, found, 5)
+}

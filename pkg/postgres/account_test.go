@@ -49,13 +49,14 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($3, $1, $2, $4)", []any{account, magnet, link, link.String()}},
 			{"INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($3, $1, $2, 'e', 'e')", []any{account, link, submission}},
 			{"INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at) VALUES (gen_random_uuid(), $1, $2, 'e', $3, $3, '', now(), now())", []any{account, submission, account[:]}},
-			{"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token) VALUES (gen_random_uuid(), $1, $2, $3, $4, 'e', 'e', $5)", []any{account, magnet, link, submission, account.String()}},
+			{"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear) VALUES (gen_random_uuid(), $1, $2, $3, $4, 'e', 'e', $5)", []any{account, magnet, link, submission, account.String()}},
 			{"INSERT INTO sessions (id, account_id, access_link_id, magnet_version) SELECT $2, $1, id, 1 FROM access_links WHERE account_id = $1", []any{account, link}},
+			{"INSERT INTO event_usage (account_id, month, events) VALUES ($1, '2026-03-01', 1)", []any{account}},
 			{"INSERT INTO downloads (id, account_id, session_id, event_id) VALUES (gen_random_uuid(), $1, $2, gen_random_uuid())", []any{account, link}},
 			{"INSERT INTO pictures (id, account_id, kind, content_type, width, height, bytes) VALUES (md5($1::text), $1::uuid, 'logo', 'image/png', 1, 1, 'x')", []any{account}},
 			{"INSERT INTO webhook_endpoints (id, account_id, url, kinds) VALUES ($2, $1, 'u', '{k}')", []any{account, link}},
-			{"INSERT INTO webhook_secrets (id, account_id, endpoint_id, secret) VALUES (gen_random_uuid(), $1, $2, decode(repeat('00', 24), 'hex'))", []any{account, link}},
-			{"INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body) VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), 'k', '{}')", []any{account, link}},
+			{"INSERT INTO webhook_secrets (id, account_id, endpoint_id, sealed) VALUES (gen_random_uuid(), $1, $2, decode(repeat('00', 60), 'hex'))", []any{account, link}},
+			{"INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed) VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), 'k', '{}')", []any{account, link}},
 			{"INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at) VALUES ($1, 'o', 'k', '', gen_random_uuid(), now(), now())", []any{account}},
 		} {
 			if _, err := tx.Exec(t.Context(), s.sql, s.args...); err != nil {

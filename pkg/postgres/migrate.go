@@ -38,7 +38,7 @@ func (p *Pool) Migrate(ctx context.Context) ([]int64, error) {
 	}
 	db := stdlib.OpenDBFromPool(p.pool)
 	defer func() { _ = db.Close() }() // closes the wrapper only, which cannot fail
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, files)
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithGoMigrations(asciiDomains()))
 	if err != nil {
 		return nil, fmt.Errorf("read Postgres migrations: %w", err)
 	}

@@ -57,10 +57,25 @@ func (r *Ring) find(id byte) *key { return r.byID[id] }
 // Derive returns a key for another purpose than tokens, made from the key that signs: the same in every
 // process with the same setting, and another one when the first key of the setting changes. Nothing
 // about the key that signs, or about other purposes, can be learnt from it.
-func (r *Ring) Derive(purpose string) [KeyBytes]byte {
-	var out [KeyBytes]byte
-	blake3.DeriveKey(out[:], "lodestone "+purpose, r.keys[0].secret)
+func (r *Ring) Derive(purpose string) [KeyBytes]byte { return r.DeriveEach(purpose)[0] }
+
+// DeriveEach returns the key of Derive, followed by those derived from the other keys of the ring. What was made with
+// any of them is still accepted, so that a new first key of the setting ends nothing that visitors hold.
+func (r *Ring) DeriveEach(purpose string) [][KeyBytes]byte {
+	out := make([][KeyBytes]byte, len(r.keys))
+	for i, k := range r.keys {
+		blake3.DeriveKey(out[i][:], "lodestone "+purpose, k.secret)
+	}
 	return out
+}
+
+// IDs returns the ids of the keys: the first one signs and seals.
+func (r *Ring) IDs() []byte {
+	ids := make([]byte, len(r.keys))
+	for i, k := range r.keys {
+		ids[i] = k.id
+	}
+	return ids
 }
 
 // urlAlphabet turns standard base64, which openssl prints, into the URL form without padding.

@@ -232,4 +232,6 @@ func TestDerivedKeys(t *testing.T) {
 	require.NotEqual(t, a, ring(other.Keys+","+setting.Keys).Derive("a"))
 	require.NotEqual(t, a, ring(setting.Keys).Derive("b"))
 	require.NotZero(t, a)
+	// After a rotation the key of before still verifies.
+	require.Equal(t, [][token.KeyBytes]byte{ring(other.Keys).Derive("a"), a}, ring(other.Keys+","+setting.Keys).DeriveEach("a"))
 }

@@ -70,6 +70,9 @@ type Spec struct {
 	Stop []Step
 	// StartTimeout bounds the time from a start to the first good answer. Default 30 s.
 	StartTimeout time.Duration
+	// HangAfter is how long a running child may go without a good answer until it counts as hung and is started again.
+	// Default 1 minute.
+	HangAfter time.Duration
 	// Log receives what a person should know. Required.
 	Log *slog.Logger
 	// Observe is told of every event, if not nil. It must not block.
@@ -78,7 +81,7 @@ type Spec struct {
 
 const (
 	probeInterval   = 5 * time.Second
-	hangAfter       = time.Minute // without one good answer a running child counts as hung
+	defaultHang     = time.Minute
 	backoffFirst    = 100 * time.Millisecond
 	backoffMost     = 10 * time.Second
 	settledAfter    = 30 * time.Second // a life this long makes the next death a first one
@@ -104,6 +107,9 @@ type Process struct {
 func New(spec Spec) *Process {
 	if spec.StartTimeout == 0 {
 		spec.StartTimeout = defaultStartMax
+	}
+	if spec.HangAfter == 0 {
+		spec.HangAfter = defaultHang
 	}
 	p := &Process{spec: spec, log: newLogFile(filepath.Join(spec.Dir, spec.Name+".log"))}
 	p.Loop = service.NewLoop(spec.Name, p.run)
@@ -243,8 +249,8 @@ func (p *Process) watch(ctx context.Context, inst *instance) error {
 				p.observe(Well, inst.pid(), nil)
 				p.spec.Log.Info("engine answers again", "engine", p.spec.Name)
 			}
-		case time.Since(lastGood) > hangAfter:
-			return p.explain(fmt.Errorf("it hung for %v: %w", hangAfter, err))
+		case time.Since(lastGood) > p.spec.HangAfter:
+			return p.explain(fmt.Errorf("it hung for %v: %w", p.spec.HangAfter, err))
 		case well:
 			well = false
 			p.observe(Unwell, inst.pid(), err)
@@ -293,7 +299,9 @@ func (p *Process) explain(err error) error {
 	return f
 }
 
-func (p *Process) recordPath() string { return filepath.Join(p.spec.Dir, p.spec.Name+".pid") }
+func (p *Process) recordPath() string { return recordPath(p.spec.Dir, p.spec.Name) }
+
+func recordPath(dir, name string) string { return filepath.Join(dir, name+".pid") }
 
 // launch starts one life of the child.
 func (p *Process) launch() (*instance, error) {

@@ -35,6 +35,12 @@ func removeRecord(path string) {
 // behind that it started itself.
 const staleGrace = 10 * time.Second
 
+// StopStale ends the child of a name that an earlier run left in a directory, if it still runs. Start does the same; who chooses ports
+// before it stops the child first, so that its ports are free.
+func StopStale(ctx context.Context, dir, name string, log *slog.Logger) error {
+	return stopStale(ctx, recordPath(dir, name), name, log)
+}
+
 // stopStale ends the child that an earlier run recorded, if that very process still runs. Whoever
 // calls it holds the lock of the data directory, so nobody else can be using that child.
 func stopStale(ctx context.Context, path, name string, log *slog.Logger) error {

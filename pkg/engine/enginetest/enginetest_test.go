@@ -55,7 +55,10 @@ func requireTopic(t *testing.T, brokers []string) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	require.NoError(t, err)
 	defer client.Close()
-	made, err := kadm.NewClient(client).CreateTopic(context.Background(), -1, -1, nil, "topic-"+uuid.NewString())
+	admin, name := kadm.NewClient(client), "topic-"+uuid.NewString()
+	_, err = admin.CreateTopic(t.Context(), -1, -1, nil, name)
 	require.NoError(t, err)
-	require.EqualValues(t, 4, made.NumPartitions)
+	topics, err := admin.ListTopics(t.Context(), name)
+	require.NoError(t, err)
+	require.Len(t, topics[name].Partitions, 4)
 }

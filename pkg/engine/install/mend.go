@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // mending changes installed files. Its name is part of that of the directory, so that another one is another installation.
@@ -16,18 +17,32 @@ type mending struct {
 	do   func(dir string) error
 }
 
-// ClickHouse 26.7.2, the newest that comes as a library, executes the statements that PARALLEL WITH joins without asking for rights:
-// somebody who may only read can make databases, views and dictionaries, and with those reach the network (ClickHouse's pull
-// request 119848 mends it, see clickhouse.Confines). Lodestone joins no statements, so the library is made not to know the keyword:
-// the control character in it is none that a statement can have there.
-var withoutParallelWith = mending{name: "without PARALLEL WITH", do: func(dir string) error {
+// removedKeywords are those that the library is made not to know: each begins a way around what bounds users who may only read.
+// A control character takes the place of one letter, so no statement can spell the keyword. The terminating zeros
+// keep the match to the keyword itself.
+//
+// PARALLEL WITH: ClickHouse 26.7.2, the newest that comes as a library, executes the statements that it joins without asking for
+// rights, so these users could create databases, views and dictionaries, and with those reach the network (ClickHouse's pull
+// request 119848 fixes it, see clickhouse.Confines).
+//
+// RECURSIVE: a recursive common table expression runs queries within a query. In a workload with a bound on threads, the outer query keeps
+// its thread while the inner ones wait for theirs, without a timeout: one statement stops all SQL users for good. No bound
+// is high enough, since a statement may have any number of such expressions.
+var removedKeywords = []struct{ keyword, text string }{
+	{"PARALLEL WITH\x00", "PARALLEL\x01WITH\x00"},
+	{"\x00RECURSIVE\x00", "\x00RECURS\x01VE\x00"},
+}
+
+var withoutKeywords = mending{name: "without PARALLEL WITH and RECURSIVE", do: func(dir string) error {
 	return eachLibrary(dir, func(path string) error {
-		n, err := overwrite(path, []byte("PARALLEL WITH"), []byte("PARALLEL\x01WITH"))
-		if err == nil && n == 0 {
-			err = errors.New("it has no such keyword")
-		}
-		if err != nil {
-			return fmt.Errorf("take PARALLEL WITH out of %s: %w", path, err)
+		for _, r := range removedKeywords {
+			n, err := overwrite(path, []byte(r.keyword), []byte(r.text))
+			if err == nil && n == 0 {
+				err = errors.New("it has no such keyword")
+			}
+			if err != nil {
+				return fmt.Errorf("remove %s from %s: %w", strings.Trim(r.keyword, "\x00"), path, err)
+			}
 		}
 		return nil
 	})

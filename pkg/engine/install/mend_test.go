@@ -35,5 +35,18 @@ func TestLibraryWithoutTheKeywordIsNotTakenForMended(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "libchdb.so"), []byte("something else"), 0o600))
-	require.ErrorContains(t, withoutParallelWith.do(dir), "no such keyword")
+	require.ErrorContains(t, withoutKeywords.do(dir), "no such keyword")
+}
+
+func TestEveryKeywordIsRemovedFromTheLibrary(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "libchdb.so")
+	require.NoError(t, os.WriteFile(path, []byte("SYSTEM\x00PARALLEL WITH\x00ORDER BY\x00RECURSIVE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"), 0o600))
+	require.NoError(t, withoutKeywords.do(dir))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "SYSTEM\x00PARALLEL\x01WITH\x00ORDER BY\x00RECURS\x01VE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00", string(text))
+	require.NoError(t, os.WriteFile(path, []byte("PARALLEL WITH\x00"), 0o600))
+	require.ErrorContains(t, withoutKeywords.do(dir), "remove RECURSIVE")
 }

@@ -17,6 +17,8 @@ import (
 type Postgres struct {
 	Bin   string
 	Major int // 15 or newer
+	// System is set if the programs are the machine's own, which may go with its next update.
+	System bool
 }
 
 // Postgres returns the system's programs if they are new enough, else the packaged ones,
@@ -67,7 +69,7 @@ func systemPostgres(ctx context.Context) []Postgres {
 			continue
 		}
 		if major, err := version(ctx, filepath.Join(dir, "postgres"), "--version"); err == nil {
-			all = append(all, Postgres{Bin: dir, Major: major})
+			all = append(all, Postgres{Bin: dir, Major: major, System: true})
 		}
 	}
 	return all

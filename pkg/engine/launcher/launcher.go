@@ -55,7 +55,7 @@ func Run(library string, args []string) error {
 		}
 	}()
 	argv, unpin := cStrings(append(append([]string{"clickhouse"}, args...),
-		"--interactive", "--progress=off", "--progress-table=off", "--highlight=0",
+		"--interactive", "--disable_suggestion", "--progress=off", "--progress-table=off", "--highlight=0",
 		"--query", "SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP"))
 	defer unpin()
 	result := serve(int32(len(argv)-1), unsafe.Pointer(&argv[0]))

@@ -1,0 +1,189 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/service"
+)
+
+// Times of a Canary.
+const (
+	canaryInterval = 15 * time.Second
+	// canaryWait is longer than a query may wait for its turn: every query before it ends within 120 s of its arrival, which is the
+	// most that the profile allows for max_execution_time, with the time that it waits.
+	canaryWait = 150 * time.Second
+)
+
+// CanaryOptions say whom a Canary asks, and who repairs.
+type CanaryOptions struct {
+	// URL is the HTTP address of an SQL user, with its password. Required.
+	URL string
+	// Log receives what an operator should know. Required.
+	Log *slog.Logger
+	// Metrics is where the canary registers its metrics. Required.
+	Metrics prometheus.Registerer
+	// Repair is called while no answer comes, at most once in a Wait, with 1 at first and then one more each time, until an
+	// answer comes. Nil means that only an operator can repair the server.
+	Repair func(ctx context.Context, attempt int) error
+	// Interval is the time between two queries. Default 15 s.
+	Interval time.Duration
+	// Wait is how long no answer may come before SQL users count as stopped. Default 150 s.
+	Wait time.Duration
+}
+
+// Canary asks a query that costs nothing, as an SQL user, again and again: ClickHouse can answer all its other users while those of SQL
+// wait for good. It implements service.Service.
+type Canary struct {
+	*service.Loop
+	o              CanaryOptions
+	address        string
+	user, password string
+	client         *http.Client
+
+	answering, answered prometheus.Gauge
+	repairs             prometheus.Counter
+
+	mu   sync.Mutex
+	last time.Time // of the last answer, or of the start
+	err  error     // of the last query, nil if it was answered
+}
+
+// NewCanary returns a canary that is not started yet, and registers its metrics.
+func NewCanary(o CanaryOptions) (*Canary, error) {
+	if o.Interval == 0 {
+		o.Interval = canaryInterval
+	}
+	if o.Wait == 0 {
+		o.Wait = canaryWait
+	}
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Host == "" {
+		return nil, errors.New("make the SQL canary: the address of the SQL user cannot be parsed")
+	}
+	c := &Canary{o: o, user: u.User.Username(), client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
+	c.password, _ = u.User.Password()
+	c.address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
+	c.answering = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "lodestone_sql_answering", Help: "1 while queries of SQL users are answered, 0 if none has been for longer than any may wait.",
+	})
+	c.answered = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "lodestone_sql_last_answer_timestamp_seconds", Help: "When the last query of the SQL canary was answered.",
+	})
+	c.repairs = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "lodestone_sql_repairs_total", Help: "Attempts to repair a ClickHouse that does not answer SQL users.",
+	})
+	for _, metric := range []prometheus.Collector{c.answering, c.answered, c.repairs} {
+		if err := o.Metrics.Register(metric); err != nil {
+			return nil, fmt.Errorf("register the SQL canary's metrics: %w", err)
+		}
+	}
+	c.answering.Set(1)
+	c.Loop = service.NewLoop("SQL canary", c.run)
+	return c, nil
+}
+
+// Ready returns an error while SQL users have had no answer for longer than any query may wait. It does not ask itself.
+func (c *Canary) Ready(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	silent := time.Since(c.last)
+	if c.last.IsZero() || silent < c.o.Wait {
+		return nil
+	}
+	return fmt.Errorf("SQL users have had no answer for %v: %w", silent.Round(time.Second), c.err)
+}
+
+func (c *Canary) run(ctx context.Context, ready func()) error {
+	c.mu.Lock()
+	c.last, c.err = time.Now(), errors.New("none has been asked for")
+	c.mu.Unlock()
+	ready()
+	attempt, next := 0, time.Time{}
+	for {
+		if err := c.ask(ctx); ctx.Err() != nil {
+			return context.Cause(ctx)
+		} else if c.note(err) {
+			attempt, next = 0, time.Time{}
+		} else if c.Ready(ctx) != nil && c.o.Repair != nil && time.Now().After(next) {
+			attempt, next = attempt+1, time.Now().Add(c.o.Wait)
+			c.repairs.Inc()
+			if err := c.o.Repair(ctx, attempt); err != nil {
+				c.o.Log.Error("cannot repair ClickHouse for SQL users", "error", err)
+			}
+		}
+		if err := service.Sleep(ctx, c.o.Interval); err != nil {
+			return err
+		}
+	}
+}
+
+// note keeps the outcome of a query, and reports whether it was answered.
+func (c *Canary) note(err error) bool {
+	c.mu.Lock()
+	c.err = err
+	if err == nil {
+		c.last = time.Now()
+	}
+	silent := time.Since(c.last)
+	c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.answered.SetToCurrentTime()
+		c.answering.Set(1)
+	case silent >= c.o.Wait:
+		c.answering.Set(0)
+		c.o.Log.Error("SQL users are not answered", "for", silent.Round(time.Second), "error", err)
+	}
+	return err == nil
+}
+
+// canaryAnswers are the codes of exceptions that say nothing against the server: TIMEOUT_EXCEEDED, of a query that had its turn too late, and
+// QUOTA_EXCEEDED, of a user who has asked too much this hour.
+var canaryAnswers = []string{"159", "201"}
+
+var exceptionNumber = regexp.MustCompile(`^Code: (\d+)\.`)
+
+// ask returns nil if ClickHouse answered.
+func (c *Canary) ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.o.Wait)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, strings.NewReader("SELECT 1"))
+	if err != nil {
+		return errors.New("the address of the SQL user cannot be used")
+	}
+	request.Header.Set("X-ClickHouse-User", c.user)
+	request.Header.Set("X-ClickHouse-Key", c.password)
+	response, err := c.client.Do(request)
+	if err != nil {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = failed.Err // its own text has the address
+		}
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // what counts is the answer
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1024))
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	answer := strings.TrimSpace(string(text))
+	if answer == "1" {
+		return nil
+	}
+	if code := exceptionNumber.FindStringSubmatch(answer); code != nil && slices.Contains(canaryAnswers, code[1]) {
+		return nil
+	}
+	return fmt.Errorf("ClickHouse answers with status %d: %.200s", response.StatusCode, answer)
+}

@@ -1,0 +1,58 @@
+package clickhouse_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
+)
+
+func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
+	t.Parallel()
+	a := newAnalytics(t, hurried)
+	a.queue(1)
+	metrics, repairs := prometheus.NewRegistry(), make(chan int, 100)
+	canary, err := clickhouse.NewCanary(clickhouse.CanaryOptions{
+		URL: a.all, Log: slog.New(slog.DiscardHandler), Metrics: metrics, Interval: 10 * time.Millisecond, Wait: time.Second,
+		Repair: func(_ context.Context, attempt int) error {
+			select {
+			case repairs <- attempt:
+			default:
+			}
+			return errors.New("not this time")
+		},
+	})
+	require.NoError(t, err)
+	require.NoError(t, canary.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, canary.Stop(context.Background())) })
+	answering := func(want float64) bool {
+		families, err := metrics.Gather()
+		require.NoError(t, err)
+		for _, f := range families {
+			if f.GetName() == "lodestone_sql_answering" {
+				return f.GetMetric()[0].GetGauge().GetValue() == want
+			}
+		}
+		return false
+	}
+	require.NoError(t, canary.Ready(t.Context()))
+	require.True(t, answering(1))
+
+	held := a.hold(a.scoped, far)
+	require.Equal(t, 1, <-repairs)
+	require.Equal(t, 2, <-repairs, "the next attempt is another one")
+	err = canary.Ready(t.Context())
+	require.ErrorContains(t, err, "SQL users have had no answer for")
+	require.NotContains(t, err.Error(), "analyst:", "no password")
+	require.True(t, answering(0))
+
+	a.must(a.own, "KILL QUERY WHERE user = 'analyst_acme' SYNC")
+	<-held
+	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) }, patience, 10*time.Millisecond)
+}

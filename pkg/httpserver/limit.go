@@ -1,0 +1,73 @@
+package httpserver
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/slot"
+)
+
+// Connections that are open at a time, and after what time one that is refused can be tried again.
+const (
+	maxConnections       = 4096
+	maxClientConnections = 256
+	connectAgain         = 5 * time.Second
+)
+
+// LimitClients bounds the connections of one address (an IPv6 network of 64 bits) as well as those of all together, which
+// every server does. Addresses for which trusted returns true are proxies, behind which there are many clients; so are
+// those of the machine itself and of private networks taken to be. Call it before Start.
+func (s *Server) LimitClients(trusted func(netip.Addr) bool) { s.trusted = trusted }
+
+// client returns whom a connection is counted for; the zero address stands for no one in particular.
+func (s *Server) client(c net.Conn) netip.Addr {
+	peer, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	if err != nil || s.trusted == nil {
+		return netip.Addr{}
+	}
+	addr := peer.Addr().Unmap().WithZone("")
+	if addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || s.trusted(addr) {
+		return netip.Addr{}
+	}
+	return clientaddr.Network(addr)
+}
+
+// admit returns the connection, which gives its place back when it is closed, or nil if it was refused.
+func (l listener) admit(c net.Conn) net.Conn {
+	release, err := l.open.Take(l.client(c), 1)
+	if err != nil {
+		l.refuse(c, err)
+		return nil
+	}
+	return &conn{Conn: c, log: l.log, release: release}
+}
+
+// refuse answers a connection before it has sent a request, and closes it. It does not wait: a few hundred bytes fit into
+// the buffer of a new connection.
+func (l listener) refuse(c net.Conn, err error) {
+	p := problem.New(problem.Unavailable, "The server has as many connections as it can have. Connect again later.")
+	if errors.Is(err, slot.ErrOwner) {
+		p = problem.New(problem.RateLimited, "Your address has as many connections as it can have. Close some, or use one for several requests.")
+	}
+	p = p.RetryAfter(connectAgain)
+	p.Title = http.StatusText(p.Status)
+	if answer, err := write(p, uuid.NewString()); err == nil {
+		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = c.Write(answer) // a client that left needs no answer
+	}
+	_ = c.Close()
+	l.log.Debug("connection refused", "reason", err)
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	defer c.release()
+	return c.Conn.Close() //nolint:wrapcheck // a connection's error is passed on as it is
+}

@@ -1,0 +1,60 @@
+-- What accounts may reach: the role lodestone_account, the policies that let it see the rows of one account, and its rights. `lodestone
+-- migrate` runs this each time, since the role belongs to the cluster and no dump of the database has it: a dump that is restored where
+-- the role is missing loses every policy and every right. The migrations made the same state step by step; a test compares the two.
+-- It locks a table only if something is missing.
+
+DO $$
+DECLARE
+    object record;
+BEGIN
+    BEGIN
+        CREATE ROLE lodestone_account NOLOGIN;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        NULL; -- another database of the cluster made it
+    END;
+    BEGIN
+        -- Since PostgreSQL 16 a member may take the role only if the grant says so.
+        IF NOT pg_has_role(current_user, 'lodestone_account',
+            CASE WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END)
+        THEN
+            EXECUTE format('GRANT lodestone_account TO %I', current_user);
+        END IF;
+    EXCEPTION WHEN unique_violation OR internal_error THEN
+        NULL; -- another database of the cluster granted it at the same time
+    END;
+
+    FOR object IN
+        SELECT c.relname AS name, c.relrowsecurity AS secured,
+            EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'account'
+                AND p.polroles = ARRAY['lodestone_account'::regrole::oid]) AS has_policy,
+            CASE c.relname
+                WHEN 'accounts' THEN 'id = current_setting(''lodestone.account_id'')::uuid'
+                WHEN 'river_job' THEN 'args ->> ''account_id'' = current_setting(''lodestone.account_id'')'
+                ELSE 'account_id = current_setting(''lodestone.account_id'')::uuid'
+            END AS rule
+        FROM pg_class c
+        WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace
+            AND (c.relname IN ('accounts', 'river_job')
+                OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'account_id' AND NOT a.attisdropped))
+    LOOP
+        IF NOT object.secured THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', object.name);
+        END IF;
+        IF NOT object.has_policy THEN
+            EXECUTE format('CREATE POLICY account ON %I TO lodestone_account USING (%s) WITH CHECK (%s)', object.name, object.rule, object.rule);
+        END IF;
+    END LOOP;
+END
+$$;
+
+GRANT SELECT, UPDATE (name, brand_color, notify, notify_email, notify_asked_at, notify_confirmed_at, digest_until, notices_since, notices_sent) ON accounts TO lodestone_account;
+GRANT SELECT (id, account_id, name, prefix, scopes, created_at, last_used_at, revoked_at, created_by, expires_at), INSERT, UPDATE (name, revoked_at)
+    ON api_keys TO lodestone_account;
+GRANT SELECT (account_id, operation, key, claimed_at) ON idempotency_keys TO lodestone_account;
+GRANT SELECT, INSERT, UPDATE, DELETE ON lead_magnets, lead_magnet_files, lead_magnet_file_chunks, pictures, generic_links, submissions,
+    verifications, access_links, sessions, downloads, webhook_endpoints TO lodestone_account;
+GRANT SELECT (id, account_id, endpoint_id, created_at, expires_at), INSERT, UPDATE (expires_at), DELETE ON webhook_secrets TO lodestone_account;
+GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO lodestone_account;
+GRANT SELECT, INSERT, UPDATE (kind) ON river_job TO lodestone_account;
+GRANT SELECT ON event_usage TO lodestone_account;
+GRANT USAGE ON SEQUENCE river_job_id_seq TO lodestone_account;

@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"lodestone/pkg/schema"
+)
+
+// CheckSchema returns an error unless Postgres answers and its schema suits this program. schema.IsMismatch tells the second
+// case from the first.
+func (p *Pool) CheckSchema(ctx context.Context) error {
+	var version int64
+	var floor int
+	var missing []string
+	const applied = " FROM goose_db_version WHERE is_applied"
+	err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0), coalesce((SELECT release FROM schema_floor), 0), ARRAY("+unprotected+")"+applied).
+		Scan(&version, &floor, &missing)
+	if isUndefinedTable(err) { // no schema, or one from before schema_floor
+		if old := p.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0)"+applied).Scan(&version); old == nil || isUndefinedTable(old) {
+			if mismatch := schema.Compare("Postgres", version, migrations); mismatch != nil {
+				return mismatch
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read the version of the Postgres schema: %w", err)
+	}
+	if err := schema.Compare("Postgres", version, migrations); err != nil {
+		return err
+	}
+	if err := schema.CompareRelease(floor); err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return schema.Incomplete("Postgres", "lacks the row-level security of "+strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func isUndefinedTable(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "42P01"
+}

@@ -1,0 +1,83 @@
+// Package schema says whether the schema of a store and a program fit each other.
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+)
+
+// Release is the release of the schema that this program knows, over all stores. Raise it, and the number in Postgres's
+// table schema_floor, with a migration of either store that programs of the release before cannot work with. Those programs are
+// then not ready until they are updated.
+const Release = 1
+
+// migrateFirst is what a person does about a schema that is absent or too old.
+const migrateFirst = "run `lodestone migrate` of this version"
+
+// Error says that a program and the schema of a store do not fit each other, and what to do.
+type Error struct {
+	Store  string // "Postgres" or "ClickHouse"
+	Wrong  string
+	Remedy string
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Store + " " + e.Wrong + ": " + e.Remedy }
+
+// IsMismatch reports whether an error says that the schema of a store is absent, incomplete, too old or too new for this
+// program.
+func IsMismatch(err error) bool {
+	_, yes := errors.AsType[*Error](err)
+	return yes
+}
+
+// Compare returns an *Error unless a store's schema has all migrations below the folder migrations of known. A version of
+// 0 says that there is no schema. A newer version is accepted: CompareRelease decides whether it still suits.
+func Compare(store string, version int64, known fs.FS) error {
+	newest, err := newest(known)
+	if err != nil {
+		return err
+	}
+	switch {
+	case version == 0:
+		return &Error{Store: store, Wrong: "has no schema of Lodestone", Remedy: migrateFirst}
+	case version < newest:
+		return &Error{Store: store, Wrong: fmt.Sprintf("has schema %d, and this program needs %d", version, newest), Remedy: migrateFirst}
+	}
+	return nil
+}
+
+// CompareRelease returns an *Error if the stores need programs of a newer release than this one.
+func CompareRelease(floor int) error {
+	if floor <= Release {
+		return nil
+	}
+	return &Error{
+		Store:  "Postgres",
+		Wrong:  fmt.Sprintf("has a schema for programs of release %d, and this one is of release %d", floor, Release),
+		Remedy: "run the version of Lodestone that migrated it, or a newer one",
+	}
+}
+
+// Incomplete returns the error of a store that lost a part of its schema, as a dump that was not restored whole does.
+func Incomplete(store, wrong string) error {
+	return &Error{Store: store, Wrong: wrong, Remedy: migrateFirst + ", which repairs it"}
+}
+
+func newest(files fs.FS) (version int64, err error) {
+	entries, err := fs.ReadDir(files, "migrations")
+	if err != nil {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	for _, e := range entries {
+		number, err := goose.NumericComponent(e.Name())
+		if err != nil {
+			return 0, fmt.Errorf("read the number of migration %s: %w", e.Name(), err)
+		}
+		version = max(version, number)
+	}
+	return version, nil
+}
