@@ -12,13 +12,13 @@ import (
 )
 
 type emailSummaryInput struct {
-	Email        string     `query:"email" required:"true" format:"email" doc:"Address to summarise; its case does not matter."`
-	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only this lead magnet."`
+	Email        string  `query:"email" required:"true" format:"email" doc:"Address to summarise; its case does not matter."`
+	LeadMagnetID *string `query:"lead_magnet_id" doc:"Only this lead magnet; zeros if there is no such lead magnet."`
 }
 
 // EmailSummary is the summary of an address as the API shows it.
 type EmailSummary struct {
-	TotalLinks        int64     `json:"total_links" doc:"Access links of the address."`
+	TotalLinks        int64     `json:"total_links" doc:"Access links of the address. The link that a form shows in the browser and the one that it mails count as one."`
 	TotalViews        int64     `json:"total_views" doc:"Sessions on these links that saw at least one page."`
 	UniqueLeadMagnets int64     `json:"unique_lead_magnets" doc:"Lead magnets with such a view."`
 	FirstLinkCreated  *api.Time `json:"first_link_created"`
@@ -32,7 +32,15 @@ func (q *Query) emailSummary(ctx context.Context, in *emailSummaryInput) (*api.A
 	if err != nil {
 		return nil, problem.Parameter(problem.Field{Field: "email", Message: err.Error()})
 	}
-	s, err := q.summaries.Read(ctx, auth.From(ctx).AccountID, address, in.LeadMagnetID)
+	var magnet *uuid.UUID
+	if in.LeadMagnetID != nil {
+		id, ok := api.ParseID(*in.LeadMagnetID)
+		if !ok {
+			return api.OK(EmailSummary{}), nil
+		}
+		magnet = &id
+	}
+	s, err := q.summaries.Read(ctx, auth.From(ctx).AccountID, address, magnet)
 	if err != nil {
 		return nil, err
 	}

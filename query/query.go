@@ -64,7 +64,7 @@ func (q *Query) Register(a *api.API) {
 		Timeout: q.config.Timeout, Limit: ratelimit.Analytics,
 	}, q.listEvents)
 	api.Register(a, api.Operation{
-		ID: "get-email-summary", Method: http.MethodGet, Path: "/api/v1/analytics/email", Scope: auth.Read, Tag: tag,
+		ID: "get-email-summary", Method: http.MethodGet, Path: "/api/v1/analytics/email", Scope: auth.Leads, Tag: tag,
 		Summary:     "Summarise one email address",
 		Description: "Over all lead magnets of the account. An address without access links has zeros and nulls. Bots are left out.",
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsEmail,
@@ -88,7 +88,5 @@ func (q *Query) Ready(ctx context.Context) error {
 
 // Close closes the connections to ClickHouse. Call it when nothing is served any more.
 func (q *Query) Close() error {
-	err := q.door.Close()
-	q.summaries.Close()
-	return err
+	return q.door.Close()
 }

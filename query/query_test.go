@@ -42,16 +42,20 @@ func config() query.Config {
 	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20}
 }
 
-// keys lets a test be an account: the key is its id, with a scope in front.
+// keys lets a test be an account: the key is its id, with scopes in front, separated by commas.
 type keys struct{}
 
 func (keys) Verify(_ context.Context, key string) (auth.Identity, error) {
-	scope, account, _ := strings.Cut(key, ":")
+	scopes, account, _ := strings.Cut(key, ":")
 	id, err := uuid.Parse(account)
 	if err != nil {
 		return auth.Identity{}, fmt.Errorf("not a key of this test: %w", err)
 	}
-	return auth.Identity{AccountID: id, Scopes: []auth.Scope{auth.Scope(scope)}}, nil
+	identity := auth.Identity{AccountID: id}
+	for s := range strings.SplitSeq(scopes, ",") {
+		identity.Scopes = append(identity.Scopes, auth.Scope(s))
+	}
+	return identity, nil
 }
 
 // site is a running service.
@@ -84,7 +88,7 @@ type answer struct {
 
 func (s site) get(account uuid.UUID, path string, params url.Values) answer {
 	s.t.Helper()
-	return s.do(http.MethodGet, "Bearer read:"+account.String(), path+"?"+params.Encode())
+	return s.do(http.MethodGet, "Bearer read,leads:"+account.String(), path+"?"+params.Encode())
 }
 
 func (s site) do(method, authorization, path string) answer {
@@ -399,7 +403,6 @@ func TestBadParameters(t *testing.T) {
 		{email, "email", values("email", "\xff@example.com")},
 		{email, "email", values("email", strings.Repeat("a", 250)+"@b.de")},
 		{email, "email", values("email", "a@b.de", "email", "c@d.de")},
-		{email, "lead_magnet_id", values("email", "a@b.de", "lead_magnet_id", "x")},
 		{email, "page", values("email", "a@b.de", "page", "1")},
 	} {
 		got := s.get(account, c.path, c.params)
@@ -414,13 +417,15 @@ func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, config(), querytest.ClickHouse(t), querytest.Postgres(t))
 	account := querytest.ID(t)
-	for _, path := range []string{"/api/v1/analytics", "/api/v1/analytics/email?email=a@b.de"} {
+	for path, scope := range map[string]string{"/api/v1/analytics": "read", "/api/v1/analytics/email?email=a@b.de": "leads"} {
+		key := "Bearer " + scope + ":" + account.String()
+		others := strings.ReplaceAll("Bearer read,write,leads,webhooks,keys:"+account.String(), scope+",", "")
 		require.Equal(t, http.StatusUnauthorized, s.do("GET", "", path).status)
-		require.Equal(t, http.StatusForbidden, s.do("GET", "Bearer write:"+account.String(), path).status)
-		require.Equal(t, http.StatusOK, s.do("GET", "Bearer read:"+account.String(), path).status)
-		require.Equal(t, http.StatusOK, s.do("HEAD", "Bearer read:"+account.String(), path).status)
+		require.Equal(t, http.StatusForbidden, s.do("GET", others, path).status)
+		require.Equal(t, http.StatusOK, s.do("GET", key, path).status)
+		require.Equal(t, http.StatusOK, s.do("HEAD", key, path).status)
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
-			got := s.do(method, "Bearer read:"+account.String(), path)
+			got := s.do(method, key, path)
 			require.Equal(t, http.StatusMethodNotAllowed, got.status)
 			require.Contains(t, got.header.Get("Allow"), "GET")
 		}
@@ -443,7 +448,7 @@ func TestEmailSummary(t *testing.T) {
 	for _, sql := range []string{
 		"INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')",
 		"INSERT INTO lead_magnets (id, account_id, title) SELECT $2, $1, 'test'",
-		`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, created_at)
+		`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear, created_at)
 			SELECT $3, $1, $2, 'Ann+x@Example.com', 'ann+x@example.com', 'token', '2026-03-01T00:00:00.5Z'`,
 	} {
 		arguments := []any{account, magnet, link}[:strings.Count(sql, "$")]
@@ -463,6 +468,9 @@ func TestEmailSummary(t *testing.T) {
 		"first_link_created":"2026-03-01T00:00:00.500Z","last_link_created":"2026-03-01T00:00:00.500Z",
 		"first_access":"2026-03-01T00:01:00.000Z","last_access":"2026-03-01T00:01:00.000Z"}`, string(got.body))
 	require.Contains(t, string(s.get(querytest.ID(t), "/api/v1/analytics/email", values("email", "ann+x@example.com")).body), `"total_links":0`)
+	got = s.get(account, "/api/v1/analytics/email", values("email", "ANN+X@example.com", "lead_magnet_id", "abc"))
+	require.Equal(t, 200, got.status, "there is no such lead magnet")
+	require.Contains(t, string(got.body), `"total_links":0`)
 }
 
 func TestClickHouseGone(t *testing.T) {

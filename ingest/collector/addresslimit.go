@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 const (
@@ -12,7 +14,7 @@ const (
 	maxAddressesShard = 4096
 )
 
-// addressLimit bounds the requests of each address. It knows addresses by a hash under a key of
+// addressLimit bounds the requests of each address, or what an address sends about one link. It knows addresses by a hash under a key of
 // this process only, and those of an IPv6 network of 64 bits as one. It is a leaky bucket that holds
 // one minute's worth, and forgets an address that has been quiet for as long.
 type addressLimit struct {
@@ -28,6 +30,11 @@ type limitShard struct {
 	full map[uint64]int64 // until when, in nanoseconds since began, the bucket of an address is not empty
 }
 
+type limitKey struct {
+	addr netip.Addr
+	link uuid.UUID
+}
+
 func newAddressLimit(perMinute int) *addressLimit {
 	l := &addressLimit{seed: maphash.MakeSeed(), burst: time.Minute, began: time.Now()}
 	if perMinute > 0 {
@@ -39,8 +46,9 @@ func newAddressLimit(perMinute int) *addressLimit {
 	return l
 }
 
-// take counts a request, or returns after how long there is room for it.
-func (l *addressLimit) take(addr netip.Addr, now time.Time) (wait time.Duration, ok bool) {
+// take counts a request, or returns after how long there is room for it. Each link has a bucket of its own; the zero UUID
+// stands for all of an address's requests.
+func (l *addressLimit) take(addr netip.Addr, link uuid.UUID, now time.Time) (wait time.Duration, ok bool) {
 	if l.each == 0 || !addr.IsValid() {
 		return 0, true
 	}
@@ -49,7 +57,7 @@ func (l *addressLimit) take(addr netip.Addr, now time.Time) (wait time.Duration,
 			addr = network.Addr()
 		}
 	}
-	key := maphash.Comparable(l.seed, addr)
+	key := maphash.Comparable(l.seed, limitKey{addr, link})
 	at := int64(now.Sub(l.began))
 	s := &l.shards[key%limitShards]
 	s.mu.Lock()

@@ -4,15 +4,17 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/valyala/fasthttp"
+
+	"lodestone/pkg/problem"
+	"lodestone/pkg/requestid"
 )
 
 const (
-	headerRequestID = "X-Request-Id"
+	headerRequestID = requestid.Header
 	retryAfter      = "2" // seconds
 	exposedHeaders  = headerRequestID + ", " + fasthttp.HeaderRetryAfter
 )
@@ -29,18 +31,8 @@ func setCommonHeaders(ctx *fasthttp.RequestCtx) {
 
 // requestID keeps the id that the client or a proxy gave, if it is safe to repeat and to log.
 func requestID(made *[requestIDBytes]byte, given []byte) []byte {
-	const maxLength = 128
-	if len(given) > 0 && len(given) <= maxLength {
-		sane := true
-		for _, c := range given {
-			if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
-				sane = false
-				break
-			}
-		}
-		if sane {
-			return given
-		}
+	if requestid.Valid(given) {
+		return given
 	}
 	var id [requestIDBytes / 2]byte
 	binary.LittleEndian.PutUint64(id[:], rand.Uint64()) // to tell requests apart, not to be secret
@@ -71,29 +63,32 @@ func accept(ctx *fasthttp.RequestCtx, accepted int, rejected []rejection) {
 
 // refuseWith answers with a problem (RFC 9457).
 func refuseWith(ctx *fasthttp.RequestCtx, no refusal) {
-	problem(ctx, no, nil, false)
+	writeProblem(ctx, no, nil, false)
 }
 
 // refuseWithList answers with a problem that names the rejected elements if that is why.
 func refuseWithList(ctx *fasthttp.RequestCtx, no refusal, rejected []rejection) {
-	problem(ctx, no, rejected, no.status == fasthttp.StatusUnprocessableEntity)
+	writeProblem(ctx, no, rejected, no.status == fasthttp.StatusUnprocessableEntity)
 }
 
-func problem(ctx *fasthttp.RequestCtx, no refusal, rejected []rejection, list bool) {
+func writeProblem(ctx *fasthttp.RequestCtx, no refusal, rejected []rejection, list bool) {
+	ctx.SetUserValue(refusedAs, no.code) // for the log
 	ctx.SetStatusCode(no.status)
 	ctx.Response.Header.SetContentType("application/problem+json")
 	ctx.Response.SetBodyRaw(appendProblem(make([]byte, 0, 256), no, rejected, list))
 }
 
 func appendProblem(out []byte, no refusal, rejected []rejection, list bool) []byte {
-	out = append(out, `{"type":"about:blank","title":`...)
-	out = appendQuoted(out, http.StatusText(no.status))
+	out = append(out, `{"type":"`+problem.TypePath...)
+	out = append(out, no.code...)
+	out = append(out, `","title":`...)
+	out = appendQuoted(out, no.code.Title())
 	out = append(out, `,"status":`...)
 	out = strconv.AppendInt(out, int64(no.status), 10)
 	out = append(out, `,"detail":`...)
 	out = appendQuoted(out, no.detail)
 	out = append(out, `,"code":`...)
-	out = appendQuoted(out, no.code)
+	out = appendQuoted(out, string(no.code))
 	if list {
 		out = appendRejected(out, rejected)
 	}

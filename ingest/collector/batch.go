@@ -26,6 +26,7 @@ type batch struct {
 	rejected []rejection
 	bots     int
 	unhashed int
+	wait     time.Duration // until what was rejected for a limit may be sent again
 }
 
 // class is about how large a body is announced to be. Batches of each have a pool, so that what is large stays with few.
@@ -135,7 +136,7 @@ func (b *batch) read(c *Collector, d *door, body []byte, s *sender, h *visitor) 
 	case count == 0:
 		return refusal{fasthttp.StatusUnprocessableEntity, codeValidation, "The array is empty; send at least one " + d.noun + "."}, true
 	case len(b.ends) == 0:
-		return refusal{fasthttp.StatusUnprocessableEntity, codeValidation, "No " + d.noun + " was accepted; see rejected."}, true
+		return b.noneAccepted(d), true
 	}
 	start := 0
 	for _, end := range b.ends {
@@ -209,6 +210,9 @@ func (b *batch) next(c *Collector, d *door, arena []byte, index int, s *sender, 
 		f = c.parseView(&b.view, &b.element, s)
 	} else {
 		f = c.parse(&b.event, &b.element, s)
+	}
+	if f.code == "" {
+		f = b.limit(c, d, s, h)
 	}
 	if f.code != "" {
 		b.rejected = append(b.rejected, rejection{index, f.code, f.message})

@@ -1,5 +1,7 @@
 package collector
 
+import "lodestone/pkg/problem"
+
 // Code says why one element of a request was refused.
 type Code string
 
@@ -12,9 +14,11 @@ const (
 	InvalidEventID   Code = "invalid_event_id"
 	InvalidSessionID Code = "invalid_session_id"
 	InvalidTimestamp Code = "invalid_timestamp"
+	LimitReached     Code = "limit_reached" // the account has used up its plan's events of the month
+	RateLimited      Code = "rate_limited"  // too many views from one address
 )
 
-var codes = [...]Code{InvalidToken, UnknownField, InvalidEventType, InvalidEventData, InvalidEventID, InvalidSessionID, InvalidTimestamp}
+var codes = [...]Code{InvalidToken, UnknownField, InvalidEventType, InvalidEventData, InvalidEventID, InvalidSessionID, InvalidTimestamp, LimitReached, RateLimited}
 
 // rejection is one element that was refused, as the answer tells it.
 type rejection struct {
@@ -26,20 +30,21 @@ type rejection struct {
 // refusal is a whole request that was refused, with the code of the answer.
 type refusal struct {
 	status int
-	code   string
+	code   problem.Code
 	detail string
 }
 
 // Codes of whole requests.
 const (
-	codeInvalidJSON      = "invalid_json"
-	codeInvalidParameter = "invalid_parameter"
-	codeValidation       = "validation_error"
-	codeNotFound         = "not_found"
-	codeMethod           = "method_not_allowed"
-	codeTooLarge         = "payload_too_large"
-	codeMediaType        = "unsupported_media_type"
-	codeUnavailable      = "unavailable"
-	codeInternal         = "internal"
-	codeRateLimited      = "rate_limited"
+	codeInvalidJSON      = problem.InvalidJSON
+	codeInvalidParameter = problem.InvalidParameter
+	codeValidation       = problem.ValidationError
+	codeNotFound         = problem.NotFound
+	codeMethod           = problem.MethodNotAllowed
+	codeTooLarge         = problem.PayloadTooLarge
+	codeMediaType        = problem.UnsupportedMediaType
+	codeUnavailable      = problem.Unavailable
+	codeInternal         = problem.Internal
+	codeRateLimited      = problem.RateLimited
+	codeLimitReached     = problem.LimitReached
 )

@@ -20,16 +20,18 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/deadline"
+	"lodestone/pkg/descriptor"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 )
 
-// Deps are what a collector works with. All but Beacon and Now are needed.
+// Deps are what a collector works with. All but Quotas, Beacon and Now are needed.
 type Deps struct {
 	Tokens     *token.Ring
 	Sink       Sink
 	Addresses  Hasher
 	Bots       Classifier
+	Quotas     Quotas           // nil: accounts may send any number of events
 	Beacon     *beacon.Script   // nil: not served
 	Now        func() time.Time // nil: time.Now
 	Log        *slog.Logger
@@ -43,10 +45,13 @@ type Collector struct {
 	addresses *clientaddr.Finder
 	honour    bool // privacy signals
 	metrics   *metrics
+	refusals  logBudget
 	arriving  arrivals
 	rooms     rooms
 	admission admission
-	limit     *addressLimit
+	limit     *addressLimit // of requests
+	views     *addressLimit // of views of a link
+	allViews  *addressLimit // of views of all landing pages
 	tokens    *Tokens
 	server    *fasthttp.Server
 	batches   [classes]sync.Pool // of *batch
@@ -94,6 +99,8 @@ func New(c Config, d Deps) (*Collector, error) {
 		arriving:  arrivals{most: c.MaxInFlight},
 		admission: admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
 		limit:     newAddressLimit(c.AddressLimit),
+		views:     newAddressLimit(c.ViewLimit),
+		allViews:  newAddressLimit(linksPerAddress * c.ViewLimit),
 		tokens:    NewTokens(d.Tokens),
 		metrics:   m,
 		failed:    make(chan error, 1),
@@ -128,6 +135,19 @@ func New(c Config, d Deps) (*Collector, error) {
 
 // Start listens. It returns when connections are accepted.
 func (c *Collector) Start(ctx context.Context) error {
+	connections := c.config.MaxConnections
+	if files, known := descriptor.Limit(); known {
+		most, err := c.config.connectionsWithin(files)
+		if err != nil {
+			return err
+		}
+		if most < connections {
+			c.deps.Log.Info("fewer connections are accepted than --collector-max-connections says: the process may not open as many files",
+				"connections", most, "setting", connections, "file_limit", files,
+				"remedy", "raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile), or lower --collector-max-connections")
+		}
+		connections = most
+	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.config.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return config.Invalid("--collector-listen", "is "+c.config.Listen+", which another process uses", "stop that process or give another address")
@@ -135,8 +155,9 @@ func (c *Collector) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)
 	}
-	c.listener, c.done = newListener(l, connLimits{c.config.MaxConnections, c.config.MaxConnsPerIP, c.config.slack(), c.turnedAway}), make(chan struct{})
+	c.listener, c.done = newListener(l, connLimits{connections, c.config.MaxConnsPerIP, c.config.slack(), c.turnedAway, c.exhausted()}), make(chan struct{})
 	c.open.Store(true)
+	c.deps.Log.Info("listening", "server", "collector", "address", l.Addr().String())
 	go func() {
 		defer close(c.done)
 		if err := c.server.Serve(c.listener); err != nil {
@@ -186,6 +207,20 @@ func (c *Collector) turnedAway(reason refusalReason) {
 		status = fasthttp.StatusTooManyRequests
 	}
 	c.metrics.answered(status)
+}
+
+// exhausted returns what counts and logs that no connection can be accepted. It belongs to one goroutine.
+func (c *Collector) exhausted() func(error) {
+	const logEach = 10 * time.Second
+	var logged time.Time
+	return func(err error) {
+		c.metrics.acceptFailures.Inc()
+		if now := time.Now(); now.Sub(logged) >= logEach {
+			logged = now
+			c.deps.Log.Error("cannot accept connections, trying again: they wait until a file descriptor is free", "error", err,
+				"remedy", "raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile), or lower --collector-max-connections")
+		}
+	}
 }
 
 // cutOff lets the handlers, which have been told to give up, send their answers, and then ends the

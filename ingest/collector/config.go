@@ -31,7 +31,8 @@ type Config struct {
 	MaxRequests     int           `name:"collector-max-requests" default:"4096" help:"Requests that are worked on at the same time; more are answered with 503 at once. Most of the time of a request is its wait for Kafka."`
 	MaxInFlight     int64         `name:"collector-max-in-flight-bytes" default:"67108864" help:"Bytes of the bodies that are worked on at the same time; more are answered with 503 at once. Large bodies that are still arriving may take as much again."`
 	AddressLimit    int           `name:"collector-address-requests-per-minute" default:"0" help:"Requests that one address may make in a minute before it is answered with 429; 0 sets no limit. Readers in one office share an address."`
-	TrustedProxies  []string      `name:"collector-trusted-proxies" placeholder:"CIDR,..." help:"Addresses or networks of proxies whose word about the client's address is believed."`
+	ViewLimit       int           `name:"collector-link-views-per-minute" default:"300" help:"Views of one link, sent to /v1/link-views or /v1/pixel.gif, that are accepted from one address in a minute, and ten times as many of all landing pages together; 0 sets no limit. Programs on the same machine have none."`
+	TrustedProxies  []string      `name:"collector-trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies whose word about the client's address is believed."`
 	ForwardedHeader string        `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`
 	PrivacySignals  string        `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"What a Sec-GPC or DNT header does: honour keeps the event without user agent and without the hash of the address, ignore does nothing."`
 }
@@ -74,6 +75,7 @@ func (c Config) Validate() error {
 		{"--collector-max-requests", c.MaxRequests, 1, 1 << 24},
 		{"--collector-max-in-flight-bytes", int(c.MaxInFlight), 4 << 20, 1 << 40},
 		{"--collector-address-requests-per-minute", c.AddressLimit, 0, 1 << 24},
+		{"--collector-link-views-per-minute", c.ViewLimit, 0, 1 << 24},
 	} {
 		if n.value < n.min || n.value > n.max {
 			bad(n.setting, "is out of range", fmt.Sprintf("give a number from %d to %d", n.min, n.max))
@@ -94,6 +96,20 @@ func (c Config) Validate() error {
 // slack is by how much a timeout of a connection may be longer than its setting.
 func (c Config) slack() time.Duration {
 	return min(c.ReadTimeout, c.WriteTimeout, c.IdleTimeout, 4*time.Second) / 8
+}
+
+// reservedFiles is how many files everything but the clients may have open: Kafka, Postgres, the spool, connections that
+// are being refused, and in a process with engines their files.
+const reservedFiles = 512
+
+// connectionsWithin returns how many connections can be accepted in a process that may open so many files: at most the setting.
+func (c Config) connectionsWithin(files uint64) (int, error) {
+	const fewest = 64
+	if files < reservedFiles+fewest {
+		return 0, config.Invalid("--collector-max-connections", fmt.Sprintf("cannot be kept: this process may open %d files", files),
+			fmt.Sprintf("raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile) to %d or more: %d and one for each connection", 4*reservedFiles, reservedFiles))
+	}
+	return int(min(uint64(c.MaxConnections), files-reservedFiles)), nil
 }
 
 func (c Config) proxies() ([]netip.Prefix, error) {

@@ -12,6 +12,7 @@ import (
 
 	"lodestone/ingest/collector"
 	"lodestone/pkg/event"
+	"lodestone/pkg/problem"
 	"lodestone/pkg/token"
 )
 
@@ -295,8 +296,9 @@ func TestRefusedBodies(t *testing.T) {
 			require.Equal(t, c.status, a.status, a.body)
 			require.Equal(t, c.code, a.Code)
 			require.Equal(t, c.status, a.Status)
-			require.Equal(t, http.StatusText(c.status), a.Title)
-			require.Equal(t, "about:blank", a.Type)
+			require.Equal(t, problem.Code(c.code).Title(), a.Title)
+			require.Equal(t, "/api/v1/problems/"+c.code, a.Type)
+			require.Equal(t, 200, s.do(t, http.MethodGet, a.Type, http.NoBody).status)
 			require.NotEmpty(t, a.Detail)
 			require.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
 			require.NotEmpty(t, a.header.Get("X-Request-Id"))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,6 +33,9 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 		c.serveBeacon(ctx)
 		return
 	default:
+		if explainProblem(ctx, path) {
+			return
+		}
 		refuseWith(ctx, refusal{fasthttp.StatusNotFound, codeNotFound, "There is nothing under this path; events go to POST " + eventsPath + "."})
 		return
 	}
@@ -63,6 +65,7 @@ func (c *Collector) finish(ctx *fasthttp.RequestCtx, p any) {
 	if c.base.Err() != nil {
 		ctx.SetConnectionClose()
 	}
+	c.logRefused(ctx)
 	c.metrics.answered(ctx.Response.StatusCode())
 	c.metrics.inFlight.Dec()
 }
@@ -103,8 +106,15 @@ func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door) {
 		return
 	}
 	s, v := c.sender(ctx)
+	if d.views {
+		v.from = c.limited(ctx)
+	}
 	if no, refused = b.read(c, d, body, &s, &v); refused {
 		c.countRejected(b)
+		if no.code == codeRateLimited {
+			c.metrics.refused[refusedViews].Inc()
+			setRetryAfter(ctx, b.wait)
+		}
 		refuseWithList(ctx, no, b.rejected)
 		return
 	}
@@ -135,13 +145,6 @@ func (c *Collector) logFailure(ctx *fasthttp.RequestCtx, b *batch, err error) {
 // it had arrived.
 func (c *Collector) write(b *batch) error {
 	begin := time.Now()
-	if ackEarly {
-		records := slices.Clone(b.records)
-		b.arena = nil // the records keep it
-
-		go func() { _ = c.deps.Sink.Write(c.base, records) }() // broken, as wanted
-		return nil
-	}
 	err := c.deps.Sink.Write(c.deadlines.At(b.arrived.Add(c.config.AckTimeout)), b.records)
 	c.metrics.ack.Observe(time.Since(begin).Seconds())
 	return err
@@ -206,5 +209,6 @@ func (c *Collector) refuse(ctx *fasthttp.RequestCtx, err error) {
 	default:
 		refuseWith(ctx, notHTTP)
 	}
+	c.logRefused(ctx)
 	c.metrics.answered(ctx.Response.StatusCode())
 }

@@ -51,13 +51,14 @@ var now = time.Date(2026, 3, 14, 15, 9, 26, 535_000_000, time.UTC)
 // provoke its errors, and a database of its own.
 type stack struct {
 	*collector.Collector
-	url     string
-	cluster *kfake.Cluster
-	ring    *token.Ring
-	log     *lockedBuffer
-	metrics *prometheus.Registry
-	claims  token.Claims
-	token   string
+	url      string
+	database *postgres.Pool
+	cluster  *kfake.Cluster
+	ring     *token.Ring
+	log      *lockedBuffer
+	metrics  *prometheus.Registry
+	claims   token.Claims
+	token    string
 }
 
 type option func(*collector.Config, *collector.Deps)
@@ -77,11 +78,12 @@ func newStack(t *testing.T, options ...option) *stack {
 	require.NoError(t, err)
 	run(t, p)
 
-	salts := newSalts(t, newDatabase(t), func() time.Time { return now })
+	s.ring, err = token.NewKeys(1).Ring()
+	require.NoError(t, err)
+	s.database = newDatabase(t)
+	salts := newSaltsUnder(t, s.ring, s.database, func() time.Time { return now })
 	runSalts(t, salts, now)
 	bots, err := bot.NewRules()
-	require.NoError(t, err)
-	s.ring, err = token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	s.claims = claims()
 	s.token = s.ring.Sign(s.claims)
@@ -161,9 +163,19 @@ func newDatabase(t *testing.T) *postgres.Pool {
 	return pool
 }
 
+// saltKeys are those of all collectors that share a database.
+var saltKeys = sync.OnceValues(token.NewKeys(1).Ring)
+
 func newSalts(t *testing.T, pool *postgres.Pool, clock func() time.Time) *collector.Salts {
 	t.Helper()
-	salts, err := collector.NewSalts(pool, clock, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	keys, err := saltKeys()
+	require.NoError(t, err)
+	return newSaltsUnder(t, keys, pool, clock)
+}
+
+func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *collector.Salts {
+	t.Helper()
+	salts, err := collector.NewSalts(pool, keys, clock, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	require.NoError(t, err)
 	return salts
 }

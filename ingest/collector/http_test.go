@@ -145,6 +145,34 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
+// A request that is refused can be found in the log by its id, with nothing that the sender sent.
+func TestRefusedRequestsAreLogged(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	require.Equal(t, 422, s.post(t, s.event("token", `"secret-token"`), "X-Request-Id", "hello-123").status)
+	require.Equal(t, 404, s.do(t, http.MethodGet, "/secret/path", http.NoBody, "X-Request-Id", "hello-124").status)
+	require.Equal(t, 202, s.post(t, s.event(), "X-Request-Id", "hello-125").status)
+	log := s.log.String()
+	require.Contains(t, log, `level=INFO msg="request refused" request_id=hello-123 path=/v1/events status=422 code=validation_error`)
+	require.Contains(t, log, "request_id=hello-124 path=unmatched status=404 code=not_found")
+	require.NotContains(t, log, "hello-125")
+	require.NotContains(t, log, "secret")
+}
+
+// A flood of refusals does not fill the disk.
+func TestRefusalsAreLoggedWithinABudget(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 20, collector.LoggedRefusals(1000, now))
+	require.Equal(t, 40, collector.LoggedRefusals(1000, now, now.Add(time.Second)))
+}
+
+func TestWarningsCarryTheRequestID(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(_ *collector.Config, d *collector.Deps) { d.Sink = failing{} })
+	require.Equal(t, 503, s.post(t, s.event(), "X-Request-Id", "hello-126").status)
+	require.Contains(t, s.log.String(), `msg="events not accepted" request_id=hello-126`)
+}
+
 // dial opens a connection and sends raw bytes on it.
 func (s *stack) dial(t testing.TB, raw string) (net.Conn, *bufio.Reader) {
 	t.Helper()

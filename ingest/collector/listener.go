@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"lodestone/pkg/descriptor"
 )
 
 // listener knows its open connections, for four things that the server does not do: ending those
@@ -17,6 +19,7 @@ import (
 type listener struct {
 	net.Listener
 	closeOnce sync.Once
+	closed    chan struct{}
 	mu        sync.Mutex
 	conns     map[*conn]struct{}
 	perIP     map[netip.Addr]int // only if there is a limit
@@ -25,16 +28,35 @@ type listener struct {
 }
 
 func newListener(l net.Listener, limits connLimits) *listener {
-	return &listener{Listener: l, conns: make(map[*conn]struct{}), perIP: make(map[netip.Addr]int), limits: limits}
+	return &listener{Listener: l, closed: make(chan struct{}), conns: make(map[*conn]struct{}), perIP: make(map[netip.Addr]int), limits: limits}
 }
 
-// Accept implements net.Listener.
+// How long Accept waits before it tries again when no file descriptor is free.
+const (
+	firstAcceptRetry = 5 * time.Millisecond
+	lastAcceptRetry  = 500 * time.Millisecond
+)
+
+// Accept implements net.Listener. Without a free file descriptor it waits and tries again: the server takes
+// any error for the end of the listener. A connection that its client aborted is passed over by package net.
 func (l *listener) Accept() (net.Conn, error) {
+	retry := firstAcceptRetry
 	for {
 		inner, err := l.Listener.Accept()
+		if descriptor.IsExhausted(err) {
+			l.limits.exhausted(err)
+			select {
+			case <-time.After(retry):
+			case <-l.closed:
+				return nil, net.ErrClosed
+			}
+			retry = min(2*retry, lastAcceptRetry)
+			continue
+		}
 		if err != nil {
 			return nil, err // the server compares it
 		}
+		retry = firstAcceptRetry
 		c := &conn{Conn: inner, listener: l}
 		if reason, ok := l.add(c); !ok {
 			l.turnAway(inner, reason, l.limits)
@@ -81,7 +103,10 @@ func (l *listener) remove(c *conn) {
 
 // Close implements net.Listener. Only the first of several calls has an effect.
 func (l *listener) Close() (err error) {
-	l.closeOnce.Do(func() { err = l.Listener.Close() })
+	l.closeOnce.Do(func() {
+		close(l.closed)
+		err = l.Listener.Close()
+	})
 	return err
 }
 

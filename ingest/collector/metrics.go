@@ -9,7 +9,7 @@ import (
 )
 
 // statuses are the answers that the collector gives.
-var statuses = [...]int{200, 202, 204, 304, 400, 404, 405, 408, 413, 415, 422, 429, 431, 500, 503}
+var statuses = [...]int{200, 202, 204, 304, 400, 403, 404, 405, 408, 413, 415, 422, 429, 431, 500, 503}
 
 type metrics struct {
 	requests [len(statuses)]prometheus.Counter
@@ -20,6 +20,8 @@ type metrics struct {
 	unhashed prometheus.Counter
 	ack      prometheus.Histogram
 	refused  [refusalReasons]prometheus.Counter
+
+	acceptFailures prometheus.Counter
 }
 
 // refusalReason is why a request or a connection was turned away for the load alone.
@@ -31,10 +33,11 @@ const (
 	refusedAddress
 	refusedConnections
 	refusedAddressConnections
+	refusedViews
 	refusalReasons
 )
 
-var refusalNames = [refusalReasons]string{"requests", "bytes", "address", "connections", "address_connections"}
+var refusalNames = [refusalReasons]string{"requests", "bytes", "address", "connections", "address_connections", "views"}
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -71,6 +74,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Help:    "Time until the events of a request were durable, or the wait was given up.",
 			Buckets: prometheus.ExponentialBucketsRange(0.0005, 8, 15),
 		}),
+		acceptFailures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lodestone_collector_accept_failures_total",
+			Help: "Times that no connection could be accepted because no file descriptor was free. Clients waited meanwhile.",
+		}),
 		rejected: make(map[Code]prometheus.Counter, len(codes)),
 	}
 	for i, status := range statuses {
@@ -83,7 +90,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		m.refused[reason] = refused.WithLabelValues(name)
 	}
 	err := errors.Join(r.Register(refused), r.Register(requests), r.Register(rejected), r.Register(m.inFlight), r.Register(m.accepted),
-		r.Register(m.bots), r.Register(m.unhashed), r.Register(m.ack))
+		r.Register(m.bots), r.Register(m.unhashed), r.Register(m.ack), r.Register(m.acceptFailures))
 	if err != nil {
 		return nil, fmt.Errorf("register collector metrics: %w", err)
 	}

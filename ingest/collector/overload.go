@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
 )
 
@@ -23,10 +24,10 @@ func (c *Collector) admit(ctx *fasthttp.RequestCtx, path string, bytes int) (tic
 		return ticket{}, false
 	}
 	if c.limit.each > 0 && !ctx.IsOptions() {
-		if wait, ok := c.limit.take(clientOf(ctx, c.addresses), time.Now()); !ok {
+		if wait, ok := c.limit.take(clientOf(ctx, c.addresses), uuid.Nil, time.Now()); !ok {
 			t.leave()
 			c.metrics.refused[refusedAddress].Inc()
-			ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.Itoa(int(wait/time.Second)+1))
+			setRetryAfter(ctx, wait)
 			refuseWith(ctx, refusal{fasthttp.StatusTooManyRequests, codeRateLimited, "There were too many requests from this address; nothing of this one was accepted."})
 			return ticket{}, false
 		}
@@ -44,4 +45,9 @@ func (c *Collector) overloaded(ctx *fasthttp.RequestCtx, reason refusalReason, p
 	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, retryAfter)
 	refuseWith(ctx, refusal{fasthttp.StatusServiceUnavailable, codeUnavailable,
 		"There are too many requests at the moment (--collector-max-requests, --collector-max-in-flight-bytes). Nothing was accepted: send all of it again."})
+}
+
+// setRetryAfter says after how long to send again, in whole seconds.
+func setRetryAfter(ctx *fasthttp.RequestCtx, wait time.Duration) {
+	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.Itoa(int(wait/time.Second)+1))
 }

@@ -1,6 +1,9 @@
 package collector
 
 import (
+	"net/netip"
+	"time"
+
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
 
@@ -14,8 +17,9 @@ var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\
 
 // servePixel records what an image that was loaded means: a page view of an access link, or a view
 // of a landing page. The body is the image whatever happens, so that no page shows a broken one:
-// 200 when it is recorded, and also when the token is wrong, about which no browser can do
-// anything; 503 when it could not be made durable in time.
+// 200 when it is recorded, and also when the token is wrong or the account has used up its events of
+// the month, about which no browser can do anything; 429 when one address has sent too many; 503 when it
+// could not be made durable in time.
 func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 	const allowed = "GET, HEAD"
 	if !ctx.IsGet() && !ctx.IsHead() {
@@ -29,10 +33,21 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		showPixel(ctx, fasthttp.StatusOK)
 		return
 	}
+	if wait, ok := c.takePixel(c.limited(ctx), claims); !ok {
+		c.metrics.refused[refusedViews].Inc()
+		setRetryAfter(ctx, wait)
+		showPixel(ctx, fasthttp.StatusTooManyRequests)
+		return
+	}
 	b := c.begin(0)
 	defer c.end(b)
 	b.arrived = ctx.Time()
 	s, v := c.sender(ctx)
+	if claims.AccessLinkID != uuid.Nil && c.exceeded(claims.AccountID, s.receivedAt) != "" {
+		c.metrics.rejected[LimitReached].Inc()
+		showPixel(ctx, fasthttp.StatusOK)
+		return
+	}
 	b.addPixel(c, claims, &s, &v, ctx.Request.Header.Referer())
 	c.leaveSpace(b)
 	if err := c.write(b); err != nil {
@@ -42,6 +57,16 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 	}
 	c.countAccepted(b)
 	showPixel(ctx, fasthttp.StatusOK)
+}
+
+// takePixel counts an image. Those of access links have no limit on all links together: the program that fetches the pictures of
+// many people's mails has one address, and these tokens are not public.
+func (c *Collector) takePixel(from netip.Addr, claims *token.Claims) (wait time.Duration, ok bool) {
+	if claims.AccessLinkID != uuid.Nil {
+		return c.views.take(from, claims.AccessLinkID, time.Now())
+	}
+	wait, f := c.takeView(from, claims.GenericLinkID, time.Now())
+	return wait, f.code == ""
 }
 
 // addPixel makes the one record of an image. page is the address of the page that shows it.

@@ -3,7 +3,6 @@ package collector
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -13,10 +12,11 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
-	"lukechampine.com/blake3/guts"
+	"lukechampine.com/blake3"
 
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/token"
 )
 
 const (
@@ -25,8 +25,13 @@ const (
 )
 
 // Salts keeps the secret of each day with which addresses are hashed. All collectors share them
-// through Postgres; each is random, and destroyed 48 h after its day began, so that nobody can go
-// back from a hash to an address afterwards, nor compare a visitor over days.
+// through Postgres; each is random, and destroyed 48 h after its day began, so that no one can go
+// back from a hash to an address afterwards, nor compare a visitor over days. In Postgres they are
+// encrypted under the token keys, since dumps of it are kept for longer.
+//
+// A salt that this collector cannot decrypt is never replaced: others may be using it. Events of its day are kept
+// without the hash here, unless the salt is in memory already. It passes within 48 h, or when the token key that is
+// missing is given.
 //
 // It is a service.Service: Start returns when there is a salt for today, or after a few seconds without: a
 // collector that is started again while Postgres is away keeps events without the hash until it is
@@ -34,10 +39,12 @@ const (
 type Salts struct {
 	*service.Loop
 	pool *postgres.Pool
+	keys *token.Ring
 	now  func() time.Time
 	log  *slog.Logger
 	set  atomic.Pointer[saltSet]
 	age  prometheus.Gauge
+	shut map[string]bool // days whose salt could not be decrypted, as the log has it; of Refresh
 }
 
 // saltSet is the salts of some days. It is never changed, only replaced.
@@ -48,24 +55,17 @@ type saltSet struct {
 type salt struct {
 	day    time.Time // its UTC midnight
 	secret [saltBytes]byte
-	key    [saltBytes / 4]uint32 // the secret, as BLAKE3 has it
 }
 
 func newSalt(day time.Time, secret []byte) *salt {
-	s := &salt{day: day, secret: [saltBytes]byte(secret)}
-	for i := range s.key {
-		s.key[i] = binary.LittleEndian.Uint32(secret[4*i:])
-	}
-	return s
+	return &salt{day: day, secret: [saltBytes]byte(secret)}
 }
 
-// hash is keyed BLAKE3 of a message that fits one block: its compression alone, without the library's hasher and its three
-// kilobytes (BenchmarkHash: 175 ns instead of 200).
+// hash is keyed BLAKE3 of a message.
 func (s *salt) hash(message *[32]byte) (out [16]byte) {
-	root := guts.CompressChunk(message[:], &s.key, 0, guts.FlagKeyedHash)
-	root.Flags |= guts.FlagRoot
-	sum := guts.WordsToBytes(guts.CompressNode(root))
-	copy(out[:], sum[:])
+	h := blake3.New(len(out), s.secret[:])
+	_, _ = h.Write(message[:]) // never fails
+	h.Sum(out[:0])
 	return out
 }
 
@@ -78,9 +78,9 @@ func (s *saltSet) of(day time.Time) *salt {
 	return nil
 }
 
-// NewSalts returns the salts kept in a migrated database. now is time.Now but in tests.
-func NewSalts(pool *postgres.Pool, now func() time.Time, log *slog.Logger, r prometheus.Registerer) (*Salts, error) {
-	s := &Salts{pool: pool, now: now, log: log, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
+// NewSalts returns the salts kept in a migrated database, encrypted under the keys. now is time.Now but in tests.
+func NewSalts(pool *postgres.Pool, keys *token.Ring, now func() time.Time, log *slog.Logger, r prometheus.Registerer) (*Salts, error) {
+	s := &Salts{pool: pool, keys: keys, now: now, log: log, shut: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
 		Name: "lodestone_collector_salt_horizon_days",
 		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
 	})}
@@ -212,7 +212,7 @@ func (s *Salts) forget(before time.Time) {
 // one, since the table is emptied when Postgres crashes, else a new one. Of several collectors
 // that do so at once, the first one's counts.
 func (s *Salts) offer(ctx context.Context, today time.Time) error {
-	const insert = `INSERT INTO ip_salts (day, salt) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+	const insert = `INSERT INTO ip_salts (day, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 	set := s.set.Load()
 	for _, d := range []time.Time{today.Add(-day), today, today.Add(day)} {
 		secret := make([]byte, saltBytes)
@@ -224,7 +224,11 @@ func (s *Salts) offer(ctx context.Context, today time.Time) error {
 		default:
 			_, _ = rand.Read(secret) // never fails: crypto/rand ends the process instead
 		}
-		if _, err := s.pool.Unscoped().Exec(ctx, insert, d, secret); err != nil {
+		sealed, err := s.keys.Seal(saltPurpose, secret, saltContext(d))
+		if err != nil {
+			return fmt.Errorf("offer salt: %w", err)
+		}
+		if _, err := s.pool.Unscoped().Exec(ctx, insert, d, sealed); err != nil {
 			return fmt.Errorf("offer salt: %w", err)
 		}
 	}
@@ -233,7 +237,7 @@ func (s *Salts) offer(ctx context.Context, today time.Time) error {
 
 // fetch takes over what the table has.
 func (s *Salts) fetch(ctx context.Context, today time.Time) error {
-	const query = `SELECT day, salt FROM ip_salts WHERE day BETWEEN $1 AND $2 ORDER BY day`
+	const query = `SELECT day, sealed FROM ip_salts WHERE day BETWEEN $1 AND $2 ORDER BY day`
 	rows, err := s.pool.Unscoped().Query(ctx, query, today.Add(-day), today.Add(day))
 	if err != nil {
 		return fmt.Errorf("read salts: %w", err)
@@ -243,12 +247,21 @@ func (s *Salts) fetch(ctx context.Context, today time.Time) error {
 	for rows.Next() {
 		var (
 			date   time.Time
-			secret []byte
+			sealed []byte
 		)
-		if err := rows.Scan(&date, &secret); err != nil {
+		if err := rows.Scan(&date, &sealed); err != nil {
 			return fmt.Errorf("read salts: %w", err)
 		}
 		known := old.of(date)
+		secret, err := s.keys.Open(saltPurpose, sealed, saltContext(date))
+		if err != nil {
+			s.reportShut(date, known != nil)
+			if known != nil {
+				fresh.salts = append(fresh.salts, known)
+			}
+			continue
+		}
+		delete(s.shut, date.Format(time.DateOnly))
 		if known == nil || known.secret != [saltBytes]byte(secret) {
 			if known != nil {
 				s.log.Warn("the salt of a day was replaced by another collector's: hashes of that day fall into two groups", "day", date.Format(time.DateOnly))
@@ -263,3 +276,24 @@ func (s *Salts) fetch(ctx context.Context, today time.Time) error {
 	s.set.Store(fresh)
 	return nil
 }
+
+// reportShut logs once that the salt of a day cannot be decrypted.
+func (s *Salts) reportShut(day time.Time, inMemory bool) {
+	date := day.Format(time.DateOnly)
+	if s.shut[date] {
+		return
+	}
+	s.shut[date] = true
+	effect := "events of that day are kept without the hash of the address"
+	if inMemory {
+		effect = "this collector goes on with the salt in its memory"
+	}
+	s.log.Error("a salt of the address hash cannot be decrypted with the token keys", "day", date, "effect", effect,
+		"remedy", "give this collector every token key that other collectors have (--token-keys); keep an old key for two days after it signs no more")
+}
+
+// saltPurpose tells the key of salts from other keys that are derived from the token keys.
+const saltPurpose = "salts of the address hash"
+
+// saltContext binds an encrypted salt to its day.
+func saltContext(day time.Time) []byte { return []byte(day.Format(time.DateOnly)) }

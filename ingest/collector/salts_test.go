@@ -192,7 +192,9 @@ func TestSaltsStartWithoutPostgres(t *testing.T) {
 	require.NoError(t, err)
 	defer pool.Close()
 	var log lockedBuffer
-	s, err := collector.NewSalts(pool, time.Now, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+	keys, err := saltKeys()
+	require.NoError(t, err)
+	s, err := collector.NewSalts(pool, keys, time.Now, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
 	require.NoError(t, err)
 	run(t, s)
 	_, ok := s.Hash(oneID, anna, time.Now())

@@ -37,4 +37,11 @@ type Classifier interface {
 	Classify(r bot.Request) string
 }
 
+// Quotas knows which accounts have used up their plan's events of the month. *quota.Exceeded is the one in use.
+type Quotas interface {
+	// Exceeded returns the message for senders of an account whose events are refused at that time, or "". It is called
+	// from many goroutines and must not block.
+	Exceeded(account uuid.UUID, at time.Time) string
+}
+
 var errNoDeps = errors.New("make collector: tokens, sink, addresses, bots, log and registerer are all needed")

@@ -12,10 +12,11 @@ import (
 
 // connLimits bounds the open connections.
 type connLimits struct {
-	total   int
-	perIP   int           // 0: no limit
-	slack   time.Duration // by how much a timeout of a connection may be longer
-	refused func(refusalReason)
+	total     int
+	perIP     int           // 0: no limit
+	slack     time.Duration // by how much a timeout of a connection may be longer
+	refused   func(refusalReason)
+	exhausted func(error) // called when no connection can be accepted, since no file descriptor is free
 }
 
 // maxTurnedAway bounds the connections that are being told why they are not served; more are closed

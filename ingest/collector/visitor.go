@@ -10,7 +10,8 @@ import (
 // visitor is the client's address while a request is worked on. It goes nowhere else.
 type visitor struct {
 	addr netip.Addr
-	keep bool // make a hash of it
+	keep bool       // make a hash of it
+	from netip.Addr // whoever sends, also where no hash is made: for limits
 }
 
 // hashes remembers the hashes of a request, one for each account that its events belong to: a server sends those of

@@ -13,19 +13,24 @@ const aheadOffsets = 1 << 18
 // come later. ok is false if the worker is to end.
 func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 	b := w.block
-	if b.first > w.doubt || disableRuleR || len(b.rows()) == 0 {
+	if b.first > w.doubt || len(b.rows()) == 0 {
 		return false, true
 	}
-	if !w.ahead.covers(b.first, b.last) {
-		ok := w.retry(ctx, "look which rows are stored", func() (err error) {
-			limited, cancel := context.WithTimeout(ctx, w.cfg.InsertTimeout)
-			defer cancel()
+	limit := w.cfg.InsertTimeout
+	ok = w.retry(ctx, "look which rows are stored", func() (err error) {
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		limit = min(2*limit, maxLook) // as in dropOld
+		if !w.ahead.covers(b.first, b.last) {
 			w.ahead, err = w.store.stored(limited, b.first, max(b.last, min(w.doubt, b.first+aheadOffsets-1)))
-			return err
-		})
-		if !ok {
-			return false, false
+			if err != nil {
+				return err
+			}
 		}
+		return w.compare(limited, w.ahead)
+	})
+	if !ok {
+		return false, false
 	}
 	left := b.spooled[:0]
 	for _, s := range b.spooled {

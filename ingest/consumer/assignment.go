@@ -2,15 +2,18 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/config"
 )
 
 // assign starts a worker for each partition that was assigned, and returns where fetching begins:
 // before the committed offset, so that the worker can fill its window of repeats from the log.
-// Partitions whose commit lies outside the log are left out and stand still.
+// Partitions that are not to be stored are left out and stand still.
 func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[string]map[int32]kgo.Offset) (
 	map[string]map[int32]kgo.Offset, error,
 ) {
@@ -20,13 +23,25 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 		for number := range partitions {
 			numbers = append(numbers, number)
 		}
-		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers)
+		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.logbook.Starts)
 		if err != nil {
 			c.log.Warn("cannot take over partitions, will try again", "topic", topic, "error", err)
 			return nil, fmt.Errorf("take over partitions of %s: %w", topic, err)
 		}
-		for _, lost := range out {
-			c.refuse(assignment{lost.topic, lost.partition}, lost)
+		// Only now, as a member of the group: see logbook.HandOver. Positions of a topic that was recreated since are of
+		// its new id.
+		for _, p := range positions {
+			if err := c.logbook.Claim(ctx, p.topicID, topic, c.cfg.Group); err != nil {
+				c.log.Warn("cannot take over partitions, will try again", "topic", topic, "error", err)
+				if config.IsInvalid(err) {
+					c.leave(err)
+				}
+				return nil, fmt.Errorf("take over partitions of %s: %w", topic, err)
+			}
+			break // all have the same topic id
+		}
+		for number, why := range out {
+			c.refuse(assignment{topic, number}, why)
 		}
 		from[topic] = make(map[int32]kgo.Offset, len(positions))
 		for number, p := range positions {
@@ -55,7 +70,7 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 		log:     log,
 		metrics: c.metrics,
 		store: &store{
-			connection: connection{options: c.clickhouse, log: log},
+			connection: connection{options: c.clickhouse, log: log, away: c.away},
 			table:      s.table, link: s.link, topicID: p.topicID, partition: a.partition,
 		},
 		buffer: c.buffer,
@@ -74,23 +89,27 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 			started: p.next,
 			read:    p.fetch,
 			intent:  p.intent,
+			certain: p.certain,
 
 			yielding: make(chan struct{}, 1),
 		},
-		next: p.next,
+		next:    p.next,
+		epoch:   p.epoch,
+		logbook: c.logbook,
 
 		stopping: make(chan struct{}),
 		cancel:   cancel,
 		done:     make(chan struct{}),
 	}
 	w.filler.blocked = &w.blocked
+	w.filler.halt, w.halt = w.halted(c), w.halted(c)
 	w.progress.Store(p.next)
 	c.mu.Lock()
 	c.workers[a] = w
 	delete(c.refused, a)
 	c.mu.Unlock()
 	log.Info("took over partition", "next", p.next, "announced", p.intent, "reading_from", p.fetch)
-	go w.run(ctx, p.intent)
+	go w.run(ctx, p)
 }
 
 // release stops the workers of the partitions and returns when they have ended. With grace they
@@ -143,18 +162,41 @@ func (c *Consumer) releaseAll() {
 func (c *Consumer) refuse(a assignment, why error) {
 	c.mu.Lock()
 	_, known := c.refused[a]
-	c.refused[a] = struct{}{}
+	c.refused[a] = why
 	c.mu.Unlock()
 	if !known {
-		c.log.Error("partition stands still", "topic", a.topic, "partition", a.partition, "error", why)
+		c.log.Error("partition stands still", "topic", a.topic, "partition", a.partition, "reason", haltReason(why), "error", why)
 	}
+}
+
+// Check returns nil while this consumer is a member of its group and none of its partitions stands still. It is for
+// readiness, and safe for concurrent use.
+func (c *Consumer) Check(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.joined {
+		return errors.New("not a member of the consumer group: see the log")
+	}
+	var errs []error
+	for a, why := range c.refused {
+		errs = append(errs, fmt.Errorf("%s partition %d stands still: %w", a.topic, a.partition, why))
+	}
+	for a, w := range c.workers {
+		if w.blocked.Load() {
+			errs = append(errs, fmt.Errorf("ClickHouse refuses what is asked for %s partition %d: see the log", a.topic, a.partition))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // status says what the consumer works on.
 func (c *Consumer) status() status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := status{partitions: len(c.workers), blocked: len(c.refused)}
+	s := status{partitions: len(c.workers), blocked: len(c.refused), halted: map[string]int{}, joined: c.joined}
+	for _, why := range c.refused {
+		s.halted[haltReason(why)]++
+	}
 	for a, w := range c.workers {
 		if w.blocked.Load() {
 			s.blocked++

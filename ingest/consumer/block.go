@@ -13,6 +13,8 @@ import (
 type block struct {
 	first int64 // first offset that it covers
 	last  int64 // last one
+	start int64 // offset of the first record; after first if the log has a hole there
+	epoch int32 // of the leader that wrote the last record, or noEpoch
 	bytes int   // of the records it covers
 	count int   // of the records it covers
 
@@ -33,7 +35,8 @@ type block struct {
 // spooled is a record that may repeat an event from before the window of repeats.
 type spooled struct {
 	decoded
-	offset int64
+	offset  int64
+	expired bool // did not wait in a spool, but the log no longer holds all of the window before it
 }
 
 // giveTurn lets another block grow.
@@ -46,7 +49,7 @@ func (b *block) giveTurn(turns chan<- *turn) {
 
 // reset makes a block that was released an empty one that begins at the offset.
 func (b *block) reset(first int64) {
-	*b = block{first: first, last: first - 1, oldest: math.MaxInt64, spooled: b.spooled[:0], tables: b.tables}
+	*b = block{first: first, last: first - 1, epoch: noEpoch, oldest: math.MaxInt64, spooled: b.spooled[:0], tables: b.tables}
 }
 
 func (b *block) empty() bool { return b.count == 0 }
@@ -86,14 +89,14 @@ func (b *block) reserve(rows int) {
 }
 
 // add makes the record that was decoded last a row.
-func (b *block) add(from decoder, at origin, d decoded) {
+func (b *block) add(from decoder, at origin, d decoded, expired bool) {
 	if b.table == nil {
 		b.table = b.tables.take()
 	}
 	from.add(b.table, at)
 	b.oldest = min(b.oldest, d.receivedAt)
-	if d.spooled {
-		b.spooled = append(b.spooled, spooled{d, at.offset})
+	if d.spooled || expired {
+		b.spooled = append(b.spooled, spooled{d, at.offset, expired && !d.spooled})
 	}
 }
 

@@ -36,14 +36,14 @@ const largeCompressed = 2
 type turn struct{ connection }
 
 // newTurns returns all turns there are.
-func newTurns(options ch.Options, log *slog.Logger) chan *turn {
+func newTurns(options ch.Options, log *slog.Logger, a *away) chan *turn {
 	n := largeBlocks
 	if options.Compression != ch.CompressionDisabled {
 		n = largeCompressed
 	}
 	turns := make(chan *turn, n)
 	for range n {
-		turns <- &turn{connection{options: options, log: log}}
+		turns <- &turn{connection{options: options, log: log, away: a}}
 	}
 	return turns
 }

@@ -10,7 +10,7 @@ import (
 // Config is the setting of the consumer.
 type Config struct {
 	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
-	BlockRows        int           `name:"consumer-block-rows" default:"100000" help:"Rows of one insert into ClickHouse at the most."`
+	BlockRows        int           `name:"consumer-block-rows" default:"100000" help:"Rows of one insert into ClickHouse at the most. An insert also ends after 100,000 offsets of its partition."`
 	BlockBytes       int           `name:"consumer-block-bytes" default:"33554432" help:"Bytes of the records of one insert at the most."`
 	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Time that a record waits for its block to fill, at the most."`
 	BufferBytes      int           `name:"consumer-buffer-bytes" default:"100663296" help:"Bytes of memory for records that are not stored yet, over all partitions of this consumer, roughly. When it runs short, blocks get smaller and fetching pauses."`

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // connection is one to ClickHouse, which is made when it is needed. After any error it connects anew, since
@@ -16,6 +19,7 @@ import (
 type connection struct {
 	options ch.Options
 	log     *slog.Logger
+	away    *away // nil: no one asks
 
 	conn   *ch.Client
 	server time.Time // what the server's clock showed when it was asked last; zero: ask
@@ -26,15 +30,53 @@ func (c *connection) do(ctx context.Context, q ch.Query) error {
 	if c.conn == nil || c.conn.IsClosed() {
 		conn, err := ch.Dial(ctx, c.options)
 		if err != nil {
+			c.away.note(ctx, err)
 			return fmt.Errorf("connect to ClickHouse: %w", err)
 		}
 		c.conn = conn
 	}
 	if err := c.conn.Do(ctx, q); err != nil {
 		c.close()
+		c.away.note(ctx, err)
 		return err
 	}
+	c.away.answered()
 	return nil
+}
+
+// away knows since when ClickHouse does not answer, and whether it refused anything. It is safe for concurrent use; a nil
+// one knows nothing.
+type away struct {
+	since   atomic.Pointer[time.Time]
+	refuses atomic.Bool
+}
+
+// refused reports whether anything was refused since it was called before.
+func (a *away) refused() bool { return a.refuses.Swap(false) }
+
+// note takes an error of a statement or a login into account.
+func (a *away) note(ctx context.Context, err error) {
+	if a == nil {
+		return
+	}
+	if _, answered := clickhouse.IsException(err); answered {
+		a.refuses.Store(true)
+	} else if ctx.Err() == nil {
+		now := time.Now()
+		a.since.CompareAndSwap(nil, &now)
+	}
+}
+
+func (a *away) answered() {
+	if a != nil {
+		a.since.Store(nil)
+	}
+}
+
+// longer reports whether nothing was answered for so long, since the first failure.
+func (a *away) longer(than time.Duration) bool {
+	since := a.since.Load()
+	return since != nil && time.Since(*since) > than
 }
 
 func (c *connection) close() {

@@ -6,14 +6,18 @@
 package consumer
 
 import (
+	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"lodestone/ingest/logbook"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 )
 
@@ -23,6 +27,7 @@ type Consumer struct {
 	cfg        Config
 	kafka      kafka.Config
 	clickhouse ch.Options
+	logbook    *logbook.Book
 	log        *slog.Logger
 	metrics    *metrics
 	streams    map[string]stream
@@ -30,10 +35,16 @@ type Consumer struct {
 	pool       recordPool
 	turns      chan *turn // those that no block has
 
+	away       *away
+	leaveAfter time.Duration // without an answer of ClickHouse
+
+	leave context.CancelCauseFunc // ends the present membership, with the reason
+
 	mu      sync.Mutex
 	workers map[assignment]*worker
 	ends    map[assignment]int64 // the log's end, as last seen
-	refused map[assignment]struct{}
+	refused map[assignment]error // partitions that stand still, and why
+	joined  bool                 // a member of the group
 }
 
 type assignment struct {
@@ -41,24 +52,28 @@ type assignment struct {
 	partition int32
 }
 
-// New returns a consumer of events and link views. It connects when it is started.
-func New(c Config, k kafka.Config, s clickhouse.Config, log *slog.Logger, r prometheus.Registerer) (*Consumer, error) {
+// New returns a consumer of events and link views. It connects when it is started. The pool is for what is on record
+// about the topics' logs.
+func New(c Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) (*Consumer, error) {
 	options, err := s.BlockOptions()
 	if err != nil {
 		return nil, err
 	}
 	consumer := &Consumer{
-		cfg: c, kafka: k, clickhouse: options, log: log,
+		cfg: c, kafka: k, clickhouse: options, logbook: logbook.New(pool), log: log,
 		streams: map[string]stream{},
 		buffer:  &buffer{most: int64(c.BufferBytes)},
-		turns:   newTurns(options, log),
+		away:    &away{},
 		workers: map[assignment]*worker{},
 		ends:    map[assignment]int64{},
-		refused: map[assignment]struct{}{},
+		refused: map[assignment]error{},
+
+		leaveAfter: leaveAfter,
 	}
 	for _, s := range []stream{eventStream(), linkViewStream()} {
 		consumer.streams[s.topic] = s
 	}
+	consumer.turns = newTurns(options, log, consumer.away)
 	consumer.metrics = newMetrics(r, consumer.status)
 	consumer.Loop = service.NewLoop("consumer", consumer.run)
 	return consumer, nil

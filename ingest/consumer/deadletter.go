@@ -20,17 +20,13 @@ type deadLetter struct {
 
 // Reasons of dead letters.
 const (
-	reasonMalformed = "malformed"           // the bytes are no record
-	reasonVersion   = "unsupported_version" // written by a later release
-	reasonInvalid   = "invalid"             // a record, but no event
+	reasonMalformed = "malformed" // the bytes are no record
+	reasonInvalid   = "invalid"   // a record, but no event
 )
 
 func newDeadLetter(r *kgo.Record, err error) deadLetter {
 	reason := reasonMalformed
-	switch {
-	case errors.Is(err, event.ErrVersion):
-		reason = reasonVersion
-	case errors.Is(err, event.ErrInvalid):
+	if errors.Is(err, event.ErrInvalid) {
 		reason = reasonInvalid
 	}
 	return deadLetter{record: r, reason: reason, err: err}

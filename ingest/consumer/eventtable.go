@@ -131,6 +131,13 @@ func (t *eventTable) addRow(from table, row int) {
 
 func (t *eventTable) offsets() []int64 { return t.place.offset }
 
+func (t *eventTable) event(row int) decoded {
+	return decoded{
+		identity: identity{link: t.accessLinkID.Row(row), event: t.eventID.Row(row)},
+		account:  t.accountID.Row(row), createdAt: int64(t.createdAt.Data[row]),
+	}
+}
+
 func (t *eventTable) input(before time.Time) proto.Input {
 	t.place.bound(before)
 	return t.columns

@@ -12,23 +12,36 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/kafka"
 	"lodestone/pkg/service"
 )
 
 // recover finds out how far earlier assignments may have got: it ends inserts that still run, then
 // reads the last stored offset. Up to there, and within the announced block, every insert is
 // preceded by a look at what is stored (insert). It reports whether the worker may go on.
-func (w *worker) recover(ctx context.Context, intent int64) bool {
+func (w *worker) recover(ctx context.Context, p position) bool {
+	if p.expired != nil && !w.giveUpExpired(ctx, p.expired) {
+		return false
+	}
 	return w.retry(ctx, "find out what is stored", func() error {
 		if err := w.store.kill(ctx); err != nil {
 			return err
 		}
-		last, err := w.store.last(ctx, w.next)
+		last, err := w.store.last(ctx, p.fetch)
 		if err != nil {
 			return err
 		}
-		w.doubt = max(last, intent)
-		return nil
+		// Only now: what is stored was in the log before.
+		ranges, err := kafka.Ranges(ctx, w.cl, w.stream.topic)
+		if err != nil {
+			return err
+		}
+		if end := ranges[w.at.partition].To; last >= end {
+			return &differsError{last, end}
+		}
+		w.doubt = max(last, w.next-1, p.intent)
+		w.filler.done, err = w.store.newest(ctx, max(p.fetch, w.next-comparedOffsets), w.next-1)
+		return err
 	})
 }
 
@@ -40,7 +53,7 @@ func (w *worker) recover(ctx context.Context, intent int64) bool {
 // only the race with an insert that is still on its way; what counts are the stored offsets.
 func (w *worker) insert(ctx context.Context) bool {
 	b := w.block
-	doubtful := b.first <= w.doubt && !disableRuleR
+	doubtful := b.first <= w.doubt
 	round := 0
 	tries := w.backoff()
 	by := &w.store.connection
@@ -68,7 +81,7 @@ func (w *worker) insert(ctx context.Context) bool {
 			doubtful = true // inserted while in doubt: count
 			continue
 		}
-		doubtful = !disableRuleR
+		doubtful = true
 		w.metrics.retries.Inc()
 		if clickhouse.IsRefusal(err) {
 			// It waits for an operator, so others are to have the turn, also that of the block behind it. A worker
@@ -119,6 +132,9 @@ func (w *worker) attempt(ctx context.Context, by *connection, doubtful bool, rou
 		b.tables.give(missing)
 		missing = b.missing(stored)
 	}
+	if err := w.compare(ctx, stored); err != nil {
+		return false, err
+	}
 	left := len(missing.offsets())
 	if found := all - left; found > 0 && *round == 0 {
 		*round = 1 // another set of rows, so another token
@@ -154,7 +170,7 @@ func (w *worker) commit(ctx context.Context, next, intent int64) bool {
 				// topic was made anew, commits nothing.
 				return ctx.Err()
 			}),
-			map[string]map[int32]kgo.EpochOffset{w.stream.topic: {w.at.partition: {Epoch: -1, Offset: next}}},
+			map[string]map[int32]kgo.EpochOffset{w.stream.topic: {w.at.partition: {Epoch: w.epoch, Offset: next}}},
 			func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 				result = commitError(resp, err)
 			},
@@ -212,8 +228,13 @@ func (w *worker) backoff() *backoff.ExponentialBackOff {
 }
 
 // wait logs the error and pauses. What ClickHouse itself refuses would be refused again: that
-// stands still loudly, and goes on by itself once somebody mended the cause.
+// stands still loudly, and goes on by itself once somebody mended the cause. If the log is not the one that was stored,
+// the worker ends.
 func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, what string, err error) bool {
+	if differs, ok := errors.AsType[*differsError](err); ok {
+		w.halt(differs)
+		return false
+	}
 	pause := tries.NextBackOff()
 	if clickhouse.IsRefusal(err) {
 		w.blocked.Store(true)

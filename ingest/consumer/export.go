@@ -90,6 +90,13 @@ func (w *Window) Repeats(id Identity, offset int64) bool {
 	return w.inner.repeats(identity{link: id.Link, event: id.Event}, offset)
 }
 
+// IsCommitFor reports whether a commit with the metadata is one for the topic with the id, not for a
+// topic that had the same name before. A commit by another tool has no metadata and counts for any.
+func IsCommitFor(metadata string, id uuid.UUID) bool {
+	of, _, known := parseMetadata(metadata)
+	return !known || of == id
+}
+
 // coordinatorPatience bounds the wait for a group's coordinator: a new cluster makes it when it is
 // first asked for.
 const coordinatorPatience = time.Minute
@@ -108,7 +115,7 @@ func Committed(ctx context.Context, cl *kgo.Client, group, topic string, id uuid
 		done := map[int32]int64{}
 		for partition, o := range commits[topic] {
 			err = errors.Join(err, o.Err)
-			if of, _, known := parseMetadata(o.Metadata); o.At >= 0 && (!known || of == id) {
+			if o.At >= 0 && IsCommitFor(o.Metadata, id) {
 				done[partition] = o.At
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 )
@@ -75,12 +74,14 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 	c := r.config()
 	c.QueueBytes = 1 << 16
 	metrics := prometheus.NewRegistry()
-	consumer, err := New(c, r.kafka, r.clickhouse, testLog(), metrics)
+	consumer, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), metrics)
 	require.NoError(t, err)
+	consumer.leaveAfter = 100 * time.Millisecond // no other consumer could store it either, so it stays in its group
 	require.NoError(t, consumer.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
 	r.produce(0, refused)
 	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, patience, 20*time.Millisecond)
+	member := r.memberIDs()
 
 	large := r.events(2_000)
 	for i := range large {
@@ -109,32 +110,13 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_records") == 20_001 }, patience, 50*time.Millisecond,
 		"what cannot be read while the partition is paused counts as well")
 
+	require.Equal(t, member, r.memberIDs())
 	mend()
 	r.awaitCommit(0, 20_001)
 	require.Zero(t, gauge(t, metrics, "lodestone_consumer_blocked_partitions"))
 	rows, offsets := r.counts()
 	require.Equal(t, rows, offsets)
 	require.Equal(t, uint64(2_000+500+1), rows, "the same events ten times are one each")
-}
-
-// What was refused may be a question, and there may be nothing to store afterwards.
-func TestAPartitionWhoseLookWasRefusedGoesOn(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 1)
-	server := enginetest.NewClickHouse(t, t.TempDir())
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
-	empty := clickhouse.Config{URL: server.URL()}
-	metrics := prometheus.NewRegistry()
-	consumer, err := New(r.config(), r.kafka, empty, testLog(), metrics)
-	require.NoError(t, err)
-	require.NoError(t, consumer.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
-	blocked := func() float64 { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") }
-	require.Eventually(t, func() bool { return blocked() > 0 }, patience, 20*time.Millisecond)
-	_, err = clickhouse.Migrate(t.Context(), empty)
-	require.NoError(t, err)
-	require.Eventually(t, func() bool { return blocked() == 0 }, patience, 20*time.Millisecond)
 }
 
 // More partitions than may have large blocks stand still with two of them each: all go on once they can.
@@ -157,7 +139,7 @@ func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
 	c := r.config()
 	c.BlockRows, c.BlockBytes = 2*leastShare/1_000, 16<<20
 	metrics := prometheus.NewRegistry()
-	consumer, err := New(c, r.kafka, r.clickhouse, testLog(), metrics)
+	consumer, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), metrics)
 	require.NoError(t, err)
 	require.NoError(t, consumer.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })

@@ -5,9 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/ch-go"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -36,6 +39,30 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 	r.requireStored(0)
 	require.NoError(t, s.insert(ctx, &s.connection, rows, "late"+r.group), "the server is asked for its time anew")
 	r.requireStored(3)
+}
+
+// An insert may begin within its timeout and is sent for as long as the server waits for its next bytes. Until then its token must not
+// be forgotten, also on a server whose tables take two blocks a second of each of 300 partitions.
+func TestATokenOutlivesTheInsertsThatCanStillArrive(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	field, _ := reflect.TypeFor[Config]().FieldByName("InsertTimeout")
+	begin, err := time.ParseDuration(field.Tag.Get("default"))
+	require.NoError(t, err)
+	settings := insertQuery("events", nil, "").Settings
+	silent := slices.IndexFunc(settings, func(s ch.Setting) bool { return s.Key == "receive_timeout" })
+	wait, err := time.ParseDuration(settings[silent].Value + "s")
+	require.NoError(t, err)
+	const blocks = 2 * 300 // a second
+	conn, err := clickhouse.Open(r.clickhouse, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	for _, s := range Streams() {
+		var remembered uint64
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT toUInt64(extract(create_table_query, 'non_replicated_deduplication_window = ([0-9]+)'))"+
+			" FROM system.tables WHERE database = 'lodestone' AND name = {table:String}", chParameter("table", s.Table)).Scan(&remembered))
+		require.Greater(t, float64(remembered)/blocks, 2*(begin+wait).Seconds(), s.Table)
+	}
 }
 
 // The end of an insert's time does not go with a clock that somebody sets back.
@@ -107,20 +134,20 @@ func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
 	longAgo.storeRows(0, 0, "old"+r.group, stored...)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	found, err := r.store(0).storedBefore(ctx, all, 0)
+	found, err := r.store(0).storedBefore(ctx, all, 0, repeatWithin)
 	require.NoError(t, err)
 	require.Equal(t, want, found)
 }
 
-// A repeat that its sender made hours later, without saying when the event happened, is another one.
-func TestARepeatFromASpoolIsFoundWithinTwoHours(t *testing.T) {
+// Collectors' clocks may differ, and one of them may have believed the sender's time of up to 48 hours before.
+func TestARepeatFromASpoolIsFoundWithinThreeDays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	events := r.events(3)
 	longAgo := *r
 	longAgo.topicID = uuid.New()
 	longAgo.storeRows(0, 0, "old"+r.group, events...)
-	for i, later := range []time.Duration{119 * time.Minute, -119 * time.Minute, 121 * time.Minute} {
+	for i, later := range []time.Duration{71 * time.Hour, -71 * time.Hour, 73 * time.Hour} {
 		events[i].Spooled = true
 		events[i].CreatedAt += later.Milliseconds()
 		r.produce(0, events[i])

@@ -2,11 +2,14 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
 )
 
 // filler cuts the log of one partition into blocks: the next one while the worker stores the one before.
@@ -24,9 +27,15 @@ type filler struct {
 	pending []*kgo.Record // taken from the queue, not yet in a block
 	ahead   int           // of the pending ones, how many the window expects
 	started int64         // next when the assignment began: records before it fill the window only
+	certain int64         // before it the log no longer holds the whole window before a record
 	read    int64         // offset of the record to be seen next
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
 	block   *block        // that is being filled; nil: none is free
+
+	done map[int64]identity // the last rows stored before started, by offset
+
+	broken error           // the next record is for a newer release, or is not the stored one: nothing is read any further
+	halt   func(why error) // makes the partition stand still
 
 	unfed bool // nothing came while it had a turn: it asks for the next one when it has a record
 
@@ -119,6 +128,9 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 			}
 		case complete:
 			offer = full
+		case halted:
+			f.halt(f.broken)
+			return 0, false
 		}
 		if aged && !b.empty() && f.intent == noIntent {
 			offer = full
@@ -194,12 +206,20 @@ const (
 	hungry   filling = iota // no more records wait
 	confined                // it may not grow without a turn
 	complete
+	halted // the next record, or one of the announced block, is not to be stored: see broken
 )
 
 // fill moves waiting records into the block.
-func (f *filler) fill(age *time.Timer) filling {
+func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record after the other, each with its reasons to end a block
 	b := f.block
 	for {
+		switch {
+		case f.broken == nil:
+		case b.empty() || f.intent != noIntent:
+			return halted
+		default:
+			return complete
+		}
 		if len(f.pending) == 0 {
 			more := f.wantsMore()
 			f.pending = f.queue.take(more)
@@ -220,6 +240,8 @@ func (f *filler) fill(age *time.Timer) filling {
 			b.last = f.intent // the announced block ends in a hole of the log
 			return complete
 		case f.intent != noIntent: // an announced block is as large as it was
+		case f.spans(r.Offset):
+			return complete
 		case b.turn == nil && (b.cost >= leastShare || f.patient()):
 			return confined
 		}
@@ -236,10 +258,17 @@ func (f *filler) fill(age *time.Timer) filling {
 			}
 			continue
 		}
-		if len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes {
+		if len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read) {
 			return complete
 		}
 	}
+}
+
+// spans reports whether the block would be longer than the window of repeats with a record at the offset. The window
+// then no longer holds the block's first records, and the look at what is stored (storedBefore) leaves out the block
+// itself, so a repeat of one of them would not be recognised.
+func (f *filler) spans(offset int64) bool {
+	return !f.block.empty() && offset-f.block.start >= f.window.size
 }
 
 // lookAhead tells the window of records that are about to come.
@@ -277,18 +306,29 @@ func (f *filler) use(r *kgo.Record) bool {
 	}
 	f.read = r.Offset + 1
 	d, err := f.decoder.decode(r.Value)
-	repeats := err == nil && f.window.repeats(d.identity, r.Offset) && !disableWindow
+	newer := errors.Is(err, event.ErrNewer)
+	if newer && r.Offset >= f.started {
+		f.broken = &newerError{r.Offset, err}
+		return true
+	}
+	if row, stored := f.done[r.Offset]; stored && !newer && (err != nil || d.identity != row) {
+		f.broken = &differsError{r.Offset, f.end.Load()}
+		return true
+	}
+	repeats := err == nil && f.window.repeats(d.identity, r.Offset)
 	if r.Offset < f.started {
 		return true
 	}
 	b := f.block
 	if b.empty() {
-		b.began = time.Now() // with the monotonic clock
-		f.since.Store(&b.began)
+		b.start = r.Offset
+		began := time.Now() // with the monotonic clock
+		b.began = began
+		f.since.Store(&began)
 		b.late = f.backlog()
 	}
 	f.unfed = false
-	b.last = r.Offset
+	b.last, b.epoch = r.Offset, r.LeaderEpoch
 	b.count++
 	b.bytes += len(r.Value)
 	switch {
@@ -304,7 +344,7 @@ func (f *filler) use(r *kgo.Record) bool {
 		if b.table == nil && b.turn != nil {
 			b.reserve(f.cfg.BlockRows)
 		}
-		b.add(f.decoder, at, d)
+		b.add(f.decoder, at, d, r.Offset < f.certain)
 		b.take(f.buffer, d.size)
 	}
 	return true

@@ -19,6 +19,7 @@ import (
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -31,6 +32,8 @@ type rig struct {
 	t          *testing.T
 	kafka      kafka.Config
 	clickhouse clickhouse.Config
+	postgres   string // URL
+	pool       *postgres.Pool
 	client     *kgo.Client // produces, and looks at the group
 	topicID    uuid.UUID
 	group      string
@@ -53,6 +56,7 @@ func newRigOn(t *testing.T, brokers []string, partitions int32) *rig {
 		t:          t,
 		kafka:      kafka.Config{Brokers: brokers},
 		clickhouse: clickhouse.Config{URL: enginetest.ClickHouse(t)},
+		postgres:   enginetest.Postgres(t),
 		group:      "group-" + uuid.NewString(),
 		account:    uuid.New(),
 	}
@@ -61,6 +65,11 @@ func newRigOn(t *testing.T, brokers []string, partitions int32) *rig {
 		require.NoError(t, err)
 	})
 	var err error
+	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: r.postgres, MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(r.pool.Close)
+	_, err = r.pool.Migrate(t.Context())
+	require.NoError(t, err)
 	r.client, err = kgo.NewClient(append(r.kafka.Options(testLog()),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond))...)
 	require.NoError(t, err)
@@ -88,7 +97,7 @@ func (r *rig) config() Config {
 func (r *rig) consume(c Config) (stop func()) {
 	r.t.Helper()
 	require.NoError(r.t, c.Validate())
-	consumer, err := New(c, r.kafka, r.clickhouse, testLog(), prometheus.NewRegistry())
+	consumer, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
 	require.NoError(r.t, err)
 	require.NoError(r.t, consumer.Start(r.t.Context()))
 	stop = func() { require.NoError(r.t, consumer.Stop(context.Background())) }

@@ -110,6 +110,13 @@ func (t *linkViewTable) addRow(from table, row int) {
 
 func (t *linkViewTable) offsets() []int64 { return t.place.offset }
 
+func (t *linkViewTable) event(row int) decoded {
+	return decoded{
+		identity: identity{link: t.genericLinkID.Row(row), event: t.eventID.Row(row)},
+		account:  t.accountID.Row(row), createdAt: int64(t.createdAt.Data[row]),
+	}
+}
+
 func (t *linkViewTable) input(before time.Time) proto.Input {
 	t.place.bound(before)
 	return t.columns

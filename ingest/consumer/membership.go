@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 )
 
@@ -27,15 +30,19 @@ const (
 // run is a member of the group until ctx ends: of one membership after the other, should one end
 // because what it reads changed under it.
 func (c *Consumer) run(ctx context.Context, ready func()) error {
-	for first := true; ; first = false {
-		err := c.member(ctx, ready)
+	started := false
+	for {
+		err := c.member(ctx, func() {
+			started = true
+			ready()
+		})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && first:
+		case err != nil && (!started || config.IsInvalid(err)):
 			return err
 		case err != nil:
-			c.log.Warn("cannot join the group, will try again", "error", err)
+			c.log.Warn("left the consumer group, or could not join it; will try again", "error", err)
 		}
 		pause := time.NewTimer(rejoinPause)
 		select {
@@ -52,10 +59,13 @@ func (c *Consumer) run(ctx context.Context, ready func()) error {
 func (c *Consumer) member(ctx context.Context, ready func()) error {
 	var cl *kgo.Client
 	created := make(chan struct{}) // closed when cl is set: the group is joined before NewClient returns
-	topics := make([]string, 0, len(c.streams))
-	for topic := range c.streams {
-		topics = append(topics, topic)
+	topics := slices.Sorted(maps.Keys(c.streams))
+	if err := c.admit(ctx, topics); err != nil {
+		return err
 	}
+	member, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	c.leave = leave
 	opts := append(c.kafka.Options(c.log),
 		kgo.ConsumerGroup(c.cfg.Group),
 		kgo.ConsumeTopics(topics...),
@@ -87,23 +97,48 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
 	close(created)
-	for _, topic := range topics {
-		if _, _, err := kafka.Topic(ctx, cl, topic); err != nil {
-			cl.Close()
-			return err
-		}
-	}
+	c.setJoined(true)
+	defer c.setJoined(false)
 	ready()
-	watching, stopWatching := context.WithCancel(ctx)
+	watching, stopWatching := context.WithCancel(member)
 	var watch sync.WaitGroup
 	watch.Go(func() { c.watchEnds(watching, cl, topics) })
-	c.poll(ctx, cl)
+	c.poll(member, cl)
 	stopWatching()
 	watch.Wait()
 	// Leaving the group gives the partitions back, which stops the workers with grace.
 	cl.CloseAllowingRebalance()
 	c.releaseAll()
+	if ctx.Err() == nil {
+		return context.Cause(member) // nil: the positions are to be read again
+	}
 	return nil
+}
+
+func (c *Consumer) setJoined(joined bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.joined = joined
+}
+
+// admit returns nil once the group may store the topics and ClickHouse lets it write. It asks before the group is joined,
+// so that a consumer that could store nothing takes no partitions from another.
+func (c *Consumer) admit(ctx context.Context, topics []string) error {
+	cl, err := kgo.NewClient(c.kafka.Options(c.log)...)
+	if err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer cl.Close()
+	for _, topic := range topics {
+		id, _, err := kafka.Topic(ctx, cl, topic)
+		if err != nil {
+			return err
+		}
+		if err := c.logbook.Claim(ctx, id, topic, c.cfg.Group); err != nil {
+			return err
+		}
+	}
+	return c.awaitClickHouse(ctx)
 }
 
 // poll hands records to the workers until ctx ends, or until the positions have to be read anew.
@@ -138,11 +173,13 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 	}
 }
 
-// watchEnds notes where the log ends until ctx does, and gives back memory that was not needed in between.
+// watchEnds notes where the log ends until ctx does, gives back memory that was not needed in between, and ends the
+// membership of a consumer that cannot write.
 // What is polled tells as well, but not of a partition that is paused, which is the one whose lag matters.
 func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []string) {
 	ticker := time.NewTicker(endsInterval)
 	defer ticker.Stop()
+	var forbidden time.Time // since when the probe is
 	for {
 		select {
 		case <-ticker.C:
@@ -151,6 +188,10 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 		}
 		for _, s := range c.streams {
 			s.tables.trim()
+		}
+		if err := c.unable(ctx, &forbidden); err != nil {
+			c.leave(err)
+			return
 		}
 		ends, err := kadm.NewClient(cl).ListEndOffsets(ctx, topics...)
 		if err != nil {
@@ -171,5 +212,8 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 // topic was made anew under its name, or the place to read from has been deleted. Positions that
 // are read anew either fit, or the partition stands still with an alarm.
 func isMoved(err error) bool {
+	if _, lost := errors.AsType[*kgo.ErrDataLoss](err); lost {
+		return true
+	}
 	return errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.InconsistentTopicID) || errors.Is(err, kerr.OffsetOutOfRange)
 }

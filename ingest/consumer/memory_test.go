@@ -17,6 +17,7 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
 )
 
 const (
@@ -24,8 +25,12 @@ const (
 	memoryRecords    = 15_000 // in each partition
 )
 
-// brokerVariable tells the process of TestMemoryWhileClickHouseIsAway what to read.
-const brokerVariable = "LODESTONE_TEST_BROKER"
+// What the process of TestMemoryWhileClickHouseIsAway is to use.
+const (
+	brokerVariable     = "LODESTONE_TEST_BROKER"
+	postgresVariable   = "LODESTONE_TEST_POSTGRES"
+	clickhouseVariable = "LODESTONE_TEST_CLICKHOUSE"
+)
 
 // A consumer of 12 partitions, their windows of repeats full, whose ClickHouse is away while there is more
 // to read than it may hold. Kafka is in this process, so the consumer is in another.
@@ -46,7 +51,7 @@ func TestMemoryWhileClickHouseIsAway(t *testing.T) {
 		require.NoError(t, r.client.ProduceSync(t.Context(), records...).FirstErr())
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), brokerVariable+"="+strings.Join(r.kafka.Brokers, ","))
+	cmd.Env = append(os.Environ(), brokerVariable+"="+strings.Join(r.kafka.Brokers, ","), postgresVariable+"="+r.postgres, clickhouseVariable+"="+r.clickhouse.URL)
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	require.Contains(t, string(said), "--- PASS")
@@ -67,10 +72,14 @@ func fillUp(t *testing.T, broker string) {
 	cfg := (&rig{group: "memory"}).config()
 	cfg.BufferBytes, cfg.QueueBytes = 64<<20, 4<<20
 	CollectEagerly(cfg)
-	c, err := New(cfg, kafka.Config{Brokers: strings.Split(broker, ",")},
-		clickhouse.Config{URL: "clickhouse://u:p@127.0.0.1:9/lodestone"}, testLog(), prometheus.NewRegistry())
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: os.Getenv(postgresVariable), MaxConns: 4})
+	require.NoError(t, err)
+	defer pool.Close()
+	store := newGate(t, clickhouse.Config{URL: os.Getenv(clickhouseVariable)})
+	c, err := New(cfg, kafka.Config{Brokers: strings.Split(broker, ",")}, store.config, pool, testLog(), prometheus.NewRegistry())
 	require.NoError(t, err)
 	require.NoError(t, c.Start(t.Context()))
+	store.close()
 	require.Eventually(t, func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()

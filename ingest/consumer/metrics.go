@@ -45,11 +45,27 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 16),
 		}),
 	}
+	for _, reason := range []string{reasonMalformed, reasonInvalid} {
+		m.deadLetters.WithLabelValues(reason) // from the start: an alarm on the increase misses a first value of 1
+	}
+	for _, reason := range []string{haltedLog, haltedNewer} {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "lodestone_consumer_halted_partitions", Help: "Partitions that stand still until an operator acts, by reason: see the log.",
+			ConstLabels: prometheus.Labels{"reason": reason},
+		}, func() float64 { return float64(state().halted[reason]) }))
+	}
 	r.MustRegister(m.rows, m.blocks, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.insert, m.freshness,
 		gauge("partitions", "Partitions that this consumer works on.",
 			func() float64 { return float64(state().partitions) }),
 		gauge("blocked_partitions", "Partitions that stand still and need a look: see the log.",
 			func() float64 { return float64(state().blocked) }),
+		gauge("joined", "1 while this consumer is a member of its group. 0: it waits for Kafka, or until it can write to ClickHouse.",
+			func() float64 {
+				if state().joined {
+					return 1
+				}
+				return 0
+			}),
 		gauge("lag_records", "Records in Kafka that are not stored yet, over this consumer's partitions.",
 			func() float64 { return float64(state().lag) }),
 		gauge("lag_seconds", "How long the oldest record that was read has been waiting to be stored.",
@@ -62,6 +78,8 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 type status struct {
 	partitions int
 	blocked    int
-	lag        int64 // records
+	halted     map[string]int // of the blocked ones, by reason
+	joined     bool           // a member of the group
+	lag        int64          // records
 	age        time.Duration
 }

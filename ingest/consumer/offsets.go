@@ -38,14 +38,16 @@ func (o *Offsets) Has(offset int64) bool {
 	return o.bits[i/64]&(1<<(i%64)) != 0
 }
 
+// whereOffsets selects the rows of a range of the partition's offsets.
+const whereOffsets = " WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}" +
+	" AND kafka_offset >= {first:Int64} AND kafka_offset <= {last:Int64}"
+
 // stored returns which offsets from first to last are stored.
 func (s *store) stored(ctx context.Context, first, last int64) (*Offsets, error) {
 	found := newOffsets(first, last)
 	var column proto.ColInt64
 	err := s.do(ctx, ch.Query{
-		Body: "SELECT kafka_offset FROM " + s.table +
-			" WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}" +
-			" AND kafka_offset >= {first:Int64} AND kafka_offset <= {last:Int64}",
+		Body:       "SELECT kafka_offset FROM " + s.table + whereOffsets,
 		Parameters: s.parameters(map[string]any{"first": first, "last": last}),
 		Result:     proto.Results{{Name: "kafka_offset", Data: &column}},
 		OnResult: func(context.Context, proto.Block) error {

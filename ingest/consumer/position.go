@@ -22,19 +22,39 @@ type position struct {
 	next    int64 // every offset below is done
 	intent  int64 // the block [next, intent] may be stored already; or noIntent
 	fetch   int64 // where reading begins: before next, to fill the window of repeats
+	certain int64 // below it repeats are looked for in ClickHouse, since a part of the window expired; 0: nothing expired
+	epoch   int32 // of the leader that wrote the last record below next; -1: not known
+	expired *expired
 }
 
-// metadata is what a commit says besides the offset: a format number, the topic's id and the end
+// noEpoch says that the leader's epoch is not known.
+const noEpoch = -1
+
+// expired says that the log begins after what the group has done: Kafka deleted records before they were read.
+type expired struct {
+	committed int64 // every offset below was done; noCommit: the group has no commit
+	intent    int64 // the block that was announced there, of which Kafka deleted the beginning; or noIntent
+}
+
+// noCommit says that there is no committed offset.
+const noCommit = -1
+
+// blockRules is the version of what decides which records of a range become rows: decoding, the window of repeats, the
+// look for spooled events. A release that changes one of these raises it. A block that was announced under rules up to
+// this is built by these rules; one of newer rules is left to a newer consumer.
+const blockRules = 2
+
+// metadata is what a commit says besides the offset: the version of the rules for blocks, the topic's id and the end
 // of the announced block. The id tells a commit for a deleted topic of the same name.
 func metadata(topicID uuid.UUID, intent int64) string {
-	return "1 " + topicID.String() + " " + strconv.FormatInt(intent, 10)
+	return strconv.Itoa(blockRules) + " " + topicID.String() + " " + strconv.FormatInt(intent, 10)
 }
 
 // parseMetadata reads a commit's metadata. Commits made by other tools have none that we know:
 // those announce nothing, and are taken to be for the topic that is there.
 func parseMetadata(text string) (topicID uuid.UUID, intent int64, known bool) {
 	parts := strings.Fields(text)
-	if len(parts) != 3 || parts[0] != "1" {
+	if len(parts) != 3 || announcedRules(text) == 0 {
 		return uuid.Nil, noIntent, false
 	}
 	topicID, idErr := uuid.Parse(parts[1])
@@ -45,8 +65,18 @@ func parseMetadata(text string) (topicID uuid.UUID, intent int64, known bool) {
 	return topicID, intent, true
 }
 
-// rangeError says that a committed offset lies outside the log: records are gone that nobody
-// stored, or the log lost its end. Going on would hide that, so the partition stands still.
+// announcedRules returns the version of the rules that a commit was made under, or 0.
+func announcedRules(text string) int {
+	first, _, _ := strings.Cut(text, " ")
+	rules, err := strconv.Atoi(first)
+	if err != nil || rules < 0 {
+		return 0
+	}
+	return rules
+}
+
+// rangeError says that a committed offset lies beyond the log's end: the log lost its end. Going on would take new
+// records for those that are stored, so the partition stands still.
 type rangeError struct {
 	topic             string
 	partition         int32
@@ -54,16 +84,20 @@ type rangeError struct {
 }
 
 func (e *rangeError) Error() string {
-	return fmt.Sprintf("%s partition %d goes on at offset %d, but the log holds %d to %d: records were lost; "+
-		"after looking into it, set the group's offset for this partition to where reading is to go on",
+	return fmt.Sprintf("%s partition %d goes on at offset %d, but the log holds %d to %d: Kafka lost records that it had acknowledged; "+
+		"see \"The log lost its end\" in docs/operations.md",
 		e.topic, e.partition, e.next, e.start, e.past-1)
 }
 
 // readPositions returns where each of the partitions goes on. Offset and metadata come from one
-// answer of the group's coordinator, so they belong together. Partitions whose commit lies outside
-// the log are in out instead.
-func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, partitions []int32) (
-	positions map[int32]position, out []*rangeError, err error,
+// answer of the group's coordinator, so they belong together. Partitions that have to stand still
+// are in out instead, with the reason.
+//
+//nolint:cyclop // the cases exclude each other and are read from top to bottom
+func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, partitions []int32,
+	repairedStarts func(context.Context, uuid.UUID) (map[int32]int64, error), // of repaired logs
+) (
+	positions map[int32]position, out map[int32]error, err error,
 ) {
 	topicID, _, err := kafka.Topic(ctx, cl, topic)
 	if err != nil {
@@ -88,7 +122,15 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 	if err != nil {
 		return nil, nil, fmt.Errorf("read end of %s: %w", topic, err)
 	}
-	positions = make(map[int32]position, len(partitions))
+	repaired, err := repairedStarts(ctx, topicID)
+	if err != nil {
+		return nil, nil, err
+	}
+	epochs, err := epochEnds(ctx, admin, topic, partitions, commits, topicID)
+	if err != nil {
+		return nil, nil, err
+	}
+	positions, out = make(map[int32]position, len(partitions)), map[int32]error{}
 	for _, partition := range partitions {
 		start, startOK := starts.Lookup(topic, partition)
 		end, endOK := ends.Lookup(topic, partition)
@@ -99,25 +141,45 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 		if !startOK || !endOK {
 			return nil, nil, fmt.Errorf("read range of %s partition %d: no answer", topic, partition)
 		}
-		p := position{topicID: topicID, next: start.Offset, intent: noIntent}
+		start.Offset = max(start.Offset, repaired[partition])
+		p := position{topicID: topicID, next: start.Offset, intent: noIntent, epoch: noEpoch}
+		committed := int64(noCommit)
 		if commitOK && commit.At >= 0 {
-			id, intent, known := parseMetadata(commit.Metadata)
-			if !known || id == topicID { // else the commit is for a topic that is gone
-				p.next, p.intent = commit.At, intent
+			_, intent, _ := parseMetadata(commit.Metadata)
+			if IsCommitFor(commit.Metadata, topicID) { // else it is for a topic that is gone
+				p.next, p.intent, p.epoch, committed = commit.At, intent, commit.LeaderEpoch, commit.At
 			}
 		}
-		if p.next < start.Offset || p.next > end.Offset {
-			out = append(out, &rangeError{topic, partition, p.next, start.Offset, end.Offset})
+		if past, known := epochs[partition]; known && past < p.next && p.next > start.Offset { // else that record expired
+			out[partition] = &epochError{topic, partition, p.next, p.epoch, past}
+			continue
+		}
+		if p.next > end.Offset {
+			out[partition] = &rangeError{topic, partition, p.next, start.Offset, end.Offset}
 			continue
 		}
 		if p.intent >= end.Offset { // the log lost its end while a block from there was under way
-			out = append(out, &rangeError{topic, partition, p.intent, start.Offset, end.Offset})
+			out[partition] = &rangeError{topic, partition, p.intent, start.Offset, end.Offset}
 			continue
 		}
 		if p.intent < p.next {
 			p.intent = noIntent
 		}
+		if rules := announcedRules(commit.Metadata); p.intent != noIntent && rules > blockRules {
+			out[partition] = &newerError{p.next, fmt.Errorf("block of rules %d, this build knows up to %d", rules, blockRules)}
+			continue
+		}
+		if start.Offset > 0 && committed < start.Offset {
+			if done, ok := repaired[partition]; ok { // what lies below it was done when the log was repaired
+				committed = max(committed, done)
+			}
+			p.expired = &expired{committed, p.intent}
+			p.next, p.intent, p.epoch = start.Offset, noIntent, noEpoch
+		}
 		p.fetch = max(start.Offset, p.next-repeatWindow)
+		if p.fetch > max(0, p.next-repeatWindow) {
+			p.certain = p.fetch + repeatWindow
+		}
 		positions[partition] = p
 	}
 	return positions, out, nil

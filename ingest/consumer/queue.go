@@ -82,6 +82,17 @@ func (q *queue) take(more bool) (records []*kgo.Record) {
 	return records
 }
 
+// halt ends the fetching, and drops what waits and what comes.
+func (q *queue) halt() {
+	q.mu.Lock()
+	if !q.paused && !q.closed {
+		q.paused = true
+		q.pause()
+	}
+	q.mu.Unlock()
+	q.close()
+}
+
 // close drops what waits and what comes: nobody takes it any more.
 func (q *queue) close() {
 	q.mu.Lock()

@@ -11,7 +11,6 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/event"
 )
 
 // Each test leaves Kafka and ClickHouse as a consumer that was killed would, and lets a new one
@@ -160,21 +159,6 @@ func TestAnOffsetOutsideTheLogStandsStill(t *testing.T) {
 	next, _ := r.committed(0)
 	require.Equal(t, int64(5000), next, "the offset must not be reset")
 	r.requireStored(20)
-}
-
-func TestARecordDeletedBeforeItWasStoredStandsStill(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 1)
-	r.produce(0, r.events(20)...)
-	r.commit(0, 5, metadata(r.topicID, noIntent))
-	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 10, LeaderEpoch: -1})
-	_, err := kadm.NewClient(r.client).DeleteRecords(t.Context(), offsets)
-	require.NoError(t, err)
-	_, out, err := readPositions(t.Context(), r.client, r.group, event.Topic, []int32{0})
-	require.NoError(t, err)
-	require.Len(t, out, 1)
-	require.ErrorContains(t, out[0], "goes on at offset 5, but the log holds 10 to 19")
 }
 
 func (r *rig) exec(query string) {

@@ -67,11 +67,19 @@ const leastFreeDisk = "268435456"
 
 // insertBefore does so if the server's clock shows less than the time given.
 func (s *store) insertBefore(ctx context.Context, by *connection, rows table, token string, before time.Time) error {
-	input := rows.input(before)
-	err := by.do(ctx, ch.Query{
-		QueryID: s.queryPrefix(s.kind()) + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString(),
-		Body:    input.Into(s.table),
-		Input:   input,
+	q := insertQuery(s.table, rows.input(before), token)
+	q.QueryID = s.queryPrefix(s.kind()) + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString()
+	if err := by.do(ctx, q); err != nil {
+		return fmt.Errorf("insert into ClickHouse: %w", err)
+	}
+	return nil
+}
+
+// insertQuery returns the statement that stores the columns as one block under the token.
+func insertQuery(table string, input proto.Input, token string) ch.Query {
+	return ch.Query{
+		Body:  input.Into(table),
+		Input: input,
 		Settings: []ch.Setting{
 			// An asynchronous insert takes no deduplication token.
 			{Key: "async_insert", Value: "0", Important: true},
@@ -84,11 +92,7 @@ func (s *store) insertBefore(ctx context.Context, by *connection, rows table, to
 			// A writer that hangs is cut off by the server well before its token can be forgotten.
 			{Key: "receive_timeout", Value: "30", Important: true},
 		},
-	})
-	if err != nil {
-		return fmt.Errorf("insert into ClickHouse: %w", err)
 	}
-	return nil
 }
 
 // kill ends every insert for the partition that still runs, whoever began it, and returns when
@@ -131,23 +135,31 @@ func (s *store) last(ctx context.Context, from int64) (int64, error) {
 	return last.Row(0), nil
 }
 
-// repeatWithin is how far apart the times of an event and of its repeat may lie for storedBefore to
-// see that they are the same. A record that took both ways, to Kafka and to the spool, has one
-// time; one that was sent again has the times of its receipts, unless the sender told when it
-// happened. It bounds what a look reads: without it, each look would read all that an account ever
-// stored, and draining a spool would never catch up.
-const repeatWithin = 2 * time.Hour
+// repeatWithin is how far apart the times of an event and of its repeat may lie for storedBefore to see that they are
+// the same. Both are between the time of receipt, by the clock of the collector that received the record, and 48 hours
+// before it. So this finds all repeats whose collectors' clocks, together with the time between the two sendings, differ
+// by a day at the most. It bounds what a look reads: without it, each look would read all that an account ever stored,
+// and draining a spool would never catch up.
+const repeatWithin = 72 * time.Hour
 
-// mostLookedFor is how many events one look names: 10,000 take ClickHouse 0.08 s and 60,000 take 0.6, but 80,000 take 38 s, as
-// beyond some number it looks for each in each granule (26.7).
-const mostLookedFor = 10_000
+// anyTime is no such bound. It covers every time that an event can have.
+const anyTime = 150 * 365 * 24 * time.Hour
+
+// mostLookedFor is how many events one look names. Each look reads the same rows, so few large ones are faster; but 80,000 in
+// one take 38 s, as beyond some number ClickHouse looks for each in each granule (26.7).
+const mostLookedFor = 20_000
+
+// manyLookedFor is the number of events from which a look does without skip indexes: nearly every granule has to be read for so many, and
+// asking the indexes about each takes longer. 80,000 events among six million rows: 7.5 s with the indexes in looks of 10,000, 2.4 s without
+// them in looks of 20,000, in one run.
+const manyLookedFor = 1_000
 
 // storedBefore returns which of the events are stored already, but for rows of this partition at or
-// after the offset: those may be the same records.
-func (s *store) storedBefore(ctx context.Context, events []decoded, offset int64) (map[identity]struct{}, error) {
+// after the offset: those may be the same records. It looks at events whose times lie within the duration of theirs.
+func (s *store) storedBefore(ctx context.Context, events []decoded, offset int64, within time.Duration) (map[identity]struct{}, error) {
 	found := make(map[identity]struct{})
 	for some := range slices.Chunk(events, mostLookedFor) {
-		if err := s.look(ctx, some, offset, found); err != nil {
+		if err := s.look(ctx, some, offset, within, found); err != nil {
 			return nil, fmt.Errorf("look for events stored long ago: %w", err)
 		}
 	}
@@ -155,22 +167,27 @@ func (s *store) storedBefore(ctx context.Context, events []decoded, offset int64
 }
 
 // look adds those of the events to found that are stored already.
-func (s *store) look(ctx context.Context, events []decoded, offset int64, found map[identity]struct{}) error {
+func (s *store) look(ctx context.Context, events []decoded, offset int64, within time.Duration, found map[identity]struct{}) error {
 	accounts, links, ids := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
 	oldest, newest := events[0].createdAt, events[0].createdAt
 	for i, e := range events {
 		accounts[i], links[i], ids[i] = e.account, e.link, e.event
 		oldest, newest = min(oldest, e.createdAt), max(newest, e.createdAt)
 	}
+	var settings []ch.Setting
+	if len(events) >= manyLookedFor {
+		settings = []ch.Setting{{Key: "use_skip_indexes", Value: "0", Important: true}}
+	}
 	var link, id proto.ColUUID
 	return s.do(ctx, ch.Query{
+		Settings: settings,
 		Body: "SELECT " + s.link + " AS link, event_id FROM " + s.table +
 			" WHERE account_id IN {accounts:Array(UUID)} AND " + s.link + " IN {links:Array(UUID)} AND event_id IN {ids:Array(UUID)}" +
 			" AND created_at >= fromUnixTimestamp64Milli({oldest:Int64}, 'UTC') AND created_at <= fromUnixTimestamp64Milli({newest:Int64}, 'UTC')" +
 			" AND NOT (kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {offset:Int64})",
 		Parameters: s.parameters(map[string]any{
 			"accounts": list(accounts), "links": list(links), "ids": list(ids), "offset": offset,
-			"oldest": oldest - repeatWithin.Milliseconds(), "newest": newest + repeatWithin.Milliseconds(),
+			"oldest": max(0, oldest-within.Milliseconds()), "newest": newest + within.Milliseconds(),
 		}),
 		Result: proto.Results{{Name: "link", Data: &link}, {Name: "event_id", Data: &id}},
 		OnResult: func(context.Context, proto.Block) error {

@@ -49,6 +49,8 @@ type decoder interface {
 type table interface {
 	// offsets returns the offset of each row, in the order of the rows.
 	offsets() []int64
+	// event returns whose event a row is: account, link, id and time.
+	event(row int) decoded
 	// addRow appends a row of another table of the same stream.
 	addRow(from table, row int)
 	// input returns the columns, for an insert that the server is to refuse once its clock shows

@@ -16,7 +16,7 @@ import (
 
 // backlogged is a filler of blocks of 100 rows whose log is long, and whether its fetching is paused.
 func backlogged() (f *filler, paused *atomic.Bool) {
-	f, paused = plannedFiller(0, noIntent, 0, 10, 100), new(atomic.Bool)
+	f, paused = plannedFiller(0, noIntent, 0, 1000, 100), new(atomic.Bool)
 	f.blocked = new(atomic.Bool)
 	f.queue = newQueue(1<<20, nil, func() { paused.Store(true) }, func() { paused.Store(false) })
 	f.turns = make(chan *turn, 1)

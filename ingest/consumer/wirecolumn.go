@@ -22,6 +22,14 @@ func (c *idColumn) Append(id uuid.UUID) {
 	*c = binary.LittleEndian.AppendUint64(*c, binary.BigEndian.Uint64(id[8:]))
 }
 
+// Row returns a row.
+func (c *idColumn) Row(row int) (id uuid.UUID) {
+	from := (*c)[row*idBytes:]
+	binary.BigEndian.PutUint64(id[:8], binary.LittleEndian.Uint64(from))
+	binary.BigEndian.PutUint64(id[8:], binary.LittleEndian.Uint64(from[8:]))
+	return id
+}
+
 // AppendRow adds a row of another column.
 func (c *idColumn) AppendRow(from idColumn, row int) {
 	*c = append(*c, from[row*idBytes:(row+1)*idBytes]...)

@@ -3,11 +3,14 @@ package consumer
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/logbook"
 )
 
 // idleCommit is how long a finished block's end waits for the next block, whose commit would say
@@ -29,13 +32,19 @@ type worker struct {
 	buffer  *buffer
 	turns   chan *turn
 	filler  *filler
+	halt    func(why error) // makes the partition stand still
+	logbook *logbook.Book
 
-	block   *block    // that is being stored
-	next    int64     // every offset below is stored
-	doubt   int64     // up to here an earlier assignment may have stored rows
-	dirty   bool      // next is not committed yet
-	commits time.Time // when it was committed last
-	ahead   *Offsets  // of the offsets up to doubt, what a look found stored
+	block      *block    // that is being stored
+	next       int64     // every offset below is stored
+	epoch      int32     // of the leader that wrote the last record below next, or noEpoch
+	doubt      int64     // up to here an earlier assignment may have stored rows
+	dirty      bool      // next is not committed yet
+	commits    time.Time // when it was committed last
+	deadCount  int       // dead letters since the last line about them in the log
+	deadLogged time.Time // when that was
+
+	ahead *Offsets // of the offsets up to doubt, what a look found stored
 
 	progress atomic.Int64              // next, for others to read
 	since    atomic.Pointer[time.Time] // when the first record of the block that is being stored was read; nil: none
@@ -49,12 +58,12 @@ type worker struct {
 // blocksOfOne is how many blocks a partition has: one is filled while another is stored.
 const blocksOfOne = 2
 
-// run is the worker's life. intent is the end of a block that an earlier assignment announced.
-func (w *worker) run(ctx context.Context, intent int64) {
+// run is the worker's life, from the position on.
+func (w *worker) run(ctx context.Context, p position) {
 	defer close(w.done)
 	defer w.store.close()
 	defer w.drop()
-	if !w.recover(ctx, intent) {
+	if !w.recover(ctx, p) {
 		return
 	}
 	free, full := make(chan *block, blocksOfOne), make(chan *block)
@@ -113,7 +122,8 @@ func (w *worker) storeAll(ctx context.Context, full <-chan *block, free chan<- *
 				return true
 			}
 			w.block = b
-			w.since.Store(&b.began)
+			began := b.began // others read it, also when the block is used again
+			w.since.Store(&began)
 			if !w.finish(ctx) {
 				return false
 			}
@@ -148,7 +158,7 @@ func (w *worker) finish(ctx context.Context) bool {
 	if !stored && rows > 0 && !w.insert(ctx) {
 		return false
 	}
-	w.next, w.dirty = b.last+1, true
+	w.next, w.epoch, w.dirty = b.last+1, b.epoch, true
 	w.progress.Store(w.next)
 	w.metrics.blocks.Inc()
 	if rows > 0 {
@@ -180,13 +190,26 @@ func (w *worker) dropOld(ctx context.Context) bool {
 		// It only reads, so it may take as long as it needs: a server that is slow for having much to
 		// do would otherwise be asked the same over and over, and never answer.
 		limit = min(2*limit, maxLook)
-		events := make([]decoded, len(b.spooled))
-		for i, s := range b.spooled {
-			events[i] = s.decoded
+		var fromSpool, expired []decoded
+		for _, s := range b.spooled {
+			if s.expired {
+				expired = append(expired, s.decoded)
+			} else {
+				fromSpool = append(fromSpool, s.decoded)
+			}
 		}
-		found, err := w.store.storedBefore(limited, events, b.first)
-		if err != nil || len(found) == 0 {
+		found, err := w.store.storedBefore(limited, fromSpool, b.first, repeatWithin)
+		if err != nil {
 			return err
+		}
+		// A partition whose window expired is a quiet one, so these are few, and may be looked for at any time.
+		old, err := w.store.storedBefore(limited, expired, b.first, anyTime)
+		if err != nil {
+			return err
+		}
+		maps.Copy(found, old)
+		if len(found) == 0 {
+			return nil
 		}
 		repeats := map[int64]struct{}{}
 		for _, s := range b.spooled {
@@ -199,12 +222,26 @@ func (w *worker) dropOld(ctx context.Context) bool {
 	})
 }
 
+// deadLogEvery is the time between two lines of the log about dead letters of a partition: whoever writes to the topic would
+// else fill the log as well.
+const deadLogEvery = time.Minute
+
+// warnDead logs the first of the block's dead letters, with the number of them since the last line.
+func (w *worker) warnDead() {
+	w.deadCount += len(w.block.dead)
+	if time.Since(w.deadLogged) < deadLogEvery {
+		return
+	}
+	first := w.block.dead[0]
+	w.log.Warn("records cannot become rows: see `lodestone dead-letters list`", "records", w.deadCount,
+		"offset", first.record.Offset, "reason", first.reason, "error", first.err)
+	w.deadCount, w.deadLogged = 0, time.Now()
+}
+
 // bury writes the block's dead letters. They come before the insert: once the block is stored,
 // nobody looks at its records again.
 func (w *worker) bury(ctx context.Context) bool {
-	for _, letter := range w.block.dead {
-		w.log.Warn("record cannot become a row", "offset", letter.record.Offset, "reason", letter.reason, "error", letter.err)
-	}
+	w.warnDead()
 	return w.retry(ctx, "write dead letters", func() error {
 		return produceDeadLetters(ctx, w.cl, w.block.dead, w.at)
 	})

@@ -1,9 +1,10 @@
 package counter
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/ingest/retention"
+	"lodestone/ingest/view"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 )
@@ -21,42 +23,48 @@ const chunkLinks = 2_000
 
 // kind is what is counted from one topic.
 type kind struct {
-	topic   string
-	touched string // ClickHouse: the account and id of links with rows in a span, by the projection by_offset
-	views   string // ClickHouse: id, views, first and last of links
-	set     string // Postgres: sets the counters; $1 ids, $2 views, $3 first, $4 last
-	sums    string // Postgres: sets counters that are sums of those; $1 ids
-	// also is done for the links besides, or nil.
-	also func(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) error
+	topic    string
+	touched  string // ClickHouse: the account and id of links with rows in a span, by the projection by_offset
+	views    string // ClickHouse: id, views, first and last of links
+	set      string // Postgres: sets the counters; $1 ids, $2 views, $3 first, $4 last
+	sums     string // Postgres: sets counters that are sums of those; $1 ids
+	links    string // Postgres: the table of the links
+	table    string // ClickHouse: that of the rows
+	sessions bool   // the links have sessions, whose activity is set as well
 }
 
 func kinds() []kind {
 	return []kind{
-		{event.Topic, touchedLinks, accessLinkViews, setAccessLinks, setSubmissions, followSessions},
-		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews, setGenericLinks, "", nil},
+		{event.Topic, touchedLinks, accessLinkViews, setAccessLinks, setSubmissions, "access_links", "events", true},
+		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews(), setGenericLinks, "", "generic_links", "link_views", false},
 	}
 }
 
-const touchedLinks = `
-SELECT DISTINCT account_id, access_link_id
-FROM lodestone.events
-WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
-  AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
-
-const touchedGenericLinks = `
-SELECT DISTINCT account_id, generic_link_id
-FROM lodestone.link_views
-WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
-  AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
-
-// genericLinkViews counts the landing page's views by people.
-const genericLinkViews = withExpired + `
-    SELECT generic_link_id AS link_id, count() AS views, min(created_at) AS since, max(created_at) AS until
-    FROM lodestone.link_views
-    WHERE account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)} AND bot = ''
+// genericLinkViews counts the views of landing pages, as package view defines them.
+func genericLinkViews() string {
+	return withExpired + `
+    SELECT generic_link_id AS link_id, sum(views) AS views, min(since) AS since, max(until) AS until
+    FROM (` + view.Landings("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + `)
     GROUP BY link_id
 )
-GROUP BY link_id`
+GROUP BY link_id` + view.InOrder
+}
+
+const touchedLinks = `
+SELECT account_id, access_link_id, min(kafka_offset) AS first
+FROM lodestone.events
+WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
+  AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}
+GROUP BY account_id, access_link_id
+ORDER BY first`
+
+const touchedGenericLinks = `
+SELECT account_id, generic_link_id, min(kafka_offset) AS first
+FROM lodestone.link_views
+WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
+  AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}
+GROUP BY account_id, generic_link_id
+ORDER BY first`
 
 // accessLinkViews counts the sessions of people that saw at least one page; an event that came without
 // a session is its own. It must keep to the words of the projection sessions, which answers it.
@@ -119,53 +127,67 @@ INSERT INTO counter_progress (topic_id, partition, next_offset) VALUES ($1, $2, 
 ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset
 WHERE counter_progress.next_offset < excluded.next_offset`
 
-// count sets the counters of the links with events in the span, and then the progress, in one
-// transaction. If another process is counting it waits for it: then most of the work is done.
+// errBusy says that another process counts or drops months.
+var errBusy = errors.New("another process is counting")
+
+// count sets the counters of the links with events in the span, chunk by chunk. Each chunk is a transaction
+// that ends with the progress: everything below the first event of the next link is counted. So row locks,
+// which those who open a document wait for, last for a few statements, and a count that is cut off goes on
+// where it was.
+//
+// The error is errBusy if another process holds the counters' lock, or has moved the progress meanwhile.
 func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) error {
-	links := 0
-	err := c.pool.Transaction(ctx, func(tx pgx.Tx) (err error) {
-		if links, err = countSpan(ctx, tx, conn, k, s); err != nil {
+	var todo []link
+	for first := true; ; first = false {
+		counted := 0
+		err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
+			mine, err := retention.TryLock(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if !mine {
+				return errBusy
+			}
+			// What this process read before it had the lock may have been counted since.
+			if at, err := progressOf(ctx, tx, s.topicID, s.partition); err != nil || at != s.from {
+				return cmp.Or(err, errBusy)
+			}
+			if first {
+				if todo, err = readTouched(ctx, conn, k, s); err != nil {
+					return err
+				}
+			}
+			chunk := todo[:min(chunkLinks, len(todo))]
+			next := s.to
+			if len(todo) > len(chunk) {
+				next = todo[len(chunk)].first
+			}
+			if err := setCounters(ctx, conn, tx, k, chunk); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, setProgress, s.topicID, s.partition, next); err != nil {
+				return fmt.Errorf("set the counters' progress: %w", err)
+			}
+			counted, s.from = len(chunk), next
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, setProgress, s.topicID, s.partition, s.to); err != nil {
-			return fmt.Errorf("set the counters' progress: %w", err)
+		c.links.Add(float64(counted))
+		if todo = todo[counted:]; len(todo) == 0 {
+			return nil
 		}
-		return nil
-	})
-	if err == nil {
-		c.links.Add(float64(links))
 	}
-	return err
 }
 
-// countSpan sets the counters of the links with events in the span, and returns how many there are.
-// It holds the counters' lock until the transaction ends.
-func countSpan(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, s span) (links int, err error) {
-	// The views are read under the lock, so that an older count cannot overwrite a newer one.
-	if err := retention.Lock(ctx, tx); err != nil {
-		return 0, err
-	}
-	if err := retention.Finish(ctx, conn); err != nil {
-		return 0, err
-	}
-	touched, err := readTouched(ctx, conn, k, s)
-	if err != nil {
-		return 0, err
-	}
-	for chunk := range slices.Chunk(touched, chunkLinks) {
-		if err := setCounters(ctx, conn, tx, k, chunk); err != nil {
-			return 0, err
-		}
-		if k.also != nil {
-			if err := k.also(ctx, conn, tx, chunk); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return len(touched), nil
+// link is one whose counters are set.
+type link struct {
+	account, id uuid.UUID
+	first       int64 // offset of its first event in the span
 }
 
-type link struct{ account, id uuid.UUID }
+// readTouched returns the links with events in the span, in the order of their first.
 
 func readTouched(ctx context.Context, conn driver.Conn, k kind, s span) ([]link, error) {
 	ctx = native.Context(ctx, native.WithParameters(native.Parameters{
@@ -182,7 +204,7 @@ func readTouched(ctx context.Context, conn driver.Conn, k kind, s span) ([]link,
 	var links []link
 	for rows.Next() {
 		var l link
-		if err := rows.Scan(&l.account, &l.id); err != nil {
+		if err := rows.Scan(&l.account, &l.id, &l.first); err != nil {
 			return nil, fmt.Errorf("find links with new events: %w", err)
 		}
 		links = append(links, l)
@@ -193,53 +215,74 @@ func readTouched(ctx context.Context, conn driver.Conn, k kind, s span) ([]link,
 	return links, nil
 }
 
-// setCounters counts the views of the links and writes them down.
+// setCounters counts the views of the links and writes them down. The transaction must hold the counters'
+// lock: the views are read under it, so that an older count cannot overwrite a newer one. Postgres is
+// written to only when ClickHouse has answered everything, since row locks are held from then on.
 func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, k kind, links []link) error {
-	ids := make([]uuid.UUID, len(links))
-	place := make(map[uuid.UUID]int, len(links))
-	accounts := map[uuid.UUID]struct{}{}
-	for i, l := range links {
-		ids[i], place[l.id] = l.id, i
-		accounts[l.account] = struct{}{}
+	if err := retention.Finish(ctx, conn); err != nil {
+		return err
 	}
-	accountIDs := make([]uuid.UUID, 0, len(accounts))
-	for id := range accounts {
-		accountIDs = append(accountIDs, id)
-	}
-	views := make([]int64, len(links)) // links without a view are set to none
-	first, last := make([]*time.Time, len(links)), make([]*time.Time, len(links))
-
-	ctxQuery := native.Context(ctx, native.WithParameters(native.Parameters{
-		"accounts": clickhouse.UUIDs(accountIDs),
-		"links":    clickhouse.UUIDs(ids),
-	}))
-	rows, err := conn.Query(ctxQuery, k.views)
+	before, err := retention.Moved(ctx, conn)
 	if err != nil {
-		return fmt.Errorf("count views: %w", err)
+		return err
 	}
-	defer func() { _ = rows.Close() }() // an error shows in rows.Err
+	ids := make([]uuid.UUID, len(links))
+	for i, l := range links {
+		ids[i] = l.id
+	}
+	views, first, last, err := countViews(ctx, conn, k, links)
+	if err != nil {
+		return err
+	}
+	var read []activity
+	if k.sessions {
+		if read, err = readActivity(ctx, conn, tx, links); err != nil {
+			return err
+		}
+	}
+	// A process that lost the lock without knowing it yet, with its Postgres, may have dropped a month meanwhile.
+	if after, err := retention.Moved(ctx, conn); err != nil || after != before {
+		return cmp.Or(err, errBusy)
+	}
+	if _, err := tx.Exec(ctx, k.set, ids, views, first, last); err != nil {
+		return fmt.Errorf("set counters: %w", err)
+	}
+	if k.sums != "" {
+		if _, err := tx.Exec(ctx, k.sums, ids); err != nil {
+			return fmt.Errorf("set sums of counters: %w", err)
+		}
+	}
+	return setActivity(ctx, tx, read)
+}
+
+// countViews returns the views of the links, and when the first and last were: of a link without any, 0 and nil.
+func countViews(ctx context.Context, conn driver.Conn, k kind, links []link) (views []int64, first, last []*time.Time, err error) {
+	place := make(map[uuid.UUID]int, len(links))
+	ids, accounts := make([]uuid.UUID, len(links)), make([]uuid.UUID, len(links))
+	for i, l := range links {
+		ids[i], accounts[i], place[l.id] = l.id, l.account, i
+	}
+	views, first, last = make([]int64, len(links)), make([]*time.Time, len(links)), make([]*time.Time, len(links))
+	rows, err := conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{
+		"accounts": clickhouse.UUIDs(distinct(accounts)),
+		"links":    clickhouse.UUIDs(ids),
+	})), k.views)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("count views: %w", err)
+	}
 	for rows.Next() {
 		var id uuid.UUID
 		var n uint64
 		var from, to time.Time
-		if err := rows.Scan(&id, &n, &from, &to); err != nil {
-			return fmt.Errorf("count views: %w", err)
+		if err = rows.Scan(&id, &n, &from, &to); err != nil {
+			break
 		}
 		if i, ok := place[id]; ok {
 			views[i], first[i], last[i] = int64(n), &from, &to
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("count views: %w", err)
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil, nil, nil, fmt.Errorf("count views: %w", err)
 	}
-	if _, err := tx.Exec(ctx, k.set, ids, views, first, last); err != nil {
-		return fmt.Errorf("set counters: %w", err)
-	}
-	if k.sums == "" {
-		return nil
-	}
-	if _, err := tx.Exec(ctx, k.sums, ids); err != nil {
-		return fmt.Errorf("set sums of counters: %w", err)
-	}
-	return nil
+	return views, first, last, nil
 }

@@ -54,6 +54,7 @@ type Counter struct {
 	marked  time.Time            // of the one before
 	set     time.Time            // when the counters were set last
 	counted kadm.OffsetResponses // what was committed then
+	old     map[string]oldTopics // by topic: the last look at those that had its name before
 
 	links  prometheus.Counter
 	errors prometheus.Counter
@@ -63,7 +64,7 @@ type Counter struct {
 // New returns the counters' service for what the consumer group has stored.
 func New(c Config, group string, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Counter {
 	counter := &Counter{
-		cfg: c, group: group, kafka: k, store: s, pool: pool, log: log,
+		cfg: c, group: group, kafka: k, store: s, pool: pool, log: log, old: map[string]oldTopics{},
 		links:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total", Help: "Counters of links set."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total", Help: "Looks for missing counts that failed and were tried again."}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records", Help: "Stored records that the counters do not reflect yet."}),
@@ -151,15 +152,28 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 		}
 	}
 	behind := int64(0)
+	busy := false
 	for _, k := range all {
-		n, err := c.catchUpKind(ctx, client, conn, k, committed[k.topic])
+		topicID, _, err := kafka.Topic(ctx, client, k.topic)
 		if err != nil {
 			return err
 		}
+		n, err := c.catchUpKind(ctx, conn, k, func() ([]span, int64, error) {
+			return c.missing(ctx, topicID, committed[k.topic])
+		})
+		if err == nil {
+			err = c.catchUpOld(ctx, conn, k, topicID)
+		}
+		if err != nil && !errors.Is(err, errBusy) {
+			return err
+		}
+		busy = busy || err != nil
 		behind += n
 	}
-	c.set, c.counted = time.Now(), committed
 	c.behind.Set(float64(behind))
+	if !busy { // else the next look sees how far the other process is, or takes over
+		c.set, c.counted = time.Now(), committed
+	}
 	return c.markProgress(ctx, client)
 }
 
@@ -204,16 +218,12 @@ func sameOffsets(a, b kadm.OffsetResponses) bool {
 	})
 }
 
-// catchUpKind does so for one topic, and returns how many records were behind at the start.
-func (c *Counter) catchUpKind(ctx context.Context, client *kgo.Client, conn driver.Conn, k kind, committed map[int32]kadm.OffsetResponse) (behind int64, err error) {
-	topicID, _, err := kafka.Topic(ctx, client, k.topic)
-	if err != nil {
-		return 0, err
-	}
+// catchUpKind counts what is missing until nothing is, and returns how many records were behind at the start.
+func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, missing func() ([]span, int64, error)) (behind int64, err error) {
 	for first := true; ; first = false {
-		todo, n, err := c.missing(ctx, topicID, committed)
+		todo, n, err := missing()
 		if err != nil {
-			return 0, err
+			return behind, err
 		}
 		if first {
 			behind = n
@@ -223,7 +233,7 @@ func (c *Counter) catchUpKind(ctx context.Context, client *kgo.Client, conn driv
 		}
 		for _, r := range todo {
 			if err := c.count(ctx, conn, k, r); err != nil {
-				return 0, err
+				return behind, err
 			}
 		}
 	}

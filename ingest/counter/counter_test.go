@@ -23,12 +23,15 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const patience = 3 * time.Minute
+const waitLimit = 3 * time.Minute
 
 type rig struct {
 	t      *testing.T
 	client *kgo.Client
 	pool   *postgres.Pool
+	log    *slog.Logger
+	kafka  kafka.Config
+	store  clickhouse.Config
 	stack  func() service.Service // a new counter
 	// stopConsumer lets what comes from now on wait in Kafka.
 	stopConsumer func()
@@ -39,12 +42,17 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	return newRigOn(t, enginetest.ClickHouse(t))
+}
+
+func newRigOn(t *testing.T, clickhouseURL string) *rig {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	broker := enginetest.NewKafka(t, t.TempDir())
 	require.NoError(t, broker.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
 	k := kafka.Config{Brokers: broker.Brokers()}
-	s := clickhouse.Config{URL: enginetest.ClickHouse(t)}
+	s := clickhouse.Config{URL: clickhouseURL}
 	_, err := clickhouse.Migrate(t.Context(), s)
 	require.NoError(t, err)
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
@@ -61,13 +69,13 @@ func newRig(t *testing.T) *rig {
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, k, s, log, prometheus.NewRegistry())
+	}, k, s, pool, log, prometheus.NewRegistry())
 	require.NoError(t, err)
 	require.NoError(t, c.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
 
 	stopConsumer := func() { require.NoError(t, c.Stop(context.Background())) } // twice is harmless
-	r := &rig{stopConsumer: stopConsumer, t: t, client: client, pool: pool, account: uuid.New(), magnet: uuid.New()}
+	r := &rig{stopConsumer: stopConsumer, log: log, kafka: k, store: s, t: t, client: client, pool: pool, account: uuid.New(), magnet: uuid.New()}
 	r.stack = func() service.Service {
 		return counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", k, s, pool, log, prometheus.NewRegistry())
 	}
@@ -94,7 +102,7 @@ func (r *rig) start() (stop func()) {
 func (r *rig) link(submission *uuid.UUID) uuid.UUID {
 	r.t.Helper()
 	id := uuid.New()
-	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token)
+	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_clear)
 		VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, r.account, r.magnet, submission, uuid.NewString())
 	return id
 }
@@ -133,7 +141,7 @@ func (r *rig) await(table string, id uuid.UUID, views int64, first, last int) {
 			"SELECT view_count, viewed, first_viewed_at, last_viewed_at FROM "+table+" WHERE id = $1", id,
 		).Scan(&got.Views, &got.Viewed, &got.First, &got.Last)
 		return err == nil && same(got, want)
-	}, patience, 20*time.Millisecond, "want %+v", want)
+	}, waitLimit, 20*time.Millisecond, "want %+v", want)
 }
 
 func same(a, b counts) bool {
@@ -172,25 +180,54 @@ func TestCountersFollowTheEvents(t *testing.T) {
 	r.await("submissions", submission, 4, 1, 7)
 }
 
+// One visitor counts once a minute on a landing page, however many requests they send.
 func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	link := uuid.New()
-	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", link, r.account, r.magnet, link.String())
-	for _, bot := range []string{"", "", "crawler:x"} {
-		view := event.LinkView{
-			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), Bot: bot,
-			CreatedAt: noon.UnixMilli(), ReceivedAt: noon.UnixMilli(),
+	link, other := uuid.New(), uuid.New()
+	for _, id := range []uuid.UUID{link, other} {
+		r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", id, r.account, r.magnet, id.String())
+	}
+	ann, ben := [16]byte{1}, [16]byte{2}
+	views := 0
+	look := func(link uuid.UUID, address [16]byte, agent, bot string, at time.Duration) {
+		views++
+		v := event.LinkView{
+			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), Bot: bot, IPHash: address, UserAgent: []byte(agent),
+			CreatedAt: noon.Add(at).UnixMilli(), ReceivedAt: noon.Add(at).UnixMilli(),
 		}
-		record := &kgo.Record{Topic: event.LinkViewTopic, Key: link[:], Value: view.Append(nil)}
+		record := &kgo.Record{Topic: event.LinkViewTopic, Key: link[:], Value: v.Append(nil)}
 		require.NoError(t, r.client.ProduceSync(t.Context(), record).FirstErr())
 	}
+	for i := range 10 {
+		look(link, ann, "a", "", time.Duration(i)*time.Second) // 1: a view
+	}
+	look(link, ann, "a", "", 59_999*time.Millisecond)
+	look(link, ann, "a", "", time.Minute)       // 2: in another minute
+	look(link, ann, "b", "", 2*time.Second)     // 3: another browser at the address
+	look(link, ben, "a", "", 2*time.Second)     // 4: another address
+	look(link, [16]byte{}, "", "", time.Second) // 5: those who withhold address and browser are one
+	look(link, [16]byte{}, "", "", 2*time.Second)
+	look(link, ben, "x", "crawler:x", time.Second)
+	look(other, ann, "a", "", time.Second) // of another link
 	r.start()
-	require.Eventually(t, func() bool {
-		var views int64
-		err := r.pool.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM generic_links WHERE id = $1", link).Scan(&views)
-		return err == nil && views == 2
-	}, patience, 20*time.Millisecond)
+	requireViews := func(id uuid.UUID, want int64) {
+		t.Helper()
+		var got int64
+		require.Eventually(t, func() bool {
+			err := r.pool.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM generic_links WHERE id = $1", id).Scan(&got)
+			return err == nil && got == want
+		}, waitLimit, 20*time.Millisecond, "not %d views", want)
+	}
+	requireViews(link, 5)
+	requireViews(other, 1)
+	// Every request is stored.
+	conn, err := clickhouse.Open(r.store, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	var rows uint64
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.link_views WHERE account_id = $1", r.account).Scan(&rows))
+	require.EqualValues(t, views, rows)
 }
 
 func TestCountersHealWhenTheyAreWrong(t *testing.T) {

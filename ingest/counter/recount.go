@@ -2,12 +2,15 @@ package counter
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/ingest/retention"
 	"lodestone/pkg/postgres"
 )
 
@@ -20,10 +23,64 @@ func Recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, topic s
 		if k.topic != topic {
 			continue
 		}
-		return pool.Transaction(ctx, func(tx pgx.Tx) error {
-			_, err := countSpan(ctx, tx, conn, k, span{topicID: topicID, partition: partition, from: first, to: last + 1})
+		touched, err := readTouched(ctx, conn, k, span{topicID: topicID, partition: partition, from: first, to: last + 1})
+		if err != nil {
 			return err
-		})
+		}
+		for chunk := range slices.Chunk(touched, chunkLinks) {
+			if err := recount(ctx, pool, conn, k, chunk); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return fmt.Errorf("count again: nothing is counted from topic %s", topic)
+}
+
+// RecountAll sets the counters of every link, whatever topic its events came through, also of those that have no
+// events left. It may run beside the service, and be cut off and started again. After each chunk it calls done with
+// the number of links since the beginning.
+func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done func(links int)) error {
+	total := 0
+	for _, k := range kinds() {
+		after := uuid.Nil
+		for {
+			rows, err := pool.Unscoped().Query(ctx, "SELECT account_id, id FROM "+k.links+" WHERE id > $1 ORDER BY id LIMIT $2", after, chunkLinks)
+			if err != nil {
+				return fmt.Errorf("list links: %w", err)
+			}
+			chunk, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l link, err error) {
+				err = row.Scan(&l.account, &l.id)
+				return l, err
+			})
+			if err != nil {
+				return fmt.Errorf("list links: %w", err)
+			}
+			if len(chunk) == 0 {
+				break
+			}
+			if err := recount(ctx, pool, conn, k, chunk); err != nil {
+				return err
+			}
+			after = chunk[len(chunk)-1].id
+			total += len(chunk)
+			done(total)
+		}
+	}
+	return nil
+}
+
+// recount sets the counters of links when no one else counts.
+func recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, links []link) error {
+	for {
+		err := pool.Transaction(ctx, func(tx pgx.Tx) error {
+			if err := retention.Lock(ctx, tx); err != nil {
+				return err
+			}
+			return setCounters(ctx, conn, tx, k, links)
+		})
+		if !errors.Is(err, errBusy) {
+			return err
+		}
+	}
 }

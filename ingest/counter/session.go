@@ -2,6 +2,7 @@ package counter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,8 +41,16 @@ FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::bigint[]) AS n (id, l
 WHERE s.id = n.id AND s.ended_at IS NULL
   AND (s.last_active_at < n.last OR (s.pages, s.duration_ms) IS DISTINCT FROM (n.pages::integer[], n.duration))`
 
-// followSessions writes down what was read in the open sessions of links, and when last.
-func followSessions(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) error {
+// activity is what was read in a session.
+type activity struct {
+	session  uuid.UUID
+	last     time.Time
+	pages    string // a Postgres array
+	duration int64
+}
+
+// readActivity returns what was read in the open sessions of links, and when last.
+func readActivity(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) ([]activity, error) {
 	accounts, ids := make([]uuid.UUID, len(links)), make([]uuid.UUID, len(links))
 	for i, l := range links {
 		accounts[i], ids[i] = l.account, l.id
@@ -52,14 +61,14 @@ func followSessions(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []li
 	}
 	rows, err := tx.Query(ctx, openSessions, accounts, ids)
 	if err != nil {
-		return fmt.Errorf("find open sessions: %w", err)
+		return nil, fmt.Errorf("find open sessions: %w", err)
 	}
 	sessions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[open])
 	if err != nil {
-		return fmt.Errorf("find open sessions: %w", err)
+		return nil, fmt.Errorf("find open sessions: %w", err)
 	}
 	if len(sessions) == 0 {
-		return nil
+		return nil, nil
 	}
 	since := sessions[0].StartedAt
 	var owners, opened, wanted []uuid.UUID
@@ -69,7 +78,7 @@ func followSessions(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []li
 			since = s.StartedAt
 		}
 	}
-	return setActivity(ctx, tx, conn, native.Parameters{
+	return askActivity(ctx, conn, native.Parameters{
 		"accounts": clickhouse.UUIDs(distinct(owners)),
 		"links":    clickhouse.UUIDs(distinct(opened)),
 		"sessions": clickhouse.UUIDs(wanted),
@@ -77,29 +86,36 @@ func followSessions(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []li
 	})
 }
 
-func setActivity(ctx context.Context, tx pgx.Tx, conn driver.Conn, p native.Parameters) error {
+func askActivity(ctx context.Context, conn driver.Conn, p native.Parameters) (read []activity, err error) {
 	found, err := conn.Query(native.Context(ctx, native.WithParameters(p)), readSessions)
 	if err != nil {
-		return fmt.Errorf("read sessions: %w", err)
+		return nil, fmt.Errorf("read sessions: %w", err)
 	}
-	defer func() { _ = found.Close() }() // an error shows in Err
-	var ids []uuid.UUID
-	var last []time.Time
-	var pages []string
-	var durations []int64
 	for found.Next() {
-		var id uuid.UUID
-		var at time.Time
+		var a activity
 		var seen []uint32
 		var duration uint64
-		if err := found.Scan(&id, &at, &seen, &duration); err != nil {
-			return fmt.Errorf("read sessions: %w", err)
+		if err = found.Scan(&a.session, &a.last, &seen, &duration); err != nil {
+			break
 		}
-		ids, last, durations = append(ids, id), append(last, at), append(durations, int64(duration))
-		pages = append(pages, integers(seen))
+		a.pages, a.duration = integers(seen), int64(duration)
+		read = append(read, a)
 	}
-	if err := found.Err(); err != nil {
-		return fmt.Errorf("read sessions: %w", err)
+	if err = errors.Join(err, found.Err(), found.Close()); err != nil {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	return read, nil
+}
+
+// setActivity writes down what was read in sessions that are still open.
+func setActivity(ctx context.Context, tx pgx.Tx, read []activity) error {
+	if len(read) == 0 {
+		return nil
+	}
+	ids, last := make([]uuid.UUID, len(read)), make([]time.Time, len(read))
+	pages, durations := make([]string, len(read)), make([]int64, len(read))
+	for i, a := range read {
+		ids[i], last[i], pages[i], durations[i] = a.session, a.last, a.pages, a.duration
 	}
 	if _, err := tx.Exec(ctx, setSessions, ids, last, pages, durations); err != nil {
 		return fmt.Errorf("set activity of sessions: %w", err)

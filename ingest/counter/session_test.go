@@ -52,14 +52,14 @@ func TestSessionsFollowTheEvents(t *testing.T) {
 	r.send(link, func(e *event.Event) { e.SessionID, e.Type = session, event.DownloadStarted })                     // 5
 	r.send(link, func(e *event.Event) { e.SessionID, e.Page, e.DurationMS, e.Bot = session, 7, 5000, "crawler:x" }) // 6
 	want := activity{noon.Add(5 * time.Second), []int32{1, 3}, 1750}
-	require.Eventually(t, func() bool { return r.activity(session).Last.Equal(want.Last) }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return r.activity(session).Last.Equal(want.Last) }, waitLimit, 20*time.Millisecond)
 	require.Equal(t, want, r.activity(session))
-	require.Eventually(t, func() bool { return r.activity(other).Duration == 9 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return r.activity(other).Duration == 9 }, waitLimit, 20*time.Millisecond)
 
 	r.exec("UPDATE sessions SET ended_at = last_active_at WHERE id = $1", session)
 	page(session, 4, 1000)
 	page(other, 10, 1)
-	require.Eventually(t, func() bool { return r.activity(other).Duration == 10 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return r.activity(other).Duration == 10 }, waitLimit, 20*time.Millisecond)
 	require.Equal(t, want, r.activity(session))
 }
 
@@ -77,7 +77,7 @@ func TestCaughtUp(t *testing.T) {
 	r.start()
 	r.send(link, func(*event.Event) {})
 	begin := time.Now()
-	require.Eventually(t, func() bool { return caughtUp().After(begin) }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return caughtUp().After(begin) }, waitLimit, 20*time.Millisecond)
 	r.await("access_links", link, 1, 1, 1)
 	r.stopConsumer()
 	r.send(link, func(*event.Event) {})

@@ -6,12 +6,14 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"lodestone/ingest/consumer"
 )
 
-// spanOffsets is how many offsets one step covers at the most, which bounds its memory and the
-// time that it holds the lock.
+// spanOffsets is how many offsets one step covers at the most, which bounds its memory.
 const spanOffsets = 200_000
 
 // span is a range of a partition whose events the counters do not reflect: from ≤ offset < to.
@@ -23,20 +25,32 @@ type span struct {
 
 // missing returns a span for each partition that has one, and how many offsets are behind in all.
 func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse) (todo []span, behind int64, err error) {
-	progress, err := c.progress(ctx, topicID)
-	if err != nil {
-		return nil, 0, err
-	}
+	stored := map[int32]int64{}
 	for partition, o := range committed {
 		if o.Err != nil {
 			return nil, 0, fmt.Errorf("read committed offset of partition %d: %w", partition, o.Err)
 		}
+		// Progress never goes back, so a commit for another topic of the name would hide events of this one.
+		if consumer.IsCommitFor(o.Metadata, topicID) {
+			stored[partition] = o.At
+		}
+	}
+	return c.uncounted(ctx, topicID, stored)
+}
+
+// uncounted returns a span for each partition that is stored further than it is counted, and how many offsets that is in all.
+func (c *Counter) uncounted(ctx context.Context, topicID uuid.UUID, stored map[int32]int64) (todo []span, behind int64, err error) {
+	progress, err := c.progress(ctx, topicID)
+	if err != nil {
+		return nil, 0, err
+	}
+	for partition, end := range stored {
 		from := progress[partition]
-		if o.At <= from {
+		if end <= from {
 			continue
 		}
-		behind += o.At - from
-		todo = append(todo, span{topicID, partition, from, min(o.At, from+spanOffsets)})
+		behind += end - from
+		todo = append(todo, span{topicID, partition, from, min(end, from+spanOffsets)})
 	}
 	return todo, behind, nil
 }
@@ -47,20 +61,22 @@ func (c *Counter) progress(ctx context.Context, topicID uuid.UUID) (map[int32]in
 	if err != nil {
 		return nil, fmt.Errorf("read the counters' progress: %w", err)
 	}
-	defer rows.Close()
 	progress := map[int32]int64{}
-	for rows.Next() {
-		var partition int32
-		var next int64
-		if err := rows.Scan(&partition, &next); err != nil {
-			return nil, fmt.Errorf("read the counters' progress: %w", err)
-		}
-		progress[partition] = next
-	}
-	if err := rows.Err(); err != nil {
+	var partition int32
+	var next int64
+	if _, err := pgx.ForEachRow(rows, []any{&partition, &next}, func() error { progress[partition] = next; return nil }); err != nil {
 		return nil, fmt.Errorf("read the counters' progress: %w", err)
 	}
 	return progress, nil
+}
+
+// progressOf returns that of one partition, as the transaction sees it.
+func progressOf(ctx context.Context, tx pgx.Tx, topicID uuid.UUID, partition int32) (next int64, err error) {
+	err = tx.QueryRow(ctx, "SELECT next_offset FROM counter_progress WHERE topic_id = $1 AND partition = $2", topicID, partition).Scan(&next)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, fmt.Errorf("read the counters' progress: %w", err)
+	}
+	return next, nil
 }
 
 func isNoGroup(err error) bool { return errors.Is(err, kerr.GroupIDNotFound) }

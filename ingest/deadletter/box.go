@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/event"
@@ -42,9 +43,15 @@ func (f Filter) matches(l *Letter) bool {
 		!l.At.Before(f.Since)
 }
 
-// each calls fn with every entry of the topic as it is now.
-func (b *Box) each(ctx context.Context, fn func(entry) error) error {
-	ranges, err := kafka.Ranges(ctx, b.client, event.DeadLetterTopic)
+// scope is what is read of the topic. Its zero value is all of it.
+type scope struct {
+	since   time.Time
+	origins []Origin // only the partitions that hold them
+}
+
+// each calls fn with every entry in the scope, and others, of the topic as it is now.
+func (b *Box) each(ctx context.Context, s scope, fn func(entry) error) error {
+	ranges, err := b.ranges(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -62,11 +69,55 @@ func (b *Box) each(ctx context.Context, fn func(entry) error) error {
 	return nil
 }
 
-// List returns the letters that the filter chooses, without their records, oldest first. It holds
-// a few hundred bytes of each letter of the topic in memory.
+// ranges returns the offsets that the scope is in.
+func (b *Box) ranges(ctx context.Context, s scope) (map[int32]kafka.Range, error) {
+	ranges, err := kafka.Ranges(ctx, b.client, event.DeadLetterTopic)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.origins) > 0 {
+		only := map[int32]kafka.Range{}
+		for _, o := range s.origins {
+			// As the clients that wrote the letter and its markers chose it.
+			key := &kgo.Record{Key: []byte(o.String())}
+			partition := int32(kgo.StickyKeyPartitioner(nil).ForTopic(event.DeadLetterTopic).Partition(key, len(ranges)))
+			only[partition] = ranges[partition]
+		}
+		ranges = only
+	}
+	if s.since.IsZero() {
+		return ranges, nil
+	}
+	// Brokers' clocks differ a little.
+	first, err := kadm.NewClient(b.client).ListOffsetsAfterMilli(ctx, s.since.Add(-time.Hour).UnixMilli(), event.DeadLetterTopic)
+	if err == nil {
+		err = first.Error()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the dead letters of a time: %w", err)
+	}
+	for partition, r := range ranges {
+		if o, ok := first.Lookup(event.DeadLetterTopic, partition); ok {
+			ranges[partition] = kafka.Range{From: min(max(r.From, o.Offset), r.To), To: r.To}
+		}
+	}
+	return ranges, nil
+}
+
+// List returns the letters that the filter chooses, without their records, oldest first. It reads the topic from the
+// filter's time on, or the partitions of its origins, and holds a few hundred bytes of each letter there in memory.
 func (b *Box) List(ctx context.Context, f Filter) ([]Letter, error) {
+	letters, err := b.list(ctx, f, scope{since: f.Since, origins: f.Origins})
+	if err == nil && len(letters) < len(f.Origins) {
+		// The topic may have had fewer partitions when they were written.
+		return b.list(ctx, f, scope{since: f.Since})
+	}
+	return letters, err
+}
+
+func (b *Box) list(ctx context.Context, f Filter, s scope) ([]Letter, error) {
 	known := map[Origin]*Letter{}
-	err := b.each(ctx, func(e entry) error {
+	err := b.each(ctx, s, func(e entry) error {
 		l := known[e.letter.Origin]
 		if l == nil {
 			l = &Letter{Origin: e.letter.Origin}
@@ -93,8 +144,16 @@ func (b *Box) List(ctx context.Context, f Filter) ([]Letter, error) {
 
 // Read returns a letter and its record. The error wraps ErrUnknown if there is none.
 func (b *Box) Read(ctx context.Context, o Origin) (Letter, []byte, error) {
+	letter, value, err := b.read(ctx, o, scope{origins: []Origin{o}})
+	if errors.Is(err, ErrUnknown) {
+		return b.read(ctx, o, scope{}) // see List
+	}
+	return letter, value, err
+}
+
+func (b *Box) read(ctx context.Context, o Origin, s scope) (Letter, []byte, error) {
 	letter, value, found := Letter{Origin: o}, []byte(nil), false
-	err := b.each(ctx, func(e entry) error {
+	err := b.each(ctx, s, func(e entry) error {
 		if e.letter.Origin == o {
 			letter.merge(e)
 			if !e.marker {

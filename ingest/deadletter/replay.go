@@ -81,7 +81,7 @@ func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
 	return result, err
 }
 
-func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
+func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error { //nolint:cyclop // the steps of a replay in their order
 	letters, err := r.Box.List(ctx, f)
 	if err != nil {
 		return err
@@ -112,7 +112,19 @@ func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
 		bytes = 0
 		return nil
 	}
-	err = r.Box.each(ctx, func(e entry) error {
+	if len(chosen) == 0 {
+		return nil
+	}
+	var where scope
+	for origin, l := range chosen {
+		if where.since.IsZero() || l.At.Before(where.since) {
+			where.since = l.At
+		}
+		if len(f.Origins) > 0 {
+			where.origins = append(where.origins, origin)
+		}
+	}
+	visit := func(e entry) error {
 		l, ok := chosen[e.letter.Origin]
 		if !ok || e.marker {
 			return nil
@@ -143,7 +155,11 @@ func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
 			return flush()
 		}
 		return nil
-	})
+	}
+	err = r.Box.each(ctx, where, visit)
+	if err == nil && len(chosen) > 0 {
+		err = r.Box.each(ctx, scope{}, visit) // see List
+	}
 	if err == nil {
 		err = flush()
 	}

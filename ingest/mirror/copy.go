@@ -15,26 +15,27 @@ import (
 type entity struct {
 	table   string
 	columns string // of ClickHouse, without version and deleted; the first is id
-	query   string // gives these columns of the ids in $1; $2 says whether addresses are copied
+	rows    string // gives these columns from Postgres; $1 says whether addresses are copied
+	id      string // the id's column in rows
 }
 
 func entities() []entity {
 	return []entity{
 		{
 			"lead_magnets", "id, account_id, title, description, is_active, file_version, page_count, created_at, updated_at",
-			`SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, coalesce(f.page_count, 0), m.created_at, m.updated_at
+			`SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, coalesce(f.page_count, 0) AS page_count, m.created_at, m.updated_at
 			FROM lead_magnets m LEFT JOIN lead_magnet_files f ON f.lead_magnet_id = m.id AND f.version = m.file_version
-			WHERE m.id = ANY($1) AND $2::boolean IS NOT NULL`,
+			WHERE $1::boolean IS NOT NULL`, "m.id",
 		},
 		{
 			"generic_links", "id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at",
 			`SELECT id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at
-			FROM generic_links WHERE id = ANY($1) AND $2::boolean IS NOT NULL`,
+			FROM generic_links WHERE $1::boolean IS NOT NULL`, "id",
 		},
 		{
-			"access_links", "id, account_id, lead_magnet_id, generic_link_id, email, max_views, expires_at, is_active, created_at, updated_at",
-			`SELECT id, account_id, lead_magnet_id, generic_link_id, CASE WHEN $2::boolean THEN email END, max_views, expires_at, is_active, created_at, updated_at
-			FROM access_links WHERE id = ANY($1)`,
+			"access_links", "id, account_id, lead_magnet_id, generic_link_id, email, source, max_views, expires_at, is_active, created_at, updated_at",
+			`SELECT id, account_id, lead_magnet_id, generic_link_id, CASE WHEN $1::boolean THEN email END AS email, source, max_views, expires_at, is_active, created_at, updated_at
+			FROM access_links WHERE $1::boolean IS NOT NULL`, "id",
 		},
 	}
 }
@@ -47,7 +48,7 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 	if err := m.pool.Unscoped().QueryRow(ctx, "SELECT EXISTS (SELECT FROM entity_changes)").Scan(&some); err != nil || !some {
 		return 0, wrap(err, "look for changes to copy")
 	}
-	err = m.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	_, err = m.locked(ctx, copyTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		numbers, ids, err := readChanges(ctx, tx)
 		if err != nil || len(numbers) == 0 {
 			return err
@@ -113,7 +114,7 @@ func (e entity) copy(ctx context.Context, tx pgx.Tx, conn driver.Conn, ids map[u
 		return fmt.Errorf("copy %s: %w", e.table, err)
 	}
 	defer func() { _ = batch.Close() }() // it was sent, or the error that counts is another
-	rows, err := tx.Query(ctx, e.query, list, emails)
+	rows, err := tx.Query(ctx, e.rows+" AND "+e.id+" = ANY($2)", emails, list)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", e.table, err)
 	}

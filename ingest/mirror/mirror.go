@@ -7,6 +7,9 @@
 // the notes when ClickHouse has it on the disk. Copying twice changes nothing: ClickHouse keeps the
 // highest version of an id, and versions rise in the order in which states were read, since one mirror
 // works at a time and takes its version first. While nothing changes it looks at an empty table.
+//
+// A database that was restored to an older state has other notes than the copies need. So the mirror compares both sides now and
+// then, and after Postgres' cluster changed, and copies again what differs.
 package mirror
 
 import (
@@ -60,6 +63,8 @@ type Mirror struct {
 	rows   prometheus.Counter
 	errors prometheus.Counter
 	lag    prometheus.Gauge
+
+	differences prometheus.Counter
 }
 
 // New returns the mirror's service.
@@ -70,7 +75,8 @@ func New(c Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were made again."}),
 		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
 	}
-	r.MustRegister(m.rows, m.errors, m.lag)
+	m.differences = prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_differences_total", Help: "Groups of copies in ClickHouse that differed from Postgres and were made again."})
+	r.MustRegister(m.rows, m.errors, m.lag, m.differences)
 	m.Loop = service.NewLoop("mirror", m.run)
 	return m
 }
@@ -111,10 +117,14 @@ func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
 // round copies all that changed.
 func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) error {
 	if !*prepared {
-		if err := m.prepare(ctx, conn); err != nil {
-			return err
+		mine, err := m.prepare(ctx, conn)
+		if err != nil || !mine {
+			return err // while another mirror works, this one has time
 		}
 		*prepared = true
+	}
+	if err := m.compare(ctx, conn); err != nil {
+		return err
 	}
 	for {
 		n, err := m.copyBatch(ctx, conn)
@@ -130,8 +140,8 @@ func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) er
 
 // prepare notes everything of an entity of which ClickHouse has no copy at all, as after it was set
 // up anew, and the access links if the setting of their addresses changed.
-func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) error {
-	return m.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
+func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err error) {
+	return m.locked(ctx, copyTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		for _, e := range entities() {
 			var rows uint64
 			if err := conn.QueryRow(ctx, "SELECT count() FROM lodestone."+e.table).Scan(&rows); err != nil {
@@ -158,16 +168,20 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) error {
 	})
 }
 
-// locked runs fn in a transaction during which no other mirror works. It waits for that one.
-func (m *Mirror) locked(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
+// locked runs fn in a transaction during which no other mirror works. If one works already it does nothing, and reports false.
+func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx context.Context, tx pgx.Tx) error) (mine bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return m.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(mirrorLock)); err != nil {
-			return fmt.Errorf("wait for the other mirror: %w", err)
+	err = m.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(mirrorLock)).Scan(&mine); err != nil {
+			return fmt.Errorf("take the mirror's lock: %w", err)
+		}
+		if !mine {
+			return nil
 		}
 		return fn(ctx, tx)
 	})
+	return mine, err
 }
 
 // purge removes addresses from ClickHouse's disk after they were switched off and all links copied

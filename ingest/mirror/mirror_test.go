@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const patience = 3 * time.Minute
+const waitLimit = 3 * time.Minute
 
 type rig struct {
 	t       *testing.T
@@ -86,7 +86,7 @@ func (r *rig) await(want, sql string) {
 	require.Eventually(r.t, func() bool {
 		var s string
 		return r.conn.QueryRow(r.t.Context(), sql).Scan(&s) == nil && s == want
-	}, patience, 20*time.Millisecond, "%s: not %s", sql, want)
+	}, waitLimit, 20*time.Millisecond, "%s: not %s", sql, want)
 }
 
 // awaitSettled waits until the notes of what was copied are gone, which is a moment after ClickHouse
@@ -97,13 +97,13 @@ func (r *rig) awaitSettled() {
 		var settled bool
 		err := r.pool.Unscoped().QueryRow(r.t.Context(), "SELECT NOT EXISTS (SELECT FROM entity_changes)").Scan(&settled)
 		return err == nil && settled
-	}, patience, 20*time.Millisecond)
+	}, waitLimit, 20*time.Millisecond)
 }
 
 const (
 	magnets = "SELECT arrayStringConcat(arraySort(groupArray(concat(title, '/', toString(magnet_version), '/', toString(page_count)))), ' ') FROM analytics.lead_magnets"
 	generic = "SELECT arrayStringConcat(arraySort(groupArray(concat(slug, '/', toString(submissions)))), ' ') FROM analytics.generic_links"
-	access  = "SELECT arrayStringConcat(arraySort(groupArray(concat(toString(access_link_id), '/', ifNull(email, 'none'), '/', toString(is_active), '/', ifNull(toString(generic_link_id), 'none')))), ' ') FROM analytics.access_links"
+	access  = "SELECT arrayStringConcat(arraySort(groupArray(concat(toString(access_link_id), '/', ifNull(email, 'none'), '/', toString(is_active), '/', ifNull(toString(generic_link_id), 'none'), '/', source))), ' ') FROM analytics.access_links"
 )
 
 func TestCopiesFollow(t *testing.T) {
@@ -115,7 +115,7 @@ func TestCopiesFollow(t *testing.T) {
 		for _, sql := range []string{
 			fmt.Sprintf("INSERT INTO lead_magnets (id, account_id, title) VALUES ('%s', '%s', 'Guide')", magnet, r.account),
 			fmt.Sprintf("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ('%s', '%s', '%s', 'one')", link, r.account, magnet),
-			fmt.Sprintf("INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token) VALUES ('%s', '%s', '%s', '%s', 'Ada@example.com', 'ada@example.com', 't')", personal, r.account, magnet, link),
+			fmt.Sprintf("INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_clear, source) VALUES ('%s', '%s', '%s', '%s', 'Ada@example.com', 'ada@example.com', 't', 'form')", personal, r.account, magnet, link),
 		} {
 			if _, err := tx.Exec(t.Context(), sql); err != nil {
 				return err
@@ -126,7 +126,7 @@ func TestCopiesFollow(t *testing.T) {
 	stop := r.start(false)
 	r.await("Guide/0/0", magnets)
 	r.await("one/0", generic)
-	r.await(fmt.Sprintf("%s/none/true/%s", personal, link), access)
+	r.await(fmt.Sprintf("%s/none/true/%s/form", personal, link), access)
 
 	r.exec("INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256) VALUES ($1, 1, $2, 'f', 'application/pdf', 1, 12, '')", magnet, r.account)
 	r.exec("UPDATE lead_magnets SET title = 'Better', file_version = 1 WHERE id = $1", magnet)
@@ -147,7 +147,7 @@ func TestCopiesFollow(t *testing.T) {
 	r.exec("DELETE FROM generic_links WHERE id = $1", link)
 	r.start(false)
 	r.await("", generic)
-	r.await(fmt.Sprintf("%s/none/true/none", personal), access)
+	r.await(fmt.Sprintf("%s/none/true/none/form", personal), access)
 	r.exec("DELETE FROM access_links WHERE id = $1", personal)
 	r.exec("DELETE FROM lead_magnets WHERE id = $1", magnet)
 	r.await("", access)
@@ -159,12 +159,12 @@ func TestAddressesComeAndGoWithTheSetting(t *testing.T) {
 	r := newRig(t)
 	magnet, personal := uuid.New(), uuid.New()
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", magnet, r.account)
-	r.exec("INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token) VALUES ($1, $2, $3, 'Ada@example.com', 'ada@example.com', 't')", personal, r.account, magnet)
+	r.exec("INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear) VALUES ($1, $2, $3, 'Ada@example.com', 'ada@example.com', 't')", personal, r.account, magnet)
 	stop := r.start(true)
-	r.await(fmt.Sprintf("%s/Ada@example.com/true/none", personal), access)
+	r.await(fmt.Sprintf("%s/Ada@example.com/true/none/api", personal), access)
 	stop()
 	r.start(false)
-	r.await(fmt.Sprintf("%s/none/true/none", personal), access)
+	r.await(fmt.Sprintf("%s/none/true/none/api", personal), access)
 	// Not only hidden: no version on the disk has it.
 	r.await("0", "SELECT toString(countIf(email IS NOT NULL)) FROM lodestone.access_links")
 }
@@ -212,10 +212,10 @@ func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	r.exec("UPDATE lead_magnets SET title = 'meanwhile' WHERE id = $1", magnet)
 	require.Eventually(t, func() bool {
 		return value(t, metrics, "lodestone_mirror_errors_total") > 0 && value(t, metrics, "lodestone_mirror_lag_seconds") > 0
-	}, patience, 20*time.Millisecond, "whoever watches sees it")
+	}, waitLimit, 20*time.Millisecond, "whoever watches sees it")
 	require.Equal(t, r.store.URL, r.startClickHouse().URL())
 	r.await("meanwhile/0/0", magnets)
-	require.Eventually(t, func() bool { return value(t, metrics, "lodestone_mirror_lag_seconds") == 0 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return value(t, metrics, "lodestone_mirror_lag_seconds") == 0 }, waitLimit, 20*time.Millisecond)
 }
 
 func value(t *testing.T, metrics *prometheus.Registry, name string) float64 {
@@ -237,4 +237,75 @@ func TestIntervalLeavesHalfAMinuteForTheCopy(t *testing.T) {
 		err := mirror.Config{Interval: interval}.Validate()
 		require.Equal(t, fits, err == nil, "%s: %v", interval, err)
 	}
+}
+
+// Neither side need know that it was restored, and nothing is started again.
+func TestCopiesFollowARestoredDatabase(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	kept, changed, lost, back := uuid.New(), uuid.New(), uuid.New(), uuid.New()
+	for id, title := range map[uuid.UUID]string{kept: "kept", changed: "new", lost: "lost", back: "back"} {
+		r.exec("INSERT INTO lead_magnets (id, account_id, title, description, is_active) VALUES ($1, $2, $3, 'ü – \"text\"', false)", id, r.account, title)
+	}
+	link := uuid.New()
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'one')", link, r.account, kept)
+	for i, magnet := range []uuid.UUID{kept, lost} {
+		r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_clear, expires_at, max_views)
+			VALUES ($1, $2, $3, $4, 'ada@example.com', 'ada@example.com', $5, now() + interval '1 hour', 3)`, uuid.New(), r.account, magnet, link, fmt.Sprint(i))
+	}
+	metrics := prometheus.NewRegistry()
+	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: true}, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
+	require.NoError(t, m.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
+	titles := "SELECT arrayStringConcat(arraySort(groupArray(title)), ' ') FROM analytics.lead_magnets"
+	addresses := "SELECT toString(count(email)) FROM analytics.access_links"
+	r.await("back kept lost new", titles)
+	r.await("2", addresses)
+	r.exec("DELETE FROM lead_magnets WHERE id = $1", back)
+	r.await("kept lost new", titles)
+	r.awaitSettled()
+	// dueAgain lets the time pass after which both are compared, and waits until they were.
+	dueAgain := func() {
+		t.Helper()
+		r.exec("UPDATE entity_copy SET compared_at = '-infinity'")
+		require.Eventually(t, func() bool {
+			var compared bool
+			err := r.pool.Unscoped().QueryRow(t.Context(), "SELECT compared_at > '-infinity' AND NOT EXISTS (SELECT FROM entity_changes) FROM entity_copy").Scan(&compared)
+			return err == nil && compared
+		}, waitLimit, 20*time.Millisecond)
+	}
+	dueAgain()
+	require.Zero(t, value(t, metrics, "lodestone_mirror_differences_total"), "equal sides are found equal")
+
+	// Postgres is set back: there are no notes of it.
+	tx, err := r.pool.Unscoped().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	for _, sql := range []string{
+		fmt.Sprintf("DELETE FROM access_links WHERE lead_magnet_id = '%s'", lost),
+		fmt.Sprintf("DELETE FROM lead_magnets WHERE id = '%s'", lost),
+		fmt.Sprintf("UPDATE lead_magnets SET title = 'old' WHERE id = '%s'", changed),
+		fmt.Sprintf("INSERT INTO lead_magnets (id, account_id, title) VALUES ('%s', '%s', 'back')", back, r.account),
+		"DELETE FROM entity_changes",             // the backup has no notes of what it lacks
+		"UPDATE entity_copy SET cluster = '1/1'", // and is of another cluster
+	} {
+		_, err := tx.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	require.NoError(t, tx.Commit(t.Context()))
+	r.await("back kept old", titles)
+	r.await("1", addresses)
+
+	// ClickHouse is set back, to a time before the last changes.
+	r.awaitSettled()
+	for _, sql := range []string{
+		"ALTER TABLE lodestone.lead_magnets DELETE WHERE title IN ('old', 'kept') SETTINGS mutations_sync = 2",
+		"TRUNCATE TABLE lodestone.access_links", "TRUNCATE TABLE lodestone.generic_links",
+	} {
+		require.NoError(t, r.conn.Exec(t.Context(), sql))
+	}
+	dueAgain()
+	r.await("back kept old", titles)
+	r.await("1", addresses)
+	r.await("one/0", generic)
 }

@@ -28,7 +28,7 @@ type Record struct {
 type Deps struct {
 	Kafka      []kgo.Opt // how to reach Kafka: seeds, TLS, login
 	Topics     []string  // which must exist when the producer starts
-	StartAway  bool      // start although Kafka does not answer: somebody else keeps what is written
+	StartAway  bool      // start although Kafka does not answer or lacks a topic: the spool keeps what is written
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -46,6 +46,8 @@ type Producer struct {
 	records atomic.Int64 // reserved by Write and not settled yet
 	bytes   atomic.Int64
 	failed  chan error
+
+	failures failures
 
 	forgetting atomic.Bool    // a topic that was made anew is being forgotten
 	background sync.WaitGroup // the goroutine that does so
@@ -91,7 +93,7 @@ func New(c Config, d Deps) (*Producer, error) {
 
 // Start waits until Kafka answers, and checks that the topics exist: the error about one that does
 // not wraps kafka.ErrNoTopic and names the remedy. With StartAway it waits for one answer only, and
-// starts without it.
+// starts without it and without the topics.
 func (p *Producer) Start(ctx context.Context) error {
 	const retryAfter = 500 * time.Millisecond
 	for _, topic := range p.deps.Topics {
@@ -102,11 +104,11 @@ func (p *Producer) Start(ctx context.Context) error {
 			if err == nil {
 				break
 			}
-			if errors.Is(err, kafka.ErrNoTopic) {
+			if errors.Is(err, kafka.ErrNoTopic) && !p.deps.StartAway {
 				return fmt.Errorf("start producer: %w", err)
 			}
 			if p.deps.StartAway {
-				p.deps.Log.Warn("starting although Kafka does not answer", "topic", topic, "error", err)
+				p.deps.Log.Warn("starting although Kafka does not take events yet", "topic", topic, "error", err)
 				return nil
 			}
 			p.deps.Log.Warn("Kafka does not answer yet, trying again", "topic", topic, "error", err)

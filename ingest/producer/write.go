@@ -28,6 +28,12 @@ func (p *Producer) Write(ctx context.Context, records []Record) error {
 	if len(records) == 0 {
 		return nil
 	}
+	err := p.write(ctx, records)
+	p.failures.note(err)
+	return err
+}
+
+func (p *Producer) write(ctx context.Context, records []Record) error {
 	if !p.reserve(records) {
 		p.metrics.full.Add(float64(len(records)))
 		return ErrFull

@@ -4,6 +4,8 @@
 // link (lodestone.expired_views), which counters add to those of the rows; and no month is dropped
 // while Kafka still has a record of it, which a consumer or a check would miss.
 //
+// How long events are kept is on record in Postgres (Setting), so that no process deletes by a setting of its own.
+//
 // A step is one month: writing, dropping, done. Each phase is on record before it begins. A step that
 // was cut off in the first counts for nothing, and another one is made; one that was cut off in the second
 // only has to be finished (Finish), by whoever is next to hold the lock, before anything is counted.
@@ -29,16 +31,18 @@ import (
 
 // Config is the setting of how long events are kept.
 type Config struct {
-	Months int `name:"retention-months" default:"0" help:"Calendar months that events and link views are kept for, besides the present one, by the time they happened. What is older is deleted, a whole month at a time. 0 keeps everything."`
+	Months int `name:"retention-months" default:"0" help:"Calendar months that events and link views are kept for, besides the present one, by the time they happened. What is older is deleted, a whole month at a time. 0 keeps everything. It is the first value of an installation that has none on record, and takes effect after a day; later, lodestone retention set changes it."`
 }
 
 // mostMonths is more than any clock of a computer means.
 const mostMonths = 1200
 
+const allowedMonths = "give a number of months from 1 to 1200, or 0 to keep everything"
+
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
 	if c.Months < 0 || c.Months > mostMonths {
-		return config.Invalid("--retention-months", "is out of range", fmt.Sprintf("give a number of months from 1 to %d, or 0 to keep everything", mostMonths))
+		return config.Invalid("--retention-months", "is out of range", allowedMonths)
 	}
 	return nil
 }
@@ -57,28 +61,29 @@ type Keeper struct {
 
 	dropped prometheus.Counter
 	waiting prometheus.Gauge
+	differs prometheus.Gauge
 	errors  prometheus.Counter
+
+	warned     bool   // of a setting that differs from the record, or that waits
+	beforeDrop func() // nil but in tests: called when nothing but dropping is left of a step
 }
 
-// New returns the service. Without a bound of time it does nothing.
+// New returns the service. While everything is kept it only reads the setting on record.
 func New(c Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Keeper {
 	keeper := &Keeper{
 		cfg: c, kafka: k, store: s, pool: pool, log: log,
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_months_total", Help: "Months of events and link views that were deleted for their age."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_waiting_months", Help: "Months that are due, but whose records Kafka still has."}),
+		differs: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_setting_differs", Help: "1 if this process has another --retention-months than the one on record, which holds."}),
 		errors:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_errors_total", Help: "Attempts to delete old months that failed and are made again."}),
 	}
-	r.MustRegister(keeper.dropped, keeper.waiting, keeper.errors)
+	r.MustRegister(keeper.dropped, keeper.waiting, keeper.differs, keeper.errors)
 	keeper.Loop = service.NewLoop("retention", keeper.run)
 	return keeper
 }
 
 func (k *Keeper) run(ctx context.Context, ready func()) error {
 	ready()
-	if k.cfg.Months == 0 {
-		<-ctx.Done()
-		return nil
-	}
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
@@ -111,8 +116,9 @@ type Result struct {
 
 // Expire deletes the months that are due, the oldest first.
 func (k *Keeper) Expire(ctx context.Context) (result Result, err error) {
-	if k.cfg.Months == 0 {
-		return Result{}, nil
+	s, err := k.setting(ctx)
+	if err != nil || s.Months == 0 && s.NextMonths == 0 {
+		return Result{}, err
 	}
 	client, err := kgo.NewClient(k.kafka.Options(k.log)...)
 	if err != nil {
@@ -124,8 +130,8 @@ func (k *Keeper) Expire(ctx context.Context) (result Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	first, err := k.firstKept(ctx, conn)
-	if err != nil {
+	first, err := k.firstKept(ctx, conn, s)
+	if err != nil || first == 0 {
 		return Result{}, err
 	}
 	months, err := monthsBefore(ctx, conn, first)
@@ -148,13 +154,13 @@ func (k *Keeper) Expire(ctx context.Context) (result Result, err error) {
 	return result, nil
 }
 
-// firstKept returns the oldest month that is kept. Deleting is for good, so a clock that is ahead must
+// firstKept returns the oldest month that is kept, and 0 if all are. Deleting is for good, so a clock that is ahead must
 // not decide: of those of this machine, of ClickHouse and of Postgres, the one that is behind does.
-func (k *Keeper) firstKept(ctx context.Context, conn driver.Conn) (uint32, error) {
+func (k *Keeper) firstKept(ctx context.Context, conn driver.Conn, s Setting) (uint32, error) {
 	now := time.Now()
-	var theirs time.Time
-	if err := conn.QueryRow(ctx, "SELECT now64(3)").Scan(&theirs); err != nil {
-		return 0, fmt.Errorf("read ClickHouse's clock: %w", err)
+	theirs, err := clock(ctx, conn)
+	if err != nil {
+		return 0, err
 	}
 	if theirs.Before(now) {
 		now = theirs
@@ -166,7 +172,11 @@ func (k *Keeper) firstKept(ctx context.Context, conn driver.Conn) (uint32, error
 		now = theirs
 	}
 	now = now.UTC()
-	return monthOf(time.Date(now.Year(), now.Month()-time.Month(k.cfg.Months), 1, 0, 0, 0, 0, time.UTC)), nil
+	months := s.At(now)
+	if months == 0 {
+		return 0, nil
+	}
+	return monthOf(time.Date(now.Year(), now.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)), nil
 }
 
 // monthOf returns a month as ClickHouse's toYYYYMM does.

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const patience = 3 * time.Minute
+const waitLimit = 3 * time.Minute
 
 // rig has engines of its own: months are dropped for everybody.
 type rig struct {
@@ -74,7 +74,7 @@ func newRig(t *testing.T) *rig {
 	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)
 	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
-	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token)
+	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
 		VALUES ($1, $2, $3, 'a@example.com', 'a@example.com', $4)`, r.link, r.account, r.magnet, uuid.NewString())
 	return r
 }
@@ -118,12 +118,12 @@ func (r *rig) consume() {
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, r.kafka, r.store, log, prometheus.NewRegistry())
+	}, r.kafka, r.store, r.pool, log, prometheus.NewRegistry())
 	require.NoError(r.t, err)
 	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", r.kafka, r.store, r.pool, log, prometheus.NewRegistry())
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))
-	require.Eventually(r.t, func() bool { return r.behind() == 0 }, patience, 20*time.Millisecond)
+	require.Eventually(r.t, func() bool { return r.behind() == 0 }, waitLimit, 20*time.Millisecond)
 	require.NoError(r.t, n.Stop(context.Background()))
 	require.NoError(r.t, c.Stop(context.Background()))
 }
@@ -161,10 +161,21 @@ func (r *rig) expire(months int) retention.Result {
 	if time.Now().UTC().Month() != r.began.Month() {
 		months++
 	}
-	k := retention.New(retention.Config{Months: months}, r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	result, err := k.Expire(r.t.Context())
+	r.keep(months)
+	result, err := r.keeper(0).Expire(r.t.Context())
 	require.NoError(r.t, err)
 	return result
+}
+
+// keep puts a retention on record that is in effect.
+func (r *rig) keep(months int) {
+	r.t.Helper()
+	r.exec(`INSERT INTO retention_setting (months) VALUES ($1)
+		ON CONFLICT (single) DO UPDATE SET months = $1, next_months = NULL, next_at = NULL`, months)
+}
+
+func (r *rig) keeper(flag int) *retention.Keeper {
+	return retention.New(retention.Config{Months: flag}, r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 }
 
 func (r *rig) rows(table string) (n uint64) {
@@ -207,6 +218,7 @@ func TestCountersStayWhenEventsLeave(t *testing.T) {
 	r.read(across, r.month(2))
 	r.read(recent, r.month(0))
 	r.land(r.month(5))
+	r.land(r.month(5).Add(30 * time.Second)) // the same visitor in the same minute
 	r.land(r.month(0))
 	r.consume()
 	r.requireViews(4, r.month(5), r.month(0), 2)
@@ -284,4 +296,31 @@ func TestValidate(t *testing.T) {
 	require.NoError(t, retention.Config{}.Validate())
 	require.NoError(t, retention.Config{Months: 13}.Validate())
 	require.ErrorContains(t, retention.Config{Months: -1}.Validate(), "--retention-months")
+}
+
+// A process whose Postgres was replaced by another one does not know yet that it lost the lock: what another process did
+// meanwhile is not done again, nor counted twice.
+func TestAStepWhoseLockWasLostDropsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.read(uuid.New(), r.month(5))
+	r.land(r.month(5))
+	r.consume()
+	r.kafkaForgets()
+	r.keep(3)
+	first := r.keeper(0)
+	first.BeforeDrop(func() {
+		r.exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+		result, err := r.keeper(0).Expire(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []uint32{r.yyyymm(5)}, result.Dropped)
+	})
+	_, err := first.Expire(t.Context())
+	require.ErrorContains(t, err, "comes too late")
+	r.exec("DELETE FROM counter_progress")
+	r.read(uuid.New(), r.month(0))
+	r.land(r.month(0))
+	r.consume()
+	r.requireViews(2, r.month(5), r.month(0), 2)
+	r.requireVerified()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -13,8 +14,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/view"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/service"
 )
 
 // lockKey is the key of the advisory lock under which counters are set and months are dropped.
@@ -26,6 +29,14 @@ func Lock(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("take the counters' lock: %w", err)
 	}
 	return nil
+}
+
+// TryLock does so if no one else holds the lock, and reports whether it did.
+func TryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
+	if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(lockKey)).Scan(&mine); err != nil {
+		return false, fmt.Errorf("take the counters' lock: %w", err)
+	}
+	return mine, nil
 }
 
 type phase string
@@ -57,8 +68,14 @@ func readState(ctx context.Context, conn driver.Conn) (s state, err error) {
 }
 
 func (s state) write(ctx context.Context, conn driver.Conn) error {
-	err := execute(ctx, conn, "INSERT INTO lodestone.retention_steps (step, month, phase) SETTINGS async_insert = 0 SELECT {step:UInt32}, {month:UInt32}, {phase:String}", native.Parameters{
-		"step": number(s.step), "month": number(s.month), "phase": string(s.phase),
+	return s.writeBefore(ctx, conn, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// writeBefore does so if ClickHouse's clock shows less than a time.
+func (s state) writeBefore(ctx context.Context, conn driver.Conn, before time.Time) error {
+	err := execute(ctx, conn, `INSERT INTO lodestone.retention_steps (step, month, phase) SETTINGS async_insert = 0
+		SELECT {step:UInt32}, {month:UInt32}, {phase:String} WHERE throwIf(now64(3) >= fromUnixTimestamp64Milli({before:Int64}), 'the step comes too late') = 0`, native.Parameters{
+		"step": number(s.step), "month": number(s.month), "phase": string(s.phase), "before": strconv.FormatInt(before.UnixMilli(), 10),
 	})
 	if err != nil {
 		return fmt.Errorf("write down how far the retention is: %w", err)
@@ -70,6 +87,15 @@ func number(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
 func execute(ctx context.Context, conn driver.Conn, query string, p native.Parameters) error {
 	return conn.Exec(native.Context(ctx, native.WithParameters(p)), query)
+}
+
+// Moved counts what was written down of steps. If it is the same before and after somebody read rows, no month was dropped
+// meanwhile, whoever held the lock.
+func Moved(ctx context.Context, conn driver.Conn) (n uint64, err error) {
+	if err := conn.QueryRow(ctx, "SELECT count() FROM lodestone.retention_steps").Scan(&n); err != nil {
+		return 0, fmt.Errorf("read how far the retention is: %w", err)
+	}
+	return n, nil
 }
 
 // Finish drops what is left of a month whose views are written down. Whoever counts rows calls it first,
@@ -121,7 +147,15 @@ func monthsBefore(ctx context.Context, conn driver.Conn, first uint32) ([]uint32
 	return months, nil
 }
 
-// step lets one month go, and reports false if Kafka still has records of it.
+// provenFor is how long, by ClickHouse's clock, a step may begin to drop after Postgres has confirmed the lock. Whoever gets the
+// lock and finds a step that has not begun to waits longer: its process may not know yet that it lost the lock, as when
+// another Postgres took over.
+const (
+	provenFor = 3 * time.Second
+	abandoned = 2 * provenFor
+)
+
+// step lets one month go, and reports false if it cannot leave yet.
 func (k *Keeper) step(ctx context.Context, client *kgo.Client, conn driver.Conn, month uint32) (dropped bool, err error) {
 	held, err := inKafka(ctx, client, conn, month)
 	if err != nil || held {
@@ -135,10 +169,11 @@ func (k *Keeper) step(ctx context.Context, client *kgo.Client, conn driver.Conn,
 		if err := Lock(ctx, tx); err != nil {
 			return err
 		}
-		if err := Finish(ctx, conn); err != nil {
+		due, err := k.stillDue(ctx, tx, conn, month)
+		if err != nil || !due {
 			return err
 		}
-		s, err := readState(ctx, conn)
+		s, err := lastStep(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -149,16 +184,68 @@ func (k *Keeper) step(ctx context.Context, client *kgo.Client, conn driver.Conn,
 		if err := writeDown(ctx, conn, s); err != nil {
 			return err
 		}
+		now, err := clock(ctx, conn)
+		if err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, "SELECT 1"); err != nil { // the lock is still held
 			return fmt.Errorf("keep the counters' lock: %w", err)
 		}
+		if k.beforeDrop != nil {
+			k.beforeDrop()
+		}
 		s.phase = dropping
-		if err := s.write(ctx, conn); err != nil {
+		if err := s.writeBefore(ctx, conn, now.Add(provenFor)); err != nil {
 			return err
 		}
+		dropped = true
 		return finish(ctx, conn, s)
 	})
-	return err == nil, err
+	return dropped && err == nil, err
+}
+
+// stillDue reads the setting again, and lets no one change it before the transaction ends.
+func (k *Keeper) stillDue(ctx context.Context, tx pgx.Tx, conn driver.Conn, month uint32) (bool, error) {
+	s, err := scanSetting(tx.QueryRow(ctx, selectSetting+" FOR SHARE"))
+	if err != nil {
+		return false, fmt.Errorf("read the recorded retention: %w", err)
+	}
+	first, err := k.firstKept(ctx, conn, s)
+	return month < first, err
+}
+
+// lastStep returns the last step when nothing can come of it any more.
+func lastStep(ctx context.Context, conn driver.Conn) (state, error) {
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return s, err
+	}
+	if s.phase == writing {
+		begin, err := clock(ctx, conn)
+		if err != nil {
+			return s, err
+		}
+		for now := begin; now.Before(begin.Add(abandoned)); {
+			if err := service.Sleep(ctx, abandoned/10); err != nil {
+				return s, err
+			}
+			if now, err = clock(ctx, conn); err != nil {
+				return s, err
+			}
+		}
+	}
+	if err := Finish(ctx, conn); err != nil {
+		return s, err
+	}
+	return readState(ctx, conn)
+}
+
+// clock returns ClickHouse's time.
+func clock(ctx context.Context, conn driver.Conn) (now time.Time, err error) {
+	if err := conn.QueryRow(ctx, "SELECT now64(3)").Scan(&now); err != nil {
+		return now, fmt.Errorf("read ClickHouse's clock: %w", err)
+	}
+	return now, nil
 }
 
 // inKafka reports whether Kafka has a record that is a row of the month. While it has, a consumer whose
@@ -226,19 +313,21 @@ FROM
 )
 GROUP BY account_id, access_link_id`
 
-const genericLinkViews = `
+// genericLinkViews writes down the views of landing pages in a month.
+func genericLinkViews() string {
+	return `
 INSERT INTO lodestone.expired_views (account_id, link_id, step, views, first, last)
-SELECT account_id, generic_link_id, {step:UInt32}, count(), min(created_at), max(created_at)
-FROM lodestone.link_views
-WHERE toYYYYMM(created_at) = {month:UInt32} AND bot = ''
-GROUP BY account_id, generic_link_id`
+SELECT account_id, generic_link_id, {step:UInt32}, sum(views), min(since), max(until)
+FROM (` + view.Landings("toYYYYMM(created_at) = {month:UInt32}") + `)
+GROUP BY account_id, generic_link_id` + view.InOrder
+}
 
 // writeDown keeps what counters need of a month.
 func writeDown(ctx context.Context, conn driver.Conn, s state) error {
 	p := native.Parameters{
 		"step": number(s.step), "month": number(s.month), "end": strconv.FormatInt(endOf(s.month).UnixMilli(), 10),
 	}
-	for _, query := range []string{accessLinkViews, genericLinkViews} {
+	for _, query := range []string{accessLinkViews, genericLinkViews()} {
 		if err := execute(ctx, conn, query, p); err != nil {
 			return fmt.Errorf("write down the views of month %d: %w", s.month, err)
 		}

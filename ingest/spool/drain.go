@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
-
 	"lodestone/ingest/producer"
 	"lodestone/pkg/service"
 )
@@ -30,6 +28,7 @@ const (
 
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = 15 * time.Second
+	probeAfter = 4 * time.Second
 	tidyAfter  = time.Second
 	slowHold   = 10 * time.Second
 )
@@ -43,6 +42,7 @@ const (
 type drain struct {
 	*Spool
 	queue   *queue
+	refused *refused
 	next    position  // of the reading; behind all flights
 	flights []*flight // under way, oldest first
 	settled chan struct{}
@@ -51,12 +51,20 @@ type drain struct {
 	limit   int64 // records of the next batch
 }
 
+func newDrain(s *Spool, q, refusals *queue) *drain {
+	return &drain{
+		Spool: s, queue: q, refused: &refused{Spool: s, queue: refusals, wait: firstRefusal},
+		settled: make(chan struct{}, 1), retry: firstRetry, limit: maxBatchRecords,
+	}
+}
+
 // flight is a batch under way, or several in a row that are over and wait for one before them.
 type flight struct {
 	began     time.Time
 	spooledAt int64 // Unix milliseconds
 	end       position
 	count     int64             // records
+	refused   int64             // of these, for good
 	bytes     int64             // of the payloads
 	records   []producer.Record // nil once they are not needed any more
 	errors    []error           // by record, nil: acknowledged; read when left is 0
@@ -78,13 +86,14 @@ func (d *drain) run(ctx context.Context) {
 			d.await(ctx)
 			continue
 		}
+		d.refused.retry(ctx)
 		launched, err := d.launch(ctx)
 		switch {
 		case err != nil:
 			d.trouble(ctx, err)
 		case !launched && len(d.flights) == 0:
 			d.caughtUp()
-			d.idle(ctx, d.queue)
+			d.idle(ctx)
 		case !launched:
 			d.await(ctx)
 		}
@@ -126,11 +135,11 @@ func (d *drain) launch(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if len(b.payloads) == 0 {
-		if b.end != d.next && len(d.flights) == 0 {
-			err = d.queue.ack(b.end, 0) // damage
-		}
 		d.next = b.end
-		return false, err
+		if len(d.flights) == 0 {
+			d.queue.ack(b.end, 0) // there is nothing but damage before it
+		}
+		return false, nil
 	}
 	f := &flight{began: time.Now(), spooledAt: payloadTime(b.payloads[0]), end: b.end}
 	for _, p := range b.payloads {
@@ -177,15 +186,13 @@ func (d *drain) land(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := d.queue.ack(f.end, f.count); err != nil {
-			return err
-		}
+		d.queue.ack(f.end, f.count)
 		d.flights = d.flights[1:]
 		if len(d.flights) > 0 {
 			d.queue.oldest.Store(d.flights[0].spooledAt)
 		}
 		d.retry, d.limit = firstRetry, maxBatchRecords
-		d.sent(f.count, time.Duration(f.took.Load()))
+		d.sent(f.count-f.refused, time.Duration(f.took.Load()))
 	}
 	d.merge()
 	return nil
@@ -209,36 +216,17 @@ func (d *drain) merge() {
 	d.flights = kept
 }
 
-// again sends what Kafka did not take of a flight.
-func (d *drain) again(ctx context.Context, f *flight) error {
-	var rest []producer.Record
-	var why error
-	for i, err := range f.errors {
-		if err != nil {
-			rest, why = append(rest, f.records[i]), err
-		}
-	}
-	if ctx.Err() != nil {
-		return why
-	}
-	if !refusedForGood(why) {
-		d.deps.Log.Warn("Kafka did not take a part of the spool, sending it again", "error", why, "records", len(rest))
-		if why = d.deps.Kafka.Write(ctx, rest); why == nil {
-			return nil
-		}
-	}
-	if refusedForGood(why) {
-		return d.oneByOne(ctx, d.queue, rest)
-	}
-	return why
-}
-
 // trouble logs an error and waits before the next try.
 func (d *drain) trouble(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	d.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "in", d.retry)
+	if d.retry >= probeAfter && (errors.Is(err, errUnreadable) || errors.Is(err, errPayload)) {
+		// The drain cannot find out whether Kafka takes events, so that live requests have to: otherwise they would
+		// fill a spool that nothing leaves.
+		d.close("the spool cannot be drained for another reason than Kafka: events try Kafka first")
+	}
 	_ = service.Sleep(ctx, d.retry/2+rand.N(d.retry)) // the next step sees that ctx ended
 	d.retry = min(2*d.retry, lastRetry)
 }
@@ -256,33 +244,6 @@ func (d *drain) await(ctx context.Context) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-}
-
-// oneByOne finds the records that Kafka refuses, and puts them back at the end of the spool, so
-// that they are neither lost nor in the way. They are tried again each time their turn comes.
-func (s *Spool) oneByOne(ctx context.Context, q *queue, records []producer.Record) error {
-	for i := range records {
-		err := s.deps.Kafka.Write(ctx, records[i:i+1])
-		if err == nil {
-			continue
-		}
-		if !refusedForGood(err) {
-			return err
-		}
-		s.metrics.refused.Inc()
-		s.deps.Log.Error("Kafka refuses a record of the spool, which is kept: mend the topic's settings", "topic", records[i].Topic, "bytes", len(records[i].Value), "error", err)
-		payload := appendPayload(nil, time.Now(), records[i:i+1], nil) // it is marked already
-		if err := q.append(ctx, payload, 1); err != nil {
-			return err
-		}
-		_ = service.Sleep(ctx, firstRetry) // there may be nothing else in the spool
-	}
-	return nil
-}
-
-// refusedForGood reports whether trying the same batch again cannot help.
-func refusedForGood(err error) bool {
-	return errors.Is(err, kerr.MessageTooLarge) || errors.Is(err, kerr.InvalidRecord) || errors.Is(err, kerr.RecordListTooLarge)
 }
 
 // sent judges Kafka by the batch that it has just acknowledged.
@@ -311,13 +272,15 @@ func (s *Spool) close(why string) {
 }
 
 // idle waits for something to drain, and gives room free when nothing comes.
-func (s *Spool) idle(ctx context.Context, q *queue) {
+func (d *drain) idle(ctx context.Context) {
+	d.refused.queue.release() // what an earlier tidy gave free; that of d.queue went with an acknowledgement
 	timer := time.NewTimer(tidyAfter)
 	defer timer.Stop()
 	select {
-	case <-q.readable:
+	case <-d.queue.readable:
 	case <-timer.C:
-		q.tidy()
+		d.queue.tidy()
+		d.refused.queue.tidy()
 	case <-ctx.Done():
 	}
 }

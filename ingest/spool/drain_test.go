@@ -1,13 +1,17 @@
 package spool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -142,7 +146,7 @@ func (m *moody) settle(which int, err error) bool {
 func TestDrainAgainstModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d, stop := newDrain(t)
+		d, stop := startDrain(t)
 		defer stop()
 		kafka := d.deps.Kafka.(*moody)
 		ctx, cancel := context.WithCancel(background)
@@ -165,6 +169,15 @@ func TestDrainAgainstModel(t *testing.T) {
 			"acknowledge": func(t *rapid.T) { kafka.settle(rapid.IntRange(0, 50).Draw(t, "which"), nil) },
 			"fail": func(t *rapid.T) {
 				kafka.settle(rapid.IntRange(0, 50).Draw(t, "which"), rapid.SampledFrom([]error{kerr.UnknownTopicID, kerr.MessageTooLarge, errors.New("lost")}).Draw(t, "error"))
+			},
+			"launch while the disk fails": func(t *rapid.T) {
+				d.queue.disk.(*brokenDisk).set(func(d *brokenDisk) { d.reading = syscall.EIO })
+				launched, err := d.launch(ctx)
+				require.False(t, launched)
+				if err != nil {
+					require.ErrorIs(t, err, errUnreadable)
+				}
+				d.queue.disk.(*brokenDisk).set(func(d *brokenDisk) { d.reading = nil })
 			},
 			"land": func(t *rapid.T) {
 				if slices.ContainsFunc(d.flights, func(f *flight) bool { return f.failed.Load() }) {
@@ -205,17 +218,186 @@ func TestDrainAgainstModel(t *testing.T) {
 		close(finish)
 		<-ended
 		require.Len(t, kafka.has, written)
+		used, _ := d.queue.state()
+		require.Equal(t, diskUsage(t, d.queue.dir), used)
+		require.LessOrEqual(t, len(segmentsIn(t, d.queue.dir)), 1, "only the segment that is written keeps its room")
+		require.Zero(t, d.queue.oldest.Load())
+		require.Zero(t, value(t, d.queue.metrics.damage))
 	})
 }
 
-func newDrain(t *rapid.T) (*drain, func()) {
+// picky is a Kafka that refuses values above a limit for good, and with them the batch that they are in.
+type picky struct {
+	mu    sync.Mutex
+	limit int
+	tries int // of what is too large
+	has   map[string]bool
+	// marked counts the records that say that they were spooled.
+	marked int
+	away   error // of every call after so many
+	after  int
+}
+
+func (p *picky) Write(_ context.Context, records []producer.Record) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.after--; p.away != nil && p.after < 0 {
+		return p.away
+	}
+	for _, r := range records {
+		if len(r.Value) > p.limit {
+			p.tries++
+			return kerr.MessageTooLarge
+		}
+	}
+	for _, r := range records {
+		p.has[string(bytes.TrimSuffix(r.Value, mark))] = true
+		if bytes.HasSuffix(r.Value, mark) {
+			p.marked++
+		}
+	}
+	return nil
+}
+
+func (p *picky) Send(ctx context.Context, records []producer.Record, settled func(int, error)) error {
+	err := p.Write(ctx, records)
+	for i := range records {
+		settled(i, err)
+	}
+	return nil
+}
+
+func (p *picky) seen() (tries, has int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tries, len(p.has)
+}
+
+// What Kafka refuses for good is out of the way of the rest, is tried less and less often, survives a restart, and
+// goes to Kafka once it takes it.
+func TestWhatKafkaRefusesForGoodIsSetAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, kafka := t.TempDir(), &picky{limit: 500, has: map[string]bool{}}
+		begin := func() *rig {
+			r := &rig{metrics: prometheus.NewRegistry(), disk: &brokenDisk{fast: true}}
+			var err error
+			r.Spool, err = newSpool(settings(dir), Deps{Kafka: kafka, Log: slog.New(slog.DiscardHandler), Registerer: r.metrics}, r.disk)
+			require.NoError(t, err)
+			require.NoError(t, r.Start(t.Context()))
+			return r
+		}
+		r := begin()
+		large := record(0)
+		large.Value = append(large.Value, make([]byte, 600)...)
+		require.NoError(t, r.Write(t.Context(), []producer.Record{record(1), large, record(2)}), "it is durable")
+		<-time.After(5 * time.Second)
+		_, has := kafka.seen()
+		require.Equal(t, 2, has, "the rest goes on")
+		require.Zero(t, r.metric(t, "lodestone_spool_records"))
+		require.Zero(t, r.metric(t, "lodestone_spool_oldest_seconds"))
+		require.InDelta(t, 1, r.metric(t, "lodestone_spool_refused_records"), 0)
+		require.Positive(t, r.metric(t, "lodestone_spool_bytes"))
+		require.InDelta(t, 2, r.metric(t, "lodestone_spool_drained_records_total"), 0)
+		<-time.After(12 * time.Hour)
+		tries, _ := kafka.seen()
+		require.Less(t, tries, 40)
+		require.InDelta(t, tries, r.metric(t, "lodestone_spool_requeued_records_total"), 10, "each is counted")
+		require.NoError(t, r.Write(t.Context(), []producer.Record{record(3)}))
+		require.Zero(t, r.metric(t, "lodestone_spool_circuit_open"))
+
+		require.NoError(t, r.Stop(t.Context()))
+		r = begin()
+		require.InDelta(t, 1, r.metric(t, "lodestone_spool_refused_records"), 0)
+		<-time.After(time.Minute)
+		kafka.mu.Lock()
+		kafka.limit = 5000
+		kafka.mu.Unlock()
+		<-time.After(2 * lastRefusal)
+		_, has = kafka.seen()
+		require.Equal(t, 4, has)
+		require.Zero(t, r.metric(t, "lodestone_spool_refused_records"))
+		require.Zero(t, r.metric(t, "lodestone_spool_bytes"))
+		require.NoError(t, r.Stop(t.Context()))
+	})
+}
+
+// Kafka takes events, and the disk returns none of the spooled ones: live events go to Kafka.
+func TestASpoolThatCannotBeReadKeepsNoLiveEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, kafka := t.TempDir(), &picky{limit: 500, has: map[string]bool{}}
+		q := open(t, dir, &brokenDisk{fast: true}, 64<<20, 1<<20)
+		require.NoError(t, q.append(t.Context(), appendPayload(nil, time.Now(), []producer.Record{record(0)}, mark), 1))
+		require.NoError(t, q.close())
+		r := &rig{metrics: prometheus.NewRegistry(), disk: &brokenDisk{fast: true, reading: syscall.EIO, sound: 2}} // the recovery can read it
+		var err error
+		r.Spool, err = newSpool(settings(dir), Deps{Kafka: kafka, Log: slog.New(slog.DiscardHandler), Registerer: r.metrics}, r.disk)
+		require.NoError(t, err)
+		require.NoError(t, r.Start(t.Context()))
+		require.NoError(t, r.Write(t.Context(), []producer.Record{record(1)}))
+		<-time.After(2 * time.Minute)
+		require.NoError(t, r.Write(t.Context(), []producer.Record{record(2)}))
+		_, has := kafka.seen()
+		require.Equal(t, 1, has, "the last one did not wait behind what cannot be read")
+		require.Positive(t, r.metric(t, "lodestone_spool_read_failures_total"))
+		r.disk.set(func(d *brokenDisk) { d.reading = nil })
+		<-time.After(time.Minute)
+		_, has = kafka.seen()
+		require.Equal(t, 3, has)
+		require.Zero(t, r.metric(t, "lodestone_spool_records"))
+		require.Zero(t, r.metric(t, "lodestone_spool_drops_total"))
+		require.NoError(t, r.Stop(t.Context()))
+	})
+}
+
+func startDrain(t *rapid.T) (*drain, func()) {
 	dir, remove := tempDir(t)
 	s, err := newSpool(settings(dir), Deps{Kafka: &moody{has: map[string]int{}}, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()}, &brokenDisk{fast: true})
 	require.NoError(t, err)
 	q := open(t, dir, &brokenDisk{fast: true}, 1<<30, 512)
+	refusals := open(t, filepath.Join(dir, refusedDir), &brokenDisk{fast: true}, 1<<30, 512)
 	s.queue.Store(q)
-	return &drain{Spool: s, queue: q, settled: make(chan struct{}, 1), retry: firstRetry, limit: maxBatchRecords}, func() {
-		require.NoError(t, q.close())
+	return newDrain(s, q, refusals), func() {
+		require.NoError(t, errors.Join(q.close(), refusals.close()))
 		remove()
+	}
+}
+
+// BenchmarkDrain reads what was spooled, in the pieces that are sent on, and gives its room free; sending is the
+// producer's. An operation is one record.
+func BenchmarkDrain(b *testing.B) {
+	records := make([]producer.Record, 10) // a request of ten events
+	for i := range records {
+		records[i] = producer.Record{Topic: "lodestone.events", Key: make([]byte, 16), Value: make([]byte, 300)}
+	}
+	payload := appendPayload(nil, time.UnixMilli(1_795_000_000_000), records, mark)
+	q := open(b, b.TempDir(), &brokenDisk{fast: true}, 1<<40, 64<<20)
+	for n := 0; n < b.N; n += len(records) {
+		if err := q.append(background, payload, len(records)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(len(payload) / len(records)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	var list []producer.Record
+	for {
+		piece, err := q.read(4<<20, 20_000)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(piece.payloads) == 0 {
+			break
+		}
+		list = list[:0]
+		for _, p := range piece.payloads {
+			if list, err = readPayload(list, p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		q.ack(piece.end, piece.records)
+	}
+	b.StopTimer()
+	if err := q.close(); err != nil {
+		b.Fatal(err)
 	}
 }

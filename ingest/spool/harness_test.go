@@ -2,6 +2,8 @@ package spool
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"runtime"
@@ -35,19 +37,67 @@ type brokenDisk struct {
 	realDisk
 	mu       sync.Mutex
 	creation error
+	reading  error // of opening and of reading
+	sound    int   // so many times before that, it succeeds
+	listing  error
 	write    error
 	partial  int // bytes that a failing write writes nevertheless
 	sync     error
 	truncate error
 	syncs    int
-	fast     bool // do not sync at all
-	slow     bool // syncs after everybody else who can has gone on
+	dirs     []string // that were synced
+	fast     bool     // do not sync at all
+	slow     bool     // syncs after everybody else who can has gone on
 }
 
 func (d *brokenDisk) set(change func(*brokenDisk)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	change(d)
+}
+
+func (d *brokenDisk) open(path string) (source, error) {
+	f, err := d.realDisk.open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.failing(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &brokenSource{f, d}, nil
+}
+
+func (d *brokenDisk) failing() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sound > 0 {
+		d.sound--
+		return nil
+	}
+	return d.reading
+}
+
+func (d *brokenDisk) list(path string) ([]fs.DirEntry, error) {
+	d.mu.Lock()
+	err := d.listing
+	d.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return d.realDisk.list(path)
+}
+
+type brokenSource struct {
+	source
+	disk *brokenDisk
+}
+
+func (f *brokenSource) ReadAt(b []byte, at int64) (int, error) {
+	n, err := f.source.ReadAt(b, at)
+	if broken := f.disk.failing(); broken != nil {
+		return min(n, 20), broken // some bytes may have been read
+	}
+	return n, err
 }
 
 func (d *brokenDisk) create(path string) (file, error) {
@@ -65,6 +115,7 @@ func (d *brokenDisk) create(path string) (file, error) {
 }
 
 func (d *brokenDisk) syncDir(path string) error {
+	d.set(func(d *brokenDisk) { d.dirs = append(d.dirs, path) })
 	if d.fast {
 		return nil
 	}
@@ -122,7 +173,7 @@ type fataler interface {
 
 func newTestMetrics(t fataler) *metrics {
 	zero := func() float64 { return 0 }
-	m, err := newMetrics(prometheus.NewRegistry(), zero, zero, zero)
+	m, err := newMetrics(prometheus.NewRegistry(), gauges{zero, zero, zero, zero, zero})
 	require.NoError(t, err)
 	return m
 }
@@ -148,6 +199,19 @@ func open(t fataler, dir string, d disk, maxBytes, segmentBytes int64) *queue {
 	return q
 }
 
+// kill ends a process without what it does at an orderly end.
+func kill(t fataler, q *queue) {
+	t.Helper()
+	q.mu.Lock()
+	q.closed, q.tidying, q.moved, q.done = true, false, false, nil
+	q.segments = make([]*segment, 2) // so that nothing is retired
+	q.mu.Unlock()
+	notify(q.wake)
+	<-q.stopped
+	q.stopReading()
+	require.NoError(t, errors.Join(q.bookmark.close(), q.lock.Unlock()))
+}
+
 // rest reads and acknowledges everything.
 func rest(t fataler, q *queue) []string {
 	t.Helper()
@@ -161,7 +225,7 @@ func rest(t fataler, q *queue) []string {
 		for _, p := range b.payloads {
 			all = append(all, string(p))
 		}
-		require.NoError(t, q.ack(b.end, b.records))
+		q.ack(b.end, b.records)
 	}
 }
 

@@ -13,19 +13,21 @@ type metrics struct {
 	full     prometheus.Counter // records refused for want of room
 	spooled  prometheus.Counter
 	drained  prometheus.Counter
-	refused  prometheus.Counter // records that Kafka would not take, put back at the end
+	refused  prometheus.Counter // records that Kafka would not take, set aside
+	unread   prometheus.Counter // tries to read that the disk refused
 	damage   prometheus.Counter
-	damaged  prometheus.Gauge
 	open     prometheus.Gauge
 	drops    prometheus.Counter // records that were acknowledged and are gone
 }
 
-func newMetrics(r prometheus.Registerer, used, records, oldest func() float64) (*metrics, error) {
+// gauges are what is read when it is asked for.
+type gauges struct {
+	bytes, records, refused, damaged, oldest func() float64
+}
+
+func newMetrics(r prometheus.Registerer, g gauges) (*metrics, error) {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	fn := func(name, help string, f func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
@@ -39,17 +41,19 @@ func newMetrics(r prometheus.Registerer, used, records, oldest func() float64) (
 		full:     counter("lodestone_spool_refused_full_records_total", "Records for which there was no room; they were answered with 503."),
 		spooled:  counter("lodestone_spool_spooled_records_total", "Records that were made durable in the spool."),
 		drained:  counter("lodestone_spool_drained_records_total", "Records of the spool that Kafka has acknowledged."),
-		refused:  counter("lodestone_spool_requeued_records_total", "Records that Kafka refused for good, put back at the spool's end. Above zero: look at the log."),
+		refused:  counter("lodestone_spool_requeued_records_total", "Times that Kafka refused a record for good. The record is set aside and tried again now and then."),
+		unread:   counter("lodestone_spool_read_failures_total", "Tries to read the spool that the disk refused. While it rises, nothing is sent, and nothing is given up."),
 		damage:   counter("lodestone_spool_damage_total", "Damaged places found in the spool. Above zero: look into its folder damaged."),
-		damaged:  gauge("lodestone_spool_damaged_segments", "Segments that were moved aside because of damage."),
-		open:     gauge("lodestone_spool_circuit_open", "1 while events go to the spool without trying Kafka first."),
+		open:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_spool_circuit_open", Help: "1 while events go to the spool without trying Kafka first."}),
 		drops:    counter("lodestone_spool_drops_total", "Records that were acknowledged and that the disk lost, at the least: a place that cannot be read counts as one. Anything but 0 is an alarm: look into the spool's folder damaged."),
 	}
 	err := errors.Join(r.Register(m.fsync), r.Register(m.failures), r.Register(m.full), r.Register(m.spooled), r.Register(m.drained),
-		r.Register(m.refused), r.Register(m.damage), r.Register(m.damaged), r.Register(m.open), r.Register(m.drops),
-		r.Register(fn("lodestone_spool_bytes", "Bytes of the spool on the disk.", used)),
-		r.Register(fn("lodestone_spool_records", "Records in the spool that Kafka has not acknowledged.", records)),
-		r.Register(fn("lodestone_spool_oldest_seconds", "Age of the oldest record in the spool; 0 if there is none.", oldest)))
+		r.Register(m.refused), r.Register(m.unread), r.Register(m.damage), r.Register(m.open), r.Register(m.drops),
+		r.Register(fn("lodestone_spool_bytes", "Bytes of the spool on the disk.", g.bytes)),
+		r.Register(fn("lodestone_spool_records", "Records in the spool that Kafka has not acknowledged, without those that it refused for good.", g.records)),
+		r.Register(fn("lodestone_spool_refused_records", "Records that Kafka refuses for good, which wait for a person. See lodestone spool.", g.refused)),
+		r.Register(fn("lodestone_spool_damaged_segments", "Segments in the folder damaged, which wait for a person. See lodestone spool.", g.damaged)),
+		r.Register(fn("lodestone_spool_oldest_seconds", "Age of the oldest record in the spool; 0 if there is none.", g.oldest)))
 	if err != nil {
 		return nil, fmt.Errorf("register spool metrics: %w", err)
 	}

@@ -15,6 +15,10 @@ type position struct {
 	offset  int64
 }
 
+func (p position) before(other position) bool {
+	return p.segment < other.segment || p.segment == other.segment && p.offset < other.offset
+}
+
 const (
 	slotBytes    = 512 // a sector: a torn write damages one slot, never both
 	positionFile = "position"
@@ -36,21 +40,14 @@ func openBookmark(path string) (*bookmark, position, error) {
 		return nil, position{}, fmt.Errorf("open read position: %w", err)
 	}
 	b := &bookmark{file: f, sync: f.Sync}
-	var found position
 	data := make([]byte, 2*slotBytes)
 	n, err := f.ReadAt(data, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		_ = f.Close() // the first error tells more
 		return nil, position{}, fmt.Errorf("load read position: %w", err)
 	}
-	for slot := range 2 {
-		s := data[slot*slotBytes:]
-		turn := binary.LittleEndian.Uint64(s)
-		if turn > b.turn && crc32.Checksum(s[:24], castagnoli) == binary.LittleEndian.Uint32(s[24:]) {
-			b.turn = turn
-			found = position{binary.LittleEndian.Uint64(s[8:]), int64(binary.LittleEndian.Uint64(s[16:]))}
-		}
-	}
+	found, turn := latest(data)
+	b.turn = turn
 	if n < len(data) {
 		if _, err := f.WriteAt(data, 0); err != nil {
 			_ = f.Close()
@@ -58,6 +55,19 @@ func openBookmark(path string) (*bookmark, position, error) {
 		}
 	}
 	return b, found, nil
+}
+
+// latest returns the position in the two slots of a bookmark, and its turn.
+func latest(data []byte) (found position, turn uint64) {
+	for slot := range 2 {
+		s := data[slot*slotBytes:]
+		its := binary.LittleEndian.Uint64(s)
+		if its > turn && crc32.Checksum(s[:24], castagnoli) == binary.LittleEndian.Uint32(s[24:]) {
+			turn = its
+			found = position{binary.LittleEndian.Uint64(s[8:]), int64(binary.LittleEndian.Uint64(s[16:]))}
+		}
+	}
+	return found, turn
 }
 
 // write makes a position durable.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -33,7 +32,8 @@ type queue struct {
 	metrics      *metrics
 	lock         *flock.Flock
 	bookmark     *bookmark
-	reading      *os.File // the segment of head, if it was read from
+	began        position // what the bookmark said when the queue was opened
+	reading      source   // the segment that was read from last, if it is still open
 	readingOf    uint64
 
 	wake     chan struct{} // to the committer: something waits, or the queue is closed
@@ -50,7 +50,9 @@ type queue struct {
 	closed   bool
 	tidying  bool         // the reader asks the committer to retire the last segment
 	done     []*segment   // wholly acknowledged, still on the disk
+	moved    bool         // head is not in the bookmark yet
 	oldest   atomic.Int64 // Unix milliseconds when the oldest entry was spooled; 0: there is none
+	aside    atomic.Int64 // segments in the folder of damaged ones
 
 	active     file // the newest segment, while it is written; of the committer
 	activeSeg  *segment
@@ -61,8 +63,12 @@ type queue struct {
 type segment struct {
 	number uint64
 	size   int64 // durable bytes; what follows is no part of it
+	from   int64 // what stands before was acknowledged in an earlier process
 	damage []span
 	aside  bool // had damage: it is kept when it is done with
+
+	unread bool // of an earlier process, and could not be read yet: only its number is known
+	newest bool // was the newest when that process ended
 }
 
 // commit is a group of payloads that one fsync makes durable.
@@ -82,16 +88,12 @@ func openQueue(dir string, maxBytes, segmentBytes int64, d disk, log *slog.Logge
 		dir: dir, maxBytes: maxBytes, segmentBytes: segmentBytes, disk: d, log: log, metrics: m,
 		wake: make(chan struct{}, 1), readable: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
-	if err := os.MkdirAll(filepath.Join(dir, damagedDir), 0o700); err != nil {
+	if err := errors.Join(makeDir(d, dir), makeDir(d, filepath.Join(dir, damagedDir))); err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
-	q.lock = flock.New(filepath.Join(dir, "lock"))
-	locked, err := q.lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock spool: %w", err)
-	}
-	if !locked {
-		return nil, fmt.Errorf("lock spool %s: another process uses it; give each collector a directory of its own (--spool-dir)", dir)
+	var err error
+	if q.lock, err = lock(dir); err != nil {
+		return nil, err
 	}
 	if err := q.recover(); err != nil {
 		if q.bookmark != nil {
@@ -104,15 +106,33 @@ func openQueue(dir string, maxBytes, segmentBytes int64, d disk, log *slog.Logge
 	return q, nil
 }
 
+// lock takes a directory, which one process may use at a time.
+func lock(dir string) (*flock.Flock, error) {
+	l := flock.New(filepath.Join(dir, "lock"))
+	locked, err := l.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock spool: %w", err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("lock spool %s: another process uses it; give each collector a directory of its own (--spool-dir)", dir)
+	}
+	return l, nil
+}
+
 // append makes a payload durable. When ctx ends first, it may become so or not.
 func (q *queue) append(ctx context.Context, payload []byte, records int) error {
+	return q.add(ctx, payload, records, q.maxBytes)
+}
+
+// add does so if the queue does not take more bytes than a limit then.
+func (q *queue) add(ctx context.Context, payload []byte, records int, limit int64) error {
 	size := int64(entryHeader + len(payload))
 	q.mu.Lock()
 	switch {
 	case q.closed:
 		q.mu.Unlock()
 		return errClosed
-	case len(payload) > maxPayloadBytes, q.used+size+segmentHeader > q.maxBytes,
+	case len(payload) > maxPayloadBytes, q.used+size+segmentHeader > limit,
 		q.next != nil && int64(len(q.next.entries))+size > maxGroupBytes:
 		q.mu.Unlock()
 		return ErrFull
@@ -237,7 +257,7 @@ func (q *queue) begin() error {
 		// The next try takes another number: this name may or may not be there after a crash.
 		return errors.Join(err, f.Close(), q.disk.remove(path))
 	}
-	seg := &segment{number: number, size: segmentHeader}
+	seg := &segment{number: number, size: segmentHeader, from: segmentHeader}
 	q.mu.Lock()
 	q.segments = append(q.segments, seg)
 	q.used += segmentHeader
@@ -261,8 +281,12 @@ func (q *queue) close() error {
 	q.mu.Unlock()
 	notify(q.wake)
 	<-q.stopped
+	q.release()
 	q.stopReading()
-	return errors.Join(q.bookmark.close(), q.lock.Unlock())
+	if err := errors.Join(q.bookmark.close(), q.lock.Unlock()); err != nil {
+		return fmt.Errorf("close spool: %w", err)
+	}
+	return nil
 }
 
 func (q *queue) path(number uint64) string { return filepath.Join(q.dir, segmentName(number)) }

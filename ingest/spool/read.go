@@ -3,8 +3,12 @@ package spool
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"path/filepath"
 )
+
+// errUnreadable is wrapped by the error of a read that the disk refused.
+var errUnreadable = errors.New("the spool cannot be read")
 
 // batch is some entries in a row. The payloads are the caller's.
 type batch struct {
@@ -21,93 +25,120 @@ func (q *queue) read(maxBytes, maxRecords int64) (batch, error) {
 
 // readAt does so from a place on, which is the end of an earlier batch, or the beginning. The end of
 // an empty batch is how far there is nothing but damage.
+//
+// An error means that the disk did not return bytes. It says nothing about what is on the disk, so nothing moves
+// past it: the caller tries again later. Only a checksum over bytes that were read is damage.
 func (q *queue) readAt(from position, maxBytes, maxRecords int64) (batch, error) {
+	b, err := q.tryRead(from, maxBytes, maxRecords)
+	if err != nil {
+		q.stopReading() // a file handle may be stale
+		q.metrics.unread.Inc()
+		return batch{}, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return b, nil
+}
+
+func (q *queue) tryRead(from position, maxBytes, maxRecords int64) (batch, error) {
 	for {
-		seg, size, at, skip, ok := q.place(&from)
-		if !ok {
+		seg, size, skip := q.place(&from)
+		if seg == nil {
 			return batch{end: from}, nil
 		}
-		if skip > at {
-			from = position{seg.number, skip}
+		if seg.unread { // which only this goroutine changes
+			if err := q.survey(seg); err != nil {
+				return batch{}, err
+			}
 			continue
 		}
-		b, err := q.readFrom(seg.number, at, size, maxBytes, maxRecords)
-		if err == nil && len(b.payloads) > 0 {
-			return b, nil
+		if skip > from.offset {
+			from.offset = skip
+			continue
 		}
-		if err := q.inspect(seg, at, size); err != nil {
+		b, err := q.readFrom(from, size, maxBytes, maxRecords)
+		if err != nil || len(b.payloads) > 0 {
+			return b, err
+		}
+		if err := q.inspect(seg, from.offset, size); err != nil {
 			return batch{}, err
 		}
 	}
 }
 
-// place returns where to read on, and where damage that begins there ends. It moves from to there.
-func (q *queue) place(from *position) (seg *segment, size, at, skip int64, ok bool) {
+// place moves from to where reading goes on, and returns the segment there, its size, and where damage that begins
+// there ends. Without a segment everything is read.
+func (q *queue) place(from *position) (seg *segment, size, skip int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.normalise()
-	if from.segment < q.head.segment || from.segment == q.head.segment && from.offset < q.head.offset {
+	if from.before(q.head) {
 		*from = q.head
 	}
 	for _, s := range q.segments {
 		if s.number < from.segment {
 			continue
 		}
+		if s.unread {
+			return s, 0, 0
+		}
 		if s.number > from.segment {
-			*from = position{s.number, segmentHeader}
+			*from = position{segment: s.number}
 		}
-		from.offset = max(from.offset, segmentHeader)
-		if from.offset < s.size {
-			seg = s
-			break
+		from.offset = max(from.offset, s.from)
+		if from.offset >= s.size {
+			continue
 		}
-	}
-	if seg == nil {
-		return nil, 0, 0, 0, false
-	}
-	for _, d := range seg.damage {
-		if d.from <= from.offset && from.offset < d.to {
-			skip = d.to
+		for _, d := range s.damage {
+			if d.from <= from.offset && from.offset < d.to {
+				skip = d.to
+			}
 		}
+		return s, s.size, skip
 	}
-	return seg, seg.size, from.offset, skip, true
+	return nil, 0, 0
 }
 
-// normalise moves head to the next segment if there is one and this one is read. Segments before
-// head stay in the list until they are retired. The caller holds mu, or is alone.
+// normalise moves head to where the oldest unacknowledged entry stands or is going to stand, and hands over the
+// segments that it has passed. The caller holds mu, or is alone.
 func (q *queue) normalise() {
 	for len(q.segments) > 0 {
 		first := q.segments[0]
-		if q.head.segment < first.number {
-			q.head = position{first.number, segmentHeader}
-		}
-		q.head.offset = max(q.head.offset, segmentHeader)
-		// Only the newest segment grows.
-		if q.head.offset < first.size || len(q.segments) == 1 {
+		if first.unread {
 			return
 		}
+		if q.head.segment < first.number {
+			q.head = position{segment: first.number}
+		}
+		if q.head.segment == first.number {
+			q.head.offset = max(q.head.offset, first.from)
+			// Only the newest segment grows.
+			if q.head.offset < first.size || len(q.segments) == 1 {
+				return
+			}
+		}
 		q.done = append(q.done, first)
-		q.segments = q.segments[1:]
+		q.segments, q.moved = q.segments[1:], true
 	}
 }
 
-func (q *queue) readFrom(number uint64, at, size, maxBytes, maxRecords int64) (batch, error) {
-	if q.reading == nil || q.readingOf != number {
+func (q *queue) readFrom(at position, size, maxBytes, maxRecords int64) (batch, error) {
+	if q.reading == nil || q.readingOf != at.segment {
 		q.stopReading()
-		f, err := os.Open(q.path(number))
+		f, err := q.disk.open(q.path(at.segment))
 		if err != nil {
-			return batch{}, fmt.Errorf("read spool: %w", err)
+			return batch{}, err
 		}
-		q.reading, q.readingOf = f, number
+		q.reading, q.readingOf = f, at.segment
 	}
 	for _, limit := range [...]int64{maxBytes, entryHeader + maxPayloadBytes} {
-		data := make([]byte, min(limit, size-at))
-		if _, err := q.reading.ReadAt(data, at); err != nil {
-			return batch{}, fmt.Errorf("read spool: %w", err)
+		data := make([]byte, min(limit, size-at.offset))
+		n, err := q.reading.ReadAt(data, at.offset)
+		if n < len(data) && !errors.Is(err, io.EOF) { // what lies behind the end of the file is for inspect to find
+			return batch{}, err
 		}
-		b := batch{end: position{number, at}}
+		data = data[:n]
+		b := batch{end: at}
 		for offset := int64(0); offset < int64(len(data)); {
-			n, records, ok := entryAt(data[offset:], number, at+offset)
+			n, records, ok := entryAt(data[offset:], at.segment, at.offset+offset)
 			if !ok || len(b.payloads) > 0 && b.records+records > maxRecords {
 				break
 			}
@@ -115,9 +146,9 @@ func (q *queue) readFrom(number uint64, at, size, maxBytes, maxRecords int64) (b
 			b.payloads = append(b.payloads, data[offset+entryHeader:end:end])
 			b.records += records
 			offset = end
-			b.end.offset = at + end
+			b.end.offset = at.offset + end
 		}
-		if len(b.payloads) > 0 || at+int64(len(data)) == size {
+		if len(b.payloads) > 0 || at.offset+int64(len(data)) == size {
 			return b, nil
 		}
 	}
@@ -131,19 +162,17 @@ func (q *queue) stopReading() {
 	}
 }
 
-// inspect looks for the damage that keeps a segment from being read at a place.
+// inspect looks for the damage that keeps a segment from being read at a place: it reads the whole file again. Bytes
+// behind the end of a file are damaged, since they were synced, once the file has been read to its end.
 func (q *queue) inspect(seg *segment, at, size int64) error {
-	data, err := os.ReadFile(q.path(seg.number))
-	var damage []span
-	switch {
-	case err != nil:
-		q.log.Error("a segment of the spool cannot be read", "file", segmentName(seg.number), "error", err)
-		damage = []span{{from: at, to: size}}
-	default:
-		data = data[:min(int64(len(data)), size)]
-		if _, damage = scan(data, seg.number); int64(len(data)) < size {
-			damage = append(damage, span{from: int64(len(data)), to: size})
-		}
+	data, err := load(q.disk, q.path(seg.number))
+	if err != nil {
+		return err
+	}
+	data = data[:min(int64(len(data)), size)]
+	_, damage := scan(data, seg.number)
+	if int64(len(data)) < size {
+		damage = append(damage, span{from: int64(len(data)), to: size})
 	}
 	for _, d := range damage {
 		if d.from <= at && at < d.to {
@@ -154,41 +183,76 @@ func (q *queue) inspect(seg *segment, at, size int64) error {
 			return nil
 		}
 	}
-	return errors.New("read spool: an entry could not be read and now it can")
+	return errors.New("an entry could not be read and now it can")
 }
 
-// ack makes it durable that everything before end is sent.
-func (q *queue) ack(end position, records int64) error {
+// ack marks everything before end as sent, and gives the room of what was passed free.
+func (q *queue) ack(end position, records int64) {
 	q.mu.Lock()
-	q.head = end
+	if q.head.before(end) {
+		q.head, q.moved = end, true
+	}
 	q.records -= records
 	q.normalise()
-	if len(q.segments) <= 1 && len(q.segments) > 0 && q.head.offset >= q.segments[0].size || len(q.segments) == 0 {
+	if q.empty() {
 		q.metrics.drops.Add(float64(max(0, q.records))) // damage that was found since may have cost some
 		q.records = 0
 		q.oldest.Store(0)
 	}
-	head, done := q.head, q.done
-	q.done = nil
 	q.mu.Unlock()
+	q.release()
+}
+
+// empty reports whether nothing waits to be acknowledged. The caller holds mu.
+func (q *queue) empty() bool {
+	return len(q.segments) == 0 || len(q.segments) == 1 && !q.segments[0].unread &&
+		q.head.segment == q.segments[0].number && q.head.offset >= q.segments[0].size
+}
+
+// release takes segments whose entries this process has seen sent off the disk, or aside if they had damage, and only
+// then makes the position durable: a segment that is found below the position was never removed on purpose, and is sent
+// again. Whatever fails here is tried again at the next time.
+func (q *queue) release() {
+	q.mu.Lock()
+	q.normalise()
+	head, moved, done := q.head, q.moved, q.done
+	q.moved, q.done = false, nil
+	q.mu.Unlock()
+	for _, seg := range done {
+		err := q.discard(seg)
+		q.mu.Lock()
+		if err == nil {
+			q.used -= seg.size
+		} else {
+			q.done = append(q.done, seg) // until then its room is taken
+		}
+		q.mu.Unlock()
+		if err != nil {
+			q.log.Warn("cannot give room of the spool free, trying again", "file", segmentName(seg.number), "error", err)
+		}
+	}
+	if !moved {
+		return
+	}
 	if err := q.bookmark.write(head); err != nil {
 		// Not durable: after a crash these records are sent again, which is safe.
 		q.log.Warn("cannot keep the read position of the spool", "error", err)
 	}
-	var errs []error
-	for _, seg := range done {
-		if err := q.discard(q.path(seg.number), seg); err != nil {
-			errs = append(errs, err)
-			q.mu.Lock()
-			q.done = append(q.done, seg) // again at the next time; until then its room is taken
-			q.mu.Unlock()
-			continue
-		}
-		q.mu.Lock()
-		q.used -= seg.size
-		q.mu.Unlock()
+}
+
+// discard takes a segment whose entries are all sent off the disk, or aside if it had damage.
+func (q *queue) discard(seg *segment) error {
+	if q.reading != nil && q.readingOf == seg.number {
+		q.stopReading() // an open file keeps its room
 	}
-	return errors.Join(errs...)
+	if !seg.aside {
+		return q.disk.remove(q.path(seg.number))
+	}
+	if _, err := moveInto(q.disk, q.path(seg.number), filepath.Join(q.dir, damagedDir)); err != nil {
+		return err
+	}
+	q.countDamaged()
+	return nil
 }
 
 // tidy asks the committer to give the last segment's room free if all of it is sent.
@@ -199,32 +263,25 @@ func (q *queue) tidy() {
 	notify(q.wake)
 }
 
-// retire removes the last segment if tidy asked for it, or the queue is being closed. It runs in
-// the committer, which alone knows that nothing is being written.
+// retire hands the last segment over to the reader, which removes it, if tidy asked for it or the queue is being
+// closed. It runs in the committer, which alone knows that nothing is being written.
 func (q *queue) retire() {
 	q.mu.Lock()
 	asked := q.tidying || q.closed
 	q.tidying = false
-	if !asked || q.next != nil || len(q.segments) != 1 || q.head.segment != q.segments[0].number || q.head.offset < q.segments[0].size {
+	if !asked || q.next != nil || len(q.segments) != 1 || !q.empty() {
 		q.mu.Unlock()
 		return
 	}
 	seg := q.segments[0]
-	q.segments = nil
+	q.done, q.segments = append(q.done, seg), nil
+	// Beyond the segment: a file of this number that is found later was given back, and is sent.
+	q.head, q.moved = position{segment: seg.number + 1}, true
 	q.mu.Unlock()
 	if q.activeSeg == seg {
 		q.abandon()
 	}
-	if err := q.discard(q.path(seg.number), seg); err != nil {
-		q.log.Warn("cannot give room of the spool free", "error", err)
-		q.mu.Lock()
-		q.done = append(q.done, seg)
-		q.mu.Unlock()
-		return
-	}
-	q.mu.Lock()
-	q.used -= seg.size
-	q.mu.Unlock()
+	notify(q.readable)
 }
 
 // state returns what the metrics show.

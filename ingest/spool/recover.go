@@ -1,6 +1,8 @@
 package spool
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,36 +10,59 @@ import (
 	"strings"
 )
 
-// damagedDir holds, below the spool's own directory, what could not be read.
+// damagedDir holds, below the spool's own directory, what had damage.
 const damagedDir = "damaged"
 
+var errLaterFormat = errors.New("it was written by a later release: start that one, or give another --spool-dir")
+
 // recover takes over what an earlier process left. A torn tail, which only the newest segment can
-// have, was never acknowledged to anybody: it is cut off. Damage anywhere else costs the entries
+// have, was never acknowledged to anyone: it is cut off. Damage anywhere else costs the entries
 // that it hit; the others are kept, and the file is moved aside when they are sent.
+//
+// It removes nothing. The position tells how much of the segment that it stands in was sent. A segment below it, or
+// one that it says is wholly sent, should not be there: an operator gave it back, or its removal did not become durable.
+// This process did not see it sent, so it is sent again, and the consumer drops what is stored.
 func (q *queue) recover() error {
-	names, err := filepath.Glob(filepath.Join(q.dir, "*"+segmentExtension))
+	names, err := segmentNames(q.disk, q.dir)
 	if err != nil {
-		return fmt.Errorf("list spool: %w", err)
-	}
-	slices.Sort(names) // their numbers have a fixed width
-	if q.bookmark, q.head, err = openBookmark(filepath.Join(q.dir, positionFile)); err != nil {
 		return err
 	}
-	q.number = q.head.segment
-	for i, path := range names {
-		number, ok := segmentNumber(path)
+	if q.bookmark, q.began, err = openBookmark(filepath.Join(q.dir, positionFile)); err != nil {
+		return err
+	}
+	q.number = q.began.segment
+	stands := false
+	for _, name := range names {
+		number, ok := segmentNumber(name)
 		if !ok {
-			q.log.Warn("the spool has a file that is no segment", "file", filepath.Base(path))
+			q.log.Warn("the spool has a file that is no segment, which stays", "file", name)
 			continue
 		}
-		if err := q.adopt(path, number, i == len(names)-1); err != nil {
-			return err
+		q.segments = append(q.segments, &segment{number: number, unread: true})
+		q.number = max(q.number, number)
+		stands = stands || number == q.began.segment
+	}
+	q.head = q.began
+	if !stands && q.began.segment > 0 {
+		// The segment is done with. If it comes back, the position is not to say that some of it was sent.
+		q.head, q.moved = position{segment: q.began.segment + 1}, true
+	}
+	if len(q.segments) > 0 {
+		q.head = position{segment: q.segments[0].number}
+		q.segments[len(q.segments)-1].newest = true
+	}
+	for _, seg := range q.segments {
+		if err := q.survey(seg); errors.Is(err, errLaterFormat) {
+			return fmt.Errorf("open spool: %s: %w", segmentName(seg.number), err)
+		} else if err != nil { // the drain tries again when its turn comes
+			q.metrics.unread.Inc()
+			q.log.Error("a segment of the spool cannot be read: it is tried again, and what comes after it waits", "file", segmentName(seg.number), "error", err)
 		}
 	}
 	if err := q.disk.syncDir(q.dir); err != nil {
 		return fmt.Errorf("open spool: %w", err)
 	}
-	q.normalise()
+	q.release()
 	q.countDamaged()
 	if q.records > 0 {
 		q.log.Info("the spool has records of an earlier process", "records", q.records, "bytes", q.used)
@@ -45,105 +70,112 @@ func (q *queue) recover() error {
 	return nil
 }
 
-// adopt takes one segment over.
-func (q *queue) adopt(path string, number uint64, newest bool) error {
-	q.number = max(q.number, number)
-	data, err := os.ReadFile(path)
+// contents is what a segment has: entries that may have been acknowledged end at size, and those before from were sent.
+type contents struct {
+	entries, damage []span
+	from, size      int64
+}
+
+// assess finds out what a segment has, beside the position that its directory has.
+func assess(data []byte, number uint64, began position, newest bool) contents {
+	c := contents{from: segmentHeader, size: int64(len(data))}
+	c.entries, c.damage = scan(data, number)
+	if last := len(c.damage) - 1; newest && last >= 0 && c.damage[last].to == c.size {
+		c.damage, c.size = c.damage[:last], c.damage[last].from
+	}
+	if number == began.segment && began.offset < c.size {
+		c.from = max(c.from, began.offset)
+	}
+	return c
+}
+
+// unsent returns the entries that are to be sent.
+func (c contents) unsent() []span {
+	i, _ := slices.BinarySearchFunc(c.entries, c.from, func(e span, from int64) int { return cmp.Compare(e.from, from) })
+	return c.entries[i:]
+}
+
+// waiting returns the records that are to be sent, and when the first of them was spooled, in Unix milliseconds.
+func (c contents) waiting(data []byte) (records, oldest int64) {
+	for i, e := range c.unsent() {
+		records += e.records
+		if i == 0 {
+			oldest = payloadTime(data[e.from+entryHeader : e.to])
+		}
+	}
+	return records, oldest
+}
+
+// survey reads a segment of an earlier process, and counts what is to be sent of it.
+func (q *queue) survey(seg *segment) error {
+	path := q.path(seg.number)
+	data, err := load(q.disk, path)
 	if err != nil {
-		q.metrics.damage.Inc()
-		q.metrics.drops.Inc()
-		q.log.Error("a segment of the spool cannot be read and is moved aside: what it held is not sent", "file", filepath.Base(path), "error", err)
-		return q.moveAside(path)
+		return err
 	}
 	if laterFormat(data) {
-		return fmt.Errorf("open spool: %s was written by a later release; start that one, or give another --spool-dir", filepath.Base(path))
+		return errLaterFormat
 	}
-	entries, damage := scan(data, number)
-	if last := len(damage) - 1; newest && last >= 0 && damage[last].to == int64(len(data)) {
-		if err := q.cutTail(path, data, damage[last].from); err != nil {
-			return err
-		}
-		data, damage = data[:damage[last].from], damage[:last]
+	found := assess(data, seg.number, q.began, seg.newest)
+	if found.size < int64(len(data)) {
+		q.cutTail(path, data, found.size)
 	}
-	from := int64(0)
-	if number == q.head.segment {
-		from = q.head.offset
+	waiting, oldest := found.waiting(data)
+	damage := found.damage
+	q.mu.Lock()
+	seg.unread, seg.size, seg.from = false, found.size, found.from
+	seg.damage, seg.aside = damage, len(damage) > 0
+	if known := q.oldest.Load(); waiting > 0 && (known == 0 || oldest < known) {
+		q.oldest.Store(oldest)
 	}
-	unread, first := int64(0), int64(0)
-	for _, e := range entries {
-		if e.from >= from && number >= q.head.segment {
-			if unread == 0 {
-				first = payloadTime(data[e.from+entryHeader : e.to])
-			}
-			unread += e.records
-		}
-	}
-	seg := &segment{number: number, size: int64(len(data)), damage: damage, aside: len(damage) > 0}
+	q.used += seg.size
+	q.records += waiting
+	q.mu.Unlock()
 	for _, d := range damage {
-		if number >= q.head.segment && d.to > max(from, segmentHeader) {
+		if d.to > found.from {
 			q.metrics.drops.Inc()
 		}
-	}
-	if unread == 0 && (number <= q.head.segment || len(entries) == 0) {
-		return q.discard(path, seg)
 	}
 	if seg.aside {
 		q.reportDamage(seg)
 	}
-	if q.records == 0 {
-		q.oldest.Store(first)
-	}
-	q.segments = append(q.segments, seg)
-	q.used += seg.size
-	q.records += unread
 	return nil
 }
 
 // cutTail ends a segment where its last sound entry ends. A copy of the rest is kept if it is
-// anything but zeros, which is what a file system leaves that lost its power.
-func (q *queue) cutTail(path string, data []byte, at int64) error {
+// anything but zeros, which is what a file system leaves that lost its power. A tail that cannot be cut stays: the next
+// start takes it for damage, which costs nothing.
+func (q *queue) cutTail(path string, data []byte, at int64) {
 	tail := data[at:]
-	q.log.Warn("the spool ends in the middle of a write that nobody relies on: it is cut off", "file", filepath.Base(path), "bytes", len(tail))
-	if strings.Trim(string(tail), "\x00") != "" {
-		name := fmt.Sprintf("%s.%d.tail", filepath.Base(path), at)
-		if err := os.WriteFile(filepath.Join(q.dir, damagedDir, name), tail, 0o600); err != nil {
-			q.log.Warn("cannot keep a copy of what is cut off", "error", err)
-		}
+	log := q.log.With("file", filepath.Base(path), "bytes", len(tail))
+	err := q.keepTail(path, tail, at)
+	if err == nil {
+		err = cut(path, at)
 	}
+	if err != nil {
+		log.Warn("the spool ends in the middle of a write that was never acknowledged, and it cannot be cut off", "error", err)
+		return
+	}
+	log.Warn("the spool ended in the middle of a write that was never acknowledged: it is cut off")
+}
+
+func (q *queue) keepTail(path string, tail []byte, at int64) error {
+	if strings.Trim(string(tail), "\x00") == "" {
+		return nil
+	}
+	name := fmt.Sprintf("%s.%d.tail", filepath.Base(path), at)
+	return os.WriteFile(filepath.Join(q.dir, damagedDir, name), tail, 0o600)
+}
+
+func cut(path string, at int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return fmt.Errorf("cut torn tail of spool: %w", err)
+		return err
 	}
-	err = f.Truncate(at)
-	if err == nil {
+	if err = f.Truncate(at); err == nil {
 		err = f.Sync()
 	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("cut torn tail of spool: %w", err)
-	}
-	return nil
-}
-
-// discard takes a segment whose entries are all sent off the disk, or aside if it had damage.
-func (q *queue) discard(path string, seg *segment) error {
-	if seg.aside {
-		return q.moveAside(path)
-	}
-	if err := q.disk.remove(path); err != nil {
-		return fmt.Errorf("remove segment of spool: %w", err)
-	}
-	return nil
-}
-
-func (q *queue) moveAside(path string) error {
-	if err := q.disk.rename(path, filepath.Join(q.dir, damagedDir, filepath.Base(path))); err != nil {
-		return fmt.Errorf("move damaged segment of spool aside: %w", err)
-	}
-	q.countDamaged()
-	return nil
+	return errors.Join(err, f.Close())
 }
 
 func (q *queue) reportDamage(seg *segment) {
@@ -158,16 +190,10 @@ func (q *queue) reportDamage(seg *segment) {
 
 // countDamaged sets the metric of what waits for a person.
 func (q *queue) countDamaged() {
-	files, err := os.ReadDir(filepath.Join(q.dir, damagedDir))
+	names, err := segmentNames(q.disk, filepath.Join(q.dir, damagedDir))
 	if err != nil {
 		q.log.Warn("cannot count the damaged segments of the spool", "error", err)
 		return
 	}
-	n := 0
-	for _, f := range files {
-		if strings.HasSuffix(f.Name(), segmentExtension) {
-			n++
-		}
-	}
-	q.metrics.damaged.Set(float64(n))
+	q.aside.Store(int64(len(names)))
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,7 @@ type Spool struct {
 	disk    disk
 	metrics *metrics
 	queue   atomic.Pointer[queue]
+	refused atomic.Pointer[queue] // of what Kafka refuses for good
 	circuit circuit
 }
 
@@ -77,29 +79,47 @@ func newSpool(c Config, d Deps, on disk) (*Spool, error) {
 		return nil, errors.New("make spool: directory, Kafka, log and registerer are all needed")
 	}
 	s := &Spool{config: c, deps: d, disk: on}
-	state := func(f func(q *queue) float64) func() float64 {
-		return func() float64 {
-			if q := s.queue.Load(); q != nil {
-				return f(q)
-			}
-			return 0
-		}
-	}
 	var err error
-	s.metrics, err = newMetrics(d.Registerer,
-		state(func(q *queue) float64 { used, _ := q.state(); return float64(used) }),
-		state(func(q *queue) float64 { _, records := q.state(); return float64(records) }),
-		state(func(q *queue) float64 {
-			if at := q.oldest.Load(); at > 0 {
-				return max(0, time.Since(time.UnixMilli(at)).Seconds()) // the clock may have been set back
-			}
-			return 0
-		}))
-	if err != nil {
+	if s.metrics, err = newMetrics(d.Registerer, gauges{
+		bytes: func() float64 { return s.sum(func(q *queue) int64 { used, _ := q.state(); return used }) },
+		damaged: func() float64 {
+			return s.sum(func(q *queue) int64 { return q.aside.Load() })
+		},
+		records: func() float64 { return waiting(s.queue.Load()) },
+		refused: func() float64 { return waiting(s.refused.Load()) },
+		oldest:  s.oldest,
+	}); err != nil {
 		return nil, err
 	}
 	s.Loop = service.NewLoop("spool", s.run)
 	return s, nil
+}
+
+// sum adds up a number of the spool and of what was set aside in it.
+func (s *Spool) sum(of func(*queue) int64) (sum float64) {
+	for _, q := range []*queue{s.queue.Load(), s.refused.Load()} {
+		if q != nil {
+			sum += float64(of(q))
+		}
+	}
+	return sum
+}
+
+func waiting(q *queue) float64 {
+	if q == nil {
+		return 0
+	}
+	_, records := q.state()
+	return float64(records)
+}
+
+func (s *Spool) oldest() float64 {
+	if q := s.queue.Load(); q != nil {
+		if at := q.oldest.Load(); at > 0 {
+			return max(0, time.Since(time.UnixMilli(at)).Seconds()) // the clock may have been set back
+		}
+	}
+	return 0
 }
 
 // Write returns nil when Kafka has acknowledged every record, or all of them are synced to the
@@ -155,22 +175,31 @@ func (s *Spool) straight(q *queue) bool {
 	return s.circuit.slows()
 }
 
-// run opens the queue and drains it until it is stopped.
-func (s *Spool) run(ctx context.Context, ready func()) error {
-	q, err := openQueue(s.config.Dir, s.config.MaxBytes, s.config.SegmentBytes, s.disk, s.deps.Log, s.metrics)
+// run opens the queues and drains them until it is stopped.
+func (s *Spool) run(ctx context.Context, ready func()) (err error) {
+	share := s.config.MaxBytes / refusedShare
+	q, err := s.open(s.config.Dir, s.config.MaxBytes-share, s.config.SegmentBytes)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, q.close()) }()
+	refusals, err := s.open(filepath.Join(s.config.Dir, refusedDir), share, min(share/4, s.config.SegmentBytes))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, refusals.close()) }()
 	if _, records := q.state(); records > 0 {
 		// What an earlier process left says that Kafka was away. The drain finds out.
 		s.circuit.open.Store(true)
 		s.metrics.open.Set(1)
 	}
+	s.refused.Store(refusals)
 	s.queue.Store(q)
 	ready()
-	(&drain{Spool: s, queue: q, settled: make(chan struct{}, 1), retry: firstRetry, limit: maxBatchRecords}).run(ctx)
-	if err := q.close(); err != nil {
-		return fmt.Errorf("close spool: %w", err)
-	}
+	newDrain(s, q, refusals).run(ctx)
 	return ctx.Err()
+}
+
+func (s *Spool) open(dir string, maxBytes, segmentBytes int64) (*queue, error) {
+	return openQueue(dir, maxBytes, segmentBytes, s.disk, s.deps.Log, s.metrics)
 }

@@ -11,6 +11,7 @@ import (
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 
+	"lodestone/ingest/view"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/service"
@@ -22,7 +23,7 @@ const (
 )
 
 // counted is a kind of link whose counters are compared. The queries are others than those that set
-// the counters, so that they do not share a mistake.
+// the counters, so that they do not share a mistake, but for the definition of a landing page's view.
 type counted struct {
 	noun     string
 	topic    string // of its events
@@ -49,9 +50,8 @@ func kinds() []counted {
 			noun: "generic link", topic: event.LinkViewTopic, table: "link_views", link: "generic_link_id",
 			counters: "SELECT id, account_id, view_count, view_count > 0, NULL::timestamptz, NULL::timestamptz FROM generic_links WHERE id = ANY ($1::uuid[])",
 			list:     "SELECT id FROM generic_links WHERE id > $1 ORDER BY id LIMIT $2",
-			views: `SELECT generic_link_id, uniqExact(kafka_topic_id, kafka_partition, kafka_offset), min(created_at), max(created_at) FROM lodestone.link_views
-				WHERE account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)} AND bot = ''
-				GROUP BY generic_link_id`,
+			views: "SELECT generic_link_id, sum(views), min(since), max(until) FROM (" +
+				view.Landings("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + ") GROUP BY generic_link_id",
 		},
 	}
 }

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const patience = 3 * time.Minute
+const waitLimit = 3 * time.Minute
 
 // rig is a broker and a Postgres database of the test's own and the shared ClickHouse.
 type rig struct {
@@ -81,7 +81,7 @@ func newRigOn(t *testing.T, brokers []string) *rig {
 	r.exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
 		r.submission, r.account, r.generic)
 	for _, id := range []uuid.UUID{r.link, r.other} {
-		r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token)
+		r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_clear)
 			VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, r.account, r.magnet, r.submission, uuid.NewString())
 	}
 	r.verifier = &Verifier{
@@ -145,16 +145,33 @@ func (r *rig) produceAt(at time.Time, topic string, values ...[]byte) {
 // consume runs consumer and counters until they have everything.
 func (r *rig) consume() {
 	r.t.Helper()
+	r.consumeUntil(func() bool { return r.behind() == 0 })
+}
+
+// consumeAgain runs them until everything is committed again.
+func (r *rig) consumeAgain() {
+	r.t.Helper()
+	ranges, err := kafka.Ranges(r.t.Context(), r.client, event.Topic)
+	require.NoError(r.t, err)
+	r.consumeUntil(func() bool {
+		commits, err := kadm.NewClient(r.client).FetchOffsets(context.Background(), "g")
+		o, _ := commits.Lookup(event.Topic, 0)
+		return err == nil && o.At == ranges[0].To
+	})
+}
+
+func (r *rig) consumeUntil(done func() bool) {
+	r.t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, r.kafka, r.store, log, prometheus.NewRegistry())
+	}, r.kafka, r.store, r.pool, log, prometheus.NewRegistry())
 	require.NoError(r.t, err)
 	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", r.kafka, r.store, r.pool, log, prometheus.NewRegistry())
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))
-	require.Eventually(r.t, func() bool { return r.behind() == 0 }, patience, 20*time.Millisecond)
+	require.Eventually(r.t, done, waitLimit, 20*time.Millisecond)
 	require.NoError(r.t, n.Stop(context.Background()))
 	require.NoError(r.t, c.Stop(context.Background()))
 }

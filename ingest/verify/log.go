@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/deadletter"
+	"lodestone/ingest/logbook"
 	"lodestone/pkg/kafka"
 )
 
@@ -23,6 +25,7 @@ const (
 // judged is a record of the log with what the consumer has to make of it.
 type judged struct {
 	offset  int64
+	at      time.Time // when Kafka got it
 	id      consumer.Identity
 	decodes bool
 	repeats bool
@@ -38,7 +41,7 @@ func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm 
 	for !r.Empty() {
 		err := kafka.ReadRange(ctx, v.Options, p.stream.Topic, p.number, kafka.Range{From: warm, To: r.To}, func(record *kgo.Record) error {
 			id, err := decoder.Decode(record.Value)
-			j := judged{offset: record.Offset, id: id, decodes: err == nil}
+			j := judged{offset: record.Offset, at: record.Timestamp, id: id, decodes: err == nil}
 			j.repeats = j.decodes && window.Repeats(id, record.Offset)
 			if record.Offset < r.From {
 				return nil
@@ -89,7 +92,7 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 			Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1,
 		})
 	}
-	var missing, suspects []judged
+	var missing, suspects, whole []judged
 	for _, j := range records {
 		result.Records++
 		n := rows[j.offset]
@@ -100,6 +103,8 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 			differ(Doubled, j.offset)
 		case n == 1 && j.repeats:
 			suspects = append(suspects, j)
+		case n == 1 && j.decodes:
+			whole = append(whole, j)
 		case n == 0 && j.repeats:
 			result.Repeats++
 		case n == 0:
@@ -114,17 +119,48 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 	for _, offset := range foreign {
 		differ(Foreign, offset)
 	}
+	if err := v.compareRecords(ctx, p, whole, differ); err != nil {
+		return err
+	}
 	if len(missing)+len(suspects) == 0 {
 		return nil
 	}
 	return v.judgeByTable(ctx, p, missing, suspects, differ, result)
 }
 
+// comparedRecords is how many records of a chunk are compared with their rows by the event's id. A log that lost its end
+// has other records from some offset on, so a part of them shows it.
+const comparedRecords = 2_000
+
+// compareRecords compares records with the rows of their offsets.
+func (v *Verifier) compareRecords(ctx context.Context, p *part, records []judged, differ func(Kind, int64)) error {
+	step := max(1, (len(records)+comparedRecords-1)/comparedRecords)
+	var compared []judged
+	var ids []consumer.Identity
+	for i := len(records) - 1; i >= 0; i -= step { // the last one in any case
+		compared, ids = append(compared, records[i]), append(ids, records[i].id)
+	}
+	places, err := p.stream.Places(ctx, v.Conn, ids)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(compared)
+	for _, j := range compared {
+		if !slices.Contains(places[j.id], consumer.Place{TopicID: p.topicID, Partition: p.number, Offset: j.offset}) {
+			differ(Replaced, j.offset)
+		}
+	}
+	return nil
+}
+
 // judgeByTable judges what the log alone cannot tell: records without a row that may repeat an event
 // from before the window, as those from a spool do, and rows that may repeat another row.
 func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects []judged, differ func(Kind, int64), result *Partition) error {
-	if err := v.readDead(ctx); err != nil {
-		return err
+	if len(missing) > 0 {
+		oldest := slices.MinFunc(missing, func(a, b judged) int { return a.at.Compare(b.at) })
+		if err := v.readDead(ctx, oldest.at); err != nil {
+			return err
+		}
 	}
 	var ids []consumer.Identity
 	for _, j := range slices.Concat(missing, suspects) {
@@ -136,6 +172,15 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 	if err != nil {
 		return err
 	}
+	known, err := logbook.New(v.Pool).Losses(ctx, true)
+	if err != nil {
+		return err
+	}
+	onRecord := func(offset int64) bool {
+		return slices.ContainsFunc(known, func(l logbook.Loss) bool {
+			return l.TopicID == p.topicID && l.Partition == p.number && l.Offsets.From <= offset && offset < l.Offsets.To
+		})
+	}
 	for _, j := range missing {
 		_, dead := v.dead[deadletter.Origin{TopicID: p.topicID, Partition: p.number, Offset: j.offset}]
 		switch {
@@ -143,6 +188,7 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 			result.DeadLetters++
 		case j.decodes && len(places[j.id]) > 0:
 			result.Repeats++
+		case onRecord(j.offset): // a broker that is killed soon after it deleted records has them again
 		default:
 			differ(Lost, j.offset)
 		}
@@ -155,17 +201,17 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 	return nil
 }
 
-// readDead reads the origins of all dead letters, once a check. Letters are written before anything
-// behind them is committed, so those of the range are there.
-func (v *Verifier) readDead(ctx context.Context) error {
-	if v.dead != nil {
+// readDead reads the origins of dead letters since a record was written, unless it did. Letters are written after their
+// record, and before anything behind them is committed, so those of the range are there.
+func (v *Verifier) readDead(ctx context.Context, since time.Time) error {
+	if v.dead != nil && !since.Before(v.deadSince) {
 		return nil
 	}
-	letters, err := deadletter.NewBox(v.Client, v.Options).List(ctx, deadletter.Filter{})
+	letters, err := deadletter.NewBox(v.Client, v.Options).List(ctx, deadletter.Filter{Since: since.Add(-time.Hour)}) // brokers' clocks differ a little
 	if err != nil {
 		return err
 	}
-	v.dead = make(map[deadletter.Origin]struct{}, len(letters))
+	v.dead, v.deadSince = make(map[deadletter.Origin]struct{}, len(letters)), since
 	for _, l := range letters {
 		v.dead[l.Origin] = struct{}{}
 	}

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,11 +19,13 @@ const (
 	Doubled  Kind = "doubled"  // several rows have the same origin
 	Repeated Kind = "repeated" // a repeat within the window is stored beside what it repeats
 	Foreign  Kind = "foreign"  // rows have an origin that is not in the log
+	Replaced Kind = "replaced" // a row is of another record than the log has at its offset
+	Expired  Kind = "expired"  // Kafka deleted records before they were stored, and no one has acknowledged it
 	Counter  Kind = "counter"  // a counter in Postgres is not what ClickHouse's rows say
 )
 
 // Kinds returns every kind.
-func Kinds() []Kind { return []Kind{Lost, Doubled, Repeated, Foreign, Counter} }
+func Kinds() []Kind { return []Kind{Lost, Doubled, Repeated, Foreign, Replaced, Expired, Counter} }
 
 func (k Kind) text() string {
 	switch k {
@@ -34,6 +37,10 @@ func (k Kind) text() string {
 		return "stored although it repeats a stored event"
 	case Foreign:
 		return "stored, but not in the log"
+	case Replaced:
+		return "the log holds another record there than the one that is stored"
+	case Expired:
+		return "deleted by Kafka before it was stored"
 	default:
 		return "counter differs"
 	}
@@ -90,6 +97,13 @@ func (r *Report) Total() (n int64) {
 		n += c
 	}
 	return n
+}
+
+// differs reports whether anything may differ in a range of a partition's log.
+func (r *Report) differs(p *part, in kafka.Range) bool {
+	return len(r.Differences) == keptDifferences || slices.ContainsFunc(r.Differences, func(d Difference) bool {
+		return d.Kind != Counter && d.TopicID == p.topicID && d.Partition == p.number && d.Offsets.From < in.To && d.Offsets.To > in.From
+	})
 }
 
 func (r *Report) add(d Difference) {

@@ -18,6 +18,7 @@ import (
 
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/deadletter"
+	"lodestone/ingest/logbook"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 )
@@ -32,7 +33,8 @@ type Verifier struct {
 	Settle  time.Duration // how long a counter that differs may take to follow, before it is looked at again
 	Log     *slog.Logger
 
-	dead map[deadletter.Origin]struct{} // nil: not read yet
+	dead      map[deadletter.Origin]struct{} // nil: not read yet
+	deadSince time.Time                      // from when on
 }
 
 // Span is a span of time: of Kafka's timestamps for records, and of received_at for links. A zero
@@ -68,6 +70,9 @@ func (v *Verifier) Run(ctx context.Context, s Span) (*Report, error) {
 			}
 		}
 	}
+	if err := v.readLosses(ctx, report); err != nil {
+		return report, err
+	}
 	err := v.compareCounters(ctx, s, report)
 	report.Took = time.Since(begin)
 	return report, err
@@ -101,8 +106,13 @@ func (v *Verifier) partitions(ctx context.Context, stream consumer.Stream) ([]pa
 	if err != nil {
 		return nil, err
 	}
+	starts, err := logbook.New(v.Pool).Starts(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	var parts []part
 	for number, r := range ranges {
+		r.From = min(max(r.From, starts[number]), r.To)
 		p := part{stream: stream, topicID: id, number: number, log: r, committed: r.From}
 		if next, ok := done[number]; ok {
 			p.committed = min(max(next, r.From), r.To)
@@ -143,4 +153,18 @@ func (v *Verifier) limit(ctx context.Context, p *part, s Span) (kafka.Range, err
 	}
 	r.To = max(r.To, r.From)
 	return r, nil
+}
+
+// readLosses adds what consumers recorded as deleted before it was stored.
+func (v *Verifier) readLosses(ctx context.Context, report *Report) error {
+	losses, err := logbook.New(v.Pool).Losses(ctx, false)
+	if err != nil {
+		return err
+	}
+	for _, l := range losses {
+		report.add(Difference{
+			Kind: Expired, Topic: l.Topic, TopicID: l.TopicID, Partition: l.Partition, Offsets: l.Offsets, Count: l.Offsets.To - l.Offsets.From,
+		})
+	}
+	return nil
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
 
+	"lodestone/ingest/logbook"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
@@ -18,7 +20,7 @@ import (
 func (r *rig) fill() {
 	r.t.Helper()
 	e := r.events(5)
-	values := [][]byte{e[0], e[1], e[2], e[1], e[3], []byte("\xff"), append([]byte{8, 99}, e[4][2:]...), e[4]}
+	values := [][]byte{e[0], e[1], e[2], e[1], e[3], []byte("\xff"), {8, 99}, e[4]}
 	r.produce(event.Topic, values...)
 	r.produce(event.LinkViewTopic, r.view(), r.view())
 	r.consume()
@@ -156,14 +158,14 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	r.fill()
 	metrics := prometheus.NewRegistry()
 	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
-	require.NoError(t, w.round(t.Context()))
+	require.NoError(t, w.round(t.Context(), 0))
 	require.Zero(t, gauge(t, metrics, Lost))
 
 	r.produce(event.Topic, r.events(10)...)
 	r.consume()
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 12 SETTINGS mutations_sync = 2")
 	r.copyRow("13", "13")
-	require.NoError(t, w.round(t.Context()))
+	require.NoError(t, w.round(t.Context(), 0))
 	require.InDelta(t, 1, gauge(t, metrics, Lost), 0)
 	require.InDelta(t, 1, gauge(t, metrics, Doubled), 0)
 	require.InDelta(t, 1, gauge(t, metrics, Counter), 0)
@@ -171,14 +173,14 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	// It stays until it is mended, although the next rounds look at later records.
 	r.produce(event.Topic, r.events(10)...)
 	r.consume()
-	require.NoError(t, w.round(t.Context()))
+	require.NoError(t, w.round(t.Context(), 0))
 	require.InDelta(t, 1, gauge(t, metrics, Lost), 0)
 	require.InDelta(t, 1, gauge(t, metrics, Doubled), 0)
 	require.Zero(t, gauge(t, metrics, Counter), "the counters followed the rows")
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset IN (12, 13) SETTINGS mutations_sync = 2")
 	r.copyRow("14", "12")
 	r.copyRow("14", "13")
-	require.NoError(t, w.round(t.Context()))
+	require.NoError(t, w.round(t.Context(), 0))
 	require.Zero(t, gauge(t, metrics, Lost))
 	require.Zero(t, gauge(t, metrics, Doubled))
 }
@@ -193,19 +195,100 @@ func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 	r.consume()
 	metrics := prometheus.NewRegistry()
 	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
-	require.NoError(t, w.round(t.Context()))
+	require.NoError(t, w.round(t.Context(), 0))
 	r.produce(event.Topic, values[0])
 	r.consume()
 	r.copyRow("0", "3") // as if the consumer had not seen that it repeats
-	require.NoError(t, w.round(t.Context()))
+	require.NoError(t, w.round(t.Context(), 0))
 	require.InDelta(t, 1, gauge(t, metrics, Repeated), 0)
 	r.produce(event.Topic, r.events(3)...)
 	r.consume()
-	require.NoError(t, w.round(t.Context()))
+	require.NoError(t, w.round(t.Context(), 0))
 	require.InDelta(t, 1, gauge(t, metrics, Repeated), 0, "it is there until it is mended")
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 3 SETTINGS mutations_sync = 2")
-	require.NoError(t, w.round(t.Context()))
+	require.NoError(t, w.round(t.Context(), 0))
 	require.Zero(t, gauge(t, metrics, Repeated))
+}
+
+// watch returns a running check that starts without memory, as another process does.
+func (r *rig) watch(offsets int64) (*Watch, *prometheus.Registry) {
+	metrics := prometheus.NewRegistry()
+	return NewWatch(Config{Interval: time.Hour, Offsets: offsets}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics), metrics
+}
+
+// A ClickHouse that is restored from a backup lacks what was stored since, which was compared long ago.
+func TestTheRunningCheckFindsAHoleInWhatItComparedBefore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.produce(event.Topic, r.events(400)...)
+	r.consume()
+	round := func() *prometheus.Registry {
+		t.Helper()
+		w, metrics := r.watch(100)
+		require.NoError(t, w.round(t.Context(), 0))
+		return metrics
+	}
+	for range 4 {
+		round()
+	}
+	require.Zero(t, gauge(t, round(), Lost))
+	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset BETWEEN 20 AND 69 SETTINGS mutations_sync = 2")
+	require.InDelta(t, 50, gauge(t, round(), Lost), 0)
+
+	// The runbook: the offsets are set back, and what is missing comes from the log.
+	offsets := kadm.Offsets{}
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 0, LeaderEpoch: -1})
+	require.NoError(t, kadm.NewClient(r.client).CommitAllOffsets(t.Context(), "g", offsets))
+	r.consumeAgain()
+	metrics := round()
+	require.Zero(t, gauge(t, metrics, Lost))
+	require.Zero(t, gauge(t, metrics, Doubled))
+}
+
+// A round that cannot compare everything that came leaves the rest to the next ones.
+func TestTheRunningCheckComparesEverythingOverRounds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.produce(event.Topic, r.events(1000)...)
+	r.consume()
+	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 450 SETTINGS mutations_sync = 2")
+	found := false
+	for range 10 {
+		w, metrics := r.watch(100)
+		require.NoError(t, w.round(t.Context(), 0))
+		found = found || gauge(t, metrics, Lost) == 1
+	}
+	require.True(t, found)
+}
+
+// However many processes there are, they make one round an interval, and all of them show what it found.
+func TestProcessesShareTheRunningCheck(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.fill()
+	r.copyRow("0", "0")
+	first, shown := r.watch(1000)
+	require.NoError(t, first.round(t.Context(), time.Hour))
+	require.InDelta(t, 1, gauge(t, shown, Doubled), 0)
+	require.Positive(t, compared(t, shown))
+	second, shown := r.watch(1000)
+	require.NoError(t, second.round(t.Context(), time.Hour))
+	require.InDelta(t, 1, gauge(t, shown, Doubled), 0)
+	require.Zero(t, compared(t, shown), "the first one has just done it")
+}
+
+// compared returns how many records a process compared.
+func compared(t *testing.T, metrics *prometheus.Registry) float64 {
+	t.Helper()
+	families, err := metrics.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == "lodestone_verify_records_total" {
+			return f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	require.Fail(t, "no such metric")
+	return 0
 }
 
 func TestTheRunningCheckRunsByItself(t *testing.T) {
@@ -216,7 +299,7 @@ func TestTheRunningCheckRunsByItself(t *testing.T) {
 	metrics := prometheus.NewRegistry()
 	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
 	require.NoError(t, w.Start(t.Context()))
-	require.Eventually(t, func() bool { return gauge(t, metrics, Doubled) == 1 }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, metrics, Doubled) == 1 }, waitLimit, 50*time.Millisecond)
 	require.NoError(t, w.Stop(context.Background()))
 }
 
@@ -233,4 +316,49 @@ func gauge(t *testing.T, metrics *prometheus.Registry, kind Kind) float64 {
 	}
 	require.Fail(t, "no such metric")
 	return 0
+}
+
+func TestRecordsThatExpiredBeforeTheyWereStoredAreADifferenceUntilAcknowledged(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.produce(event.Topic, r.events(10)...)
+	r.deleteRecords(event.Topic, 0, 4)
+	r.consume()
+	r.requireDifferences(Span{}, "partition 0, offsets 0 to 3 (4;")
+	l := logbook.New(r.pool)
+	losses, err := l.Losses(t.Context(), false)
+	require.NoError(t, err)
+	require.Len(t, losses, 1)
+	_, err = l.Acknowledge(t.Context(), "a test", losses[0].Number)
+	require.NoError(t, err)
+	r.requireDifferences(Span{})
+}
+
+// A broker that is killed soon after it deleted records has them again: it writes down where its log begins now and then only.
+func TestRecordsOnRecordAsLostThatAreInTheLogAgainAreReportedOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.produce(event.Topic, r.events(10)...)
+	r.consume()
+	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset < 5 SETTINGS mutations_sync = 2")
+	l := logbook.New(r.pool)
+	require.NoError(t, l.AddLosses(t.Context(), r.topicID, event.Topic, 0, []kafka.Range{{From: 0, To: 4}}))
+	r.requireDifferences(Span{}, "lost      lodestone.events partition 0, offsets 4 to 4 (1;", "expired   lodestone.events partition 0, offsets 0 to 3 (4;", "counter")
+	losses, err := l.Losses(t.Context(), false)
+	require.NoError(t, err)
+	_, err = l.Acknowledge(t.Context(), "a test", losses[0].Number)
+	require.NoError(t, err)
+	r.requireDifferences(Span{}, "lost      lodestone.events partition 0, offsets 4 to 4 (1;", "counter")
+}
+
+// A log that lost its end gave the offsets of stored rows to other records, and has grown past them.
+func TestRecordsThatTookTheOffsetsOfStoredRowsAreFound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	values := r.events(10)
+	r.produce(event.Topic, values...)
+	r.consume()
+	r.requireDifferences(Span{})
+	r.clickhouse("ALTER TABLE lodestone.events UPDATE event_id = generateUUIDv4() WHERE kafka_topic_id = {topic:UUID} AND kafka_offset >= 7 SETTINGS mutations_sync = 2")
+	r.requireDifferences(Span{}, "partition 0, offsets 7 to 9 (3;")
 }

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -25,7 +23,7 @@ import (
 // Config is the setting of the running check.
 type Config struct {
 	Interval time.Duration `name:"verify-interval" default:"5m" help:"Time between two running checks that compare what was stored lately with Kafka and the counters. 0 switches them off."`
-	Offsets  int64         `name:"verify-offsets" default:"50000" help:"Offsets of each partition that one running check compares with the log at the most: the newest, from where the last check ended."`
+	Offsets  int64         `name:"verify-offsets" default:"500000" help:"Offsets of each partition that one running check compares with the log at the most, from where the last one ended; if more came, the newest as well."`
 }
 
 // Validate returns every problem of the settings.
@@ -49,8 +47,8 @@ const (
 	watchedDiffers = 20               // differences that one round logs
 )
 
-// Watch compares, again and again, what was stored lately. It is a service.Service; any number may
-// run, of which one at a time works.
+// Watch compares, again and again, what was stored with the log, and what was compared with what it was then. It is a
+// service.Service. Any number may run: they share their state in Postgres, and make one round an interval in all.
 type Watch struct {
 	*service.Loop
 	cfg   Config
@@ -60,39 +58,35 @@ type Watch struct {
 	pool  *postgres.Pool
 	log   *slog.Logger
 
-	next map[place]int64         // where the next round goes on
-	bad  map[place][]kafka.Range // with differences, to be looked at again
-	odd  map[string][]uuid.UUID  // links whose counters differ, by topic
+	state state // of the last round, whoever made it
 
 	differences *prometheus.GaugeVec
 	records     prometheus.Counter
 	failures    prometheus.Counter
+	behind      prometheus.Gauge
 	success     prometheus.Gauge
-}
-
-type place struct {
-	topicID   uuid.UUID
-	partition int32
 }
 
 // NewWatch returns the running check of what the consumer group stores.
 func NewWatch(c Config, group string, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Watch {
 	w := &Watch{
 		cfg: c, group: group, kafka: k, store: s, pool: pool, log: log,
-		next: map[place]int64{}, bad: map[place][]kafka.Range{}, odd: map[string][]uuid.UUID{},
 		differences: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "lodestone_verify_differences", Help: "Offsets and links that differ between Kafka, ClickHouse and Postgres, as of the last running check. Anything but 0 is an alarm.",
 		}, []string{"kind"}),
 		records:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_verify_records_total", Help: "Records compared by running checks."}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_verify_errors_total", Help: "Running checks that could not be finished."}),
 		success: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lodestone_verify_last_finish_timestamp_seconds", Help: "When this process last finished a running check. 0: not yet.",
+			Name: "lodestone_verify_last_finish_timestamp_seconds", Help: "When a running check was finished last, by any process. 0: not yet.",
+		}),
+		behind: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "lodestone_verify_lag_records", Help: "Stored offsets in the log that no running check has compared yet.",
 		}),
 	}
 	for _, kind := range Kinds() {
 		w.differences.WithLabelValues(string(kind)).Set(0)
 	}
-	r.MustRegister(w.differences, w.records, w.failures, w.success)
+	r.MustRegister(w.differences, w.records, w.failures, w.behind, w.success)
 	w.Loop = service.NewLoop("running check", w.run)
 	return w
 }
@@ -112,7 +106,7 @@ func (w *Watch) run(ctx context.Context, ready func()) error {
 			return nil
 		}
 		limited, cancel := context.WithTimeout(ctx, watchTimeout)
-		err := w.round(limited)
+		err := w.round(limited, w.cfg.Interval-w.cfg.Interval/10) // processes' clocks and rounds differ a little
 		cancel()
 		if ctx.Err() != nil {
 			return nil
@@ -124,30 +118,25 @@ func (w *Watch) run(ctx context.Context, ready func()) error {
 	}
 }
 
-// round makes one check, unless another process is at it.
-func (w *Watch) round(ctx context.Context) (err error) {
-	options := w.kafka.Options(w.log)
-	client, err := kgo.NewClient(options...)
-	if err != nil {
-		return fmt.Errorf("make Kafka client: %w", err)
-	}
-	defer client.Close()
-	conn, err := clickhouse.Open(w.store, 1)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	v := &Verifier{Client: client, Options: options, Conn: conn, Pool: w.pool, Group: w.group, Settle: watchSettle, Log: w.log}
+// round makes one check, unless another process is at it, or began one less than pause ago. Then it shows what that one found.
+func (w *Watch) round(ctx context.Context, pause time.Duration) error {
 	return w.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		var mine bool
 		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(watchLock)).Scan(&mine); err != nil {
 			return fmt.Errorf("take the running check's lock: %w", err)
 		}
-		if !mine {
-			return nil
+		due, err := w.readState(ctx, tx, pause)
+		if err != nil || !mine || !due {
+			return err
 		}
-		report, err := w.compare(ctx, v)
+		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+			return fmt.Errorf("keep the running check's lock: %w", err)
+		}
+		report, err := w.check(ctx)
 		if err != nil {
+			return err
+		}
+		if err := w.writeState(ctx, tx); err != nil {
 			return err
 		}
 		w.tell(report)
@@ -155,10 +144,28 @@ func (w *Watch) round(ctx context.Context) (err error) {
 	})
 }
 
-// compare looks at what was stored since the last round, and again at what differed then.
+// check opens what a check needs, and makes it.
+func (w *Watch) check(ctx context.Context) (report *Report, err error) {
+	options := w.kafka.Options(w.log)
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	conn, err := clickhouse.Open(w.store, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	v := &Verifier{Client: client, Options: options, Conn: conn, Pool: w.pool, Group: w.group, Settle: watchSettle, Log: w.log}
+	return w.compare(ctx, v)
+}
+
+// compare looks at what was stored since the last round, at what differed then, and at what is not any more as it was.
 func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 	report := &Report{}
-	next := map[place]int64{}
+	next := state{Sweep: map[string]int{}, Next: map[string]int64{}}
+	var present []string
 	for _, stream := range consumer.Streams() {
 		parts, err := v.partitions(ctx, stream)
 		if err != nil {
@@ -166,15 +173,8 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 		}
 		for i := range parts {
 			p := &parts[i]
-			at := place{p.topicID, p.number}
-			p.judged = kafka.Range{From: min(max(w.next[at], p.committed-w.cfg.Offsets, p.log.From), p.committed), To: p.committed}
-			next[at] = p.committed
-			for _, r := range w.again(at, p) {
-				if err := v.compareLog(ctx, p, r, max(p.log.From, r.From-consumer.RepeatWindow), report); err != nil {
-					return nil, err
-				}
-			}
-			if err := v.compareUnique(ctx, p, kafka.Range{From: max(0, p.committed-watchDoubles), To: p.judged.From}, report); err != nil {
+			present = append(present, p.topicID.String())
+			if err := w.comparePart(ctx, v, p, &next, report); err != nil {
 				return nil, err
 			}
 		}
@@ -182,40 +182,93 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 			return nil, err
 		}
 	}
-	w.next = next
-	clear(w.bad)
-	clear(w.odd)
-	for _, d := range report.Differences {
-		at := place{d.TopicID, d.Partition}
-		switch {
-		case d.Kind == Counter && len(w.odd[d.Topic]) < watchedRanges:
-			w.odd[d.Topic] = append(w.odd[d.Topic], d.Link)
-		case d.Kind == Doubled: // compareUnique finds them again
-		case d.Kind != Counter && len(w.bad[at]) < watchedRanges:
-			w.bad[at] = append(w.bad[at], d.Offsets)
-		}
+	if err := removeOldBlocks(ctx, w.pool, present); err != nil {
+		return nil, err
 	}
+	next.keep(report)
+	w.state = next
 	return report, nil
 }
 
-// again returns the ranges of a partition to compare: what is new, and what differed. Those that are
-// close to each other become one, since each is read with the window before it.
-func (w *Watch) again(at place, p *part) []kafka.Range {
-	ranges := []kafka.Range{}
-	bad := slices.Clone(w.bad[at])
-	slices.SortFunc(bad, func(a, b kafka.Range) int { return cmp.Compare(a.From, b.From) })
-	for _, r := range bad {
-		r.From = max(r.From, p.log.From)
-		if r.To = min(r.To, p.judged.From); r.Empty() {
-			continue
-		}
-		if n := len(ranges); n > 0 && r.From-ranges[n-1].To < consumer.RepeatWindow/2 {
-			ranges[n-1].To = max(ranges[n-1].To, r.To)
-			continue
-		}
-		ranges = append(ranges, r)
+// comparePart compares a partition: what is new, going on where the last round ended, and blocks whose numbers changed.
+func (w *Watch) comparePart(ctx context.Context, v *Verifier, p *part, next *state, report *Report) error {
+	key := p.key()
+	blocks, err := readBlocks(ctx, w.pool, p)
+	if err != nil {
+		return err
 	}
-	return append(ranges, p.judged)
+	sweep := w.state.Sweep[key]
+	if sweep >= len(blocks) {
+		sweep = 0
+	}
+	swept := blocks[sweep:min(sweep+sweptBlocks, len(blocks))]
+	next.Sweep[key] = sweep + len(swept)
+	changed, err := v.changed(ctx, p, swept)
+	if err != nil {
+		return err
+	}
+	changed = changed[:min(len(changed), int(w.cfg.Offsets/blockOffsets)+1)]
+	cursor := p.log.From
+	if len(blocks) > 0 {
+		cursor = blocks[len(blocks)-1].next
+	}
+	cursor = min(cursor, p.committed)
+	end := min(cursor+w.cfg.Offsets, p.committed)
+	// If more came than one round compares, the newest are compared all the same, so that an alarm does not wait.
+	p.judged = kafka.Range{From: max(end, p.committed-w.cfg.Offsets, min(w.state.Next[key], p.committed)), To: p.committed}
+	fresh := p.judged
+	if fresh.Empty() {
+		p.judged.From = cursor
+	}
+	ranges := []kafka.Range{{From: cursor, To: end}, fresh}
+	for _, b := range changed {
+		ranges = append(ranges, kafka.Range{From: b.first, To: b.next})
+	}
+	for _, r := range w.state.Bad {
+		if r.place() == key {
+			ranges = append(ranges, kafka.Range{From: max(r.From, p.log.From), To: min(r.To, p.committed)})
+		}
+	}
+	ranges = union(ranges)
+	for _, r := range ranges {
+		if err := v.compareLog(ctx, p, r, max(p.log.From, r.From-consumer.RepeatWindow), report); err != nil {
+			return err
+		}
+	}
+	unique := kafka.Range{From: max(0, p.committed-watchDoubles), To: p.committed}
+	for _, r := range without(unique, ranges) {
+		if err := v.compareUnique(ctx, p, r, report); err != nil {
+			return err
+		}
+	}
+	next.Next[key], next.Behind = p.committed, next.Behind+p.committed-end
+	return w.record(ctx, v, p, cursor, end, blocks, changed, report)
+}
+
+// record puts the numbers of what was compared on record: of what is new, and of changed blocks in which nothing differs. The
+// numbers were read before they were compared, so a change that comes in between shows in the next round.
+func (w *Watch) record(ctx context.Context, v *Verifier, p *part, cursor, end int64, blocks, changed []block, report *Report) error {
+	var done []block
+	if end > cursor {
+		from := cursor
+		if n := len(blocks); n > 0 && blocks[n-1].number == cursor/blockOffsets {
+			from = blocks[n-1].first // it grew
+		}
+		grown, err := v.tally(ctx, p, kafka.Range{From: from, To: end})
+		if err != nil {
+			return err
+		}
+		done = grown
+	}
+	for _, b := range changed {
+		if len(done) > 0 && b.number == done[0].number {
+			continue
+		}
+		if !report.differs(p, kafka.Range{From: b.first, To: b.next}) {
+			done = append(done, b)
+		}
+	}
+	return writeBlocks(ctx, w.pool, p, done)
 }
 
 // compareTouched compares the counters of links that have new rows.
@@ -224,7 +277,7 @@ func (w *Watch) compareTouched(ctx context.Context, v *Verifier, stream consumer
 		if k.table != stream.Table {
 			continue
 		}
-		ids := w.odd[stream.Topic]
+		ids := slices.Clone(w.state.Odd[stream.Topic])
 		for _, p := range parts {
 			touched, err := v.column(parameters(ctx, p.topicID, p.number, p.judged),
 				"SELECT DISTINCT "+k.link+" FROM lodestone."+k.table+where+fmt.Sprintf(" LIMIT %d", linkBatch))
@@ -243,17 +296,23 @@ func (w *Watch) compareTouched(ctx context.Context, v *Verifier, stream consumer
 	return nil
 }
 
+// show sets the metrics that are the same in all processes.
+func (w *Watch) show(finished time.Time) {
+	for _, kind := range Kinds() {
+		w.differences.WithLabelValues(string(kind)).Set(float64(w.state.Counts[kind]))
+	}
+	w.behind.Set(float64(w.state.Behind))
+	w.success.Set(float64(finished.UnixMilli()) / 1000)
+}
+
 // tell sets the metrics and raises the alarm.
 func (w *Watch) tell(report *Report) {
-	for _, kind := range Kinds() {
-		w.differences.WithLabelValues(string(kind)).Set(float64(report.Counts[kind]))
-	}
+	w.show(time.Now())
 	records := int64(0)
 	for _, p := range report.Partitions {
 		records += p.Records
 	}
 	w.records.Add(float64(records))
-	w.success.SetToCurrentTime()
 	for i, d := range report.Differences {
 		if i == watchedDiffers {
 			break

@@ -26,7 +26,6 @@ type Event struct {
 type Lister struct {
 	door    *scope.ClickHouse
 	history *memory.Memory[*view]
-	guesses *guesses
 	quiet   time.Duration // see quiet
 	many    int64         // see many
 	busy    int64         // see busy
@@ -34,7 +33,7 @@ type Lister struct {
 
 // New returns a Lister that reads through the door.
 func New(door *scope.ClickHouse) *Lister {
-	return &Lister{door: door, history: memory.New[*view](mostRemembered), guesses: newGuesses(), quiet: quiet, many: many, busy: busy}
+	return &Lister{door: door, history: memory.New[*view](mostRemembered), quiet: quiet, many: many, busy: busy}
 }
 
 // Settled returns a time up to which every event that was ever stored can be seen by what is read

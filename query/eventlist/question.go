@@ -12,7 +12,7 @@ import (
 // Questions are what the first page of a list asks of ClickHouse, all at once, where the newest days have enough events for
 // it: to see what each of them takes.
 type Questions struct {
-	Page   scope.Statement // as of a list that was not asked for before
+	Page   scope.Statement
 	Number scope.Statement // of all events, or of those that are not remembered
 	Parts  bool            // whether scope.ClickHouse.Parts is asked: whether what is remembered still stands
 }
@@ -24,8 +24,7 @@ func (l *Lister) FirstPage(ctx context.Context, account uuid.UUID, f Filter, lim
 	if _, _, err := l.Page(ctx, account, f, 0, limit); err != nil {
 		return q, false, err
 	}
-	first, _, _ := firstLook(f, nil)
-	q = Questions{Page: pageStatement(f, first, 0, limit), Number: daysStatement(f)}
+	q = Questions{Page: pageStatement(f, firstLook(f, nil), 0, limit), Number: daysStatement(f)}
 	if f.isNarrow() {
 		return q, true, nil
 	}

@@ -15,8 +15,7 @@ import (
 
 // Every part of the table that may hold an event of a page costs about as much as the page itself, and most
 // pages are of what happened last. So the newest days are looked at first, while the list is counted; if they
-// have too few events, the count tells on which days the others are (see tally). A page that was asked for before
-// is looked for where it was (see guess).
+// have too few events, the count tells on which days the others are (see tally).
 
 // recent is how far back the first look goes, and once is how far one without knowledge of the days goes next.
 const (
@@ -34,50 +33,28 @@ type span struct {
 
 // search returns the first events of the list, or the first ones after a position, and counts it.
 func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, p *Position, limit int64) (found []Event, total int64, err error) {
-	usual, edge, newest := firstLook(f, p)
-	where, page := usual, newPageOf(account, f, limit)
-	var g *guess
-	if p == nil { // hardly anybody asks for the middle of a list twice
-		if g = l.guesses.of(page); g != nil {
-			var worth bool
-			if where, worth = g.where(edge, newest); !worth {
-				g, where = nil, usual
-			}
-		}
-	}
-	found, counted, err := l.look(ctx, account, f, where, limit)
+	first := firstLook(f, p)
+	found, counted, err := l.look(ctx, account, f, first, limit)
 	if err != nil {
 		return nil, 0, err
 	}
-	held := g != nil && where.holds(f, found, counted, limit)
-	if g != nil && !held {
-		l.guesses.drop(g)
-		if found, err = l.read(ctx, account, pageStatement(f, usual, 0, limit)); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !held {
-		if found, err = l.complete(ctx, account, f, usual, found, counted, limit); err != nil {
-			return nil, 0, err
-		}
-	}
-	if p == nil {
-		l.guesses.keep(page, f, found, edge, newest, counted)
+	if found, err = l.complete(ctx, account, f, first, found, counted, limit); err != nil {
+		return nil, 0, err
 	}
 	return found, counted.total, nil
 }
 
-// firstLook returns where a page is looked for first if nothing is known of it: from edge on, which is a little before newest.
-func firstLook(f Filter, p *Position) (s span, edge, newest time.Time) {
-	newest = time.Now() // only where to begin: what happens later, by clocks that are ahead, is looked for as well
+// firstLook returns the newest days, where a page is looked for first.
+func firstLook(f Filter, p *Position) span {
+	newest := time.Now() // only where to begin: what happens later, by clocks that are ahead, is looked for as well
 	if f.To != nil {
 		newest = minTime(newest, *f.To)
 	}
 	if p != nil {
 		newest = minTime(newest, p.CreatedAt)
 	}
-	edge = within(newest.Add(-recent)).Truncate(dayLength)
-	return span{after: p, from: &edge}, edge, newest
+	edge := within(newest.Add(-recent)).Truncate(dayLength)
+	return span{after: p, from: &edge}
 }
 
 // look reads the first events of a span, and counts the list meanwhile.

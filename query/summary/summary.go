@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,7 +13,6 @@ import (
 
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
-	"lodestone/query/memory"
 	"lodestone/query/scope"
 )
 
@@ -33,46 +31,18 @@ type Summary struct {
 type Reader struct {
 	postgres *postgres.Pool
 	door     *scope.ClickHouse
-	memory   *memory.Memory[*past]
-	quiet    time.Duration // see quiet
-
-	learning   sync.Mutex     // of one account at a time
-	background sync.WaitGroup // what goes on when an answer is given
 }
 
-// New returns a Reader. Close it after the door.
-func New(p *postgres.Pool, door *scope.ClickHouse) *Reader {
-	return &Reader{postgres: p, door: door, memory: memory.New[*past](mostBytes), quiet: quiet}
-}
-
-// Close waits for what goes on after answers, which a closed door ends. No call of Read may run.
-func (r *Reader) Close() { r.background.Wait() }
+// New returns a Reader.
+func New(p *postgres.Pool, door *scope.ClickHouse) *Reader { return &Reader{p, door} }
 
 // Read returns the summary of an address, without regard to its case, over all the account's lead
 // magnets or, if leadMagnet is not nil, over that one. An address that is unknown has an empty
 // summary.
 func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Address, leadMagnet *uuid.UUID) (Summary, error) {
-	open := scope.Opening(time.Now())
-	known, tried := r.memory.Get(account, open)
-	useful := tried && !known.unfit
-	parts := make(chan string, 1)
-	if useful { // takes as long as Postgres does
-		r.background.Go(func() { parts <- r.partsBefore(context.WithoutCancel(ctx), open) })
-	}
 	s, links, err := r.links(ctx, account, address, leadMagnet)
 	if err != nil || len(links) == 0 {
 		return s, err
-	}
-	if useful {
-		t := known.tally(links)
-		if err := r.door.Query(ctx, account, viewsSince(open, links), t.add); err != nil {
-			return Summary{}, err
-		}
-		if <-parts == known.parts {
-			t.into(&s)
-			return s, nil
-		}
-		r.memory.Drop(account, known) // so that the next one does not read twice
 	}
 	err = r.door.Query(ctx, account, Views(links), func(row scope.Row) error {
 		var views, unique uint64
@@ -85,9 +55,6 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Addr
 	})
 	if err != nil {
 		return Summary{}, err
-	}
-	if !tried || useful {
-		r.learn(context.WithoutCancel(ctx), account, open)
 	}
 	return s, nil
 }
@@ -111,34 +78,6 @@ func (s *Summary) views(views, unique int64, first, last time.Time) {
 	if views > 0 {
 		s.FirstAccess, s.LastAccess = inUTC(&first), inUTC(&last)
 	}
-}
-
-// partsBefore returns what the months before one consist of now, or "" if that cannot be told.
-func (r *Reader) partsBefore(ctx context.Context, open time.Time) string {
-	parts, err := r.door.Parts(ctx)
-	if err != nil { // then what is remembered is not used, and the statement that is tells of what is wrong
-		return ""
-	}
-	names, _ := partsBefore(open, parts)
-	return names
-}
-
-// learn reads what was viewed of an account in months that are over, for the questions after this one. Where that fails it
-// is not tried again for a while: questions are answered without.
-func (r *Reader) learn(ctx context.Context, account uuid.UUID, open time.Time) {
-	if !r.learning.TryLock() {
-		return
-	}
-	r.background.Go(func() {
-		defer r.learning.Unlock()
-		p, err := readPast(ctx, r.door, account, open, r.quiet)
-		if err != nil {
-			p = &past{open: open, unfit: true}
-		}
-		if p != nil {
-			r.memory.Set(account, p.bounded())
-		}
-	})
 }
 
 func inUTC(t *time.Time) *time.Time {

@@ -1,0 +1,124 @@
+package consumer
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// gate stands between a consumer and ClickHouse, so that a test can take the server away from the consumer alone.
+type gate struct {
+	t      *testing.T
+	listen net.Listener
+	target string
+	config clickhouse.Config // that leads through the gate
+
+	mu    sync.Mutex
+	shut  bool
+	user  *url.URL // whom connections log in as instead; nil: as they ask
+	conns map[net.Conn]struct{}
+	done  sync.WaitGroup
+}
+
+// newGate returns an open gate to the ClickHouse of the settings.
+func newGate(t *testing.T, c clickhouse.Config) *gate {
+	t.Helper()
+	to, err := url.Parse(c.URL)
+	require.NoError(t, err)
+	listen, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	g := &gate{t: t, listen: listen, target: to.Host, conns: map[net.Conn]struct{}{}}
+	to.Host = listen.Addr().String()
+	g.config = clickhouse.Config{URL: to.String()}
+	g.done.Go(g.accept)
+	t.Cleanup(func() {
+		g.close()
+		require.NoError(t, listen.Close())
+		g.done.Wait()
+	})
+	return g
+}
+
+func (g *gate) accept() {
+	for {
+		from, err := g.listen.Accept()
+		if err != nil {
+			return
+		}
+		to, err := net.Dial("tcp", g.target)
+		g.mu.Lock()
+		if err != nil || g.shut {
+			g.mu.Unlock()
+			_ = from.Close()
+			if err == nil {
+				_ = to.Close()
+			}
+			continue
+		}
+		g.conns[from], g.conns[to] = struct{}{}, struct{}{}
+		user := g.user
+		g.mu.Unlock()
+		for _, pair := range [][2]net.Conn{{from, to}, {to, from}} {
+			g.done.Go(func() {
+				if user != nil && pair[1] == from {
+					login(to, from, user)
+				}
+				_, _ = io.Copy(pair[0], pair[1]) // ends with either connection
+				_ = from.Close()
+				_ = to.Close()
+			})
+		}
+	}
+}
+
+// login passes a client's login on as one of the user. The client sends nothing more until it is answered.
+func login(to, from net.Conn, user *url.URL) {
+	r := proto.NewReader(from)
+	var hello proto.ClientHello
+	if _, err := r.UVarInt(); err != nil || hello.Decode(r) != nil {
+		return
+	}
+	hello.User, hello.Database = user.User.Username(), user.Path[1:]
+	hello.Password, _ = user.User.Password()
+	var b proto.Buffer
+	hello.Encode(&b)
+	_, _ = to.Write(b.Buf)
+}
+
+// loginAs makes all connections log in as the user, or as they ask if it is nil, and ends those that there are.
+func (g *gate) loginAs(user *url.URL) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.user = user
+	g.end()
+}
+
+// close ends all connections, and every new one at once.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = true
+	g.end()
+}
+
+// end ends all connections, under the lock.
+func (g *gate) end() {
+	for c := range g.conns {
+		_ = c.Close()
+	}
+	clear(g.conns)
+}
+
+// open lets new connections through.
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = false
+}

@@ -1,0 +1,88 @@
+package consumer
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"lodestone/ingest/logbook"
+	"lodestone/pkg/config"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// Two groups that store the same topic would both insert every block.
+func TestASecondConsumerGroupIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	blue := r.config()
+	stopBlue := r.consume(blue)
+	green := blue
+	green.Group = "green-" + uuid.NewString()
+	refused := func(c Config) {
+		t.Helper()
+		second, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+		require.NoError(t, err)
+		err = second.Start(t.Context())
+		require.True(t, config.IsInvalid(err), "%v", err)
+		require.ErrorContains(t, err, "lodestone consumer-group hand-over --to "+c.Group)
+	}
+	refused(green)
+	groups, err := kadm.NewClient(r.client).DescribeGroups(t.Context(), green.Group)
+	require.NoError(t, err)
+	require.Empty(t, groups[green.Group].Members, "who is refused does not join")
+	r.produce(0, r.events(100)...)
+	r.awaitCommit(0, 100)
+	r.requireStored(100)
+
+	l := logbook.New(r.pool)
+	require.ErrorContains(t, l.HandOver(t.Context(), r.client, green.Group), "consumer group "+blue.Group+" is in use")
+	refused(green)
+
+	stopBlue()
+	require.NoError(t, l.HandOver(t.Context(), r.client, green.Group))
+	owners, err := l.Owners(t.Context(), r.client)
+	require.NoError(t, err)
+	for _, o := range owners {
+		require.Equal(t, green.Group, o.Group)
+	}
+	refused(blue)
+	r.group = green.Group
+	next, _ := r.committed(0)
+	require.Equal(t, int64(100), next, "the other group goes on where the first one ended")
+	r.consume(green)
+	r.produce(0, r.events(50)...)
+	r.awaitCommit(0, 150)
+	r.requireStored(150)
+}
+
+// A consumer of the group before may have been stopped for a while, and come back after the hand-over.
+func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
+	t.Parallel()
+	broker := enginetest.NewKafka(t, t.TempDir())
+	require.NoError(t, broker.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	r := newRigOn(t, broker.Brokers(), 1)
+	c, err := New(r.config(), r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+	require.NoError(t, err)
+	require.NoError(t, c.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
+	r.produce(0, r.events(10)...)
+	r.awaitCommit(0, 10)
+	_, err = r.pool.Unscoped().Exec(t.Context(), "UPDATE topic_groups SET consumer_group = 'other'")
+	require.NoError(t, err)
+	broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1}) // it joins again
+	select {
+	case err := <-c.Failed():
+		require.True(t, config.IsInvalid(err), "%v", err)
+	case <-time.After(patience):
+		require.Fail(t, "it goes on")
+	}
+}

@@ -1,0 +1,55 @@
+package consumer
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Reasons for which a partition stands still until an operator acts.
+const (
+	haltedLog   = "log"   // the log is not the one that was stored
+	haltedNewer = "newer" // what comes next is for a newer release
+)
+
+// newerError says that what stands at the offset is for a newer release. The partition waits for a consumer of that
+// release: to go on would make a wrong dead letter of a good record, or build an announced block differently.
+type newerError struct {
+	offset int64
+	cause  error
+}
+
+func (e *newerError) Error() string {
+	return fmt.Sprintf("offset %d is for a newer release (%v): upgrade the consumers, and the partition goes on when one of them takes it", e.offset, e.cause)
+}
+
+// differsError says that the log does not hold what was stored of it.
+type differsError struct {
+	offset int64 // at which they differ
+	end    int64 // of the log
+}
+
+func (e *differsError) Error() string {
+	what := "holds another record there"
+	if e.offset >= e.end {
+		what = fmt.Sprintf("ends at %d", e.end)
+	}
+	return fmt.Sprintf("offset %d is stored, but the log %s: Kafka lost records that it had acknowledged, and new records have their offsets, or will; "+
+		"see \"The log lost its end\" in docs/operations.md", e.offset, what)
+}
+
+// haltReason returns the reason of a partition that stands still: one of a small fixed set.
+func haltReason(why error) string {
+	if _, newer := errors.AsType[*newerError](why); newer {
+		return haltedNewer
+	}
+	return haltedLog
+}
+
+// halted returns what makes the worker's partition stand still: it is not fetched any more, and counts as blocked until
+// it is released.
+func (w *worker) halted(c *Consumer) func(error) {
+	return func(why error) {
+		w.filler.queue.halt()
+		c.refuse(assignment{w.stream.topic, w.at.partition}, why)
+	}
+}

@@ -1,0 +1,153 @@
+package consumer
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// members returns how many consumers the group has.
+func (r *rig) members() int { return len(r.memberIDs()) }
+
+// memberIDs returns the ids of the group's consumers. One that leaves and joins again gets another one.
+func (r *rig) memberIDs() (ids []string) {
+	r.t.Helper()
+	groups, err := kadm.NewClient(r.client).DescribeGroups(context.Background(), r.group)
+	require.NoError(r.t, err)
+	for _, m := range groups[r.group].Members {
+		ids = append(ids, m.MemberID)
+	}
+	return ids
+}
+
+// start starts a consumer in the background, which waits for ClickHouse. The channel has the outcome of the start.
+func (r *rig) start(c *Consumer) <-chan error {
+	started := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		started <- c.Start(ctx)
+	}()
+	r.t.Cleanup(func() {
+		cancel()
+		<-done
+		require.NoError(r.t, c.Stop(context.Background()))
+	})
+	return started
+}
+
+// A consumer that cannot write would take partitions from those that can.
+func TestAConsumerWithoutClickHouseDoesNotJoin(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	g := newGate(t, r.clickhouse)
+	g.close()
+	r.requireJoinsAfter(g.config, g.open)
+}
+
+// requireJoinsAfter fails unless a consumer with the settings leaves the partitions to another one, and joins once the
+// cause is repaired.
+func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {
+	r.t.Helper()
+	metrics := prometheus.NewRegistry()
+	wrong, err := New(r.config(), r.kafka, config, r.pool, testLog(), metrics)
+	require.NoError(r.t, err)
+	require.Error(r.t, wrong.probe(r.t.Context()))
+	started := r.start(wrong)
+	r.consume(r.config())
+	for partition := range int32(2) {
+		r.produce(partition, r.events(100)...)
+		r.awaitCommit(partition, 100)
+	}
+	r.requireStored(200)
+	require.Equal(r.t, 1, r.members())
+	require.Zero(r.t, gauge(r.t, metrics, "lodestone_consumer_joined"))
+	require.Error(r.t, wrong.Check(r.t.Context()))
+	select {
+	case err := <-started:
+		require.Fail(r.t, "it is ready", "%v", err)
+	default:
+	}
+
+	repair()
+	require.NoError(r.t, <-started)
+	require.Eventually(r.t, func() bool { return r.members() == 2 }, patience, 20*time.Millisecond)
+	require.NoError(r.t, wrong.Check(r.t.Context()))
+}
+
+func TestAConsumerJoinsWhenTheSchemaIsThere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	r.clickhouse = clickhouse.Config{URL: server.URL()}
+	c, err := New(r.config(), r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+	require.NoError(t, err)
+	require.Error(t, c.probe(t.Context()))
+	started := r.start(c)
+	r.produce(0, r.events(10)...)
+	_, err = clickhouse.Migrate(t.Context(), r.clickhouse)
+	require.NoError(t, err)
+	require.NoError(t, <-started)
+	r.awaitCommit(0, 10)
+	r.requireStored(10)
+}
+
+// Whose ClickHouse is away for long leaves its partitions to others, and comes back.
+func TestAConsumerThatCannotWriteLeavesItsPartitionsToOthers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	g := newGate(t, r.clickhouse)
+	r.requireLeaves(g.config, g.close, g.open)
+}
+
+// requireLeaves fails unless a consumer with the settings leaves its group after the fault, and works again after the
+// repair.
+func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
+	t := r.t
+	t.Helper()
+	c, err := New(r.config(), r.kafka, config, r.pool, testLog(), prometheus.NewRegistry())
+	require.NoError(t, err)
+	c.leaveAfter = 100 * time.Millisecond
+	require.NoError(t, <-r.start(c))
+	produce := func() {
+		t.Helper()
+		for partition := range int32(2) {
+			r.produce(partition, r.events(50)...)
+		}
+	}
+	await := func(next int64) {
+		t.Helper()
+		for partition := range int32(2) {
+			r.awaitCommit(partition, next)
+		}
+	}
+	produce()
+	await(50)
+	fault()
+	produce()
+	require.Eventually(t, func() bool {
+		err := c.Check(t.Context()) // readiness
+		return r.members() == 0 && err != nil && strings.Contains(err.Error(), "not a member of the consumer group")
+	}, patience, 20*time.Millisecond)
+	stop := r.consume(r.config())
+	await(100)
+	produce()
+	await(150)
+	stop()
+	repair()
+	produce()
+	await(200)
+	r.requireStored(400)
+	require.NoError(t, c.Check(t.Context()))
+}

@@ -1,0 +1,93 @@
+package consumer
+
+import (
+	"context"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// A consumer with a wrong password, or without the right to insert, would take partitions from those that can write.
+func TestAConsumerThatMayNotWriteDoesNotJoin(t *testing.T) {
+	t.Parallel()
+	reader, err := url.Parse(enginetest.Server(t).SQLURL())
+	require.NoError(t, err)
+	password, _ := reader.User.Password()
+	for name, change := range map[string]func(o *ch.Options){
+		"wrong password": func(o *ch.Options) { o.Password = "wrong" },
+		// The user of SQL reads the same names in the database of views, and inserts nowhere.
+		"no right to insert": func(o *ch.Options) { o.User, o.Password, o.Database = reader.User.Username(), password, "analytics" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 2)
+			metrics := prometheus.NewRegistry()
+			c, err := New(r.config(), r.kafka, r.clickhouse, r.pool, testLog(), metrics)
+			require.NoError(t, err)
+			change(&c.clickhouse)
+			err = c.probe(t.Context())
+			require.True(t, clickhouse.IsForbidden(err), "%v", err)
+			r.start(c)
+			r.consume(r.config())
+			for partition := range int32(2) {
+				r.produce(partition, r.events(100)...)
+				r.awaitCommit(partition, 100)
+			}
+			r.requireStored(200)
+			require.Equal(t, 1, r.members())
+			require.Zero(t, gauge(t, metrics, "lodestone_consumer_joined"))
+			require.Error(t, c.Check(t.Context()))
+		})
+	}
+}
+
+// Whose inserts are refused, though it can read, leaves its partitions to others, and comes back.
+func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
+	t.Parallel()
+	for name, statements := range map[string][2]string{
+		"read-only table": {"ALTER TABLE lodestone.events MODIFY SETTING table_readonly = 1", "ALTER TABLE lodestone.events MODIFY SETTING table_readonly = 0"},
+		"missing table":   {"RENAME TABLE lodestone.events TO lodestone.events_away", "RENAME TABLE lodestone.events_away TO lodestone.events"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 1)
+			server := enginetest.NewClickHouse(t, t.TempDir())
+			require.NoError(t, server.Start(t.Context()))
+			t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+			r.clickhouse = clickhouse.Config{URL: server.URL()}
+			_, err := clickhouse.Migrate(t.Context(), r.clickhouse)
+			require.NoError(t, err)
+			c, err := New(r.config(), r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+			require.NoError(t, err)
+			c.leaveAfter = 100 * time.Millisecond
+			require.NoError(t, <-r.start(c))
+			r.produce(0, r.events(50)...)
+			r.awaitCommit(0, 50)
+			r.exec(statements[0])
+			r.produce(0, r.events(50)...)
+			require.Eventually(t, func() bool { return r.members() == 0 && c.Check(t.Context()) != nil }, patience, 20*time.Millisecond)
+			r.exec(statements[1])
+			r.awaitCommit(0, 100)
+			r.requireStored(100)
+			require.NoError(t, c.Check(t.Context()))
+		})
+	}
+}
+
+// The embedded server has no REVOKE. Through the gate its answers are those to a user who may read the same names, and write nothing.
+func TestAConsumerThatLosesItsRightToWriteLeavesItsPartitionsToOthers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	reader, err := url.Parse(enginetest.Server(t).SQLURL())
+	require.NoError(t, err)
+	reader.Path = "/analytics"
+	g := newGate(t, r.clickhouse)
+	r.requireLeaves(g.config, func() { g.loginAs(reader) }, func() { g.loginAs(nil) })
+}

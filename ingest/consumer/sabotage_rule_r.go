@@ -1,8 +1,0 @@
-//go:build chaos_no_rule_r
-
-package consumer
-
-const (
-	disableRuleR  = true
-	disableWindow = false
-)

@@ -1,0 +1,84 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+)
+
+// oldEvery is the time between two looks for uncounted rows of topics that are gone.
+const oldEvery = time.Hour
+
+// oldTopics says when this process last looked for such rows, and which topic had the name then.
+type oldTopics struct {
+	at      time.Time
+	present uuid.UUID
+}
+
+// oldEnds reads, for each partition of topics other than the present one, the end of its rows. An insert of such a topic
+// may still run, of a consumer that has not heard of the new one.
+const oldEnds = `
+SELECT kafka_topic_id, kafka_partition, max(kafka_offset) + 1,
+    arrayExists(id -> position(id, toString(kafka_topic_id)) > 0, (SELECT groupArray(query_id) FROM system.processes WHERE query_kind = 'Insert'))
+FROM lodestone.%s
+WHERE kafka_topic_id != {present:UUID}
+GROUP BY kafka_topic_id, kafka_partition`
+
+// catchUpOld counts what no commit leads to: rows of topics that were deleted and recreated under their name before
+// everything in them was counted, or whose progress was lost with a backup of Postgres. It looks at the start, when the
+// topic has changed, and every oldEvery.
+func (c *Counter) catchUpOld(ctx context.Context, conn driver.Conn, k kind, present uuid.UUID) error {
+	if last := c.old[k.topic]; last.present == present && time.Since(last.at) < oldEvery {
+		return nil
+	}
+	ends, running, err := readOldEnds(ctx, conn, k, present)
+	if err != nil {
+		return err
+	}
+	for topicID, stored := range ends {
+		if _, err := c.catchUpKind(ctx, conn, k, func() ([]span, int64, error) {
+			return c.uncounted(ctx, topicID, stored)
+		}); err != nil {
+			return err
+		}
+	}
+	if !running {
+		c.old[k.topic] = oldTopics{at: time.Now(), present: present}
+	}
+	return nil
+}
+
+// readOldEnds returns the ends of partitions by topic id, without topics into which an insert runs, and whether there are such.
+func readOldEnds(ctx context.Context, conn driver.Conn, k kind, present uuid.UUID) (ends map[uuid.UUID]map[int32]int64, running bool, err error) {
+	rows, err := conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{"present": present.String()})), fmt.Sprintf(oldEnds, k.table))
+	if err != nil {
+		return nil, false, fmt.Errorf("find rows of topics that are gone: %w", err)
+	}
+	ends = map[uuid.UUID]map[int32]int64{}
+	for rows.Next() {
+		var topicID uuid.UUID
+		var partition int32
+		var end int64
+		var inserting uint8
+		if err = rows.Scan(&topicID, &partition, &end, &inserting); err != nil {
+			break
+		}
+		if inserting > 0 {
+			running = true
+			continue
+		}
+		if ends[topicID] == nil {
+			ends[topicID] = map[int32]int64{}
+		}
+		ends[topicID][partition] = end
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil, false, fmt.Errorf("find rows of topics that are gone: %w", err)
+	}
+	return ends, running, nil
+}

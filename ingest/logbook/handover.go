@@ -1,0 +1,111 @@
+package logbook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+)
+
+// Owners returns the groups on record for the topics that exist now. A topic that no group has stored yet has an
+// empty one.
+func (l *Book) Owners(ctx context.Context, cl *kgo.Client) ([]Owner, error) {
+	var owners []Owner
+	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
+		id, _, err := kafka.Topic(ctx, cl, topic)
+		if err != nil {
+			return nil, err
+		}
+		o := Owner{TopicID: id, Topic: topic}
+		if err := l.pool.Unscoped().QueryRow(ctx, "SELECT coalesce(max(consumer_group), '') FROM topic_groups WHERE topic_id = $1", id).Scan(&o.Group); err != nil {
+			return nil, fmt.Errorf("read which consumer group stores %s: %w", topic, err)
+		}
+		owners = append(owners, o)
+	}
+	return owners, nil
+}
+
+// HandOver puts another group on record for the topics and gives it the committed offsets of the group before. It
+// refuses while either group has a member, and changes nothing then. It may be repeated: a hand-over that was
+// interrupted leaves the group before on record.
+func (l *Book) HandOver(ctx context.Context, cl *kgo.Client, to string) error {
+	owners, err := l.Owners(ctx, cl)
+	if err != nil {
+		return err
+	}
+	return l.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		for _, o := range owners {
+			// From here on a consumer that takes a partition waits for this transaction (Claim), so whoever stores
+			// already is a member of its group.
+			if err := tx.QueryRow(ctx, `INSERT INTO topic_groups (topic_id, topic, consumer_group) VALUES ($1, $2, $3)
+				ON CONFLICT (topic_id) DO UPDATE SET topic = excluded.topic RETURNING consumer_group`, o.TopicID, o.Topic, to).Scan(&o.Group); err != nil {
+				return fmt.Errorf("lock the record of the group of %s: %w", o.Topic, err)
+			}
+			if o.Group == to {
+				continue
+			}
+			if err := RequireEmpty(ctx, cl, o.Group, to); err != nil {
+				return err
+			}
+			if err := copyOffsets(ctx, cl, o.Topic, o.Group, to); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "UPDATE topic_groups SET consumer_group = $2, recorded_at = now() WHERE topic_id = $1", o.TopicID, to); err != nil {
+				return fmt.Errorf("record the group of %s: %w", o.Topic, err)
+			}
+		}
+		return nil
+	})
+}
+
+// RequireEmpty returns an error that names the first of the groups that has a member.
+func RequireEmpty(ctx context.Context, cl *kgo.Client, groups ...string) error {
+	described, err := kadm.NewClient(cl).DescribeGroups(ctx, groups...)
+	if err != nil {
+		return fmt.Errorf("look for members of the consumer groups: %w", err)
+	}
+	for _, g := range described.Sorted() {
+		if errors.Is(g.Err, kerr.GroupIDNotFound) {
+			continue // no one ever joined it
+		}
+		if g.Err != nil {
+			return fmt.Errorf("look for members of consumer group %s: %w", g.Group, g.Err)
+		}
+		if n := len(g.Members); n > 0 || g.State != "Empty" && g.State != "Dead" {
+			return fmt.Errorf("consumer group %s is in use (state %s, %d members): stop its consumers; one that was killed leaves the group after --consumer-session-timeout", g.Group, g.State, n)
+		}
+	}
+	return nil
+}
+
+// copyOffsets commits what the one group committed for the topic for the other one, with what the commits announce.
+func copyOffsets(ctx context.Context, cl *kgo.Client, topic, from, to string) error {
+	admin := kadm.NewClient(cl)
+	committed, err := admin.FetchOffsetsForTopics(ctx, from, topic)
+	if err != nil {
+		return fmt.Errorf("read the committed offsets of %s: %w", from, err)
+	}
+	offsets := kadm.Offsets{}
+	for _, o := range committed.Sorted() {
+		if o.Err != nil {
+			return fmt.Errorf("read the committed offset of %s for %s partition %d: %w", from, topic, o.Partition, o.Err)
+		}
+		if o.At >= 0 {
+			offsets.Add(o.Offset)
+		}
+	}
+	if len(offsets) == 0 {
+		return nil
+	}
+	if err := admin.CommitAllOffsets(ctx, to, offsets); err != nil {
+		return fmt.Errorf("commit the offsets of %s for %s: %w", from, to, err)
+	}
+	return nil
+}

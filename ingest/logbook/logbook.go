@@ -1,0 +1,51 @@
+// Package logbook keeps what the ingestion has on record in Postgres about the logs of its topics: which consumer
+// group stores them, and which records Kafka deleted before they were stored.
+package logbook
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/postgres"
+)
+
+// Book reads and writes the records. It is safe for concurrent use.
+type Book struct{ pool *postgres.Pool }
+
+// New returns the logbook of the database.
+func New(pool *postgres.Pool) *Book { return &Book{pool} }
+
+// Claim puts the group on record as the one that stores the topic with the id, if none is. If another group is on
+// record the error is one of settings (config.IsInvalid) and says what to do; every other error may pass.
+//
+// A member of the group calls it after it joined and before it stores anything: HandOver locks the record and then
+// looks for members, so one of the two sees the other.
+func (l *Book) Claim(ctx context.Context, topicID uuid.UUID, topic, group string) error {
+	var owner string
+	err := l.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "INSERT INTO topic_groups (topic_id, topic, consumer_group) VALUES ($1, $2, $3) ON CONFLICT (topic_id) DO NOTHING",
+			topicID, topic, group); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, "SELECT consumer_group FROM topic_groups WHERE topic_id = $1 FOR SHARE", topicID).Scan(&owner)
+	})
+	if err != nil {
+		return fmt.Errorf("read which consumer group stores %s: %w", topic, err)
+	}
+	if owner != group {
+		return config.Invalid("--consumer-group", fmt.Sprintf("is %s, but the records of %s are stored by the group %s: two groups would store every event twice", group, topic, owner),
+			fmt.Sprintf("use --consumer-group %s; or stop the consumers of %[1]s and run `lodestone consumer-group hand-over --to %s`", owner, group))
+	}
+	return nil
+}
+
+// Owner is the group on record for a topic.
+type Owner struct {
+	TopicID uuid.UUID
+	Topic   string
+	Group   string
+}

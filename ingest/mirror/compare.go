@@ -1,0 +1,199 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	compareEvery   = 15 * time.Minute // over all processes
+	compareTimeout = 5 * time.Minute  // of one comparison
+)
+
+// content is what is compared of the rows in a bucket, by the last three digits of their ids: how many there are, and the sum of
+// hashes of all their columns.
+type content struct {
+	rows int64
+	sum  string
+}
+
+// compare compares the copies with Postgres, if that is due, and notes what is in buckets that differ, so that it is copied
+// again. Notes alone cannot tell that either database was restored to an older state, or lost what it had committed.
+func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
+	var cluster string
+	err := m.pool.Unscoped().QueryRow(ctx,
+		"SELECT concat(s.system_identifier, '/', c.timeline_id) FROM pg_control_system() s, pg_control_checkpoint() c").Scan(&cluster)
+	if err != nil {
+		cluster = "" // not every user may ask; the time still makes a comparison due
+	}
+	var due bool
+	err = m.pool.Unscoped().QueryRow(ctx, "SELECT compared_at <= now() - make_interval(secs => $1) OR cluster <> $2 FROM entity_copy",
+		compareEvery.Seconds(), cluster).Scan(&due)
+	if err != nil || !due {
+		return wrap(err, "look whether copies are to be compared")
+	}
+	_, err = m.locked(ctx, compareTimeout, func(ctx context.Context, tx pgx.Tx) error {
+		var emails bool
+		if err := tx.QueryRow(ctx, "SELECT emails FROM entity_copy").Scan(&emails); err != nil {
+			return fmt.Errorf("read whether addresses are copied: %w", err)
+		}
+		for _, e := range entities() {
+			buckets, err := e.differing(ctx, tx, conn, emails)
+			if err != nil {
+				return err
+			}
+			if len(buckets) == 0 {
+				continue
+			}
+			noted, err := e.noteBuckets(ctx, tx, conn, buckets)
+			if err != nil {
+				return err
+			}
+			m.differences.Add(float64(len(buckets)))
+			m.log.Warn("copies in ClickHouse differ from Postgres and are made again", "table", e.table, "buckets", len(buckets), "ids", noted)
+		}
+		_, err := tx.Exec(ctx, "UPDATE entity_copy SET compared_at = now(), cluster = $1", cluster)
+		return wrap(err, "note that copies are compared")
+	})
+	return err
+}
+
+// differing returns the buckets whose copies are not what Postgres has. Those with changes that are not copied yet are left
+// to the next comparison. The transaction holds the mirror's lock, so that ClickHouse's copies stay as they are.
+func (e entity) differing(ctx context.Context, tx pgx.Tx, conn driver.Conn, emails bool) (buckets []string, err error) {
+	// One statement, so that rows and notes are those of one moment.
+	rows, err := tx.Query(ctx, "SELECT bucket, sum(n)::bigint, sum(hash)::text, bool_or(pending) FROM ("+
+		"SELECT right(id::text, 3) AS bucket, 1 AS n, ('x' || left(md5("+e.postgresText()+"), 10))::bit(40)::bigint AS hash, false AS pending FROM ("+e.rows+") AS q"+
+		" UNION ALL SELECT right(id::text, 3), 0, 0, true FROM entity_changes WHERE entity = $2) AS all_rows GROUP BY bucket", emails, e.table)
+	if err != nil {
+		return nil, fmt.Errorf("sum up %s: %w", e.table, err)
+	}
+	should, skip := map[string]content{}, map[string]bool{}
+	var bucket string
+	var c content
+	var pending bool
+	if _, err := pgx.ForEachRow(rows, []any{&bucket, &c.rows, &c.sum, &pending}, func() error {
+		should[bucket], skip[bucket] = c, pending
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("sum up %s: %w", e.table, err)
+	}
+	is, err := e.copied(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	for bucket, c := range should {
+		if !skip[bucket] && is[bucket] != c {
+			buckets = append(buckets, bucket)
+		}
+	}
+	for bucket := range is {
+		if _, known := should[bucket]; !known {
+			buckets = append(buckets, bucket)
+		}
+	}
+	return buckets, nil
+}
+
+// copied returns what ClickHouse has in each bucket.
+func (e entity) copied(ctx context.Context, conn driver.Conn) (map[string]content, error) {
+	rows, err := conn.Query(ctx, "SELECT right(toString(id), 3), toInt64(count()), toString(sum(reinterpretAsUInt64(reverse(substring(MD5("+
+		e.clickhouseText()+"), 1, 5))))) FROM lodestone."+e.table+" FINAL WHERE deleted = 0 GROUP BY 1")
+	if err != nil {
+		return nil, fmt.Errorf("sum up copies of %s: %w", e.table, err)
+	}
+	is := map[string]content{}
+	for rows.Next() {
+		var bucket string
+		var c content
+		if err = rows.Scan(&bucket, &c.rows, &c.sum); err != nil {
+			break
+		}
+		is[bucket] = c
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("sum up copies of %s: %w", e.table, err)
+	}
+	return is, nil
+}
+
+// noteBuckets notes every id of the buckets, of either side, and returns how many notes that are.
+func (e entity) noteBuckets(ctx context.Context, tx pgx.Tx, conn driver.Conn, buckets []string) (notes int64, err error) {
+	added, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT $1, id FROM "+e.table+" WHERE right(id::text, 3) = ANY($2)", e.table, buckets)
+	if err != nil {
+		return 0, fmt.Errorf("note %s to copy again: %w", e.table, err)
+	}
+	notes = added.RowsAffected()
+	rows, err := conn.Query(ctx, "SELECT id FROM lodestone."+e.table+" FINAL WHERE deleted = 0 AND has({buckets:Array(String)}, right(toString(id), 3))",
+		native.Named("buckets", "['"+strings.Join(buckets, "','")+"']"))
+	if err != nil {
+		return notes, fmt.Errorf("list copies of %s: %w", e.table, err)
+	}
+	var ids []uuid.UUID
+	note := func() error {
+		_, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT $1, id FROM unnest($2::uuid[]) AS id", e.table, ids)
+		notes += int64(len(ids))
+		ids = ids[:0]
+		return wrap(err, "note "+e.table+" to copy again")
+	}
+	for err == nil && rows.Next() {
+		var id uuid.UUID
+		if err = rows.Scan(&id); err != nil {
+			break
+		}
+		if ids = append(ids, id); len(ids) == batchChanges {
+			err = note()
+		}
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return notes, fmt.Errorf("list copies of %s: %w", e.table, err)
+	}
+	return notes, note()
+}
+
+// postgresText and clickhouseText are expressions that write the copied columns as the same text.
+func (e entity) postgresText() string {
+	return e.text("concat(", ", chr(31), ", func(column string) string {
+		switch {
+		case strings.HasSuffix(column, "_at"):
+			return "floor(extract(epoch FROM " + column + ") * 1000)::bigint"
+		case isBool(column):
+			return column + "::int"
+		default:
+			return column
+		}
+	})
+}
+
+func (e entity) clickhouseText() string {
+	return e.text("concat(", ", char(31), ", func(column string) string {
+		switch {
+		case strings.HasSuffix(column, "_at"):
+			return "ifNull(toString(toUnixTimestamp64Milli(" + column + ")), '')"
+		case isBool(column):
+			return "toString(toUInt8(" + column + "))"
+		default:
+			return "ifNull(toString(" + column + "), '')"
+		}
+	})
+}
+
+func (e entity) text(begin, between string, of func(column string) string) string {
+	var parts []string
+	for column := range strings.SplitSeq(e.columns, ", ") {
+		parts = append(parts, of(column))
+	}
+	return begin + strings.Join(parts, between) + ")"
+}
+
+func isBool(column string) bool {
+	return column == "is_active" || column == "active" || column == "require_verification"
+}

@@ -1,0 +1,38 @@
+// Package quota bounds the events that an account may send in a calendar month of UTC, by its plan. A Meter, in the
+// consumer's process, counts what is stored and writes it to Postgres; an Exceeded, in the collector's, knows which accounts
+// are beyond their plan.
+//
+// Counting comes after storing, so an account may exceed its number by what it sends between two counts.
+package quota
+
+import (
+	"errors"
+	"time"
+
+	"lodestone/pkg/config"
+)
+
+// Config is the setting of the Meter.
+type Config struct {
+	Interval time.Duration `name:"quota-interval" default:"30s" help:"Time between two counts of the events that accounts have sent this month, beside what their plans allow."`
+	Free     int64         `name:"plan-free-events-per-month" default:"100000" help:"Events that an account on the plan free may send in a calendar month; 0 for any number."`
+	Pro      int64         `name:"plan-pro-events-per-month" default:"10000000" help:"Events that an account on the plan pro may send in a calendar month; 0 for any number."`
+	Team     int64         `name:"plan-team-events-per-month" default:"0" help:"Events that an account on the plan team may send in a calendar month; 0 for any number."`
+}
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Interval < 10*time.Millisecond || c.Interval > time.Hour {
+		errs = append(errs, config.Invalid("--quota-interval", "is out of range", "give a time from 10ms to 1h"))
+	}
+	for _, p := range []struct {
+		plan  string
+		limit int64
+	}{{"free", c.Free}, {"pro", c.Pro}, {"team", c.Team}} {
+		if p.limit < 0 {
+			errs = append(errs, config.Invalid("--plan-"+p.plan+"-events-per-month", "is negative", "give a number, 0 for no limit"))
+		}
+	}
+	return errors.Join(errs...)
+}

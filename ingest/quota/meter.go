@@ -1,0 +1,136 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+)
+
+// meterLock is the key of the advisory lock that one Meter holds while it counts.
+const meterLock = 0x6c6f6465_71756f74 // "lodequot"
+
+// countTimeout bounds one count.
+const countTimeout = time.Minute
+
+// Meter is a service.Service. Any number may run: a lock in Postgres lets one count at a time, and the others see that it is done.
+type Meter struct {
+	*service.Loop
+	cfg    Config
+	store  clickhouse.Config
+	pool   *postgres.Pool
+	log    *slog.Logger
+	errors prometheus.Counter
+}
+
+// NewMeter returns the service that counts the events of each account.
+func NewMeter(c Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) (*Meter, error) {
+	m := &Meter{cfg: c, store: s, pool: pool, log: log, errors: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "lodestone_quota_errors_total", Help: "Counts of the events a month that failed and were tried again.",
+	})}
+	if err := r.Register(m.errors); err != nil {
+		return nil, fmt.Errorf("register quota metrics: %w", err)
+	}
+	m.Loop = service.NewLoop("events a month", m.run)
+	return m, nil
+}
+
+func (m *Meter) run(ctx context.Context, ready func()) (err error) {
+	conn, err := clickhouse.Open(m.store, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	ready()
+	failing := false
+	for {
+		err := m.count(ctx, conn)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			m.errors.Inc()
+			if !failing { // once an outage
+				m.log.Warn("cannot count the events of accounts, will try again", "error", err)
+			}
+		}
+		failing = err != nil
+		if service.Sleep(ctx, m.cfg.Interval) != nil {
+			return nil
+		}
+	}
+}
+
+// count writes how many events each account has sent this month, unless another process has just done so.
+func (m *Meter) count(ctx context.Context, conn driver.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	defer cancel()
+	return m.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		var mine bool
+		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(meterLock)).Scan(&mine); err != nil || !mine {
+			return wrap("take the lock of the quotas", err)
+		}
+		var month time.Time
+		var due bool
+		if err := tx.QueryRow(ctx, `
+SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date,
+    NOT EXISTS (SELECT FROM event_usage_rounds WHERE done_at > now() - $1::interval * 0.9)`, m.cfg.Interval).Scan(&month, &due); err != nil || !due {
+			return wrap("read when events were counted", err)
+		}
+		ids, counts, err := stored(ctx, conn, month)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+INSERT INTO event_usage (account_id, month, events, event_limit)
+SELECT a.id, $1, coalesce(n.events, 0), nullif(CASE a.plan WHEN 'free' THEN $4::bigint WHEN 'pro' THEN $5::bigint ELSE $6::bigint END, 0)
+FROM accounts a LEFT JOIN unnest($2::uuid[], $3::bigint[]) AS n (id, events) ON n.id = a.id
+ON CONFLICT (account_id) DO UPDATE SET month = excluded.month, events = excluded.events, event_limit = excluded.event_limit
+WHERE (event_usage.month, event_usage.events, event_usage.event_limit) IS DISTINCT FROM (excluded.month, excluded.events, excluded.event_limit)`,
+			month, ids, counts, m.cfg.Free, m.cfg.Pro, m.cfg.Team)
+		if err != nil {
+			return wrap("write the events of accounts", err)
+		}
+		_, err = tx.Exec(ctx, `
+INSERT INTO event_usage_rounds (done_at) VALUES (now()) ON CONFLICT (single) DO UPDATE SET done_at = excluded.done_at`)
+		return wrap("write when events were counted", err)
+	})
+}
+
+// stored asks ClickHouse, which has a number for each account and day ready, for the events of a month.
+func stored(ctx context.Context, conn driver.Conn, month time.Time) (ids []uuid.UUID, counts []int64, err error) {
+	rows, err := conn.Query(ctx, `
+SELECT account_id, toInt64(count()) FROM lodestone.events
+WHERE toDate(created_at) >= toDate(?) AND toDate(created_at) < toDate(?) GROUP BY account_id`,
+		month.Format(time.DateOnly), month.AddDate(0, 1, 0).Format(time.DateOnly))
+	if err != nil {
+		return nil, nil, wrap("count events", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id uuid.UUID
+		var n int64
+		if err := rows.Scan(&id, &n); err != nil {
+			return nil, nil, wrap("count events", err)
+		}
+		ids, counts = append(ids, id), append(counts, n)
+	}
+	return ids, counts, wrap("count events", rows.Err())
+}
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

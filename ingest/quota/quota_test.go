@@ -1,0 +1,103 @@
+package quota_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/ingest/quota"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// waitLimit bounds a wait for what must happen; it is no measure of speed.
+const waitLimit = 3 * time.Minute
+
+func TestAccountsBeyondTheirPlan(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	store := clickhouse.Config{URL: enginetest.ClickHouse(t)}
+	_, err := clickhouse.Migrate(ctx, store)
+	require.NoError(t, err)
+	conn, err := clickhouse.Open(store, 1)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	pool, err := postgres.Open(ctx, postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Migrate(ctx)
+	require.NoError(t, err)
+
+	open := func(plan string) uuid.UUID {
+		id := uuid.New()
+		_, err := pool.Unscoped().Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, 'Test', $2)", id, plan)
+		require.NoError(t, err)
+		return id
+	}
+	send := func(account uuid.UUID, n int, at time.Time) {
+		require.NoError(t, conn.Exec(ctx, `INSERT INTO lodestone.events (account_id, event_id, event_type, created_at, received_at)
+			SELECT toUUID(?), generateUUIDv4(), 'page_viewed', fromUnixTimestamp64Milli(toInt64(?)), fromUnixTimestamp64Milli(toInt64(?)) FROM numbers(toUInt64(?))`,
+			account.String(), at.UnixMilli(), at.UnixMilli(), n))
+	}
+	now := time.Now().UTC()
+	free, busy, pro, team := open("free"), open("free"), open("pro"), open("team")
+	send(free, 4, now)
+	send(free, 50, now.AddDate(0, 0, -now.Day())) // last month's
+	send(busy, 5, now)
+	send(pro, 5, now)
+	send(team, 50, now)
+
+	metrics := prometheus.NewRegistry()
+	for range 2 { // as two consumers' processes
+		m, err := quota.NewMeter(quota.Config{Interval: 10 * time.Millisecond, Free: 5, Pro: 6}, store, pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		require.NoError(t, err)
+		require.NoError(t, m.Start(ctx))
+		t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
+	}
+	e, err := quota.NewExceeded(pool, slog.New(slog.DiscardHandler), metrics)
+	require.NoError(t, err)
+	e.Often()
+	require.NoError(t, e.Start(ctx))
+	t.Cleanup(func() { require.NoError(t, e.Stop(context.Background())) })
+	refused := func(account uuid.UUID) string { return e.Exceeded(account, time.Now()) }
+	await := func(account uuid.UUID, beyond bool) {
+		t.Helper()
+		require.Eventually(t, func() bool { return (refused(account) != "") == beyond }, waitLimit, 5*time.Millisecond)
+	}
+
+	await(busy, true)
+	next := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+	require.Equal(t, "the plan free allows 5 events a month, which are used up; more are accepted from "+next.Format(time.RFC3339)+" on", refused(busy))
+	for _, account := range []uuid.UUID{free, pro, team, uuid.New()} {
+		require.Empty(t, refused(account))
+	}
+	require.Empty(t, e.Exceeded(busy, next), "another month")
+	send(free, 1, now)
+	await(free, true)
+	_, err = pool.Unscoped().Exec(ctx, "UPDATE accounts SET plan = 'team' WHERE id = $1", busy)
+	require.NoError(t, err)
+	await(busy, false)
+	require.NotEmpty(t, refused(free))
+
+	// While Postgres is away, what was known goes on.
+	pool.Close()
+	require.NotEmpty(t, refused(free))
+}
+
+func TestNegativeQuotasAreRefused(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, quota.Config{Interval: time.Second, Free: 1}.Validate())
+	err := quota.Config{Interval: time.Second, Pro: -1}.Validate()
+	require.True(t, config.IsInvalid(err))
+	require.ErrorContains(t, err, "--plan-pro-events-per-month")
+	require.ErrorContains(t, quota.Config{}.Validate(), "--quota-interval")
+}

@@ -1,0 +1,144 @@
+package repair_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/consumer"
+	"lodestone/ingest/logbook"
+	"lodestone/ingest/repair"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+const waitLimit = 3 * time.Minute
+
+// The log of a partition ends before what is stored, or has grown past it with other records: after the repair every
+// event of either is stored once.
+func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ fresh, stored, rows int }{
+		"grown past":                         {12, 10, 22},
+		"still shorter":                      {2, 10, 12},
+		"without rows, under a later leader": {12, 0, 13},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			broker := enginetest.NewKafka(t, t.TempDir())
+			require.NoError(t, broker.Start(ctx))
+			t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+			k, s := kafka.Config{Brokers: broker.Brokers()}, clickhouse.Config{URL: enginetest.ClickHouse(t)}
+			log := slog.New(slog.DiscardHandler)
+			client, err := kgo.NewClient(append(k.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+			require.NoError(t, err)
+			t.Cleanup(client.Close)
+			_, err = kafka.CreateTopics(ctx, client, kafka.TopicConfig{Partitions: 1, Replication: 1})
+			require.NoError(t, err)
+			id, _, err := kafka.Topic(ctx, client, event.Topic)
+			require.NoError(t, err)
+			_, err = clickhouse.Migrate(ctx, s)
+			require.NoError(t, err)
+			conn, err := clickhouse.Open(s, 2)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, conn.Close()) })
+			pool, err := postgres.Open(ctx, postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
+			require.NoError(t, err)
+			t.Cleanup(pool.Close)
+			_, err = pool.Migrate(ctx)
+			require.NoError(t, err)
+
+			var records [][]byte
+			for range 10 + c.fresh {
+				at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixMilli()
+				e := event.Event{AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed, CreatedAt: at, ReceivedAt: at}
+				records = append(records, e.Append(nil))
+			}
+			produce := func(values ...[]byte) {
+				for _, v := range values {
+					require.NoError(t, client.ProduceSync(ctx, &kgo.Record{Topic: event.Topic, Value: v}).FirstErr())
+				}
+			}
+			// Stored: 0 to 9. The log has 0 to 4 of them, and then others.
+			stream, _ := consumer.StreamOf(event.Topic)
+			options, err := s.BlockOptions()
+			require.NoError(t, err)
+			w := stream.Writer(options, id, 0, log)
+			defer w.Close()
+			for offset, v := range records[:c.stored] {
+				require.NoError(t, w.Add(v, int64(offset)))
+			}
+			limited, cancel := context.WithTimeout(ctx, waitLimit)
+			defer cancel()
+			require.NoError(t, w.Insert(limited, id.String()+":before"))
+			produce(records[:5]...)
+			if c.stored == 0 {
+				offsets := kadm.Offsets{}
+				offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 10, LeaderEpoch: 0})
+				require.NoError(t, kadm.NewClient(client).CommitAllOffsets(ctx, "g", offsets))
+				require.NoError(t, broker.Cluster().MoveTopicPartition(event.Topic, 0, 0))
+			}
+			produce(records[10:]...)
+			produce(records[7]) // the sender of a stored event sends it again
+
+			book := logbook.New(pool)
+			r := repair.Repairer{Options: k.Options(log), Conn: conn, Book: book, Group: "g"}
+			done, err := r.Partition(ctx, stream, 0)
+			require.NoError(t, err)
+			require.Equal(t, kafka.Range{From: 5, To: 10}, done.Offsets)
+			_, err = r.Partition(ctx, stream, 0)
+			require.ErrorIs(t, err, repair.ErrSound)
+			// Whatever was written to fill the log may stand where consumers read, if collectors wrote as well.
+			whole, err := kafka.Ranges(ctx, client, event.Topic)
+			require.NoError(t, err)
+			decoder := stream.Decoder()
+			require.NoError(t, kafka.ReadRange(ctx, k.Options(log), event.Topic, 0, whole[0], func(record *kgo.Record) error {
+				_, err := decoder.Decode(record.Value)
+				return err
+			}))
+
+			consume := func() {
+				reads, err := consumer.New(consumer.Config{
+					Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
+					InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
+				}, k, s, pool, log, prometheus.NewRegistry())
+				require.NoError(t, err)
+				require.NoError(t, reads.Start(ctx))
+				defer func() { require.NoError(t, reads.Stop(context.Background())) }()
+				ranges, err := kafka.Ranges(ctx, client, event.Topic)
+				require.NoError(t, err)
+				require.Eventually(t, func() bool {
+					next, err := consumer.Committed(ctx, client, "g", event.Topic, id)
+					return err == nil && next[0] == ranges[0].To
+				}, waitLimit, 20*time.Millisecond)
+			}
+			consume()
+			// Whoever sets the group back reads only what follows the repaired part, all of which was done.
+			offsets := kadm.Offsets{}
+			offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 3, LeaderEpoch: -1})
+			require.NoError(t, kadm.NewClient(client).CommitAllOffsets(ctx, "g", offsets))
+			consume()
+			var rows, events uint64
+			require.NoError(t, conn.QueryRow(ctx, "SELECT count(), uniqExact(event_id) FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
+				native.Named("topic", id.String())).Scan(&rows, &events))
+			require.Equal(t, []uint64{uint64(c.rows), uint64(c.rows)}, []uint64{rows, events})
+			losses, err := book.Losses(ctx, true)
+			require.NoError(t, err)
+			require.Empty(t, losses)
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/postgres"
+)
+
+// Delay is the time after which a shorter retention takes effect: deleting is for good, so a mistake can be undone before.
+const Delay = 24 * time.Hour
+
+// Setting is how long events are kept, as Postgres has it on record for all processes.
+type Setting struct {
+	Months     int       // 0 keeps everything
+	NextMonths int       // replaces Months at NextAt; 0: nothing does
+	NextAt     time.Time // zero: never
+}
+
+// At returns the months that hold at a time.
+func (s Setting) At(now time.Time) int {
+	if s.NextMonths > 0 && !now.Before(s.NextAt) {
+		return s.NextMonths
+	}
+	return s.Months
+}
+
+// shorter reports whether fewer months are kept with b than with a.
+func shorter(a, b int) bool { return b != 0 && (a == 0 || b < a) }
+
+const selectSetting = "SELECT months, coalesce(next_months, 0), next_at FROM retention_setting"
+
+func scanSetting(row pgx.Row) (s Setting, err error) {
+	var next *time.Time
+	err = row.Scan(&s.Months, &s.NextMonths, &next)
+	if next != nil {
+		s.NextAt = next.UTC()
+	}
+	return s, err
+}
+
+// ReadSetting returns the setting on record, and false if there is none yet.
+func ReadSetting(ctx context.Context, pool *postgres.Pool) (s Setting, found bool, err error) {
+	s, err = scanSetting(pool.Unscoped().QueryRow(ctx, selectSetting))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Setting{}, false, nil
+	}
+	if err != nil {
+		return Setting{}, false, fmt.Errorf("read the recorded retention: %w", err)
+	}
+	return s, true, nil
+}
+
+// SetMonths puts on record for how many months events are kept, and returns the setting. A longer time, or 0 for everything,
+// takes effect at once, and a shorter one after Delay. Setting the months that hold already cancels a change that waits. The
+// error satisfies config.IsInvalid if the number is out of range.
+func SetMonths(ctx context.Context, pool *postgres.Pool, months int) (s Setting, err error) {
+	if months < 0 || months > mostMonths {
+		return Setting{}, config.Invalid("months", "is out of range", allowedMonths)
+	}
+	err = pool.Transaction(ctx, func(tx pgx.Tx) error {
+		if err := recordFirst(ctx, tx, 0); err != nil {
+			return err
+		}
+		var now time.Time
+		if err := tx.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
+			return fmt.Errorf("read Postgres' clock: %w", err)
+		}
+		if s, err = scanSetting(tx.QueryRow(ctx, selectSetting+" FOR UPDATE")); err != nil {
+			return fmt.Errorf("read the recorded retention: %w", err)
+		}
+		switch present := s.At(now); {
+		case shorter(present, months) && months == s.NextMonths:
+			return nil // it waits already
+		case shorter(present, months):
+			s = Setting{Months: present, NextMonths: months, NextAt: now.UTC().Add(Delay)}
+		default:
+			s = Setting{Months: months}
+		}
+		return s.write(ctx, tx)
+	})
+	return s, err
+}
+
+func (s Setting) write(ctx context.Context, tx pgx.Tx) error {
+	var months *int
+	var at *time.Time
+	if s.NextMonths > 0 {
+		months, at = &s.NextMonths, &s.NextAt
+	}
+	_, err := tx.Exec(ctx, "UPDATE retention_setting SET months = $1, next_months = $2, next_at = $3, changed_at = now()", s.Months, months, at)
+	if err != nil {
+		return fmt.Errorf("record the retention: %w", err)
+	}
+	return nil
+}
+
+// recordFirst puts the first value on record, if there is none. It deletes nothing before Delay either.
+func recordFirst(ctx context.Context, tx pgx.Tx, months int) error {
+	_, err := tx.Exec(ctx, `INSERT INTO retention_setting (months, next_months, next_at)
+		SELECT 0, nullif($1, 0), CASE WHEN $1 > 0 THEN now() + make_interval(secs => $2) END ON CONFLICT DO NOTHING`, months, Delay.Seconds())
+	if err != nil {
+		return fmt.Errorf("record the retention: %w", err)
+	}
+	return nil
+}
+
+// setting returns what is on record, which is the process's own setting if there was nothing. It compares the two.
+func (k *Keeper) setting(ctx context.Context) (s Setting, err error) {
+	s, found, err := ReadSetting(ctx, k.pool)
+	if err != nil {
+		return s, err
+	}
+	if !found {
+		err := k.pool.Transaction(ctx, func(tx pgx.Tx) error { return recordFirst(ctx, tx, k.cfg.Months) })
+		if err != nil {
+			return s, err
+		}
+		if s, _, err = ReadSetting(ctx, k.pool); err != nil {
+			return s, err
+		}
+	}
+	// The default says nothing: it is that of processes which leave the setting to the record.
+	differs := k.cfg.Months != 0 && k.cfg.Months != s.Months && k.cfg.Months != s.NextMonths
+	if differs && !k.warned {
+		k.log.Warn("--retention-months differs from the retention on record, which holds", "given", k.cfg.Months, "recorded", s.Months,
+			"remedy", fmt.Sprintf("`lodestone retention set %d`, or leave the setting out", k.cfg.Months))
+	}
+	if s.NextMonths > 0 && !k.warned {
+		k.log.Warn("a shorter retention is going to take effect, and to delete events", "months", s.NextMonths, "at", s.NextAt,
+			"cancel", fmt.Sprintf("`lodestone retention set %d`", s.Months))
+	}
+	k.warned = differs || s.NextMonths > 0
+	k.differs.Set(map[bool]float64{true: 1}[differs])
+	return s, nil
+}

@@ -1,0 +1,253 @@
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"lodestone/ingest/producer"
+)
+
+// sentDir holds, below the spool's own directory, segments that an operator has sent.
+const sentDir = "sent"
+
+// sendWithin bounds the wait for one acknowledgement of Kafka while an operator waits.
+const sendWithin = 30 * time.Second
+
+// Directory is a spool's directory that no collector uses meanwhile. It is used from one goroutine.
+type Directory struct {
+	dir  string
+	disk disk
+	lock *flock.Flock
+}
+
+// File is what is known of one segment.
+type File struct {
+	Name    string    // relative to the directory
+	Bytes   int64     // on the disk
+	Records int64     // of sound entries
+	Waiting int64     // of these, not sent as far as is known
+	Oldest  time.Time // when the oldest of those was spooled; zero: there is none
+	Damaged int64     // bytes that fail their checksum
+	Tail    int64     // bytes at the end of a write that was never acknowledged
+	Err     error     // why the file cannot be read; then nothing else is known
+
+	data     []byte
+	number   uint64
+	contents contents
+}
+
+// OpenDirectory takes a spool's directory, which fails while a collector uses it.
+func OpenDirectory(dir string) (*Directory, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, errors.Join(fmt.Errorf("%s is no directory of a spool", dir), err)
+	}
+	l, err := lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Directory{dir: dir, disk: realDisk{}, lock: l}, nil
+}
+
+// Close gives the directory to others.
+func (d *Directory) Close() error { return d.lock.Unlock() }
+
+// Names returns the names of all segments: those of the spool itself, those that Kafka refused, those that were moved aside
+// because of damage, and those that were sent by Send, in this order and each oldest first.
+func (d *Directory) Names() ([]string, error) {
+	var all []string
+	for _, folder := range []string{"", refusedDir, damagedDir, path.Join(refusedDir, damagedDir), sentDir} {
+		names, err := segmentNames(d.disk, filepath.Join(d.dir, folder))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			all = append(all, path.Join(folder, name))
+		}
+	}
+	return all, nil
+}
+
+// Read reads a segment. It changes nothing.
+func (d *Directory) Read(name string) File {
+	f := File{Name: name}
+	f.Err = func() (err error) {
+		folder, base := path.Split(name)
+		stem, _, _ := strings.Cut(base, ".") // of several with one number, all but the first have another one behind it
+		number, ok := segmentNumber(stem + segmentExtension)
+		if !ok {
+			return fmt.Errorf("%s is no name of a segment", name)
+		}
+		if f.data, err = load(d.disk, d.path(name)); err != nil {
+			return err
+		}
+		if laterFormat(f.data) {
+			return errLaterFormat
+		}
+		var began position
+		newest := false
+		if folder == "" || folder == refusedDir+"/" { // the others have no position and grow no more
+			if began, err = d.position(folder); err != nil {
+				return err
+			}
+			names, err := segmentNames(d.disk, d.path(folder))
+			if err != nil {
+				return err
+			}
+			newest = len(names) > 0 && names[len(names)-1] == base
+		}
+		f.number, f.contents = number, assess(f.data, number, began, newest)
+		return nil
+	}()
+	if f.Err != nil {
+		return f
+	}
+	f.Bytes = int64(len(f.data))
+	f.Tail = f.Bytes - f.contents.size
+	for _, e := range f.contents.entries {
+		f.Records += e.records
+	}
+	for _, s := range f.contents.damage {
+		f.Damaged += s.to - s.from
+	}
+	if !f.Sent() {
+		var oldest int64
+		if f.Waiting, oldest = f.contents.waiting(f.data); f.Waiting > 0 {
+			f.Oldest = time.UnixMilli(oldest)
+		}
+	}
+	return f
+}
+
+// Release gives the memory of the file's bytes free: what Read counted stays.
+func (f *File) Release() { f.data, f.contents = nil, contents{} }
+
+// Sent reports whether the file lies where Send puts what is sent.
+func (f *File) Sent() bool { return strings.HasPrefix(f.Name, sentDir+"/") }
+
+// Aside reports whether the file was moved aside because of damage, and waits for a person.
+func (f *File) Aside() bool { return path.Base(path.Dir(f.Name)) == damagedDir }
+
+// Record is a record with the time at which it was spooled.
+type Record struct {
+	SpooledAt time.Time
+	producer.Record
+}
+
+// Unsent returns the records that Send would send. An entry that this release cannot decode is an error.
+func (f *File) Unsent() ([]Record, error) {
+	var all []Record
+	for _, e := range f.contents.unsent() {
+		payload := f.data[e.from+entryHeader : e.to]
+		records, err := readPayload(nil, payload)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			all = append(all, Record{time.UnixMilli(payloadTime(payload)), r})
+		}
+	}
+	return all, nil
+}
+
+func (d *Directory) path(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
+
+// position returns where the collector went on.
+func (d *Directory) position(folder string) (position, error) {
+	data, err := load(d.disk, d.path(path.Join(folder, positionFile)))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) < 2*slotBytes {
+		return position{}, nil
+	}
+	if err != nil {
+		return position{}, fmt.Errorf("load read position: %w", err)
+	}
+	found, _ := latest(data)
+	return found, nil
+}
+
+// Sent is what became of a file that was to be sent.
+type Sent struct {
+	Name    string
+	Records int64  // that Kafka acknowledged
+	Refused int64  // that Kafka refuses for good
+	Now     string // name of the file afterwards
+	Err     error  // why it stayed where it was
+}
+
+// Send takes to Kafka what is to be sent of a file. A file of which Kafka has all sound records is moved to the folder
+// of those that are sent, so that it is not sent twice; any other stays, and all of it is sent again the next time,
+// which the consumer recognises by the events' ids.
+func (d *Directory) Send(ctx context.Context, f *File, kafka Writer) Sent {
+	s := Sent{Name: f.Name, Now: f.Name, Err: f.Err}
+	if s.Err != nil {
+		return s
+	}
+	records, err := f.Unsent()
+	if err != nil {
+		s.Err = err
+		return s
+	}
+	const most = 500
+	for len(records) > 0 && s.Err == nil {
+		batch := make([]producer.Record, 0, most)
+		for _, r := range records[:min(most, len(records))] {
+			batch = append(batch, r.Record)
+		}
+		records = records[len(batch):]
+		s.Err = s.send(ctx, batch, kafka)
+	}
+	if s.Err != nil || s.Refused > 0 {
+		return s
+	}
+	s.Now, s.Err = d.setAside(f)
+	return s
+}
+
+// send takes records to Kafka, and counts those that it refuses for good.
+func (s *Sent) send(ctx context.Context, records []producer.Record, kafka Writer) error {
+	attempt, cancel := context.WithTimeout(ctx, sendWithin)
+	err := kafka.Write(attempt, records)
+	cancel()
+	switch {
+	case err == nil:
+		s.Records += int64(len(records))
+	case !refusedForGood(err):
+		return err
+	case len(records) == 1:
+		s.Refused++
+	default:
+		half := len(records) / 2
+		if err := s.send(ctx, records[:half], kafka); err != nil {
+			return err
+		}
+		return s.send(ctx, records[half:], kafka)
+	}
+	return nil
+}
+
+func (d *Directory) setAside(f *File) (string, error) {
+	if err := makeDir(d.disk, d.path(sentDir)); err != nil {
+		return f.Name, fmt.Errorf("set aside what is sent: %w", err)
+	}
+	name, err := moveInto(d.disk, d.path(f.Name), d.path(sentDir))
+	if err != nil {
+		return f.Name, fmt.Errorf("set aside what is sent: %w", err)
+	}
+	return path.Join(sentDir, name), nil
+}
+
+// Drop removes a file for good, whatever it has.
+func (d *Directory) Drop(f *File) error {
+	if err := d.disk.remove(d.path(f.Name)); err != nil {
+		return fmt.Errorf("drop: %w", err)
+	}
+	return d.disk.syncDir(filepath.Dir(d.path(f.Name)))
+}

@@ -1,0 +1,61 @@
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const (
+	// readyRoom is what is free in a spool that takes events: some requests, none of which is large.
+	readyRoom = 64 << 10
+	// probeFile is written to find out whether the disk takes anything.
+	probeFile  = "probe"
+	probeBytes = 4 << 10
+)
+
+// Ready reports whether events can be made durable: on the disk, or else by Kafka, about which kafka is asked. Without either,
+// every write fails. Kafka is not asked while the disk takes events, so that an outage of it does not slow this down.
+func (s *Spool) Ready(ctx context.Context, kafka func(context.Context) error) error {
+	full := s.accepts()
+	if full == nil {
+		return nil
+	}
+	if s.circuit.open.Load() {
+		return fmt.Errorf("events cannot be kept: no connection to Kafka, and the spool: %w", full)
+	}
+	if err := kafka(ctx); err != nil {
+		return fmt.Errorf("events cannot be kept: Kafka: %w; the spool: %w", err, full)
+	}
+	return nil
+}
+
+// accepts reports whether the disk takes events.
+func (s *Spool) accepts() error {
+	q := s.queue.Load()
+	if q == nil {
+		return errClosed
+	}
+	if used, _ := q.state(); used+readyRoom > q.maxBytes {
+		return ErrFull
+	}
+	if err := probe(filepath.Join(s.config.Dir, probeFile)); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnwritable, err)
+	}
+	return nil
+}
+
+// probe writes a file as the spool does.
+func probe(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, probeBytes))
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,116 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+const (
+	// blockOffsets is how many offsets have one number on record.
+	blockOffsets = 100_000
+	// sweptBlocks is how many numbers of a partition one round asks ClickHouse for.
+	sweptBlocks = 200
+)
+
+// block is a part of a partition that was compared with the log, and what ClickHouse had of it then. Blocks are cut at
+// multiples of blockOffsets; the first and the last may be shorter. A number that changes says that rows came or went,
+// as with a ClickHouse that was restored from a backup, without reading the log again.
+type block struct {
+	number, first, next int64
+	rows, sum           int64 // of the rows' offsets
+}
+
+// readBlocks returns the blocks of a partition, in order, without gaps. Those that the log does not hold any more are removed.
+func readBlocks(ctx context.Context, pool *postgres.Pool, p *part) ([]block, error) {
+	if _, err := pool.Unscoped().Exec(ctx, "DELETE FROM verified_blocks WHERE topic_id = $1 AND partition = $2 AND first_offset < $3",
+		p.topicID, p.number, p.log.From); err != nil {
+		return nil, fmt.Errorf("remove blocks that expired: %w", err)
+	}
+	rows, err := pool.Unscoped().Query(ctx, `SELECT block, first_offset, next_offset, row_count, offset_sum FROM verified_blocks
+		WHERE topic_id = $1 AND partition = $2 ORDER BY block`, p.topicID, p.number)
+	if err != nil {
+		return nil, fmt.Errorf("read what is verified: %w", err)
+	}
+	blocks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b block, err error) {
+		err = row.Scan(&b.number, &b.first, &b.next, &b.rows, &b.sum)
+		return b, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what is verified: %w", err)
+	}
+	return blocks, nil
+}
+
+// writeBlocks puts blocks on record.
+func writeBlocks(ctx context.Context, pool *postgres.Pool, p *part, blocks []block) error {
+	batch := &pgx.Batch{}
+	for _, b := range blocks {
+		batch.Queue(`INSERT INTO verified_blocks (topic_id, partition, block, first_offset, next_offset, row_count, offset_sum)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (topic_id, partition, block)
+			DO UPDATE SET first_offset = $4, next_offset = $5, row_count = $6, offset_sum = $7`,
+			p.topicID, p.number, b.number, b.first, b.next, b.rows, b.sum)
+	}
+	if err := pool.Unscoped().SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("record what is verified: %w", err)
+	}
+	return nil
+}
+
+// removeOldBlocks removes what is on record of topics other than those present.
+func removeOldBlocks(ctx context.Context, pool *postgres.Pool, present []string) error {
+	if _, err := pool.Unscoped().Exec(ctx, "DELETE FROM verified_blocks WHERE topic_id <> ALL ($1::uuid[])", present); err != nil {
+		return fmt.Errorf("remove blocks of topics that are gone: %w", err)
+	}
+	return nil
+}
+
+// tally asks ClickHouse for the numbers of a range, block by block. A block without rows is there with none.
+func (v *Verifier) tally(ctx context.Context, p *part, r kafka.Range) (blocks []block, err error) {
+	for from := r.From; from < r.To; from = blocks[len(blocks)-1].next {
+		number := from / blockOffsets
+		blocks = append(blocks, block{number: number, first: from, next: min((number+1)*blockOffsets, r.To)})
+	}
+	if len(blocks) == 0 {
+		return nil, nil
+	}
+	rows, err := v.Conn.Query(parameters(ctx, p.topicID, p.number, r), fmt.Sprintf(
+		"SELECT intDiv(kafka_offset, %d), toInt64(count()), sum(kafka_offset) FROM lodestone.%s%s GROUP BY 1", blockOffsets, p.stream.Table, where))
+	if err != nil {
+		return nil, fmt.Errorf("count stored offsets: %w", err)
+	}
+	for rows.Next() {
+		var number, count, sum int64
+		if err = rows.Scan(&number, &count, &sum); err != nil {
+			break
+		}
+		b := &blocks[number-blocks[0].number]
+		b.rows, b.sum = count, sum
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("count stored offsets: %w", err)
+	}
+	return blocks, nil
+}
+
+// changed returns those of the blocks, which follow one another, whose numbers are not what is on record, with the present numbers.
+func (v *Verifier) changed(ctx context.Context, p *part, blocks []block) (changed []block, err error) {
+	if len(blocks) == 0 {
+		return nil, nil
+	}
+	now, err := v.tally(ctx, p, kafka.Range{From: blocks[0].first, To: blocks[len(blocks)-1].next})
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range blocks {
+		if now[i] != b {
+			changed = append(changed, now[i])
+		}
+	}
+	return changed, nil
+}

@@ -1,0 +1,121 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/ingest/consumer"
+	"lodestone/pkg/kafka"
+)
+
+// state is what one round leaves to the next, which another process may make.
+type state struct {
+	Next   map[string]int64       // by partition: up to where the newest offsets were compared
+	Sweep  map[string]int         // by partition: the block to go on with
+	Bad    []badRange             // of the log, with differences: to be looked at again until they are gone
+	Odd    map[string][]uuid.UUID // by topic: links whose counters differ
+	Counts map[Kind]int64         // of differences
+	Behind int64                  // offsets that are not compared yet
+}
+
+// badRange is a range of a partition with differences.
+type badRange struct {
+	TopicID   uuid.UUID
+	Partition int32
+	From, To  int64
+}
+
+func (r badRange) place() string { return placeKey(r.TopicID, r.Partition) }
+
+func placeKey(topicID uuid.UUID, partition int32) string {
+	return fmt.Sprintf("%s/%d", topicID, partition)
+}
+
+func (p *part) key() string { return placeKey(p.topicID, p.number) }
+
+// keep notes what differs.
+func (s *state) keep(report *Report) {
+	s.Counts, s.Odd = report.Counts, map[string][]uuid.UUID{}
+	for _, d := range report.Differences {
+		switch {
+		case d.Kind == Counter && len(s.Odd[d.Topic]) < watchedRanges:
+			s.Odd[d.Topic] = append(s.Odd[d.Topic], d.Link)
+		case d.Kind == Doubled: // each round looks for them
+		case d.Kind != Counter && len(s.Bad) < watchedRanges:
+			s.Bad = append(s.Bad, badRange{d.TopicID, d.Partition, d.Offsets.From, d.Offsets.To})
+		}
+	}
+}
+
+// readState reads the last round's state, shows it, and reports whether another round is due.
+func (w *Watch) readState(ctx context.Context, tx pgx.Tx, pause time.Duration) (due bool, err error) {
+	var text []byte
+	var finished time.Time
+	var age float64
+	err = tx.QueryRow(ctx, "SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 FROM running_check").Scan(&text, &finished, &age)
+	if errors.Is(err, pgx.ErrNoRows) {
+		w.state = state{}
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the last running check: %w", err)
+	}
+	w.state = state{}
+	if err := json.Unmarshal(text, &w.state); err != nil {
+		return true, nil //nolint:nilerr // of another release: this round writes its own
+	}
+	w.show(finished)
+	return age < 0 || age >= pause.Seconds(), nil
+}
+
+// writeState leaves the state to the next round. The transaction began with the round.
+func (w *Watch) writeState(ctx context.Context, tx pgx.Tx) error {
+	text, err := json.Marshal(w.state)
+	if err != nil {
+		return fmt.Errorf("encode the running check's state: %w", err)
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO running_check (began_at, finished_at, state) VALUES (now(), clock_timestamp(), $1)
+		ON CONFLICT (single) DO UPDATE SET began_at = excluded.began_at, finished_at = excluded.finished_at, state = excluded.state`, text)
+	if err != nil {
+		return fmt.Errorf("record the running check: %w", err)
+	}
+	return nil
+}
+
+// union returns the ranges in order, those as one that overlap or are close to each other: each is read with the window before it.
+func union(ranges []kafka.Range) (all []kafka.Range) {
+	slices.SortFunc(ranges, func(a, b kafka.Range) int { return cmp.Compare(a.From, b.From) })
+	for _, r := range ranges {
+		if r.Empty() {
+			continue
+		}
+		if n := len(all); n > 0 && r.From-all[n-1].To < consumer.RepeatWindow/2 {
+			all[n-1].To = max(all[n-1].To, r.To)
+			continue
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// without returns what is left of a range without others, which are in order.
+func without(r kafka.Range, others []kafka.Range) (left []kafka.Range) {
+	for _, o := range others {
+		if gap := (kafka.Range{From: r.From, To: min(o.From, r.To)}); !gap.Empty() {
+			left = append(left, gap)
+		}
+		r.From = max(r.From, o.To)
+	}
+	if !r.Empty() {
+		left = append(left, r)
+	}
+	return left
+}
