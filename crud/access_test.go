@@ -59,9 +59,10 @@ func operations(t *testing.T, u *user) []operation {
 		{"upload-logo", "PUT", logoPath, picture, "image/png", auth.Write},
 		{"get-logo", "GET", logoPath, "", "", auth.Read},
 		{"delete-logo", "DELETE", logoPath, "", "", auth.Write},
-		{"list-keys", "GET", keys, "", "", auth.Read},
-		{"create-key", "POST", keys, `{"name":"x","scopes":["write"]}`, jsonType, auth.Write},
-		{"revoke-key", "DELETE", keys + "/" + key.ID, "", "", auth.Write},
+		{"list-keys", "GET", keys, "", "", auth.Keys},
+		{"get-key", "GET", keys + "/" + key.ID, "", "", auth.Keys},
+		{"create-key", "POST", keys, `{"name":"x","scopes":["keys"]}`, jsonType, auth.Keys},
+		{"revoke-key", "DELETE", keys + "/" + key.ID, "", "", auth.Keys},
 		{"create-lead-magnet", "POST", magnets, `{"title":"x"}`, jsonType, auth.Write},
 		{"list-lead-magnets", "GET", magnets, "", "", auth.Read},
 		{"get-lead-magnet", "GET", magnets + "/" + m.ID, "", "", auth.Read},
@@ -75,27 +76,27 @@ func operations(t *testing.T, u *user) []operation {
 		{"get-generic-link", "GET", linksPath + "/" + link.ID, "", "", auth.Read},
 		{"update-generic-link", "PATCH", linksPath + "/" + link.ID, `{"title":"y"}`, jsonType, auth.Write},
 		{"get-generic-link-tracking", "GET", linksPath + "/" + link.ID + "/tracking", "", "", auth.Read},
-		{"preview-generic-link", "POST", linksPath + "/" + link.ID + "/preview", "", "", auth.Read},
+		{"preview-generic-link", "POST", linksPath + "/" + link.ID + "/preview", "", "", auth.Write},
 		{"upload-generic-link-thumbnail", "PUT", linksPath + "/" + link.ID + "/thumbnail", picture, "image/png", auth.Write},
 		{"delete-generic-link-thumbnail", "DELETE", linksPath + "/" + link.ID + "/thumbnail", "", "", auth.Write},
 		{"delete-generic-link", "DELETE", linksPath + "/" + u.link(t, m.ID).ID, "", "", auth.Write},
-		{"list-submissions", "GET", linksPath + "/" + link.ID + "/submissions", "", "", auth.Read},
+		{"list-submissions", "GET", linksPath + "/" + link.ID + "/submissions", "", "", auth.Leads},
 		{"create-access-link", "POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`, jsonType, auth.Write},
-		{"list-access-links", "GET", accessPath, "", "", auth.Read},
-		{"get-access-link", "GET", accessPath + "/" + access.ID, "", "", auth.Read},
+		{"list-access-links", "GET", accessPath, "", "", auth.Leads},
+		{"get-access-link", "GET", accessPath + "/" + access.ID, "", "", auth.Leads},
 		{"update-access-link", "PATCH", accessPath + "/" + access.ID, `{"expires_at":"2099-01-01"}`, jsonType, auth.Write},
-		{"preview-access-link", "POST", accessPath + "/" + access.ID + "/preview", "", "", auth.Read},
+		{"preview-access-link", "POST", accessPath + "/" + access.ID + "/preview", "", "", auth.Write},
 		{"delete-access-link", "DELETE", accessPath + "/" + u.accessLink(t, m.ID).ID, "", "", auth.Write},
-		{"create-webhook", "POST", hooks, `{"url":"https://example.com/","kinds":["link.created"]}`, jsonType, auth.Write},
-		{"list-webhooks", "GET", hooks, "", "", auth.Read},
-		{"get-webhook", "GET", hooks + "/" + hook, "", "", auth.Read},
-		{"update-webhook", "PATCH", hooks + "/" + hook, `{"description":"y"}`, jsonType, auth.Write},
-		{"delete-webhook", "DELETE", hooks + "/" + other, "", "", auth.Write},
-		{"rotate-webhook-secret", "POST", hooks + "/" + hook + "/rotate-secret", "", "", auth.Write},
-		{"test-webhook", "POST", hooks + "/" + hook + "/test", "", "", auth.Write},
-		{"list-webhook-deliveries", "GET", hooks + "/" + hook + "/deliveries", "", "", auth.Read},
-		{"get-webhook-delivery", "GET", hooks + "/" + hook + "/deliveries/" + sent, "", "", auth.Read},
-		{"replay-webhook-delivery", "POST", hooks + "/" + hook + "/deliveries/" + sent + "/replay", "", "", auth.Write},
+		{"create-webhook", "POST", hooks, `{"url":"https://example.com/","kinds":["link.created"]}`, jsonType, auth.Webhooks},
+		{"list-webhooks", "GET", hooks, "", "", auth.Webhooks},
+		{"get-webhook", "GET", hooks + "/" + hook, "", "", auth.Webhooks},
+		{"update-webhook", "PATCH", hooks + "/" + hook, `{"description":"y"}`, jsonType, auth.Webhooks},
+		{"delete-webhook", "DELETE", hooks + "/" + other, "", "", auth.Webhooks},
+		{"rotate-webhook-secret", "POST", hooks + "/" + hook + "/rotate-secret", "", "", auth.Webhooks},
+		{"test-webhook", "POST", hooks + "/" + hook + "/test", "", "", auth.Webhooks},
+		{"list-webhook-deliveries", "GET", hooks + "/" + hook + "/deliveries", "", "", auth.Webhooks},
+		{"get-webhook-delivery", "GET", hooks + "/" + hook + "/deliveries/" + sent, "", "", auth.Webhooks},
+		{"replay-webhook-delivery", "POST", hooks + "/" + hook + "/deliveries/" + sent + "/replay", "", "", auth.Webhooks},
 	}
 }
 
@@ -141,7 +142,13 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	owner, stranger := f.user(t, account.Team), f.user(t, account.Team)
-	reader, writer := f.userOf(t, owner.account, auth.Read), f.userOf(t, owner.account, auth.Write)
+	// For each scope, a key with that alone and one with all the others.
+	only, without := map[auth.Scope]*user{}, map[auth.Scope]*user{}
+	for _, s := range auth.Scopes() {
+		only[s] = f.userOf(t, owner.account, s)
+		without[s] = f.userOf(t, owner.account, slices.DeleteFunc(auth.Scopes(), func(o auth.Scope) bool { return o == s })...)
+	}
+	both := f.userOf(t, owner.account, auth.Write, auth.Leads)
 	revoked := f.userOf(t, owner.account)
 	require.NoError(t, f.accounts.RevokeKey(t.Context(), revoked.keyID))
 	typo := *owner
@@ -157,9 +164,10 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	require.Greater(t, len(secrets), 20)
 	for _, o := range all {
 		name := o.method + " " + o.path
-		scoped, other := reader, writer
-		if o.scope == auth.Write {
-			scoped, other = writer, reader
+		scoped, other := only[o.scope], without[o.scope]
+		if o.id == "preview-access-link" { // it makes a URL that the recipient has
+			require.Equal(t, problem.Forbidden, scoped.run(t, o).problem(t).Code)
+			scoped = both
 		}
 		before := f.dump(t)
 		for _, u := range []*user{revoked, &typo, &mistyped, &unknown} {
@@ -170,7 +178,9 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		for _, header := range []string{"", "Bearer", "Bearer ", "Basic " + owner.key, owner.key, "Bearer " + owner.key + " x"} {
 			require.Equal(t, problem.Unauthorized, owner.run(t, o, "Authorization", header).problem(t).Code, name)
 		}
-		require.Equal(t, problem.Forbidden, other.run(t, o).problem(t).Code, name)
+		refused := other.run(t, o).problem(t)
+		require.Equal(t, problem.Forbidden, refused.Code, name)
+		require.Contains(t, refused.Detail, "scope "+string(o.scope)+".", name)
 		require.Equal(t, before, f.dump(t), name)
 
 		before = f.dump(t, owner.account)

@@ -184,7 +184,7 @@ func TestADeletedAccessLinkLeavesItsSubmissionNoViews(t *testing.T) {
 		_, err := f.db.Unscoped().Exec(t.Context(), sql, args...)
 		require.NoError(t, err)
 	}
-	exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token)
+	exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear)
 		SELECT $1::uuid, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, $1::uuid::text FROM access_links WHERE id = $2`, second, first)
 	exec(`UPDATE access_links SET view_count = 2, viewed = true, first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-05T00:00:00Z' WHERE id = $1`, first)
 	exec(`UPDATE access_links SET view_count = 1, viewed = true, first_viewed_at = '2026-03-03T00:00:00Z', last_viewed_at = '2026-03-03T00:00:00Z' WHERE id = $1`, second)

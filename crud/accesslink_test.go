@@ -34,7 +34,7 @@ func TestAccessLink(t *testing.T) {
 	require.Equal(t, id, claims.AccessLinkID.String())
 	require.Equal(t, uuid.Nil, claims.GenericLinkID)
 	require.Equal(t, map[string]any{
-		"id": id, "lead_magnet_id": m.ID, "generic_link_id": nil, "submission_id": nil, "email": "Jo.Doe@Example.com", "url": made["url"],
+		"id": id, "lead_magnet_id": m.ID, "generic_link_id": nil, "submission_id": nil, "email": "Jo.Doe@Example.com", "source": "api", "url": made["url"],
 		"tracking_token": made["tracking_token"], "max_views": 10000.0, "view_count": 0.0, "expires_at": "2099-01-01T10:00:00.000Z",
 		"is_active": true, "first_viewed_at": nil, "last_viewed_at": nil, "created_at": made["created_at"], "updated_at": made["updated_at"],
 	}, made)

@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,34 @@ import (
 )
 
 const accountPath = "/api/v1/account"
+
+// A tenant cannot have an address asked again and again, nor many addresses.
+func TestAddressesForNoticesAreAskedSeldom(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u, other := f.user(t, account.Team), f.user(t, account.Team)
+	set := func(u *user, to string) reply { return u.patch(t, accountPath, `{"notify_email":"`+to+`"}`) }
+	for _, to := range []string{"vic@example.com", "VIC+1@example.com"} {
+		require.Equal(t, 200, set(u, to).status)
+	}
+	require.Equal(t, 200, set(other, "vic@example.com").status)
+	for _, who := range []*user{u, other} {
+		r := set(who, "vic+2@example.com")
+		require.Equal(t, problem.RateLimited, r.problem(t).Code)
+		require.NotEmpty(t, r.header.Get("Retry-After"))
+	}
+	require.Equal(t, 3, f.count(t, "river_job WHERE kind = 'sealed_mail'"))
+	// What is confirmed is not asked again.
+	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE accounts SET notify_confirmed_at = now() WHERE id = $1", u.account)
+	require.NoError(t, err)
+	require.Equal(t, true, set(u, "VIC+1@example.com").object(t)["notify_email_confirmed"])
+	// Another address has to be confirmed.
+	require.Equal(t, false, set(u, "jo@example.com").object(t)["notify_email_confirmed"])
+	for i := range 20 {
+		set(u, fmt.Sprintf("jo%d@example.com", i))
+	}
+	require.Equal(t, 3+1+6, f.count(t, "river_job WHERE kind = 'sealed_mail'"), "ten times a day")
+}
 
 func TestChangeAccount(t *testing.T) {
 	t.Parallel()
@@ -22,6 +51,7 @@ func TestChangeAccount(t *testing.T) {
 
 	got := u.patch(t, accountPath, `{"notify_email":"Owner@example.com","notify":"daily","brand_color":"#2F5BD0"}`).object(t)
 	require.Equal(t, "Owner@example.com", got["notify_email"])
+	require.Equal(t, false, got["notify_email_confirmed"], "whoever reads it has not agreed yet")
 	require.Equal(t, "daily", got["notify"])
 	require.Equal(t, "#2f5bd0", got["brand_color"])
 	require.Equal(t, got, u.get(t, accountPath).object(t))

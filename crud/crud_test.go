@@ -50,7 +50,7 @@ const patience = 3 * time.Minute
 // openings is how often a test may open one link.
 const openings = 60
 
-var viewing = viewer.Config{Openings: openings}
+var viewing = viewer.Config{Openings: openings, Sending: 100, PerAddr: 100}
 
 // fixture is the service over HTTP on a database of its own.
 type fixture struct {
@@ -85,13 +85,25 @@ func (l *lines) String() string {
 
 func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
-	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: 3, Pro: 50}, Capture: capturing, Viewer: viewing}
-	for _, c := range change {
-		c(&config)
-	}
+	return startOn(t, openDatabase(t), change...)
+}
+
+// openDatabase returns a database of the test's own, which is empty.
+func openDatabase(t testing.TB) *postgres.Pool {
+	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
+	return db
+}
+
+// startOn migrates a database and starts the service on it.
+func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fixture {
+	t.Helper()
+	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: account.Quota{GenericLinks: 3}, Pro: account.Quota{GenericLinks: 50}}, Capture: capturing, Viewer: viewing}
+	for _, c := range change {
+		c(&config)
+	}
 	require.NoError(t, db.WithMigrationLock(t.Context(), func(ctx context.Context) error {
 		_, err := db.Migrate(ctx)
 		return err
@@ -229,7 +241,7 @@ func (u *user) submit(t *testing.T, link client.GenericLink, email string, at ti
 	_, err := u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, submitted_at)
 		VALUES ($1, $2, $3, $4, lower($4), $5)`, s, u.account, link.ID, email, at)
 	require.NoError(t, err)
-	_, err = u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token)
+	_, err = u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear)
 		VALUES ($1, $2, $3, $4, $5, $6, lower($6), $1::uuid::text)`, a, u.account, link.LeadMagnetID, link.ID, s, email)
 	require.NoError(t, err)
 	return s, a

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"lodestone/crud"
 )
 
 // A download is complete when every byte went out, however it came to that.
@@ -87,6 +89,42 @@ func (r *reading) abort(url string, want int) int {
 	cancel()
 	_ = res.Body.Close()
 	return got
+}
+
+// Visitors who take a file slowly, or not at all, take up a bounded number of places, and one of them not all of those.
+func TestStalledDownloads(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 24<<20, func(c *crud.Config) {
+		c.Viewer.Sending, c.Viewer.PerAddr = 3, 2
+		c.Addresses.TrustedProxies = []string{"127.0.0.0/8"}
+	})
+	_, path := r.link("")
+	_, o := r.open(path, "{}")
+	start := func(from, url string) *http.Response {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.fixture.url+url, http.NoBody)
+		require.NoError(t, err)
+		req.Header.Set("X-Forwarded-For", from)
+		res, err := r.fixture.http.Do(req)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = res.Body.Close() })
+		return res
+	}
+	const busy, second, third = "203.0.113.1", "203.0.113.2", "2001:db8::1"
+	reading := start(busy, o.File)
+	require.Equal(t, 200, reading.StatusCode)
+	require.Equal(t, 200, start(busy, o.Download+"&d="+uuid.NewString()).StatusCode) //nolint:bodyclose // start closes it at the end of the test
+	for _, url := range []string{o.File, o.Download} {
+		refused := start(busy, url) //nolint:bodyclose // start closes it at the end of the test
+		require.Equal(t, http.StatusTooManyRequests, refused.StatusCode)
+		require.Equal(t, "5", refused.Header.Get("Retry-After"))
+	}
+	require.Equal(t, 200, start(second, o.File).StatusCode) //nolint:bodyclose // start closes it at the end of the test
+	full := start(third, o.File)                            //nolint:bodyclose // start closes it at the end of the test
+	require.Equal(t, http.StatusServiceUnavailable, full.StatusCode)
+	require.Equal(t, "5", full.Header.Get("Retry-After"))
+	_ = reading.Body.Close()
+	require.Eventually(t, func() bool { return start(third, o.File).StatusCode == http.StatusOK }, patience, 10*time.Millisecond) //nolint:bodyclose // start closes it at the end of the test
 }
 
 // What a visitor makes a download remember is bounded.

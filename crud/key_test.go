@@ -29,10 +29,16 @@ func TestOwnAccount(t *testing.T) {
 	got := u.get(t, "/api/v1/account").object(t)
 	require.Equal(t, map[string]any{
 		"id": u.account.String(), "name": "Test", "plan": "free", "created_at": got["created_at"],
-		"brand_color": nil, "notify": "each", "notify_email": nil,
-		"limits": map[string]any{"generic_links": 3.0, "keys": 100.0},
-		"usage":  map[string]any{"lead_magnets": 1.0, "generic_links": 1.0, "access_links": 2.0, "keys": 1.0},
+		"brand_color": nil, "notify": "each", "notify_email": nil, "notify_email_confirmed": false,
+		"limits": map[string]any{"lead_magnets": nil, "stored_bytes": nil, "generic_links": 3.0, "access_links": nil, "keys": 100.0, "events_per_month": nil},
+		"usage":  map[string]any{"lead_magnets": 1.0, "stored_bytes": 0.0, "generic_links": 1.0, "access_links": 2.0, "keys": 1.0, "events_this_month": 0.0},
 	}, got)
+	_, err := f.db.Unscoped().Exec(t.Context(), "INSERT INTO event_usage (account_id, month, events, event_limit) VALUES ($1, date_trunc('month', now() AT TIME ZONE 'UTC'), 7, 100)", u.account)
+	require.NoError(t, err)
+	counted, err := u.Account(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 7, counted.Usage.EventsThisMonth)
+	require.EqualValues(t, 100, *counted.Limits.EventsPerMonth)
 	a, err := team.Account(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "team", a.Plan)
@@ -52,7 +58,7 @@ func TestKeys(t *testing.T) {
 	require.Regexp(t, "^lsk_[0-9A-Za-z]{38}$", text)
 	shown := map[string]any{
 		"id": id, "name": "for the site", "prefix": text[:12], "scopes": []any{"read", "write"}, "created_by": u.keyID.String(),
-		"created_at": made["created_at"], "last_used_at": nil,
+		"created_at": made["created_at"], "expires_at": nil, "last_used_at": nil,
 	}
 	list := u.get(t, keysPath)
 	require.Equal(t, shown, list.object(t)["data"].([]any)[0])
@@ -77,7 +83,7 @@ func TestKeys(t *testing.T) {
 	require.Nil(t, all[0].CreatedBy)
 	require.NotNil(t, all[1].RevokedAt)
 	require.Equal(t, u.keyID, *all[1].CreatedBy)
-	require.Equal(t, auth.Scopes(), all[1].Scopes)
+	require.Equal(t, []auth.Scope{auth.Read, auth.Write}, all[1].Scopes)
 	_, err = f.accounts.Keys(t.Context(), uuid.New())
 	require.ErrorIs(t, err, account.ErrUnknown)
 	accounts, err := f.accounts.List(t.Context())
@@ -87,8 +93,9 @@ func TestKeys(t *testing.T) {
 
 	for body, field := range map[string]string{
 		`{}`: "name scopes", `{"name":"x"}`: "scopes", `{"name":"x","scopes":[]}`: "scopes", `{"name":"x","scopes":["admin"]}`: "scopes[0]",
-		`{"name":"x","scopes":["read","read"]}`: "scopes[1]", `{"name":"x","scopes":["read","write","read"]}`: "scopes", `{"name":" ","scopes":["read"]}`: "name",
+		`{"name":"x","scopes":["read","read"]}`: "scopes[1]", `{"name":"x","scopes":["read","write","read"]}`: "scopes[2]", `{"name":"x","scopes":["read","write","leads","webhooks","keys","read"]}`: "scopes", `{"name":" ","scopes":["read"]}`: "name",
 		`{"name":"x","scopes":"read"}`: "scopes", `{"name":"x","scopes":["read"],"key":"lsk_"}`: "key", `{"name":"x","scopes":["read"],"hash":"x"}`: "hash",
+		`{"name":"x","scopes":["read"],"expires_at":"soon"}`: "expires_at", `{"name":"x","scopes":["read"],"expires_at":"2020-01-01"}`: "expires_at",
 		`{"name":"` + strings.Repeat("x", 101) + `","scopes":["read"]}`: "name",
 	} {
 		p := u.post(t, keysPath, body).problem(t)
@@ -97,26 +104,127 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A key makes no key that can do more than itself.
+// A key makes no key that can do more than itself, or works longer.
 func TestKeysDoNotGrow(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	u := f.user(t, account.Free)
-	reader, writer := f.userOf(t, u.account, auth.Read), f.userOf(t, u.account, auth.Write)
+	reader, maker := f.userOf(t, u.account, auth.Read, auth.Write), f.userOf(t, u.account, auth.Write, auth.Keys)
 	before := f.dump(t)
-	for _, scopes := range []string{`["read"]`, `["read","write"]`} {
-		require.Equal(t, problem.Forbidden, writer.post(t, keysPath, `{"name":"x","scopes":`+scopes+`}`).problem(t).Code)
+	for _, scopes := range []string{`["read"]`, `["read","write"]`, `["write","leads"]`, `["webhooks"]`} {
+		require.Equal(t, problem.Forbidden, maker.post(t, keysPath, `{"name":"x","scopes":`+scopes+`}`).problem(t).Code)
 		require.Equal(t, problem.Forbidden, reader.post(t, keysPath, `{"name":"x","scopes":`+scopes+`}`).problem(t).Code)
 	}
-	require.Equal(t, problem.Forbidden, reader.remove(t, keysPath+"/"+writer.keyID.String()).problem(t).Code)
+	require.Equal(t, problem.Forbidden, reader.remove(t, keysPath+"/"+maker.keyID.String()).problem(t).Code)
+	require.Equal(t, problem.Forbidden, reader.get(t, keysPath).problem(t).Code)
 	require.Equal(t, before, f.dump(t))
-	key, err := writer.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"write"}})
+	key, err := maker.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"write"}})
 	require.NoError(t, err)
 	made := client.New(f.url, key.Text, f.http)
 	_, err = made.Account(t.Context())
 	require.True(t, problem.Is(err, problem.Forbidden))
 	_, err = made.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "x"})
 	require.NoError(t, err)
+
+	ends := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+	brief := f.userUntil(t, u.account, ends)
+	later := ends.Add(time.Second)
+	_, err = brief.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}, ExpiresAt: &later})
+	require.ErrorContains(t, err, "expires_at")
+	inherited, err := brief.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}})
+	require.NoError(t, err)
+	require.Equal(t, ends, *inherited.ExpiresAt)
+	sooner := ends.Add(-time.Minute)
+	shorter, err := brief.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}, ExpiresAt: &sooner})
+	require.NoError(t, err)
+	require.Equal(t, sooner, *shorter.ExpiresAt)
+}
+
+// userUntil is userOf with a key that expires.
+func (f *fixture) userUntil(t *testing.T, account uuid.UUID, ends time.Time) *user {
+	t.Helper()
+	key, err := f.accounts.CreateExpiringKey(t.Context(), account, "test", &ends, auth.Scopes()...)
+	require.NoError(t, err)
+	return &user{client.New(f.url, key.Text, f.http), f, account, key.ID, key.Text}
+}
+
+// A key that has expired is refused, and counts no more.
+func TestExpiredKey(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Free)
+	brief := f.userUntil(t, u.account, time.Now().Add(time.Hour))
+	require.Equal(t, 200, brief.get(t, "/api/v1/account").status)
+	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() WHERE id = $1", brief.keyID)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return brief.get(t, "/api/v1/account").status == http.StatusUnauthorized }, patience, 5*time.Millisecond)
+	a, err := u.Account(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, a.Usage.Keys)
+	require.NotContains(t, u.get(t, keysPath).body, brief.keyID.String())
+	require.Equal(t, problem.NotFound, u.remove(t, keysPath+"/"+brief.keyID.String()).problem(t).Code)
+}
+
+// With a key go the keys that were made with it, and the keys that were made with those; others stay.
+func TestRevokingCascades(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Free)
+	made := func(by *user) *user {
+		key, err := by.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
+		require.NoError(t, err)
+		return &user{client.New(f.url, key.Text, f.http), f, u.account, uuid.MustParse(key.ID), key.Text}
+	}
+	ends := func(refused ...*user) {
+		t.Helper()
+		for _, k := range refused {
+			require.Eventually(t, func() bool { return k.get(t, linksPath).status == http.StatusUnauthorized }, patience, 5*time.Millisecond)
+		}
+	}
+	stolen := made(u)
+	child := made(stolen)
+	grandchild, sibling := made(child), made(u)
+	require.NoError(t, u.RevokeKey(t.Context(), stolen.keyID.String()))
+	ends(stolen, child, grandchild)
+	require.Equal(t, 200, sibling.get(t, linksPath).status)
+
+	// The command of whoever runs the installation does so too, also where the key itself was revoked before.
+	parent := made(u)
+	heir := made(parent)
+	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET revoked_at = now() WHERE id = $1", parent.keyID)
+	require.NoError(t, err)
+	require.NoError(t, f.accounts.RevokeKey(t.Context(), parent.keyID))
+	ends(parent, heir)
+	require.Equal(t, 200, u.get(t, linksPath).status)
+	require.ErrorIs(t, f.accounts.RevokeKey(t.Context(), uuid.New()), account.ErrUnknown)
+}
+
+// What opens a document, and what writes events, is shown only to keys that may have it.
+func TestAccessLinkShowsWhatTheKeyAllows(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Free)
+	l := u.accessLink(t, u.magnet(t).ID)
+	path := accessPath + "/" + l.ID
+	reader, leads, writer := f.userOf(t, u.account, auth.Read), f.userOf(t, u.account, auth.Read, auth.Leads), f.userOf(t, u.account, auth.Read, auth.Write)
+
+	for _, p := range []string{path, accessPath} {
+		refused := reader.get(t, p)
+		require.Equal(t, problem.Forbidden, refused.problem(t).Code)
+		require.NotContains(t, refused.body, "jo@example.com")
+		shown := leads.get(t, p).body
+		require.Contains(t, shown, "jo@example.com")
+		require.Contains(t, shown, l.URL)
+		require.Contains(t, shown, `"tracking_token":null`)
+	}
+	require.Equal(t, problem.Forbidden, leads.post(t, path+"/preview", "").problem(t).Code)
+	require.Equal(t, problem.Forbidden, writer.post(t, path+"/preview", "").problem(t).Code)
+	changed := writer.patch(t, path, `{"max_views":3}`).object(t)
+	require.Nil(t, changed["email"])
+	require.Nil(t, changed["url"])
+	require.Equal(t, l.TrackingToken, changed["tracking_token"])
+	require.Equal(t, problem.Forbidden, writer.patch(t, "/api/v1/account", `{"notify_email":"me@example.com"}`).problem(t).Code)
+	require.Equal(t, 200, writer.patch(t, "/api/v1/account", `{"notify":"daily"}`).status)
 }
 
 // However many keys are asked for at once, there are at most a hundred; and a key that is being

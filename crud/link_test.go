@@ -99,9 +99,9 @@ func TestGenericLinkRefused(t *testing.T) {
 	}{
 		"no lead magnet":      {`{}`, problem.ValidationError, "lead_magnet_id"},
 		"lead magnet null":    {`{"lead_magnet_id":null}`, problem.ValidationError, "lead_magnet_id"},
-		"lead magnet text":    {`{"lead_magnet_id":"x"}`, problem.ValidationError, "lead_magnet_id"},
+		"lead magnet text":    {`{"lead_magnet_id":"x"}`, problem.InvalidLeadMagnet, "lead_magnet_id"},
 		"lead magnet number":  {`{"lead_magnet_id":5}`, problem.ValidationError, "lead_magnet_id"},
-		"lead magnet braces":  {`{"lead_magnet_id":"{` + m.ID + `}"}`, problem.ValidationError, "lead_magnet_id"},
+		"lead magnet braces":  {`{"lead_magnet_id":"{` + m.ID + `}"}`, problem.InvalidLeadMagnet, "lead_magnet_id"},
 		"unknown lead magnet": {`{"lead_magnet_id":"` + uuid.NewString() + `"}`, problem.InvalidLeadMagnet, "lead_magnet_id"},
 		"foreign lead magnet": {`{"lead_magnet_id":"` + foreign.ID + `"}`, problem.InvalidLeadMagnet, "lead_magnet_id"},
 		"taken by another":    {`{"lead_magnet_id":"` + m.ID + `","slug":"` + taken.Slug + `"}`, problem.SlugTaken, "slug"},
@@ -144,7 +144,7 @@ func TestGenericLinkRefused(t *testing.T) {
 		"thumbnail long":      {`{"lead_magnet_id":"` + m.ID + `","thumbnail_url":"https://example.com/` + strings.Repeat("a", 2048) + `"}`, problem.ValidationError, "thumbnail_url"},
 		"read-only":           {`{"lead_magnet_id":"` + m.ID + `","view_count":5}`, problem.ValidationError, "view_count"},
 		"account":             {`{"lead_magnet_id":"` + m.ID + `","account_id":"` + other.account.String() + `"}`, problem.ValidationError, "account_id"},
-		"several":             {`{"lead_magnet_id":"x","slug":"A","collect_name":1,"colour":2}`, problem.ValidationError, "collect_name lead_magnet_id slug colour"},
+		"several":             {`{"lead_magnet_id":"x","slug":"A","collect_name":1,"colour":2}`, problem.ValidationError, "collect_name slug colour"},
 		"twice":               {`{"lead_magnet_id":"` + m.ID + `","slug":"one-a","slug":"one-b"}`, problem.InvalidJSON, ""},
 		"no JSON":             {`lead_magnet_id=1`, problem.InvalidJSON, ""},
 	} {
@@ -204,7 +204,7 @@ func TestGenericLinkList(t *testing.T) {
 		require.Zero(t, p.Total)
 	}
 	for query, field := range map[string]string{
-		"page=0": "page", "page=x": "page", "per_page=0": "per_page", "per_page=101": "per_page", "lead_magnet_id=7": "lead_magnet_id",
+		"page=0": "page", "page=x": "page", "per_page=0": "per_page", "per_page=101": "per_page",
 		"lead_magnet_id=": "lead_magnet_id", "page=1&page=2": "page", "active=true": "active", "cursor=x": "cursor", "page=1e2": "page",
 	} {
 		p := u.get(t, linksPath+"?"+query).problem(t)
@@ -275,4 +275,18 @@ func TestConcurrentPlanLimit(t *testing.T) {
 	require.Equal(t, "The plan free allows 3 generic links, and there are 3.", r.problem(t).Detail)
 	// What else is wrong is said first.
 	require.Equal(t, problem.InvalidLeadMagnet, free.post(t, linksPath, `{"lead_magnet_id":"`+uuid.NewString()+`"}`).problem(t).Code)
+}
+
+// An id that can be none names no lead magnet, as one that is not there.
+func TestLinksOfALeadMagnetThatIsNone(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	u.link(t, u.magnet(t).ID)
+	for _, id := range []string{"abc", uuid.NewString()} {
+		r := u.get(t, linksPath+"?lead_magnet_id="+id)
+		require.Equal(t, 200, r.status)
+		require.Empty(t, r.object(t)["data"])
+	}
+	require.Equal(t, 400, u.get(t, linksPath+"?lead_magnet_id=").status)
 }

@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"strings"
@@ -91,12 +92,59 @@ func TestChangeToTakenSlug(t *testing.T) {
 		require.Equal(t, "slug", fields(p))
 	}
 	require.Equal(t, before, f.dump(t))
-	// The slug of a deleted link, or one that was given up, is free again.
-	require.NoError(t, u.DeleteGenericLink(t.Context(), taken.ID))
-	_, err := u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{Slug: &taken.Slug})
+}
+
+// A slug that was once an account's is never another's: it is printed and mailed, and visitors come to it.
+func TestSlugStaysWithItsAccount(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u, other := f.user(t, account.Team), f.user(t, account.Team)
+	m, foreign := u.magnet(t), other.magnet(t)
+	link, deleted, theirs := u.link(t, m.ID), u.link(t, m.ID), other.link(t, foreign.ID)
+	require.NoError(t, u.DeleteGenericLink(t.Context(), deleted.ID))
+	_, err := u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{Slug: new("renamed-" + link.Slug)})
 	require.NoError(t, err)
-	_, err = other.UpdateGenericLink(t.Context(), foreign.ID, client.GenericLinkChanges{Slug: &link.Slug})
+	for _, slug := range []string{deleted.Slug, link.Slug} {
+		for _, r := range []reply{
+			other.post(t, linksPath, `{"lead_magnet_id":"`+foreign.ID+`","slug":"`+slug+`"}`),
+			other.patch(t, linksPath+"/"+theirs.ID, `{"slug":"`+slug+`"}`),
+		} {
+			require.Equal(t, 400, r.status)
+			p := r.problem(t)
+			require.Equal(t, problem.SlugTaken, p.Code)
+			require.Equal(t, "slug", fields(p))
+		}
+	}
+	// Its own account may use it again, and it stays its own.
+	_, err = u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{Slug: &link.Slug})
 	require.NoError(t, err)
+	again, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: &deleted.Slug})
+	require.NoError(t, err)
+	require.NoError(t, u.DeleteGenericLink(t.Context(), again.ID))
+	require.Equal(t, 400, other.post(t, linksPath, `{"lead_magnet_id":"`+foreign.ID+`","slug":"`+deleted.Slug+`"}`).status)
+}
+
+// A link that waits for another account's deletion of the same slug does not get it either.
+func TestSlugIsNotTakenWhileItsLinkIsDeleted(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u, other := f.user(t, account.Team), f.user(t, account.Team)
+	link, foreign := u.link(t, u.magnet(t).ID), other.magnet(t)
+	tx, err := f.db.Unscoped().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	_, err = tx.Exec(t.Context(), `DELETE FROM generic_links WHERE id = $1`, link.ID)
+	require.NoError(t, err)
+	answered := make(chan reply, 1)
+	go func() {
+		answered <- other.post(t, linksPath, `{"lead_magnet_id":"`+foreign.ID+`","slug":"`+link.Slug+`"}`) //nolint:testifylint // if it fails, nothing is answered, and the test fails below
+	}()
+	require.Eventually(t, func() bool {
+		var waiting int
+		return f.db.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting) == nil && waiting > 0
+	}, patience, 10*time.Millisecond)
+	require.NoError(t, tx.Commit(t.Context()))
+	require.Equal(t, problem.SlugTaken, (<-answered).problem(t).Code)
 }
 
 func TestDeleteGenericLink(t *testing.T) {
@@ -146,7 +194,7 @@ func TestEntityTags(t *testing.T) {
 			seen := u.get(t, thing.path)
 			tag := seen.header.Get("ETag")
 			require.Regexp(t, `^"1-[0-9a-f]{16}"$`, tag)
-			require.Equal(t, "private, no-cache", seen.header.Get("Cache-Control"))
+			require.Equal(t, "no-store", seen.header.Get("Cache-Control"))
 			for _, header := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
 				for _, method := range []string{"GET", "HEAD"} {
 					r := u.send(t, method, thing.path, http.NoBody, "If-None-Match", header)

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/textproto"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -164,10 +166,13 @@ func TestUploadForms(t *testing.T) {
 		require.Equal(t, want, r.object(t)["file_name"])
 	}
 	for disposition, want := range map[string]string{
-		`attachment; filename="b.pdf"`:                "b.pdf",
-		`attachment; filename*=UTF-8''%e2%82%ac.pdf`:  "€.pdf",
-		`attachment; filename="../../../b.pdf"`:       "b.pdf",
-		`;;;nonsense`:                                 "The Complete Guide.pdf",
+		`attachment; filename="b.pdf"`:                   "b.pdf",
+		`attachment; filename*=UTF-8''%e2%82%ac.pdf`:     "€.pdf",
+		`attachment; filename="../../../b.pdf"`:          "b.pdf",
+		`attachment; filename="b.PDF"`:                   "b.PDF",
+		`attachment; filename="invoice.hta"`:             "invoice.hta.pdf",
+		"attachment; filename*=UTF-8''b%e2%80%aefdp.exe": "b-fdp.exe.pdf",
+		`;;;nonsense`: "The Complete Guide.pdf",
 		`attachment; filename*=UTF-8''%ff%fe%00x.pdf`: "",
 		`attachment; filename=".."`:                   "",
 	} {
@@ -177,6 +182,27 @@ func TestUploadForms(t *testing.T) {
 			continue
 		}
 		require.Equal(t, want, r.object(t)["file_name"], disposition)
+	}
+}
+
+// A file is served under the name of a PDF, also one that was stored under another before.
+func TestOldFileName(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	m := u.magnet(t)
+	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))
+	require.NoError(t, err)
+	for stored, want := range map[string]string{
+		"setup.exe":          `attachment; filename=setup.exe.pdf`,
+		`a"b.bat`:            `attachment; filename="a\"b.bat.pdf"`,
+		"a\r\nSet-Cookie: x": `attachment; filename="a--Set-Cookie: x.pdf"`,
+	} {
+		_, err = f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnet_files SET file_name = $1", stored)
+		require.NoError(t, err)
+		r := u.get(t, "/api/v1/lead-magnets/"+m.ID+"/file")
+		require.Equal(t, want, r.header.Get("Content-Disposition"))
+		require.Equal(t, "nosniff", r.header.Get("X-Content-Type-Options"))
 	}
 }
 
@@ -204,6 +230,7 @@ func TestUploadRefused(t *testing.T) {
 		"empty":              {http.NoBody, problem.ValidationError, []string{"Content-Type", "application/pdf"}},
 		"no PDF":             {strings.NewReader("PK\x03\x04 a Word document"), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
 		"HTML":               {strings.NewReader("<html><script>alert(1)</script> %PDF-"), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
+		"HTML, then a PDF":   {io.MultiReader(strings.NewReader("<html><script>alert(1)</script>"), bytes.NewReader(good)), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
 		"damaged":            {bytes.NewReader(good[:200]), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
 		"no pages":           {bytes.NewReader(pdftest.New(0, 0)), problem.ValidationError, []string{"Content-Type", "application/pdf"}},
 		"form, other part":   {wrongPart, problem.ValidationError, []string{"Content-Type", wrongKind}},
@@ -235,4 +262,29 @@ func TestUploadRefused(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, files)
 	})
+}
+
+// Uploads of one account that stand still leave room for those of another, and the account itself is asked to wait.
+func TestStalledUploadsOfAnother(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	busy, u := f.user(t, account.Team), f.user(t, account.Team)
+	path := "/api/v1/lead-magnets/" + busy.magnet(t).ID + "/file"
+	for range 4 {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(f.url, "http://"))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		_, err = fmt.Fprintf(c, "PUT %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/pdf\r\nContent-Length: %d\r\n\r\n%%PDF-1.7",
+			path, busy.key, 5<<20)
+		require.NoError(t, err)
+	}
+	var refused reply
+	require.Eventually(t, func() bool {
+		refused = busy.send(t, "PUT", path, strings.NewReader("no PDF"), "Content-Type", "application/pdf")
+		return refused.status != http.StatusUnprocessableEntity
+	}, patience, time.Millisecond)
+	require.Equal(t, problem.RateLimited, refused.problem(t).Code)
+	require.NotEmpty(t, refused.header.Get("Retry-After"))
+	_, err := u.UploadFile(t.Context(), u.magnet(t).ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))
+	require.NoError(t, err)
 }

@@ -147,7 +147,9 @@ func TestThumbnailOfALink(t *testing.T) {
 	u := f.user(t, account.Team)
 	_, link, path := u.upload(t)
 	before := u.get(t, path).object(t)
-	require.Nil(t, before["thumbnail_url"])
+	cover := before["thumbnail_url"]
+	require.Regexp(t, "^"+site+"/p/", cover, "the first page, which the link's page shows")
+	require.Equal(t, cover, u.patch(t, path, `{"thumbnail_url":"`+cover.(string)+`"}`).object(t)["thumbnail_url"])
 	document := u.pictures(t, link, nil)
 
 	put := func(body []byte, header ...string) reply {
@@ -191,14 +193,14 @@ func TestThumbnailOfALink(t *testing.T) {
 	require.Equal(t, elsewhere, page.Preview.URL)
 	require.Empty(t, page.Thumbnail.SrcSet())
 	shown = put(flag(t, 64, 64, color.Black), "Content-Type", "image/png").object(t)["thumbnail_url"].(string)
-	require.Nil(t, u.patch(t, path, `{"thumbnail_url":null}`).object(t)["thumbnail_url"])
+	require.Equal(t, cover, u.patch(t, path, `{"thumbnail_url":null}`).object(t)["thumbnail_url"])
 	require.Equal(t, 404, f.public(t, "GET", strings.TrimPrefix(shown, site)).status)
 
 	put(flag(t, 64, 64, color.Black), "Content-Type", "image/png").object(t)
 	for range 2 {
 		require.Equal(t, 204, u.send(t, "DELETE", path+"/thumbnail", http.NoBody).status)
 	}
-	require.Nil(t, u.get(t, path).object(t)["thumbnail_url"])
+	require.Equal(t, cover, u.get(t, path).object(t)["thumbnail_url"])
 	require.Equal(t, document, u.pictures(t, link, nil))
 
 	// With the link its picture is gone.
@@ -243,7 +245,7 @@ func TestRefusedUploadsOfPictures(t *testing.T) {
 			}
 		}
 	}
-	require.Nil(t, u.get(t, path).object(t)["thumbnail_url"])
+	require.Regexp(t, "^"+site+"/p/", u.get(t, path).object(t)["thumbnail_url"], "still the first page")
 	require.Equal(t, 404, u.get(t, logoPath).status)
 }
 

@@ -37,7 +37,14 @@ func (s *Service) proxy(a *api.API) error {
 			a.WriteProblem(w, r, problem.New(problem.Unavailable, "The analytics are not available. Try again.").Because(err).RetryAfter(time.Second))
 		},
 	}
-	a.Handle(analyticsPath, p)
-	a.Handle(analyticsPath+"/", p)
+	screened := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := a.Screen(r); err != nil {
+			a.WriteProblem(w, r, err)
+			return
+		}
+		p.ServeHTTP(w, r)
+	})
+	a.Handle(analyticsPath, screened)
+	a.Handle(analyticsPath+"/", screened)
 	return nil
 }

@@ -28,7 +28,7 @@ func newReading(c Config, p Parts, pages *page.Site, jobs *queue.Queue) (*viewer
 	}
 	v, err := viewer.New(viewer.Parts{
 		Pages: pages, Sessions: session.New(p.Postgres, strings.TrimRight(c.PublicURL, "/"), p.Tokens, jobs), Postgres: p.Postgres,
-		Addresses: finder, Limiter: limit.New(p.Postgres, p.Tokens), Config: c.Viewer, Collector: collector, Log: p.Log,
+		Tokens: p.Tokens, Addresses: finder, Limiter: limit.New(p.Postgres, p.Tokens), Config: c.Viewer, Collector: collector, Log: p.Log,
 	})
 	return v, reporter, err
 }

@@ -21,6 +21,7 @@ import (
 	"lodestone/crud"
 	"lodestone/crud/account"
 	"lodestone/crud/pdf/pdftest"
+	"lodestone/crud/session"
 	"lodestone/pkg/client"
 	"lodestone/pkg/token"
 )
@@ -69,12 +70,12 @@ type reading struct {
 	file   []byte
 }
 
-func newReading(t *testing.T, size int) *reading {
+func newReading(t *testing.T, size int, change ...func(*crud.Config)) *reading {
 	t.Helper()
 	r := &reading{t: t, ears: &ears{}, file: pdftest.New(3, size)}
 	collector := httptest.NewServer(r.ears)
 	t.Cleanup(collector.Close)
-	f := start(t, func(c *crud.Config) { c.CollectorURL, c.MaxFileBytes = collector.URL, 32<<20 })
+	f := start(t, append(change, func(c *crud.Config) { c.CollectorURL, c.MaxFileBytes = collector.URL, 32<<20 })...)
 	require.NoError(t, f.service.Queue().Start(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
@@ -87,6 +88,33 @@ func newReading(t *testing.T, size int) *reading {
 		"Content-Type", "application/pdf", "Content-Disposition", `attachment; filename="guide.pdf"`)
 	require.Equal(t, 200, put.status, put.body)
 	return r
+}
+
+// A new first key of the tokens, with the old one kept, ends no session and no preview.
+func TestRotatedKeysEndNothing(t *testing.T) {
+	t.Parallel()
+	keys := token.NewKeys(1).Keys
+	ring := func(keys string) *token.Ring {
+		r, err := token.Config{Keys: keys}.Ring()
+		require.NoError(t, err)
+		return r
+	}
+	r := newReading(t, 0)
+	id, path := r.link("")
+	before := session.New(r.fixture.db, site, ring(keys), nil)
+	after := session.New(r.fixture.db, site, ring(token.NewKeys(2).Keys+","+keys), nil)
+	link, err := before.Find(t.Context(), strings.TrimPrefix(path, "/a/"))
+	require.NoError(t, err)
+	require.Equal(t, id, link.ID.String())
+	in, err := before.Start(t.Context(), link, uuid.Nil)
+	require.NoError(t, err)
+	same, err := after.Enter(t.Context(), link, in.Pass())
+	require.NoError(t, err)
+	require.Equal(t, in.ID, same.ID)
+	preview, _ := before.PreviewToken(link.ID)
+	require.True(t, after.IsPreview(link, preview))
+	preview, _ = after.PreviewToken(link.ID)
+	require.False(t, before.IsPreview(link, preview), "a key that is not known")
 }
 
 // link makes an access link and returns its id and path.

@@ -27,6 +27,7 @@ import (
 	"lodestone/crud/queue"
 	"lodestone/crud/session"
 	"lodestone/crud/submission"
+	"lodestone/crud/upload"
 	"lodestone/crud/viewer"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
@@ -43,7 +44,7 @@ type Config struct {
 	QueryURL             string            `name:"query-url" placeholder:"URL" help:"Address of the query process: requests for analytics are passed on to it. Empty: they are not served here."`
 	CollectorURL         string            `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it: the pages send their events there. In up, default: http:// and the address of --collector-listen."`
 	CollectorInternalURL string            `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, which reports finished downloads. Default: that of --collector-url."`
-	MaxFileBytes         int64             `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes."`
+	MaxFileBytes         int64             `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes. The directory for temporary files needs space for five of them."`
 	Limits               account.Limits    `embed:""`
 	Mail                 mail.Config       `embed:""`
 	Webhooks             webhook.Config    `embed:""`
@@ -106,6 +107,8 @@ type Service struct {
 	viewer      *viewer.Viewer
 	reporter    *session.Reporter
 	queue       *queue.Queue
+	mails       *mail.Queue
+	postgres    *postgres.Pool
 	reader      *pdf.Reader
 	gallery     *picture.Gallery
 	notices     *notice.Notices
@@ -123,7 +126,8 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	workshop, err := picture.NewWorkshop()
+	intake := upload.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
+	workshop, err := picture.NewWorkshop(intake)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +140,7 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	mails, err := mail.New(c.Mail, mail.Parts{Queue: jobs, Site: site, Log: p.Log, Metrics: p.Metrics})
+	mails, err := mail.New(c.Mail, mail.Parts{Queue: jobs, Tokens: p.Tokens, Site: site, Log: p.Log, Metrics: p.Metrics})
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +156,7 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := webhook.New(c.Webhooks, webhook.Parts{Postgres: p.Postgres, Log: p.Log, Metrics: p.Metrics, Grace: p.Grace, Owners: notices})
+	webhooks, err := webhook.New(c.Webhooks, webhook.Parts{Postgres: p.Postgres, Tokens: p.Tokens, Log: p.Log, Metrics: p.Metrics, Grace: p.Grace, Owners: notices})
 	if err != nil {
 		return nil, err
 	}
@@ -163,17 +167,19 @@ func New(c Config, p Parts) (*Service, error) {
 		viewer:      readers,
 		reporter:    reporter,
 		queue:       jobs,
+		mails:       mails,
+		postgres:    p.Postgres,
 		reader:      reader,
 		gallery:     picture.NewGallery(p.Postgres, workshop, site),
 		notices:     notices,
 		log:         p.Log,
 		pages:       pages,
-		account:     account.NewOwn(p.Postgres, c.Limits),
-		magnets:     magnet.New(magnet.Parts{Postgres: p.Postgres, Reader: reader, Painter: workshop, Log: p.Log}, c.MaxFileBytes),
+		account:     account.NewOwn(p.Postgres, c.Limits, notices),
+		magnets:     magnet.New(magnet.Parts{Postgres: p.Postgres, Reader: reader, Painter: workshop, Intake: intake, Limits: c.Limits, Log: p.Log}, c.MaxFileBytes),
 		links:       link.New(p.Postgres, site, c.Limits, workshop),
 		trackers:    link.NewTrackers(p.Postgres, p.Tokens, c.CollectorURL),
 		submissions: submission.New(p.Postgres),
-		access:      accesslink.New(p.Postgres, site, p.Tokens),
+		access:      accesslink.New(p.Postgres, site, p.Tokens, c.Limits, p.Log),
 		query: &http.Transport{
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       90 * time.Second,
@@ -205,6 +211,9 @@ func (s *Service) Close() {
 
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
+	if strings.HasPrefix(s.config.PublicURL, "https:") {
+		a.RequireTLS()
+	}
 	s.pages.Register(a)
 	s.gallery.Register(a)
 	s.account.Register(a)

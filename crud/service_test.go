@@ -28,7 +28,7 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}
 	require.NoError(t, good.Validate())
-	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Limits: account.Limits{Pro: -1}, Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
+	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Limits: account.Limits{Pro: account.Quota{GenericLinks: -1}}, Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
 	err := bad.Validate()
 	require.True(t, config.IsInvalid(err))
 	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes", "--plan-pro-generic-links", "--capture-forms-per-hour", "--capture-mails-per-hour", "--capture-verification-time", "--trusted-proxies"} {
@@ -38,13 +38,14 @@ func TestConfig(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestPlans(t *testing.T) {
+// Where the public URL is https, every answer keeps browsers to it: pages, the API, and what is not there.
+func TestAnswersRequireTLS(t *testing.T) {
 	t.Parallel()
-	l := account.Limits{Free: 3, Pro: 50}
-	for plan, want := range map[account.Plan]int64{account.Free: 3, account.Pro: 50, account.Team: 0} {
-		limit, limited := l.GenericLinks(plan)
-		require.Equal(t, want, limit)
-		require.Equal(t, want > 0, limited)
+	secure := start(t)
+	plain := start(t, func(c *crud.Config) { c.PublicURL = "http://127.0.0.1:8080" })
+	for _, path := range []string{"/", "/l/none", "/a/none", "/api/v1/account", "/api/v1/none", "/none"} {
+		require.Equal(t, []string{"max-age=31536000"}, secure.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
+		require.Empty(t, plain.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
 	}
 }
 

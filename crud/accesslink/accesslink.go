@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/account"
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -25,9 +27,10 @@ type AccessLink struct {
 	LeadMagnetID  uuid.UUID  `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that it leads to."`
 	GenericLinkID *uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it came from."`
 	SubmissionID  *uuid.UUID `json:"submission_id" format:"uuid" doc:"Submission that it was made for."`
-	Email         string     `json:"email" doc:"Email address of the recipient."`
-	URL           string     `json:"url" doc:"Full URL, which opens the document for whoever has it."`
-	TrackingToken string     `json:"tracking_token" doc:"Token with which events of this link are sent to the collector."`
+	Email         *string    `json:"email" doc:"Email address of the recipient; null for a key without the scope leads."`
+	Source        Source     `json:"source" enum:"api,mail,form" doc:"How the URL was handed out: by the API (api), in a mail to the address alone (mail), or in the browser of whoever typed the address into a form that asks for no verification (form)."`
+	URL           *string    `json:"url" doc:"Full URL, which opens the document for whoever has it; null for a key without the scope leads, and if the installation has lost the key that it was encrypted with."`
+	TrackingToken *string    `json:"tracking_token" doc:"Token with which events of this link are sent to the collector; null for a key without the scope write."`
 	MaxViews      *int32     `json:"max_views" doc:"How often it can be opened."`
 	ViewCount     int64      `json:"view_count" doc:"Views so far."`
 	ExpiresAt     *api.Time  `json:"expires_at" doc:"When it stops to open."`
@@ -38,17 +41,22 @@ type AccessLink struct {
 	UpdatedAt     api.Time   `json:"updated_at" doc:"When it was last changed."`
 }
 
+// Source is how the URL of an access link was handed out.
+type Source string
+
 // Links serves the access links.
 type Links struct {
 	db     *postgres.Pool
 	site   string
 	tokens *token.Ring
+	limits account.Limits
+	log    *slog.Logger
 }
 
 // New returns the access links of a database. site is the public URL of the viewer, without a slash
-// at the end; tokens signs the tracking tokens.
-func New(db *postgres.Pool, site string, tokens *token.Ring) *Links {
-	return &Links{db, site, tokens}
+// at the end; tokens signs the tracking tokens and seals those of URLs.
+func New(db *postgres.Pool, site string, tokens *token.Ring, limits account.Limits, log *slog.Logger) *Links {
+	return &Links{db, site, tokens, limits, log}
 }
 
 const (
@@ -62,15 +70,15 @@ func (l *Links) Register(a *api.API) {
 		ID: "create-access-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
 		Summary:     "Create an access link",
 		Description: "It is active at once. The lead magnet must be active.",
-		Errors:      []problem.Code{problem.InvalidLeadMagnet, problem.Conflict},
+		Errors:      []problem.Code{problem.InvalidLeadMagnet, problem.Conflict, problem.LimitReached},
 		NotHere:     map[string]string{"is_active": "cannot be set here: a new link is active, and PATCH changes that"},
 	}, l.create)
 	api.Register(a, api.Operation{
-		ID: "list-access-links", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
+		ID: "list-access-links", Method: "GET", Path: path, Scope: auth.Leads, Tag: tag,
 		Summary: "List access links, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, l.list)
 	api.Register(a, api.Operation{
-		ID: "get-access-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
+		ID: "get-access-link", Method: "GET", Path: path + "/{id}", Scope: auth.Leads, Tag: tag, Tagged: true,
 		Summary: "Get an access link",
 	}, l.get)
 	api.Register(a, api.Operation{
@@ -90,7 +98,7 @@ func (l *Links) Register(a *api.API) {
 		ID: "create-access-links", Method: "POST", Path: bulkPath, Scope: auth.Write, Tag: tag, Status: 201,
 		Summary:     "Create access links for many addresses",
 		Description: "One link for each address, in the same order. If one cannot be made, none is.",
-		Errors:      []problem.Code{problem.Conflict},
+		Errors:      []problem.Code{problem.Conflict, problem.LimitReached},
 	}, l.createMany)
 }
 
@@ -110,7 +118,7 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[AccessLink], 
 	if err != nil {
 		return nil, fmt.Errorf("get access link: %w", err)
 	}
-	return api.OK(l.fromRow(row)).At(row.AccessLink.Revision), nil
+	return api.OK(l.fromRow(row).visibleTo(auth.From(ctx))).At(row.AccessLink.Revision), nil
 }
 
 type listInput struct {
@@ -145,7 +153,7 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[A
 			return err
 		}
 		for _, row := range rows {
-			links = append(links, l.fromRow(store.GetAccessLinkRow(row)))
+			links = append(links, l.fromRow(store.GetAccessLinkRow(row)).visibleTo(auth.From(ctx)))
 		}
 		return nil
 	})
@@ -166,11 +174,31 @@ func (l *Links) fromRow(row store.GetAccessLinkRow) AccessLink {
 	if a.GenericLinkID != nil {
 		claims.GenericLinkID = *a.GenericLinkID
 	}
+	var url *string
+	if t, err := OpenToken(l.tokens, a); err == nil {
+		text := l.site + "/a/" + t
+		url = &text
+	} else {
+		l.log.Error("cannot show the URL of an access link: give the token key that sealed it", "error", err)
+	}
+	tracking := l.tokens.Sign(claims)
 	return AccessLink{
 		ID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID,
-		Email: a.Email, URL: l.site + "/a/" + a.Token, TrackingToken: l.tokens.Sign(claims),
+		Email: &a.Email, Source: Source(a.Source), URL: url, TrackingToken: &tracking,
 		MaxViews: a.MaxViews, ViewCount: a.ViewCount, ExpiresAt: api.OptionalTime(a.ExpiresAt), IsActive: a.IsActive,
 		FirstViewedAt: api.OptionalTime(a.FirstViewedAt), LastViewedAt: api.OptionalTime(a.LastViewedAt),
 		CreatedAt: api.TimeOf(a.CreatedAt), UpdatedAt: api.TimeOf(a.UpdatedAt),
 	}
+}
+
+// visibleTo returns the link as a key may see it: the recipient's address, and the URL that the recipient has, are
+// personal data; with the tracking token events are written. Who creates a link sees all of it.
+func (a AccessLink) visibleTo(caller auth.Identity) AccessLink {
+	if !caller.Has(auth.Leads) {
+		a.Email, a.URL = nil, nil
+	}
+	if !caller.Has(auth.Write) {
+		a.TrackingToken = nil
+	}
+	return a
 }

@@ -9,16 +9,16 @@ import (
 	"lodestone/crud/webhook"
 )
 
-// Announce tells the account's webhooks of links that the transaction makes.
-func Announce(ctx context.Context, tx pgx.Tx, account uuid.UUID, made ...AccessLink) error {
+// announce tells the account's webhooks of links that the transaction makes.
+func (l *Links) announce(ctx context.Context, tx pgx.Tx, account uuid.UUID, made ...AccessLink) error {
 	events := make([]webhook.LinkCreated, len(made))
 	for i, a := range made {
 		events[i] = webhook.LinkCreated{
 			Link: webhook.Link{
-				AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: a.Email,
+				AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: *a.Email, Source: string(a.Source),
 			},
-			URL: a.URL, MaxViews: a.MaxViews, ExpiresAt: a.ExpiresAt, CreatedAt: a.CreatedAt,
+			URL: *a.URL, MaxViews: a.MaxViews, ExpiresAt: a.ExpiresAt, CreatedAt: a.CreatedAt,
 		}
 	}
-	return webhook.Emit(ctx, tx, account, events...)
+	return webhook.Emit(ctx, tx, l.tokens, account, events...)
 }

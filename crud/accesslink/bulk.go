@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/account"
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -26,7 +27,7 @@ type createManyInput struct {
 type newAccessLinks struct {
 	Emails    []string `json:"emails" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"254" doc:"Email addresses of the recipients, none of them twice."`
 	MaxViews  *int32   `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often each link can be opened; null for any number."`
-	ExpiresAt *string  `json:"expires_at" required:"false" format:"date-time" doc:"When the links stop to open (ISO 8601); null for never."`
+	ExpiresAt *string  `json:"expires_at" required:"false" format:"date-time" doc:"When the links stop to open (ISO 8601, in the future); null for never."`
 }
 
 // Batch is the access links that one request made.
@@ -56,7 +57,7 @@ func (b newAccessLinks) params(now time.Time) (store.InsertAccessLinksParams, er
 		if err != nil {
 			return p, fmt.Errorf("make id: %w", err)
 		}
-		p.IDs, p.Tokens = append(p.IDs, id), append(p.Tokens, newToken())
+		p.IDs = append(p.IDs, id)
 		p.Emails, p.EmailKeys = append(p.Emails, address.Text), append(p.EmailKeys, address.Key)
 	}
 	p.ExpiresAt = expiry(b.ExpiresAt, now, &wrong)
@@ -75,6 +76,13 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 		return nil, err
 	}
 	params.AccountID, params.LeadMagnetID = auth.From(ctx).AccountID, in.ID
+	for _, id := range params.IDs {
+		t, err := NewToken(l.tokens, id)
+		if err != nil {
+			return nil, err
+		}
+		params.TokenHashes, params.TokensSealed, params.TokenKey = append(params.TokenHashes, t.Hash), append(params.TokensSealed, t.Sealed), t.Key
+	}
 	made := make([]AccessLink, len(params.IDs))
 	err = l.db.Account(ctx, params.AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
@@ -83,6 +91,9 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 			return problem.Missing("lead magnet")
 		}
 		if err != nil {
+			return err
+		}
+		if err := l.limits.Reserve(ctx, tx, account.AccessLinks, int64(len(params.IDs))); err != nil {
 			return err
 		}
 		rows, err := q.InsertAccessLinks(ctx, params)
@@ -96,7 +107,7 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 		for _, row := range rows {
 			made[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion})
 		}
-		return Announce(ctx, tx, params.AccountID, made...)
+		return l.announce(ctx, tx, params.AccountID, made...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create access links: %w", err)

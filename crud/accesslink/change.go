@@ -23,7 +23,7 @@ type updateInput struct {
 
 type changedAccessLink struct {
 	MaxViews  api.Change[int32]  `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often it can be opened; null for any number."`
-	ExpiresAt api.Change[string] `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601); null for never."`
+	ExpiresAt api.Change[string] `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601, in the future); null for never."`
 	IsActive  *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether it can be opened."`
 }
 
@@ -59,7 +59,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Access
 	if err != nil {
 		return nil, fmt.Errorf("update access link: %w", err)
 	}
-	return api.OK(l.fromRow(row)).At(row.AccessLink.Revision), nil
+	return api.OK(l.fromRow(row).visibleTo(auth.From(ctx))).At(row.AccessLink.Revision), nil
 }
 
 // read returns a link, or the problem that there is none.

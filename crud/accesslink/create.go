@@ -2,15 +2,14 @@ package accesslink
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/account"
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -26,7 +25,7 @@ type newAccessLink struct {
 	LeadMagnetID uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that it leads to."`
 	Email        string    `json:"email" format:"email" maxLength:"254" doc:"Email address of the recipient."`
 	MaxViews     *int32    `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often it can be opened; null for any number."`
-	ExpiresAt    *string   `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601); null for never."`
+	ExpiresAt    *string   `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601, in the future); null for never."`
 }
 
 // params turns a body into what is stored, or returns what the schema cannot tell.
@@ -66,10 +65,14 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Access
 		return nil, err
 	}
 	params.AccountID = auth.From(ctx).AccountID
-	params.Token = newToken()
 	if params.ID, err = uuid.NewV7(); err != nil {
 		return nil, fmt.Errorf("create access link: %w", err)
 	}
+	t, err := NewToken(l.tokens, params.ID)
+	if err != nil {
+		return nil, err
+	}
+	params.TokenHash, params.TokenSealed, params.TokenKey = t.Hash, t.Sealed, t.Key
 	var row store.GetAccessLinkRow
 	err = l.db.Account(ctx, params.AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
@@ -81,11 +84,14 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Access
 		if err != nil {
 			return err
 		}
+		if err := l.limits.Reserve(ctx, tx, account.AccessLinks, 1); err != nil {
+			return err
+		}
 		row.FileVersion = magnet.FileVersion
 		if row.AccessLink, err = q.InsertAccessLink(ctx, params); err != nil {
 			return err
 		}
-		return Announce(ctx, tx, params.AccountID, l.fromRow(row))
+		return l.announce(ctx, tx, params.AccountID, l.fromRow(row))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create access link: %w", err)
@@ -105,7 +111,3 @@ func shareMagnet(ctx context.Context, q *store.Queries, id uuid.UUID) (store.Lea
 	}
 	return magnet, nil
 }
-
-// newToken returns the secret part of a link's URL: 130 random bits, in characters that survive
-// being read out.
-func newToken() string { return strings.ToLower(rand.Text()) }

@@ -14,7 +14,6 @@ import (
 
 	"lodestone/crud/store"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/config"
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
 )
@@ -31,41 +30,6 @@ const (
 
 // Plans lists every plan.
 func Plans() []Plan { return []Plan{Free, Pro, Team} }
-
-// Limits is how many generic links the accounts of each plan may have.
-type Limits struct {
-	Free int64 `name:"plan-free-generic-links" default:"3" help:"Generic links of an account on the plan free; 0 for any number."`
-	Pro  int64 `name:"plan-pro-generic-links" default:"50" help:"Generic links of an account on the plan pro; 0 for any number."`
-	Team int64 `name:"plan-team-generic-links" default:"0" help:"Generic links of an account on the plan team; 0 for any number."`
-}
-
-// Validate returns every problem of the settings.
-func (l Limits) Validate() error {
-	var errs []error
-	for _, p := range Plans() {
-		if l.of(p) < 0 {
-			errs = append(errs, config.Invalid("--plan-"+string(p)+"-generic-links", "is negative", "give a number, 0 for no limit"))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// GenericLinks returns how many generic links a plan allows, or false for any number.
-func (l Limits) GenericLinks(p Plan) (limit int64, limited bool) {
-	limit = l.of(p)
-	return limit, limit > 0
-}
-
-func (l Limits) of(p Plan) int64 {
-	switch p {
-	case Pro:
-		return l.Pro
-	case Team:
-		return l.Team
-	default:
-		return l.Free
-	}
-}
 
 // ErrUnknown says that there is no such account or key.
 var ErrUnknown = errors.New("there is no such account or key")
@@ -96,13 +60,14 @@ func (a *Accounts) Create(ctx context.Context, name string, plan Plan) (uuid.UUI
 	return id, nil
 }
 
-// NotifyAt sets where an account's mails about new leads go. ErrUnknown says that there is no such account.
+// NotifyAt sets where an account's mails about new leads go, on the word of whoever runs the installation: the address
+// counts as confirmed. ErrUnknown says that there is no such account.
 func (a *Accounts) NotifyAt(ctx context.Context, account uuid.UUID, address string) error {
 	if _, err := email.Parse(address); err != nil {
 		return fmt.Errorf("set address for notices: it %w", err)
 	}
 	err := a.db.Account(ctx, account, func(tx pgx.Tx) error {
-		_, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{SetNotifyEmail: true, NotifyEmail: &address})
+		_, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{SetNotifyEmail: true, NotifyEmail: &address, NotifyConfirmed: true})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrUnknown
 		}
@@ -141,8 +106,14 @@ type Key struct {
 	Text string // secret
 }
 
-// CreateKey makes a key of an account. ErrUnknown says that there is no such account.
+// CreateKey makes a key of an account that does not expire, as CreateExpiringKey does.
 func (a *Accounts) CreateKey(ctx context.Context, account uuid.UUID, name string, scopes ...auth.Scope) (Key, error) {
+	return a.CreateExpiringKey(ctx, account, name, nil, scopes...)
+}
+
+// CreateExpiringKey makes a key of an account that works until a time; nil stands for no end. ErrUnknown says that
+// there is no such account.
+func (a *Accounts) CreateExpiringKey(ctx context.Context, account uuid.UUID, name string, expiresAt *time.Time, scopes ...auth.Scope) (Key, error) {
 	if len(scopes) == 0 {
 		return Key{}, errors.New("create key: it needs a scope")
 	}
@@ -157,7 +128,7 @@ func (a *Accounts) CreateKey(ctx context.Context, account uuid.UUID, name string
 	}
 	key := auth.NewKey()
 	err = store.New(a.db.Unscoped()).InsertKey(ctx, store.InsertKeyParams{
-		ID: id, AccountID: account, Name: name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes),
+		ID: id, AccountID: account, Name: name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes), ExpiresAt: expiresAt,
 	})
 	if postgres.IsForeignKeyViolation(err) {
 		return Key{}, fmt.Errorf("create key: %w", ErrUnknown)
@@ -168,14 +139,21 @@ func (a *Accounts) CreateKey(ctx context.Context, account uuid.UUID, name string
 	return Key{id, key.Text}, nil
 }
 
-// RevokeKey makes a key worthless, within a second everywhere. Revoking twice is harmless.
+// RevokeKey makes a key, and every key that was made with it, worthless within a second everywhere. Revoking
+// twice is harmless. ErrUnknown says that there is no such key.
 func (a *Accounts) RevokeKey(ctx context.Context, key uuid.UUID) error {
-	n, err := store.New(a.db.Unscoped()).RevokeKey(ctx, key)
+	account, err := store.New(a.db.Unscoped()).AccountOfKey(ctx, key)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("revoke key: %w", ErrUnknown)
+	}
+	if err == nil {
+		err = a.db.Account(ctx, account, func(tx pgx.Tx) error {
+			_, err := revoke(ctx, tx, key)
+			return err
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("revoke key: %w", err)
-	}
-	if n == 0 {
-		return fmt.Errorf("revoke key: %w", ErrUnknown)
 	}
 	return nil
 }

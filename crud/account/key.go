@@ -22,9 +22,10 @@ type APIKey struct {
 	ID         uuid.UUID    `json:"id" format:"uuid" doc:"Unique identifier."`
 	Name       string       `json:"name" doc:"What the key is for."`
 	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it by."`
-	Scopes     []auth.Scope `json:"scopes" nullable:"false" enum:"read,write" doc:"What the key allows."`
+	Scopes     []auth.Scope `json:"scopes" nullable:"false" enum:"read,write,leads,webhooks,keys" doc:"What the key allows."`
 	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that it was made with; null if whoever runs the installation made it."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
+	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it stops to work; null for never."`
 	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used, give or take some seconds."`
 }
 
@@ -34,9 +35,10 @@ type NewAPIKey struct {
 	Key        string       `json:"key" doc:"The key itself. It is shown this once."`
 	Name       string       `json:"name" doc:"What the key is for."`
 	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it by."`
-	Scopes     []auth.Scope `json:"scopes" nullable:"false" enum:"read,write" doc:"What the key allows."`
+	Scopes     []auth.Scope `json:"scopes" nullable:"false" enum:"read,write,leads,webhooks,keys" doc:"What the key allows."`
 	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that it was made with."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
+	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it stops to work; null for never."`
 	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used."`
 }
 
@@ -47,10 +49,14 @@ const maxKeys = 100
 type Own struct {
 	db     *postgres.Pool
 	limits Limits
+
+	confirmer Confirmer
 }
 
 // NewOwn returns the operations of accounts on themselves.
-func NewOwn(db *postgres.Pool, limits Limits) *Own { return &Own{db, limits} }
+func NewOwn(db *postgres.Pool, limits Limits, confirmer Confirmer) *Own {
+	return &Own{db, limits, confirmer}
+}
 
 const (
 	keysPath = "/api/v1/keys"
@@ -70,19 +76,23 @@ func (o *Own) Register(a *api.API) {
 		NotHere:     map[string]string{"name": "cannot be changed here", "plan": "cannot be changed here"},
 	}, o.update)
 	api.Register(a, api.Operation{
-		ID: "list-keys", Method: "GET", Path: keysPath, Scope: auth.Read, Tag: tag,
+		ID: "list-keys", Method: "GET", Path: keysPath, Scope: auth.Keys, Tag: tag,
 		Summary: "List the working API keys, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, o.listKeys)
 	api.Register(a, api.Operation{
-		ID: "create-key", Method: "POST", Path: keysPath, Scope: auth.Write, Tag: tag, Status: 201, Secret: true,
+		ID: "get-key", Method: "GET", Path: keysPath + "/{id}", Scope: auth.Keys, Tag: tag,
+		Summary: "Get a working API key, without its text",
+	}, o.getKey)
+	api.Register(a, api.Operation{
+		ID: "create-key", Method: "POST", Path: keysPath, Scope: auth.Keys, Tag: tag, Status: 201, Secret: true,
 		Summary:     "Create an API key",
-		Description: "The key can have the scopes of the key that makes it, and no others.",
+		Description: "The key can have the scopes of the key that makes it, and no others. It is revoked with that key, and expires no later.",
 		Errors:      []problem.Code{problem.LimitReached},
 	}, o.createKey)
 	api.Register(a, api.Operation{
-		ID: "revoke-key", Method: "DELETE", Path: keysPath + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
+		ID: "revoke-key", Method: "DELETE", Path: keysPath + "/{id}", Scope: auth.Keys, Tag: tag, Status: 204,
 		Summary:     "Revoke an API key",
-		Description: "Within a second the key is refused everywhere. Keys that were made with it go on working.",
+		Description: "Within a second the key is refused everywhere, and so is every key that was made with it, or with one of those.",
 	}, o.revokeKey)
 }
 
@@ -100,7 +110,7 @@ func (o *Own) listKeys(ctx context.Context, in *listKeysInput) (*api.Answer[api.
 		for _, row := range rows {
 			keys = append(keys, APIKey{
 				ID: row.ID, Name: row.Name, Prefix: row.Prefix, Scopes: scopesOf(row.Scopes), CreatedBy: row.CreatedBy,
-				CreatedAt: api.TimeOf(row.CreatedAt), LastUsedAt: api.OptionalTime(row.LastUsedAt),
+				CreatedAt: api.TimeOf(row.CreatedAt), ExpiresAt: api.OptionalTime(row.ExpiresAt), LastUsedAt: api.OptionalTime(row.LastUsedAt),
 			})
 		}
 		return err
@@ -116,15 +126,17 @@ type createKeyInput struct {
 }
 
 type newKey struct {
-	Name   string       `json:"name" minLength:"1" maxLength:"100" pattern:"\\S" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"What the key is for."`
-	Scopes []auth.Scope `json:"scopes" nullable:"false" minItems:"1" maxItems:"2" uniqueItems:"true" enum:"read,write" doc:"What the key allows: read, write or both."`
+	Name      string       `json:"name" minLength:"1" maxLength:"100" pattern:"\\S" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"What the key is for."`
+	Scopes    []auth.Scope `json:"scopes" nullable:"false" minItems:"1" maxItems:"5" uniqueItems:"true" enum:"read,write,leads,webhooks,keys" doc:"What the key allows: read; write; leads, which is reading personal data (submissions, access links, summaries of email addresses); webhooks, which is everything about webhooks; keys, which is listing, creating and revoking keys. None includes another: a key with read and write gets 403 for submissions and for summaries of email addresses. There is no default."`
+	ExpiresAt *string      `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to work (ISO 8601, in the future). When left out or null, it expires with the key that makes it, if that expires."`
 }
 
 func (o *Own) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[NewAPIKey], error) {
 	caller := auth.From(ctx)
 	scopes := in.Body.Scopes
-	if len(scopes) == 2 && scopes[0] == scopes[1] {
-		return nil, problem.Invalid(problem.Field{Field: "scopes[1]", Message: "is the same as scopes[0]"})
+	expiresAt, err := in.Body.check(time.Now())
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range scopes {
 		if !caller.Has(s) {
@@ -151,13 +163,24 @@ func (o *Own) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[Ne
 			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d keys: revoke some that are not used.", maxKeys))
 		}
 		// The key that asks may have been revoked just now: then it makes no other.
-		if works, err := q.HoldKey(ctx, caller.KeyID); err != nil {
+		own, err := q.HoldKey(ctx, caller.KeyID)
+		if err != nil {
 			return fmt.Errorf("read own key: %w", err)
-		} else if !works {
-			return problem.New(problem.Unauthorized, "The API key was revoked.").WithHeader("WWW-Authenticate", "Bearer")
+		}
+		if !own.Works {
+			return problem.New(problem.Unauthorized, "The API key has expired or was revoked.").WithHeader("WWW-Authenticate", "Bearer")
+		}
+		until := expiresAt
+		if own.ExpiresAt != nil && until == nil {
+			until = own.ExpiresAt
+		}
+		if own.ExpiresAt != nil && until.After(*own.ExpiresAt) {
+			return problem.Invalid(problem.Field{Field: "expires_at", Message: "must not be later than " +
+				own.ExpiresAt.UTC().Format(time.RFC3339) + ", when the key that makes it expires"})
 		}
 		err = q.InsertKey(ctx, store.InsertKeyParams{
-			ID: id, AccountID: caller.AccountID, Name: in.Body.Name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes), CreatedBy: &caller.KeyID,
+			ID: id, AccountID: caller.AccountID, Name: in.Body.Name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes),
+			CreatedBy: &caller.KeyID, ExpiresAt: until,
 		})
 		if err != nil {
 			return err
@@ -170,8 +193,32 @@ func (o *Own) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[Ne
 	}
 	return api.Created(keysPath+"/"+id.String(), NewAPIKey{
 		ID: id, Key: key.Text, Name: row.Name, Prefix: row.Prefix, Scopes: scopesOf(row.Scopes), CreatedBy: row.CreatedBy,
-		CreatedAt: api.TimeOf(row.CreatedAt),
+		CreatedAt: api.TimeOf(row.CreatedAt), ExpiresAt: api.OptionalTime(row.ExpiresAt),
 	}), nil
+}
+
+// check returns when the key expires, nil for not said, or what the schema cannot tell.
+func (b newKey) check(now time.Time) (expiresAt *time.Time, err error) {
+	var wrong []problem.Field
+	for i, s := range b.Scopes {
+		if first := slices.Index(b.Scopes, s); first < i {
+			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("scopes[%d]", i), Message: fmt.Sprintf("is the same as scopes[%d]", first)})
+		}
+	}
+	if b.ExpiresAt != nil {
+		at, err := api.ParseTime(*b.ExpiresAt)
+		switch {
+		case err != nil: // the schema's check let it pass, so it does not come to this
+			wrong = append(wrong, problem.Field{Field: "expires_at", Message: err.Error()})
+		case !at.After(now):
+			wrong = append(wrong, problem.Field{Field: "expires_at", Message: "must be in the future"})
+		}
+		expiresAt = &at
+	}
+	if wrong != nil {
+		return nil, problem.Invalid(wrong...)
+	}
+	return expiresAt, nil
 }
 
 type keyInput struct {
@@ -180,8 +227,8 @@ type keyInput struct {
 
 func (o *Own) revokeKey(ctx context.Context, in *keyInput) (*api.Answer[api.Empty], error) {
 	err := o.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
-		n, err := store.New(tx).RevokeWorkingKey(ctx, in.ID)
-		if err == nil && n == 0 {
+		worked, err := revoke(ctx, tx, in.ID)
+		if err == nil && !worked {
 			return problem.Missing("working key")
 		}
 		return err
@@ -190,6 +237,27 @@ func (o *Own) revokeKey(ctx context.Context, in *keyInput) (*api.Answer[api.Empt
 		return nil, fmt.Errorf("revoke key: %w", err)
 	}
 	return &api.Answer[api.Empty]{}, nil
+}
+
+// revoke revokes a key of the account that a transaction is scoped to, and those that were made with it. It
+// returns whether the key worked.
+func revoke(ctx context.Context, tx pgx.Tx, key uuid.UUID) (worked bool, err error) {
+	// No key is made while the tree of keys is read: one that is not seen would go on working.
+	if _, err := LockPlan(ctx, tx); err != nil {
+		return false, err
+	}
+	q := store.New(tx)
+	held, err := q.HoldKey(ctx, key)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read key: %w", err)
+	}
+	if err := q.RevokeKey(ctx, key); err != nil {
+		return false, fmt.Errorf("revoke key and those made with it: %w", err)
+	}
+	return held.Works, nil
 }
 
 // KeyInfo is what is known about a key besides its text.
@@ -201,6 +269,7 @@ type KeyInfo struct {
 	CreatedBy  *uuid.UUID // the key that it was made with, nil for none
 	CreatedAt  time.Time
 	LastUsedAt *time.Time
+	ExpiresAt  *time.Time // nil for never
 	RevokedAt  *time.Time
 }
 
@@ -221,7 +290,7 @@ func (a *Accounts) Keys(ctx context.Context, account uuid.UUID) ([]KeyInfo, erro
 	for i, row := range rows {
 		keys[i] = KeyInfo{
 			ID: row.ID, Name: row.Name, Prefix: row.Prefix, Scopes: scopesOf(row.Scopes), CreatedBy: row.CreatedBy,
-			CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, RevokedAt: row.RevokedAt,
+			CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt,
 		}
 	}
 	return keys, nil

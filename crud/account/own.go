@@ -2,8 +2,10 @@ package account
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -24,6 +26,7 @@ type Account struct {
 	Usage  Usage     `json:"usage" doc:"How many it has."`
 
 	NotifyEmail *string  `json:"notify_email" doc:"Where mails about new leads, and webhooks that were disabled, go; null if nobody is told."`
+	Confirmed   bool     `json:"notify_email_confirmed" doc:"Whether whoever reads notify_email agreed to get mails. Until then nothing is sent there but the mail that asks."`
 	Notify      string   `json:"notify" enum:"each,daily,none" doc:"When that is: for each lead, once a day (after 05:00 UTC, about the day before), or never. Of webhooks that were disabled you are told at once, unless it is none."`
 	BrandColor  *string  `json:"brand_color" doc:"Accent of the account's pages, as #rrggbb; null for ours. Where it would not read well it is made darker or lighter."`
 	CreatedAt   api.Time `json:"created_at" doc:"When it was created."`
@@ -31,16 +34,24 @@ type Account struct {
 
 // Allowance is how many things an account may have; nil is any number.
 type Allowance struct {
+	LeadMagnets  *int64 `json:"lead_magnets" doc:"Lead magnets that the plan allows; null for any number."`
+	StoredBytes  *int64 `json:"stored_bytes" doc:"Bytes that the files may take together; null for any number."`
 	GenericLinks *int64 `json:"generic_links" doc:"Generic links that the plan allows; null for any number."`
+	AccessLinks  *int64 `json:"access_links" doc:"Access links beyond which keys create none; null for any number."`
 	Keys         int64  `json:"keys" doc:"Working API keys."`
+
+	EventsPerMonth *int64 `json:"events_per_month" doc:"Events that the plan allows in a calendar month of UTC; null for any number."`
 }
 
 // Usage is how many things an account has.
 type Usage struct {
 	LeadMagnets  int64 `json:"lead_magnets" doc:"Lead magnets."`
+	StoredBytes  int64 `json:"stored_bytes" doc:"Bytes of their files, with replaced versions that are still being read."`
 	GenericLinks int64 `json:"generic_links" doc:"Generic links, active or not."`
 	AccessLinks  int64 `json:"access_links" doc:"Access links, active or not."`
 	Keys         int64 `json:"keys" doc:"Working API keys."`
+
+	EventsThisMonth int64 `json:"events_this_month" doc:"Events stored this calendar month of UTC, as of the last count, which is less than a minute old."`
 }
 
 type noInput struct{}
@@ -66,18 +77,56 @@ func (o *Own) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account, 
 	if err != nil {
 		return Account{}, err
 	}
+	events, err := store.New(tx).EventUsage(ctx)
+	if err != nil {
+		return Account{}, err
+	}
 	shown := Account{
 		ID: row.ID, Name: row.Name, Plan: Plan(row.Plan), CreatedAt: api.TimeOf(row.CreatedAt),
-		NotifyEmail: row.NotifyEmail, Notify: row.Notify, BrandColor: row.BrandColor,
-		Limits: Allowance{Keys: maxKeys},
+		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: row.Notify, BrandColor: row.BrandColor,
+		Limits: o.limits.of(Plan(row.Plan)).allowance(),
 		Usage: Usage{
-			LeadMagnets: usage.LeadMagnets, GenericLinks: usage.GenericLinks, AccessLinks: usage.AccessLinks, Keys: usage.Keys,
+			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks, AccessLinks: usage.AccessLinks, Keys: usage.Keys,
+			EventsThisMonth: events.Events,
 		},
 	}
-	if limit, limited := o.limits.GenericLinks(shown.Plan); limited {
-		shown.Limits.GenericLinks = &limit
+	if events.EventLimit > 0 {
+		shown.Limits.EventsPerMonth = &events.EventLimit
 	}
 	return shown, nil
+}
+
+// Confirmer asks whoever reads an address to agree to notices; it is implemented by notice.Notices.
+type Confirmer interface {
+	// MayAsk counts a question, and returns how long it has to wait.
+	MayAsk(ctx context.Context, account uuid.UUID, to email.Address) (wait time.Duration, err error)
+	// Ask has the question sent once the transaction, which is the account's, commits.
+	Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string) error
+}
+
+// mayAsk refuses a change to an address that would be asked too often.
+func (o *Own) mayAsk(ctx context.Context, to email.Address) error {
+	id := auth.From(ctx).AccountID
+	confirmed := false
+	err := o.db.AccountSnapshot(ctx, id, func(tx pgx.Tx) error {
+		row, err := store.New(tx).OwnAccount(ctx)
+		confirmed = err == nil && row.NotifyConfirmedAt != nil && row.NotifyEmail != nil && *row.NotifyEmail == to.Text
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read account: %w", err)
+	}
+	if confirmed {
+		return nil
+	}
+	wait, err := o.confirmer.MayAsk(ctx, id, to)
+	if err != nil {
+		return fmt.Errorf("change account: %w", err)
+	}
+	if wait > 0 {
+		return problem.New(problem.RateLimited, "notify_email would be sent too many mails that ask to confirm it. Wait for the time that Retry-After gives, in seconds.").RetryAfter(wait)
+	}
+	return nil
 }
 
 type updateInput struct {
@@ -85,16 +134,25 @@ type updateInput struct {
 }
 
 type changedAccount struct {
-	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Where mails about new leads, and webhooks that were disabled, go; null tells nobody."`
+	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Where mails about new leads, and webhooks that were disabled, go, once it is confirmed: a mail asks for that, and again if the same address is sent again. null: no notices."`
 	Notify      *string            `json:"notify" required:"false" nullable:"false" enum:"each,daily,none" doc:"When that is."`
 	BrandColor  api.Change[string] `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent of the account's pages; null for ours."`
 }
 
 func (o *Own) update(ctx context.Context, in *updateInput) (*api.Answer[Account], error) {
 	b := in.Body
+	if b.NotifyEmail.Given { // mails about leads go there
+		if err := auth.From(ctx).Require(auth.Leads); err != nil {
+			return nil, err
+		}
+	}
 	if b.NotifyEmail.Value != nil {
-		if _, err := email.Parse(*b.NotifyEmail.Value); err != nil {
+		address, err := email.Parse(*b.NotifyEmail.Value)
+		if err != nil {
 			return nil, problem.Invalid(problem.Field{Field: "notify_email", Message: err.Error()})
+		}
+		if err := o.mayAsk(ctx, address); err != nil {
+			return nil, err
 		}
 	}
 	if b.BrandColor.Value != nil {
@@ -110,6 +168,11 @@ func (o *Own) update(ctx context.Context, in *updateInput) (*api.Answer[Account]
 		if err != nil {
 			return err
 		}
+		if b.NotifyEmail.Value != nil && row.NotifyConfirmedAt == nil {
+			if err := o.confirmer.Ask(ctx, tx, row.ID, *b.NotifyEmail.Value); err != nil {
+				return err
+			}
+		}
 		shown, err = o.show(ctx, tx, row)
 		return err
 	})
@@ -117,4 +180,23 @@ func (o *Own) update(ctx context.Context, in *updateInput) (*api.Answer[Account]
 		return nil, fmt.Errorf("change account: %w", err)
 	}
 	return api.OK(shown), nil
+}
+
+// getKey shows a key that works, as the list does.
+func (o *Own) getKey(ctx context.Context, in *keyInput) (*api.Answer[APIKey], error) {
+	var row store.GetKeyRow
+	err := o.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		row, err = store.New(tx).GetKey(ctx, in.ID)
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && (row.RevokedAt != nil || row.ExpiresAt != nil && !row.ExpiresAt.After(time.Now())) {
+		return nil, problem.Missing("working key")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get key: %w", err)
+	}
+	return api.OK(APIKey{
+		ID: row.ID, Name: row.Name, Prefix: row.Prefix, Scopes: scopesOf(row.Scopes), CreatedBy: row.CreatedBy,
+		CreatedAt: api.TimeOf(row.CreatedAt), ExpiresAt: api.OptionalTime(row.ExpiresAt), LastUsedAt: api.OptionalTime(row.LastUsedAt),
+	}), nil
 }

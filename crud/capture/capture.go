@@ -1,9 +1,11 @@
 // Package capture takes what visitors enter on a landing page: it makes submissions of addresses, has
 // them verified where the link asks for it, and gives the document's personal link.
 //
-// Anybody can type anybody's address. So with verification nothing but the mailbox leads to the
-// document, however often its address was verified before; no answer tells whether an address is known;
-// and no mailbox is sent more than a few mails.
+// Anyone can type anyone's address. So a link that the mailbox receives is shown in no browser that has not
+// proved to read the mailbox; a form without verification gives its browser a link of its own, whose reading is not
+// attributed to a verified address. With verification nothing but the mailbox leads to the document, however
+// often its address was verified before. No answer says whether an address is known, and no mailbox is sent
+// more than a few mails.
 package capture
 
 import (
@@ -12,14 +14,15 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/accesslink"
 	"lodestone/crud/limit"
 	"lodestone/crud/mail"
+	"lodestone/crud/page"
 	"lodestone/crud/store"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
@@ -54,7 +57,7 @@ type Parts struct {
 type Capture struct {
 	config Config
 	Parts
-	key [token.KeyBytes]byte
+	keys [][token.KeyBytes]byte // the first one makes secrets; those made with the others are still sent again
 }
 
 // New returns the capture of an installation.
@@ -62,7 +65,7 @@ func New(c Config, p Parts) *Capture {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	return &Capture{config: c, Parts: p, key: p.Tokens.Derive("verification")}
+	return &Capture{config: c, Parts: p, keys: p.Tokens.DeriveEach("verification")}
 }
 
 // Limited is the error of somebody who did something too often.
@@ -76,9 +79,10 @@ func IsGone(err error) bool { return errors.Is(err, errGone) }
 
 var errGone = errors.New("the link is gone")
 
-// Outcome is where a visitor goes next. One of the two is set.
+// Outcome is where a visitor goes next. At most one of the two is set; neither is where the form leads to a page
+// of the owner's.
 type Outcome struct {
-	Access string // secret of the personal link
+	Access string // secret of an access link
 	Page   string // secret of the page that waits for the verification
 }
 
@@ -119,7 +123,7 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 // takeMail counts a mail to a mailbox, and returns how long that has to wait.
 func (c *Capture) takeMail(ctx context.Context, a email.Address) (wait time.Duration, err error) {
 	for _, rule := range c.config.mails() {
-		more, err := c.Limiter.Take(ctx, rule, mailbox(a))
+		more, err := c.Limiter.Take(ctx, rule, a.Mailbox())
 		if err != nil {
 			return 0, err
 		}
@@ -142,7 +146,7 @@ func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	if link.RequireVerification {
 		out.Page, err = c.beginVerification(ctx, tx, s, address.Text, now)
 	} else {
-		out.Access, err = c.giveAccess(ctx, tx, link, s, mayMail)
+		out.Access, err = c.formAccess(ctx, tx, link, s, mayMail)
 	}
 	if err != nil || !first {
 		return out, err
@@ -211,7 +215,7 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 		}
 		return false, nil
 	}
-	err = webhook.Emit(ctx, tx, link.AccountID, webhook.FormSubmitted{
+	err = webhook.Emit(ctx, tx, c.Tokens, link.AccountID, webhook.FormSubmitted{
 		SubmissionID: id, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: address.Text, Name: p.Name,
 		VerificationRequired: link.RequireVerification, UTM: f.UTM, SubmittedAt: api.TimeOf(now),
 	})
@@ -221,46 +225,95 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	return true, nil
 }
 
-// giveAccess returns the secret of a submission's personal link, which it makes if there is none yet. The
-// submission's row is locked, so that there is only one.
-func (c *Capture) giveAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, mayMail bool) (string, error) {
-	q := store.New(tx)
-	a, err := q.AccessLinkOfSubmission(ctx, s.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		a, err = c.makeAccess(ctx, tx, link, s)
-	}
+// formAccess returns the secret of a link for whoever submitted the form, or "" if the form leads to a page of the
+// owner's instead. The link is new each time, since the next to type the address may be someone else; the
+// mailbox's own link is only in the mail. Links of a form do not count for a submission that was verified.
+func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, mayMail bool) (string, error) {
+	own, err := c.mailboxAccess(ctx, tx, link, s)
 	if err != nil {
-		return "", fmt.Errorf("give access: %w", err)
+		return "", err
 	}
 	if mayMail {
-		err = c.Mail.Send(ctx, tx, mail.Message{Kind: mail.KindDocument, AccountID: s.AccountID, To: s.Email, URL: c.accessURL(a.Token)})
-		if err != nil {
-			return "", fmt.Errorf("mail the document's link: %w", err)
+		if err := c.mailDocument(ctx, tx, own); err != nil {
+			return "", err
 		}
 	}
-	return a.Token, nil
-}
-
-func (c *Capture) makeAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (a store.AccessLink, err error) {
+	if Redirect(link) != "" {
+		return "", nil
+	}
 	id, err := uuid.NewV7()
 	if err != nil {
-		return a, fmt.Errorf("make id: %w", err)
+		return "", fmt.Errorf("make id: %w", err)
 	}
-	a, err = store.New(tx).InsertAccessLinkOfSubmission(ctx, store.InsertAccessLinkOfSubmissionParams{
+	t, err := accesslink.NewToken(c.Tokens, id)
+	if err != nil {
+		return "", err
+	}
+	p := store.InsertFormLinkParams{ID: id, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key, MailboxLinkID: own.ID}
+	if !s.Verified {
+		p.SubmissionID = &s.ID
+	}
+	if err := store.New(tx).InsertFormLink(ctx, p); err != nil {
+		return "", fmt.Errorf("add link of form: %w", err)
+	}
+	return t.Text, nil
+}
+
+// mailboxLink is the link of a submission that only its mailbox receives, and the token in its URL.
+type mailboxLink struct {
+	store.AccessLink
+	token string
+}
+
+// mailboxAccess returns the link of a submission that only its mailbox receives, which it makes if there is none
+// yet. The submission's row is locked, so that there is only one.
+func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (mailboxLink, error) {
+	a, err := store.New(tx).MailboxLink(ctx, s.ID)
+	if err == nil {
+		text, err := accesslink.OpenToken(c.Tokens, a)
+		return mailboxLink{a, text}, err
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return mailboxLink{}, fmt.Errorf("find access link: %w", err)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return mailboxLink{}, fmt.Errorf("make id: %w", err)
+	}
+	t, err := accesslink.NewToken(c.Tokens, id)
+	if err != nil {
+		return mailboxLink{}, err
+	}
+	a, err = store.New(tx).InsertMailboxLink(ctx, store.InsertMailboxLinkParams{
 		ID: id, AccountID: s.AccountID, LeadMagnetID: link.LeadMagnetID, GenericLinkID: &link.ID, SubmissionID: &s.ID,
-		Email: s.Email, EmailKey: s.EmailKey, Token: strings.ToLower(newToken()),
+		Email: s.Email, EmailKey: s.EmailKey, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key,
 	})
 	if err != nil {
-		return a, fmt.Errorf("add access link: %w", err)
+		return mailboxLink{}, fmt.Errorf("add access link: %w", err)
 	}
-	err = webhook.Emit(ctx, tx, s.AccountID, webhook.LinkCreated{
-		Link: webhook.Link{AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: a.Email},
-		URL:  c.accessURL(a.Token), CreatedAt: api.TimeOf(a.CreatedAt),
+	err = webhook.Emit(ctx, tx, c.Tokens, s.AccountID, webhook.LinkCreated{
+		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), CreatedAt: api.TimeOf(a.CreatedAt),
 	})
 	if err != nil {
-		return a, fmt.Errorf("tell webhooks: %w", err)
+		return mailboxLink{}, fmt.Errorf("emit webhook event: %w", err)
 	}
-	return a, nil
+	return mailboxLink{a, t.Text}, nil
+}
+
+func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, a mailboxLink) error {
+	err := c.Mail.Send(ctx, tx, mail.Message{Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token)})
+	if err != nil {
+		return fmt.Errorf("mail the document's link: %w", err)
+	}
+	return nil
+}
+
+// Redirect returns the owner's page that follows the form of a link, or "". Nothing that a visitor sends is in it.
+func Redirect(link store.GenericLink) string {
+	if to := link.RedirectURL; to != nil && page.Origin(*to) != "" {
+		return *to
+	}
+	return ""
 }
 
 func (c *Capture) accessURL(token string) string { return c.Site + "/a/" + token }

@@ -145,19 +145,6 @@ func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
 	return address, nil
 }
 
-// mailbox returns what is counted as one mailbox: providers deliver jo+1@ and jo+2@ to the same.
-func mailbox(a email.Address) string {
-	at := strings.LastIndexByte(a.Key, '@')
-	local, domain := a.Key[:at], a.Key[at:]
-	if plus := strings.IndexByte(local, '+'); plus > 0 {
-		local = local[:plus]
-	}
-	if domain == "@gmail.com" || domain == "@googlemail.com" {
-		local, domain = strings.ReplaceAll(local, ".", ""), "@gmail.com"
-	}
-	return local + domain
-}
-
 func throwaway(a email.Address) bool {
 	return disposable.Is(a.Key[strings.LastIndexByte(a.Key, '@')+1:])
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
@@ -25,11 +26,21 @@ type secrets struct {
 const codeDigits = 6
 
 // newSecrets returns the secrets of a new verification.
-func (c *Capture) newSecrets() secrets { return c.secretsOf(strings.ToLower(rand.Text())) }
+func (c *Capture) newSecrets() secrets { return secretsOf(c.keys[0], strings.ToLower(rand.Text())) }
 
-func (c *Capture) secretsOf(page string) secrets {
-	link := keyed(c.key, "link", page)
-	code := keyed(c.key, "code", page)
+// secretsAgain returns the secrets of a verification whose link has a hash, as its first mail had them.
+func (c *Capture) secretsAgain(page string, linkHash []byte) secrets {
+	for _, key := range c.keys {
+		if s := secretsOf(key, page); bytes.Equal(hash(s.link), linkHash) {
+			return s
+		}
+	}
+	return secretsOf(c.keys[0], page) // the key of then is gone, and the first mail is void
+}
+
+func secretsOf(key [token.KeyBytes]byte, page string) secrets {
+	link := keyed(key, "link", page)
+	code := keyed(key, "code", page)
 	return secrets{
 		page: page,
 		link: strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(link[:20])),

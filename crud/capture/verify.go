@@ -2,7 +2,6 @@ package capture
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -25,9 +24,6 @@ const (
 	maxMails    = 4
 	mailPause   = 30 * time.Second
 )
-
-// newToken returns the secret part of a link's URL: 130 random bits.
-func newToken() string { return rand.Text() }
 
 // State is how far a verification is.
 type State int
@@ -197,7 +193,7 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 		return Outcome{}, fmt.Errorf("verify submission: %w", err)
 	}
 	if changed > 0 {
-		err := webhook.Emit(ctx, tx, s.AccountID, webhook.FormVerified{
+		err := webhook.Emit(ctx, tx, c.Tokens, s.AccountID, webhook.FormVerified{
 			SubmissionID: s.ID, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: s.Email, Name: s.Name, VerifiedAt: api.TimeOf(now),
 		})
 		if err != nil {
@@ -207,9 +203,35 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 			return Outcome{}, err
 		}
 	}
-	// Who verifies again has the mail of the first time.
-	access, err := c.giveAccess(ctx, tx, link, s, changed > 0)
-	return Outcome{Access: access}, err
+	own, err := c.verifiedAccess(ctx, tx, link, s)
+	if err == nil && changed > 0 { // who verifies again has the mail of the first time
+		err = c.mailDocument(ctx, tx, own)
+	}
+	return Outcome{Access: own.token}, err
+}
+
+// verifiedAccess returns the mailbox's link of a submission that is verified. Links that forms gave before do not
+// count for it any more: they were given to whoever typed the address.
+func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (mailboxLink, error) {
+	own, err := c.mailboxAccess(ctx, tx, link, s)
+	if err != nil {
+		return own, err
+	}
+	q := store.New(tx)
+	if err := q.VerifyMailboxLink(ctx, own.ID); err != nil {
+		return own, fmt.Errorf("mark access link as verified: %w", err)
+	}
+	detached, err := q.DetachFormLinks(ctx, s.ID)
+	if err != nil {
+		return own, fmt.Errorf("detach links of forms: %w", err)
+	}
+	if detached == 0 {
+		return own, nil
+	}
+	if err := q.SetViewsOfSubmission(ctx, s.ID); err != nil {
+		return own, fmt.Errorf("count views of submission: %w", err)
+	}
+	return own, nil
 }
 
 // Resend sends the mail of a waiting page again, with the same link and code. It reports false where no
@@ -234,7 +256,7 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 	if wait > 0 {
 		return false, v, &Limited{wait}
 	}
-	secrets := c.secretsOf(page)
+	secrets := c.secretsAgain(page, v.row.LinkHash)
 	err = c.DB.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		counted, err := store.New(tx).ResendVerification(ctx, store.ResendVerificationParams{
 			ID: v.row.ID, Now: now, MaxMails: maxMails, SentBefore: now.Add(-mailPause), LinkHash: hash(secrets.link), CodeHash: codeHash(page, secrets.code),

@@ -45,6 +45,9 @@ type fixture struct {
 	url     string
 	db      *postgres.Pool
 	tokens  *token.Ring
+	keys    string // setting of tokens
+	config  capture.Config
+	handler http.Handler
 	http    *http.Client
 	account uuid.UUID
 	key     string
@@ -99,13 +102,29 @@ func start(t *testing.T, change ...func(*capture.Config)) *fixture {
 		_, err := db.Migrate(ctx)
 		return err
 	}))
-	f := &fixture{db: db, log: &lines{}, clock: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)}
-	f.tokens, err = token.NewKeys(1).Ring()
+	f := &fixture{db: db, log: &lines{}, config: config, clock: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)}
+	f.keys = token.NewKeys(1).Keys
+	f.serve(t)
+	accounts := account.New(db)
+	f.account, err = accounts.Create(t.Context(), "Acme Ltd", account.Team)
+	require.NoError(t, err)
+	key, err := accounts.CreateKey(t.Context(), f.account, "test", auth.Scopes()...)
+	require.NoError(t, err)
+	f.key = key.Text
+	return f
+}
+
+// serve starts a server of the pages with the present token keys.
+func (f *fixture) serve(t *testing.T) {
+	t.Helper()
+	db, config := f.db, f.config
+	var err error
+	f.tokens, err = token.Config{Keys: f.keys}.Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	jobs, err := queue.New(db, queue.Options{Log: log, Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	mails, err := mail.New(mail.Config{}, mail.Parts{Queue: jobs, Site: site, Log: log, Metrics: prometheus.NewRegistry()})
+	mails, err := mail.New(mail.Config{}, mail.Parts{Queue: jobs, Tokens: f.tokens, Site: site, Log: log, Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	pages, err := page.New(page.Options{URL: site, Log: log})
 	require.NoError(t, err)
@@ -122,14 +141,7 @@ func start(t *testing.T, change ...func(*capture.Config)) *fixture {
 	t.Cleanup(server.Close)
 	client := server.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	f.url, f.http = server.URL, client
-	accounts := account.New(db)
-	f.account, err = accounts.Create(t.Context(), "Acme Ltd", account.Team)
-	require.NoError(t, err)
-	key, err := accounts.CreateKey(t.Context(), f.account, "test", auth.Scopes()...)
-	require.NoError(t, err)
-	f.key = key.Text
-	return f
+	f.url, f.http, f.handler = server.URL, client, a
 }
 
 func (f *fixture) exec(t *testing.T, sql string, args ...any) {
@@ -226,13 +238,19 @@ type sent struct {
 
 func (f *fixture) mails(t *testing.T) []sent {
 	t.Helper()
-	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT args::text FROM river_job WHERE kind = 'mail' ORDER BY id`)
+	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT (args ->> 'id')::uuid, decode(args ->> 'sealed', 'base64') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id`)
 	require.NoError(t, err)
-	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	type sealed struct {
+		ID   uuid.UUID
+		Mail []byte
+	}
+	jobs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[sealed])
 	require.NoError(t, err)
-	out := make([]sent, len(texts))
-	for i, text := range texts {
-		require.NoError(t, json.Unmarshal([]byte(text), &out[i], json.MatchCaseInsensitiveNames(true)), text)
+	out := make([]sent, len(jobs))
+	for i, j := range jobs {
+		text, err := f.tokens.Open("mails", j.Mail, j.ID[:])
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &out[i], json.MatchCaseInsensitiveNames(true)), string(text))
 	}
 	return out
 }

@@ -45,7 +45,7 @@ type Parts struct {
 // Landing serves the pages. It is safe for concurrent use.
 type Landing struct {
 	Parts
-	key                  [token.KeyBytes]byte
+	keys                 [][token.KeyBytes]byte // the first one signs previews, all of them verify
 	offer, sent, confirm *page.Template
 }
 
@@ -58,7 +58,7 @@ func New(p Parts) (*Landing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read landing pages: %w", err)
 	}
-	l := &Landing{Parts: p, key: p.Tokens.Derive("landing preview")}
+	l := &Landing{Parts: p, keys: p.Tokens.DeriveEach("landing preview")}
 	for name, t := range map[string]**page.Template{"offer": &l.offer, "sent": &l.sent, "confirm": &l.confirm} {
 		css := name + ".css"
 		if name != "offer" {

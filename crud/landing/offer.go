@@ -78,7 +78,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := r.ParseForm(); err != nil {
-		return badForm(err)
+		return page.BadForm(err)
 	}
 	form := capture.ReadForm(r.PostForm)
 	if o.preview {
@@ -96,14 +96,6 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return l.lead(w, r, l.Pages.Path("/verify/sent/"+out.Page))
 	}
 	return l.leadToDocument(w, r, o, out)
-}
-
-// badForm is the answer to a body that is no form.
-func badForm(err error) error {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return err
-	}
-	return page.Show(page.TooLarge, page.Brand{}).Because(err)
 }
 
 // refusal returns the page of an error that the visitor cannot mend in the form.
@@ -128,13 +120,8 @@ func (l *Landing) leadToDocument(w http.ResponseWriter, r *http.Request, o offer
 	return l.lead(w, r, l.Pages.Path("/a/"+out.Access))
 }
 
-// redirect returns the owner's page after the form, or "". Nothing that a visitor sends is in it.
-func (o offered) redirect() string {
-	if to := o.GenericLink.RedirectURL; to != nil && page.Origin(*to) != "" {
-		return *to
-	}
-	return ""
-}
+// redirect returns the owner's page after the form, or "".
+func (o offered) redirect() string { return capture.Redirect(o.GenericLink) }
 
 // lead answers a form: the browser asks for another page, so that going back or reloading sends nothing
 // again.

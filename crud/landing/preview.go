@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/token"
 )
 
 // previewTime is how long a preview works.
@@ -36,7 +38,7 @@ type Preview struct {
 
 func (l *Landing) registerPreview(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "preview-generic-link", Method: "POST", Path: "/api/v1/generic-links/{id}/preview", Scope: auth.Read, Tag: "Generic links",
+		ID: "preview-generic-link", Method: "POST", Path: "/api/v1/generic-links/{id}/preview", Scope: auth.Write, Tag: "Generic links",
 		Summary:     "Make a URL that shows the page of a generic link without counting",
 		Description: "For owners who look at their own page: views and forms are neither counted nor stored. It works for an hour.",
 	}, l.makePreview)
@@ -55,7 +57,7 @@ func (l *Landing) makePreview(ctx context.Context, in *previewInput) (*api.Answe
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
 	ends := l.Now().Add(previewTime).Truncate(time.Second)
-	sign := l.sign(link.ID, ends.Unix())
+	sign := sign(&l.keys[0], link.ID, ends.Unix())
 	return api.OK(Preview{
 		URL:       l.Site + pathOf(link.Slug) + "?" + url.Values{"preview": {sign}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
@@ -63,9 +65,9 @@ func (l *Landing) makePreview(ctx context.Context, in *previewInput) (*api.Answe
 }
 
 // sign returns the end of a preview with a MAC of it and the link.
-func (l *Landing) sign(link uuid.UUID, ends int64) string {
+func sign(key *[token.KeyBytes]byte, link uuid.UUID, ends int64) string {
 	text := strconv.FormatInt(ends, 36)
-	h := blake3.New(16, l.key[:])
+	h := blake3.New(16, key[:])
 	_, _ = h.Write([]byte(link.String() + " " + text)) // documented never to fail
 	return text + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
@@ -77,5 +79,7 @@ func (l *Landing) isPreview(given string, link uuid.UUID) bool {
 	if !found || err != nil {
 		return false
 	}
-	return subtle.ConstantTimeCompare([]byte(given), []byte(l.sign(link, ends))) == 1 && l.Now().Unix() < ends
+	return l.Now().Unix() < ends && slices.ContainsFunc(l.keys, func(key [token.KeyBytes]byte) bool {
+		return subtle.ConstantTimeCompare([]byte(given), []byte(sign(&key, link, ends))) == 1
+	})
 }

@@ -1,13 +1,19 @@
 package landing_test
 
 import (
+	"bufio"
 	"context"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +27,9 @@ func TestFormOpensTheDocument(t *testing.T) {
 	to := f.post(t, "/l/"+slug, "email", " Jo@Example.com ", "utm_source", "news", "utm_campaign", "May", "utm_else", "x", "ref", "https://blog.example/post?secret=1#top").location(t)
 	require.Regexp(t, `^/a/[a-z2-7]{26}$`, to)
 	m := f.last(t)
-	require.Equal(t, sent{Kind: "document", To: "Jo@Example.com", URL: site + to}, m)
+	require.Equal(t, "document Jo@Example.com", m.Kind+" "+m.To)
+	require.Regexp(t, `^/a/[a-z2-7]{26}$`, m.path(t))
+	require.NotEqual(t, to, m.path(t), "the browser's link is not the mailbox's")
 	row := one[string](t, f, `SELECT to_jsonb(s)::text FROM submissions s`)
 	require.Contains(t, row, `"email": "Jo@Example.com"`)
 	require.Contains(t, row, `"email_key": "jo@example.com"`)
@@ -29,11 +37,15 @@ func TestFormOpensTheDocument(t *testing.T) {
 	require.Contains(t, row, `"referrer": "https://blog.example/post"`)
 	require.Contains(t, row, `"verified": false`)
 	require.Contains(t, row, `"name": null`)
-	require.Equal(t, 1, one[int](t, f, `SELECT count(*) FROM access_links a JOIN submissions s ON s.id = a.submission_id AND s.generic_link_id = a.generic_link_id
-		WHERE a.token = $1 AND a.email_key = 'jo@example.com'`, strings.TrimPrefix(to, "/a/")))
+	for path, source := range map[string]string{to: "form", m.path(t): "mail"} {
+		require.Equal(t, source, one[string](t, f, `SELECT a.source FROM access_links a JOIN submissions s ON s.id = a.submission_id AND s.generic_link_id = a.generic_link_id
+			WHERE a.token_hash = sha256($1::text::bytea) AND a.email_key = 'jo@example.com'`, strings.TrimPrefix(path, "/a/")))
+	}
 
-	// The same address again is the same submission and the same link, however it is written.
-	require.Equal(t, to, f.post(t, "/l/"+slug, "email", "jo@example.COM").location(t))
+	// The same address again is the same submission, however it is written. The mailbox gets its link again; the
+	// browser, which may be someone else's, gets another one.
+	require.NotEqual(t, to, f.post(t, "/l/"+slug, "email", "jo@example.COM").location(t))
+	require.Equal(t, m, f.last(t))
 	require.Equal(t, 1, one[int](t, f, `SELECT submission_count FROM generic_links WHERE slug = $1`, slug))
 	require.Len(t, f.mails(t), 2)
 	require.Equal(t, "Jo@Example.com", f.last(t).To)
@@ -156,8 +168,8 @@ func TestFormSentManyTimesAtOnce(t *testing.T) {
 			require.Zero(t, links)
 			require.Len(t, places, 24)
 		} else {
-			require.Equal(t, 2, links)
-			require.Len(t, places, 2)
+			require.Equal(t, 2+24, links, "one for each mailbox, and one for each form")
+			require.Len(t, places, 24)
 		}
 	}
 }
@@ -193,6 +205,13 @@ func TestLimits(t *testing.T) {
 		require.Equal(t, 303, from("192.0.2."+strconv.Itoa(i), open, email).status)
 	}
 	require.Len(t, f.mails(t), 2)
+	// So does an international domain, in either form.
+	idn := f.link(t, "require_verification = true")
+	require.Equal(t, 303, from("192.0.2.5", idn, "vic@bücher.example").status)
+	require.Equal(t, 303, from("192.0.2.6", idn, "vic@xn--bcher-kva.example").status)
+	require.Equal(t, 429, from("192.0.2.7", idn, "vic@bücher.example").status)
+	require.Equal(t, 1, one[int](t, f, `SELECT submission_count FROM generic_links WHERE slug = $1`, idn))
+	f.exec(t, `DELETE FROM river_job WHERE kind = 'sealed_mail' AND id NOT IN (SELECT id FROM river_job WHERE kind = 'sealed_mail' ORDER BY id LIMIT 2)`)
 	// With verification there is no way on without a mail, so the page says to wait.
 	r := from("192.0.2.9", verified, "vic+4@example.com")
 	require.Equal(t, http.StatusTooManyRequests, r.status)
@@ -240,21 +259,64 @@ func TestFormsOfOtherSites(t *testing.T) {
 	require.Equal(t, 303, f.do(t, "POST", "/l/"+slug, values("email", "jo@example.com"), "Origin", site).status)
 }
 
+// A form that does not arrive before the server's read deadline is answered 408, and takes no effect.
+func TestFormThatArrivesTooSlowly(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	slug := f.link(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)); err != nil { // it is over
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		f.handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "POST /l/"+slug+" HTTP/1.1\r\nHost: links.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 20\r\n\r\nemail=jo")
+	require.NoError(t, err)
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.NoError(t, conn.Close())
+	require.Equal(t, http.StatusRequestTimeout, answer.StatusCode)
+	require.Contains(t, string(text), "That took too long")
+	require.Zero(t, one[int](t, f, `SELECT count(*) FROM submissions`))
+}
+
 // Endpoints are told what happened, once, together with it.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	f.exec(t, `INSERT INTO webhook_endpoints (id, account_id, url, kinds) VALUES ($1, $2, 'https://hooks.example', '{form.submitted,form.verified,link.created}')`, uuid.New(), f.account)
-	told := func() []string {
-		rows, err := f.db.Unscoped().Query(t.Context(), `SELECT kind || ' ' || (body::jsonb -> 'data' ->> 'email') FROM webhook_deliveries ORDER BY id`)
+	bodies := func() (out []string) {
+		rows, err := f.db.Unscoped().Query(t.Context(), `SELECT id, body_sealed FROM webhook_deliveries ORDER BY id`)
 		require.NoError(t, err)
-		var out []string
 		for rows.Next() {
-			var s string
-			require.NoError(t, rows.Scan(&s))
-			out = append(out, s)
+			var id uuid.UUID
+			var sealed []byte
+			require.NoError(t, rows.Scan(&id, &sealed))
+			text, err := f.tokens.Open("webhook messages", sealed, id[:])
+			require.NoError(t, err)
+			out = append(out, string(text))
 		}
 		require.NoError(t, rows.Err())
+		return out
+	}
+	told := func() (out []string) {
+		for _, b := range bodies() {
+			var message struct {
+				Type string `json:"type"`
+				Data struct {
+					Email string `json:"email"`
+				} `json:"data"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(b), &message))
+			out = append(out, message.Type+" "+message.Data.Email)
+		}
 		return out
 	}
 	open, verified := f.link(t, "collect_name = true"), f.link(t, "require_verification = true")
@@ -262,7 +324,7 @@ func TestWebhooks(t *testing.T) {
 		f.post(t, "/l/"+open, "email", "jo@example.com", "name", "Jo", "utm_source", "news").location(t)
 	}
 	require.Equal(t, []string{"form.submitted jo@example.com", "link.created jo@example.com"}, told())
-	body := one[string](t, f, `SELECT body FROM webhook_deliveries ORDER BY id LIMIT 1`)
+	body := bodies()[0]
 	require.Contains(t, body, `"name":"Jo"`)
 	require.Contains(t, body, `"utm":{"utm_source":"news"}`)
 	f.post(t, "/l/"+verified, "email", "al@example.com").location(t)

@@ -65,7 +65,7 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := r.ParseForm(); err != nil {
-		return badForm(err)
+		return page.BadForm(err)
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("code"))
 	if !capture.IsCode(typed) { // costs none of the tries

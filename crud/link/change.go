@@ -26,7 +26,7 @@ type updateInput struct {
 }
 
 type changedGenericLink struct {
-	Slug                *string            `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The URL of before leads nowhere any more."`
+	Slug                *string            `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The URL of before leads nowhere any more; no other account can take it."`
 	Title               api.Change[string] `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page; null clears it."`
 	Description         api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page; null clears it."`
 	CollectName         *bool              `json:"collect_name" required:"false" nullable:"false" doc:"Whether a name is asked for."`
@@ -48,47 +48,58 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 	if err != nil {
 		return nil, err
 	}
-	var row store.GenericLink
-	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		if b == (changedGenericLink{}) {
-			row, err = unchanged(ctx, tx, in.ID, revisions)
-			return err
-		}
-		keeps, err := l.keepsThumbnail(ctx, tx, in)
+	var shown GenericLink
+	var revision int64
+	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+		row, err := l.change(ctx, tx, in, revisions)
 		if err != nil {
 			return err
 		}
-		setThumbnail := b.ThumbnailURL.Given && !keeps
-		thumbnail := b.ThumbnailURL.Value
-		if keeps {
-			thumbnail = nil
-		}
-		row, err = store.New(tx).UpdateLink(ctx, store.UpdateLinkParams{
-			ID: in.ID, Revisions: revisions, Slug: b.Slug,
-			SetTitle: b.Title.Given, Title: b.Title.Value,
-			SetDescription: b.Description.Given, Description: b.Description.Value,
-			SetThumbnailURL: setThumbnail, ThumbnailURL: thumbnail,
-			CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
-			SetButtonText: b.ButtonText.Given, ButtonText: b.ButtonText.Value,
-			SetConsentText: b.ConsentText.Given, ConsentText: b.ConsentText.Value,
-			SetPrivacyURL: b.PrivacyURL.Given, PrivacyURL: b.PrivacyURL.Value,
-			SetRedirectURL: b.RedirectURL.Given, RedirectURL: b.RedirectURL.Value,
-		})
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return refusal(ctx, tx, in.ID)
-		case postgres.IsUniqueViolation(err, "generic_links_slug"):
-			return slugTaken(*b.Slug, "choose another one")
-		}
-		if err == nil && setThumbnail {
-			err = store.New(tx).DeletePicturesOfLink(ctx, in.ID)
-		}
+		revision = row.Revision
+		shown, err = l.show(ctx, tx, row)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("update generic link: %w", err)
 	}
-	return api.OK(l.fromRow(row)).At(row.Revision), nil
+	return api.OK(shown).At(revision), nil
+}
+
+func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revisions []int64) (row store.GenericLink, err error) {
+	b := in.Body
+	if b == (changedGenericLink{}) {
+		return unchanged(ctx, tx, in.ID, revisions)
+	}
+	keeps, err := l.keepsThumbnail(ctx, tx, in)
+	if err != nil {
+		return row, err
+	}
+	setThumbnail := b.ThumbnailURL.Given && !keeps
+	thumbnail := b.ThumbnailURL.Value
+	if keeps {
+		thumbnail = nil
+	}
+	row, err = store.New(tx).UpdateLink(ctx, store.UpdateLinkParams{
+		ID: in.ID, Revisions: revisions, Slug: b.Slug,
+		SetTitle: b.Title.Given, Title: b.Title.Value,
+		SetDescription: b.Description.Given, Description: b.Description.Value,
+		SetThumbnailURL: setThumbnail, ThumbnailURL: thumbnail,
+		CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
+		SetButtonText: b.ButtonText.Given, ButtonText: b.ButtonText.Value,
+		SetConsentText: b.ConsentText.Given, ConsentText: b.ConsentText.Value,
+		SetPrivacyURL: b.PrivacyURL.Given, PrivacyURL: b.PrivacyURL.Value,
+		SetRedirectURL: b.RedirectURL.Given, RedirectURL: b.RedirectURL.Value,
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return row, refusal(ctx, tx, in.ID)
+	case postgres.IsUniqueViolation(err, "generic_links_slug"):
+		return row, slugTaken(*b.Slug, "choose another one")
+	}
+	if err == nil && setThumbnail {
+		err = store.New(tx).DeletePicturesOfLink(ctx, in.ID)
+	}
+	return row, err
 }
 
 // unchanged returns a link that nothing is to be changed of, if it is at one of the revisions.

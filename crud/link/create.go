@@ -14,6 +14,7 @@ import (
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 )
 
@@ -22,17 +23,17 @@ type createInput struct {
 }
 
 type newGenericLink struct {
-	LeadMagnetID        uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that the page offers."`
-	Slug                *string   `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; made from the title when left out."`
-	Title               *string   `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page."`
-	Description         *string   `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
-	CollectName         bool      `json:"collect_name" required:"false" default:"false" doc:"Whether a name is asked for."`
-	RequireVerification bool      `json:"require_verification" required:"false" default:"false" doc:"Whether the email address has to be verified."`
-	ThumbnailURL        *string   `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image."`
-	ButtonText          *string   `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Words on the form's button; when left out, they say what happens."`
-	ConsentText         *string   `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"What a visitor has to agree to, beside a box to tick."`
-	PrivacyURL          *string   `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice."`
-	RedirectURL         *string   `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that visitors come to after the form, in the document's place: its link comes by mail."`
+	LeadMagnetID        string  `json:"lead_magnet_id" doc:"Lead magnet that the page offers."`
+	Slug                *string `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; made from the title when left out."`
+	Title               *string `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page."`
+	Description         *string `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
+	CollectName         bool    `json:"collect_name" required:"false" default:"false" doc:"Whether a name is asked for."`
+	RequireVerification bool    `json:"require_verification" required:"false" default:"false" doc:"Whether the email address has to be verified."`
+	ThumbnailURL        *string `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image."`
+	ButtonText          *string `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Words on the form's button; when left out, they say what happens."`
+	ConsentText         *string `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"What a visitor has to agree to, beside a box to tick."`
+	PrivacyURL          *string `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice."`
+	RedirectURL         *string `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that visitors come to after the form, in the document's place: its link comes by mail."`
 }
 
 const redirectURL = "redirect_url"
@@ -92,10 +93,15 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 	if err != nil {
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
-	var row store.GenericLink
+	var made GenericLink
+	var revision int64
 	err = l.db.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {
-		offered, err := store.New(tx).ShareMagnet(ctx, in.Body.LeadMagnetID)
-		if errors.Is(err, pgx.ErrNoRows) {
+		magnetID, ok := api.ParseID(in.Body.LeadMagnetID)
+		var offered store.LeadMagnet
+		if ok {
+			offered, err = store.New(tx).ShareMagnet(ctx, magnetID)
+		}
+		if !ok || errors.Is(err, pgx.ErrNoRows) {
 			return problem.New(problem.InvalidLeadMagnet, "lead_magnet_id names no lead magnet of this account.",
 				problem.Field{Field: "lead_magnet_id", Message: "names no lead magnet of this account"})
 		}
@@ -105,42 +111,26 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 		if !offered.IsActive {
 			return problem.New(problem.Conflict, "The lead magnet is not active: activate it before making links to it.")
 		}
-		if err := l.checkLimit(ctx, tx); err != nil {
+		if err := l.limits.Reserve(ctx, tx, account.GenericLinks, 1); err != nil {
 			return err
 		}
-		row, err = insert(ctx, tx, caller.AccountID, id, in.Body, offered.Title)
+		row, err := insert(ctx, tx, caller.AccountID, id, offered, in.Body)
+		if err != nil {
+			return err
+		}
+		revision = row.Revision
+		made, err = l.show(ctx, tx, row)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
-	return api.Created(path+"/"+id.String(), l.fromRow(row)).At(row.Revision), nil
-}
-
-// checkLimit refuses a link beyond the plan. It keeps the account's row until the transaction
-// ends, so that of two creates at once the second one counts the first one's link.
-func (l *Links) checkLimit(ctx context.Context, tx pgx.Tx) error {
-	plan, err := account.LockPlan(ctx, tx)
-	if err != nil {
-		return err
-	}
-	limit, limited := l.limits.GenericLinks(plan)
-	if !limited {
-		return nil
-	}
-	count, err := store.New(tx).CountLinks(ctx)
-	if err != nil {
-		return fmt.Errorf("count generic links: %w", err)
-	}
-	if count >= limit {
-		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d generic links, and there are %d.", plan, limit, count))
-	}
-	return nil
+	return api.Created(path+"/"+id.String(), made).At(revision), nil
 }
 
 // insert adds the link under the slug asked for, or under the first free one of our making.
-func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, b newGenericLink, magnetTitle string) (store.GenericLink, error) {
-	title := magnetTitle
+func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.LeadMagnet, b newGenericLink) (store.GenericLink, error) {
+	title := offered.Title
 	if b.Title != nil {
 		title = *b.Title
 	}
@@ -150,18 +140,18 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, b newGenericLin
 			slug = *b.Slug
 		}
 		row, err := store.New(tx).InsertLink(ctx, store.InsertLinkParams{
-			ID: id, AccountID: owner, LeadMagnetID: b.LeadMagnetID, Slug: slug, Title: b.Title, Description: b.Description,
+			ID: id, AccountID: owner, LeadMagnetID: offered.ID, Slug: slug, Title: b.Title, Description: b.Description,
 			ThumbnailURL: b.ThumbnailURL, CollectName: b.CollectName, RequireVerification: b.RequireVerification,
 			ButtonText: b.ButtonText, ConsentText: b.ConsentText, PrivacyURL: b.PrivacyURL, RedirectURL: b.RedirectURL,
 		})
 		if err == nil {
 			return row, nil
 		}
+		if b.Slug != nil && (errors.Is(err, pgx.ErrNoRows) || postgres.IsUniqueViolation(err, "generic_links_slug")) {
+			return store.GenericLink{}, slugTaken(*b.Slug, "choose another one, or leave it out")
+		}
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return store.GenericLink{}, fmt.Errorf("insert generic link: %w", err)
-		}
-		if b.Slug != nil {
-			return store.GenericLink{}, slugTaken(slug, "choose another one, or leave it out")
 		}
 	}
 	return store.GenericLink{}, errors.New("found no free slug")

@@ -27,7 +27,7 @@ type GenericLink struct {
 	URL                 string             `json:"url" doc:"Full public URL."`
 	Title               *string            `json:"title" doc:"Headline of the page."`
 	Description         *string            `json:"description" doc:"Description on the page."`
-	ThumbnailURL        *string            `json:"thumbnail_url" doc:"URL of the thumbnail image."`
+	ThumbnailURL        *string            `json:"thumbnail_url" doc:"URL of the picture that the page shows: the one that was set, else the document's first page; null if there is neither."`
 	CollectName         bool               `json:"collect_name" doc:"Whether a name is asked for."`
 	RequireVerification bool               `json:"require_verification" doc:"Whether the email address has to be verified."`
 	ButtonText          *string            `json:"button_text" doc:"Words on the form's button; null: they say what happens."`
@@ -35,7 +35,7 @@ type GenericLink struct {
 	PrivacyURL          *string            `json:"privacy_url" doc:"URL of the privacy notice."`
 	RedirectURL         *string            `json:"redirect_url" doc:"Where the form leads; null: to the document."`
 	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
-	ViewCount           int64              `json:"view_count" doc:"Views of the page so far."`
+	ViewCount           int64              `json:"view_count" doc:"Views of the page by people so far. One visitor counts once a minute."`
 	Active              bool               `json:"active" doc:"Whether the page is open."`
 	LeadMagnet          *magnet.LeadMagnet `json:"lead_magnet,omitzero" doc:"The lead magnet; only when one link is asked for."`
 	CreatedAt           api.Time           `json:"created_at" doc:"When it was created."`
@@ -112,7 +112,10 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink],
 		if err != nil {
 			return err
 		}
-		found, revision = l.fromRow(row), row.Revision
+		if found, err = l.show(ctx, tx, row); err != nil {
+			return err
+		}
+		revision = row.Revision
 		found.LeadMagnet = &offered
 		return nil
 	})
@@ -124,30 +127,68 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink],
 
 type listInput struct {
 	api.Paging
-	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only links of this lead magnet."`
+	LeadMagnetID *string `query:"lead_magnet_id" doc:"Only links of this lead magnet; none if there is no such lead magnet."`
 }
 
 func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[GenericLink]], error) {
 	var total int64
 	var links []GenericLink
+	var magnetID *uuid.UUID
+	if in.LeadMagnetID != nil {
+		id, ok := api.ParseID(*in.LeadMagnetID)
+		if !ok {
+			return api.List(ctx, in.Paging, links, 0), nil
+		}
+		magnetID = &id
+	}
 	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
-		if total, err = q.CountListedLinks(ctx, in.LeadMagnetID); err != nil {
+		if total, err = q.CountListedLinks(ctx, magnetID); err != nil {
 			return err
 		}
-		rows, err := q.ListLinks(ctx, store.ListLinksParams{LeadMagnetID: in.LeadMagnetID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+		rows, err := q.ListLinks(ctx, store.ListLinksParams{LeadMagnetID: magnetID, RowOffset: in.Offset(), RowLimit: in.Limit()})
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			links = append(links, l.fromRow(row))
-		}
-		return nil
+		links, err = l.showAll(ctx, tx, rows)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list generic links: %w", err)
 	}
 	return api.List(ctx, in.Paging, links, total), nil
+}
+
+// show returns a link as the API shows it.
+func (l *Links) show(ctx context.Context, tx pgx.Tx, row store.GenericLink) (GenericLink, error) {
+	shown, err := l.showAll(ctx, tx, []store.GenericLink{row})
+	if err != nil {
+		return GenericLink{}, err
+	}
+	return shown[0], nil
+}
+
+// showAll returns links as the API shows them. A link without a thumbnail of its own shows the first page of its
+// document, as its page does.
+func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink) ([]GenericLink, error) {
+	var magnets []uuid.UUID
+	for _, row := range rows {
+		if l.thumbnailURL(row) == nil {
+			magnets = append(magnets, row.LeadMagnetID)
+		}
+	}
+	covers, err := picture.Covers(ctx, tx, l.site, magnets)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]GenericLink, len(rows))
+	for i, row := range rows {
+		shown[i] = l.fromRow(row)
+		if cover, ok := covers[row.LeadMagnetID]; ok && shown[i].ThumbnailURL == nil {
+			shown[i].ThumbnailURL = &cover
+		}
+	}
+	return shown, nil
 }
 
 func (l *Links) fromRow(row store.GenericLink) GenericLink {

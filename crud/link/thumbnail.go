@@ -100,7 +100,7 @@ func clearThumbnail(ctx context.Context, tx pgx.Tx, in *idInput) error {
 	return nil
 }
 
-// thumbnailURL returns what a link shows as its thumbnail_url.
+// thumbnailURL returns the picture that was set for a link, or nil.
 func (l *Links) thumbnailURL(row store.GenericLink) *string {
 	if row.ThumbnailPicture == nil {
 		return row.ThumbnailURL
@@ -123,5 +123,9 @@ func (l *Links) keepsThumbnail(ctx context.Context, tx pgx.Tx, in *updateInput) 
 	if err != nil {
 		return false, fmt.Errorf("read generic link: %w", err)
 	}
-	return row.ThumbnailPicture != nil && *l.thumbnailURL(row) == *asked, nil
+	if row.ThumbnailURL != nil {
+		return false, nil
+	}
+	shown, err := l.show(ctx, tx, row)
+	return err == nil && shown.ThumbnailURL != nil && *shown.ThumbnailURL == *asked, err
 }

@@ -24,7 +24,8 @@ const (
 )
 
 // Backfill makes the pictures of files that have none yet, because they are older than pictures are, one
-// file after the other; and it readies the reader, so that the first upload need not wait. Several
+// file after the other; it readies the reader, so that the first upload need not wait; and it deletes the bytes of replaced
+// files that are not read any more. Several
 // processes may do it at once: what they make is the same, and is kept once.
 func (m *Magnets) Backfill() service.Service {
 	return service.NewLoop("pictures of older files", func(ctx context.Context, ready func()) error {
@@ -45,6 +46,9 @@ func (m *Magnets) Backfill() service.Service {
 }
 
 func (m *Magnets) backfill(ctx context.Context) error {
+	if err := discard(ctx, store.New(m.db.Unscoped()), nil); err != nil {
+		return err
+	}
 	if err := m.reader.Prepare(ctx); err != nil {
 		return err
 	}
@@ -111,6 +115,6 @@ func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (pictur
 	if _, err := io.Copy(temp, content); err != nil {
 		return nil, fmt.Errorf("copy file: %w", err)
 	}
-	_, made, err := m.read(ctx, temp)
+	_, made, err := m.read(ctx, f.AccountID, temp)
 	return made, err
 }

@@ -16,43 +16,51 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// Content reads one version of a stored file, one chunk in memory at a time. A version never changes,
-// so each chunk is read in a transaction of its own: a slow reader keeps no connection. It belongs to
+// pieceBytes is how much of a file is in memory for one who reads it, who may take it as slowly as a download is allowed to
+// be. It divides a chunk.
+const pieceBytes = 64 << 10
+
+// Content reads one version of a stored file, one piece in memory at a time. A version never changes,
+// so each piece is read in a transaction of its own: a slow reader keeps no connection. It belongs to
 // one goroutine.
 type Content struct {
 	ctx    context.Context //nolint:containedctx // an io.ReadSeeker cannot be given one; it lives as long as the request
 	db     *postgres.Pool
 	file   store.LeadMagnetFile
 	offset int64
-	number int32 // of the chunk in memory
+	piece  int64 // number of the piece in memory, from 0; -1 for none
 	bytes  []byte
 	failed error
 }
 
 // NewContent returns the content of a file, of which nothing has been read yet.
 func NewContent(ctx context.Context, db *postgres.Pool, file store.LeadMagnetFile) *Content {
-	return &Content{ctx: ctx, db: db, file: file, number: -1}
+	return &Content{ctx: ctx, db: db, file: file, piece: -1}
 }
 
 // Check returns why the file cannot be read, before an answer begins.
-func (c *Content) Check() error { return c.load(int32(c.offset / chunkBytes)) }
+func (c *Content) Check() error { return c.load(c.offset / pieceBytes) }
 
 // Failed returns why reading stopped before the end, or nil.
 func (c *Content) Failed() error { return c.failed }
 
-func (c *Content) load(number int32) error {
-	if number == c.number {
+func (c *Content) load(piece int64) error {
+	if piece == c.piece {
 		return nil
 	}
+	at := piece * pieceBytes
 	err := c.db.AccountSnapshot(c.ctx, c.file.AccountID, func(tx pgx.Tx) (err error) {
-		c.bytes, err = store.New(tx).GetChunk(c.ctx, store.GetChunkParams{LeadMagnetID: c.file.LeadMagnetID, Version: c.file.Version, Number: number})
+		c.bytes, err = store.New(tx).GetPiece(c.ctx, store.GetPieceParams{
+			LeadMagnetID: c.file.LeadMagnetID, Version: c.file.Version, Number: int32(at / chunkBytes),
+			First: int32(at%chunkBytes) + 1, Length: pieceBytes,
+		})
 		return err
 	})
 	if err != nil {
-		c.number = -1
-		return fmt.Errorf("read chunk of file: %w", err)
+		c.piece = -1
+		return fmt.Errorf("read piece of file: %w", err)
 	}
-	c.number = number
+	c.piece = piece
 	return nil
 }
 
@@ -61,11 +69,11 @@ func (c *Content) Read(into []byte) (int, error) {
 	if c.offset >= c.file.FileSize {
 		return 0, io.EOF
 	}
-	if err := c.load(int32(c.offset / chunkBytes)); err != nil {
+	if err := c.load(c.offset / pieceBytes); err != nil {
 		c.failed = err
 		return 0, err
 	}
-	n := copy(into, c.bytes[c.offset%chunkBytes:])
+	n := copy(into, c.bytes[c.offset%pieceBytes:])
 	c.offset += int64(n)
 	return n, nil
 }

@@ -3,7 +3,6 @@ package magnet
 import (
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"time"
 
@@ -12,6 +11,14 @@ import (
 	"lodestone/crud/store"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/slot"
+)
+
+// Downloads by API keys at a time.
+const (
+	maxDownloads        = 128
+	maxAccountDownloads = 16
+	downloadAgain       = 5 * time.Second
 )
 
 func (m *Magnets) download(w http.ResponseWriter, r *http.Request, in *idInput) error {
@@ -27,22 +34,26 @@ func (m *Magnets) download(w http.ResponseWriter, r *http.Request, in *idInput) 
 	if err != nil {
 		return fmt.Errorf("download file: %w", err)
 	}
+	release, err := m.downloads.Take(account, 1)
+	if errors.Is(err, slot.ErrOwner) {
+		return problem.New(problem.RateLimited, fmt.Sprintf("The account downloads %d files already, which is as many as it can at a time.", maxAccountDownloads)).RetryAfter(downloadAgain)
+	}
+	if err != nil {
+		return problem.New(problem.Unavailable, "As many files are being downloaded as can be at a time. Try again later.").Because(err).RetryAfter(downloadAgain)
+	}
+	defer release()
 	content := NewContent(ctx, m.db, meta)
 	if err := content.Check(); err != nil { // what cannot be read fails before the answer begins
 		return fmt.Errorf("download file: %w", err)
 	}
-	deadline := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(transferTimeout))
-	if deadline != nil && !errors.Is(deadline, http.ErrNotSupported) {
-		return fmt.Errorf("download file: %w", deadline)
-	}
 	KeepOneRange(r, meta.FileSize)
 	h := w.Header()
 	h.Set("Content-Type", meta.ContentType)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": meta.FileName}))
+	h.Set("Content-Disposition", Disposition("attachment", meta.FileName))
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("ETag", Tag(meta))
-	http.ServeContent(w, r, "", meta.CreatedAt, content)
+	http.ServeContent(NewPace(w, meta.FileSize), r, "", meta.CreatedAt, content)
 	if content.Failed() != nil { // the answer is short of what it announced, and so is seen to be cut off
 		return fmt.Errorf("download file: %w", content.Failed())
 	}

@@ -54,6 +54,7 @@ func FuzzCleanName(f *testing.F) {
 		require.NotEmpty(t, got)
 		require.LessOrEqual(t, len(got), maxNameBytes)
 		require.True(t, utf8.ValidString(got))
+		require.Equal(t, ".pdf", strings.ToLower(got[len(got)-4:]))
 		require.False(t, strings.ContainsAny(got, `/\`) || strings.ContainsFunc(got, unicode.IsControl), "%q", got)
 	})
 }

@@ -12,13 +12,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/account"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/crud/store"
+	"lodestone/crud/upload"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/slot"
 )
 
 // LeadMagnet is a lead magnet as the API shows it. What is about the file is null until there is
@@ -40,8 +43,8 @@ type LeadMagnet struct {
 
 // Reader reads a PDF; pdf.Reader does.
 type Reader interface {
-	// Read returns what a file is, or an error that pdf.IsInvalid knows if the file is at fault.
-	Read(ctx context.Context, file *os.File) (pdf.Document, error)
+	// Read returns what a file of an account is, or an error that pdf.IsInvalid knows if the file is at fault.
+	Read(ctx context.Context, account uuid.UUID, file *os.File) (pdf.Document, error)
 	// Prepare does what would make the first file wait.
 	Prepare(ctx context.Context) error
 }
@@ -56,6 +59,8 @@ type Parts struct {
 	Postgres *postgres.Pool
 	Reader   Reader
 	Painter  Painter
+	Intake   *upload.Intake // of the files that are being received
+	Limits   account.Limits
 	Log      *slog.Logger
 }
 
@@ -64,13 +69,17 @@ type Magnets struct {
 	db       *postgres.Pool
 	reader   Reader
 	painter  Painter
+	intake   *upload.Intake
+	limits   account.Limits
 	log      *slog.Logger
 	maxBytes int64
+
+	downloads *slot.Slots[uuid.UUID]
 }
 
 // New returns the lead magnets of a database. A file may have at most maxBytes.
 func New(p Parts, maxBytes int64) *Magnets {
-	return &Magnets{p.Postgres, p.Reader, p.Painter, p.Log, maxBytes}
+	return &Magnets{p.Postgres, p.Reader, p.Painter, p.Intake, p.Limits, p.Log, maxBytes, slot.New[uuid.UUID](maxDownloads, maxAccountDownloads)}
 }
 
 const (
@@ -83,6 +92,7 @@ func (m *Magnets) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-lead-magnet", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
 		Summary: "Create a lead magnet",
+		Errors:  []problem.Code{problem.LimitReached},
 		NotHere: map[string]string{"is_active": "cannot be set here: a new lead magnet is active, and PATCH changes that"},
 	}, m.create)
 	api.Register(a, api.Operation{
@@ -125,6 +135,9 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 	}
 	var row store.LeadMagnet
 	err = m.db.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
+		if err := m.limits.Reserve(ctx, tx, account.LeadMagnets, 1); err != nil {
+			return err
+		}
 		row, err = store.New(tx).InsertMagnet(ctx, store.InsertMagnetParams{
 			ID: id, AccountID: caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
 		})

@@ -7,16 +7,13 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/account"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/crud/store"
@@ -31,11 +28,10 @@ const (
 	// transferTimeout bounds an upload or a download: 50 MB at about 1.5 Mbit/s.
 	transferTimeout = 5 * time.Minute
 	chunkBytes      = 1 << 20
-	maxNameBytes    = 255
 )
 
 func (m *Magnets) rules() upload.Rules {
-	return upload.Rules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.maxBytes, Timeout: transferTimeout}
+	return upload.Rules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.maxBytes, Timeout: transferTimeout, Intake: m.intake}
 }
 
 func (m *Magnets) registerFile(a *api.API) {
@@ -47,7 +43,7 @@ func (m *Magnets) registerFile(a *api.API) {
 		Body:    m.rules().Describe(),
 		Answers: map[string]*huma.Schema{"application/json": api.SchemaOf[LeadMagnet](a)},
 		Timeout: transferTimeout,
-		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError},
+		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError, problem.LimitReached},
 	}, m.upload)
 	api.RegisterRaw(a, api.Operation{
 		ID: "download-lead-magnet-file", Method: "GET", Path: path + "/{id}/file", Scope: auth.Read, Tag: tag,
@@ -71,10 +67,10 @@ type file struct {
 }
 
 func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput) error {
-	ctx, account := r.Context(), auth.From(r.Context()).AccountID
+	ctx, caller := r.Context(), auth.From(r.Context()).AccountID
 	var title string
 	// Look first, so that nobody sends 50 MB to learn that there is nothing to send them to.
-	err := m.db.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
+	err := m.db.AccountSnapshot(ctx, caller, func(tx pgx.Tx) error {
 		found, err := Get(ctx, tx, in.ID)
 		title = found.Title
 		return err
@@ -82,7 +78,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	if err != nil {
 		return fmt.Errorf("upload file: %w", err)
 	}
-	received, err := m.rules().Receive(w, r)
+	received, err := m.rules().Receive(w, r, caller)
 	if err != nil {
 		return err
 	}
@@ -94,7 +90,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	if f.name, err = cleanName(f.name, title); err != nil {
 		return err
 	}
-	f.pages, f.pictures, err = m.read(ctx, f.Temp)
+	f.pages, f.pictures, err = m.read(ctx, caller, f.Temp)
 	if reason, invalid := pdf.IsInvalid(err); invalid {
 		return problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
 	}
@@ -102,8 +98,8 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 		return fmt.Errorf("upload file: %w", err)
 	}
 	var stored LeadMagnet
-	err = m.db.Account(ctx, account, func(tx pgx.Tx) error {
-		if err := f.store(ctx, tx, account, in.ID); err != nil {
+	err = m.db.Account(ctx, caller, func(tx pgx.Tx) error {
+		if err := m.store(ctx, tx, f, caller, in.ID); err != nil {
 			return err
 		}
 		stored, err = Get(ctx, tx, in.ID)
@@ -116,8 +112,8 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 }
 
 // read returns the pages of a PDF, and the pictures of its first one, if that can be rendered.
-func (m *Magnets) read(ctx context.Context, temp *os.File) (int, picture.Set, error) {
-	document, err := m.reader.Read(ctx, temp)
+func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (int, picture.Set, error) {
+	document, err := m.reader.Read(ctx, owner, temp)
 	if err != nil || document.Cover == nil {
 		return document.Pages, nil, err
 	}
@@ -126,7 +122,7 @@ func (m *Magnets) read(ctx context.Context, temp *os.File) (int, picture.Set, er
 }
 
 // store adds the file as the next version of a lead magnet and makes it the current one.
-func (f *file) store(ctx context.Context, tx pgx.Tx, account, id uuid.UUID) error {
+func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *file, owner, id uuid.UUID) error {
 	q := store.New(tx)
 	row, err := q.LockMagnet(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -135,9 +131,15 @@ func (f *file) store(ctx context.Context, tx pgx.Tx, account, id uuid.UUID) erro
 	if err != nil {
 		return fmt.Errorf("lock lead magnet: %w", err)
 	}
+	if err := discard(ctx, q, &id); err != nil {
+		return err
+	}
+	if err := m.limits.Reserve(ctx, tx, account.StoredBytes, f.Size); err != nil {
+		return err
+	}
 	version := row.FileVersion + 1
 	err = q.InsertFile(ctx, store.InsertFileParams{
-		LeadMagnetID: id, Version: version, AccountID: account, FileName: f.name, ContentType: contentType,
+		LeadMagnetID: id, Version: version, AccountID: owner, FileName: f.name, ContentType: contentType,
 		FileSize: f.Size, PageCount: int32(f.pages), SHA256: f.SHA256,
 	})
 	if err != nil {
@@ -149,41 +151,16 @@ func (f *file) store(ctx context.Context, tx pgx.Tx, account, id uuid.UUID) erro
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read received file: %w", err)
 		}
-		err = q.InsertChunk(ctx, store.InsertChunkParams{LeadMagnetID: id, Version: version, Number: number, AccountID: account, Bytes: chunk[:n]})
+		err = q.InsertChunk(ctx, store.InsertChunkParams{LeadMagnetID: id, Version: version, Number: number, AccountID: owner, Bytes: chunk[:n]})
 		if err != nil {
 			return fmt.Errorf("store chunk of file: %w", err)
 		}
 	}
-	if err := f.pictures.StoreForFile(ctx, tx, account, id, version); err != nil {
+	if err := f.pictures.StoreForFile(ctx, tx, owner, id, version); err != nil {
 		return err
 	}
 	if err := q.SetMagnetVersion(ctx, store.SetMagnetVersionParams{ID: id, FileVersion: version}); err != nil {
 		return fmt.Errorf("set version of file: %w", err)
 	}
 	return nil
-}
-
-// cleanName returns the last element of the name that a file was sent with, or one made from the
-// title if it was sent without.
-func cleanName(name, title string) (string, error) {
-	if name == "" {
-		name = strings.Map(func(r rune) rune {
-			if r == '/' || r == '\\' || unicode.IsControl(r) {
-				return '-'
-			}
-			return r
-		}, title)
-		for len(name) > maxNameBytes-len(".pdf") {
-			_, size := utf8.DecodeLastRuneInString(name)
-			name = name[:len(name)-size]
-		}
-		return name + ".pdf", nil
-	}
-	name = filepath.Base(filepath.FromSlash(strings.ReplaceAll(name, `\`, "/")))
-	bad := !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) || len(name) > maxNameBytes ||
-		name == "." || name == ".." || name == string(filepath.Separator)
-	if bad {
-		return "", problem.Invalid(problem.Field{Field: "file_name", Message: "must be a name of at most 255 bytes without control characters"})
-	}
-	return name, nil
 }

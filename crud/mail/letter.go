@@ -43,6 +43,18 @@ func write(m Message, site string, now time.Time) (letter, error) {
 			After:  []string{"Or open the address above in any browser. " + valid},
 			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: nothing happens without the code.",
 		}, nil
+	case KindNotices:
+		return letter{
+			Subject: "Confirm this address for notices",
+			Preview: "Confirm that notices about new leads may come to this address.",
+			Heading: "Confirm this address",
+			Before: []string{
+				"This address was entered at " + here + " as the one that notices of an account go to: about new leads, and about webhooks that fail.",
+				"Nothing is sent here until you agree.",
+			},
+			Button: "Confirm this address", URL: m.URL,
+			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: no notices follow.",
+		}, nil
 	case KindLead:
 		return ownerLetter(m, writeLead(m), "notices about new leads are switched on in your account"), nil
 	case KindDigest:

@@ -27,6 +27,7 @@ func messages() map[string]Message {
 		"document": {Kind: KindDocument, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/a/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR"},
 		"confirm": {Kind: KindConfirm, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/verify/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
 			Code: "042917", ExpiresAt: submitted.Add(time.Hour)},
+		"notices":   {Kind: KindNotices, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/notices/confirm/T"},
 		"lead":      {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide", Leads: &Leads{List: []Lead{lead}}, Unsubscribe: unsubscribe},
 		"last lead": {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide", Leads: &Leads{List: []Lead{lead}, Last: true}, Unsubscribe: unsubscribe},
 		"digest": {Kind: KindDigest, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,

@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/queue"
+	"lodestone/pkg/token"
 )
 
 // Kind says what a mail is about, and so which of Message's fields it needs.
@@ -28,6 +29,8 @@ const (
 	KindLead Kind = "lead"
 	// KindDigest tells the owner of an account of the leads of a day. It needs Leads, and Unsubscribe.
 	KindDigest Kind = "digest"
+	// KindNotices asks whoever reads an address to agree to notices. It needs URL.
+	KindNotices Kind = "notices"
 	// KindWebhook tells the owner of an account that a webhook was disabled. It needs Webhook, and Unsubscribe.
 	KindWebhook Kind = "webhook"
 )
@@ -87,7 +90,7 @@ func (m Message) validate() error {
 	}
 	var missing bool
 	switch m.Kind {
-	case KindDocument:
+	case KindDocument, KindNotices:
 		missing = m.URL == ""
 	case KindConfirm:
 		missing = m.URL == "" || m.Code == "" || m.ExpiresAt.IsZero()
@@ -109,20 +112,10 @@ func (m Message) validate() error {
 // queueName is the queue of mails: a slow SMTP server holds up nothing else.
 const queueName = "mail"
 
-// job is a mail in the queue.
-type job struct {
-	Message
-	// ID makes the Message-ID, which is the same at every attempt: a mail that was sent twice, because
-	// the answer to the first time got lost, is shown once by most mailboxes.
-	ID uuid.UUID `json:"id"`
-}
-
-// Kind implements river.JobArgs.
-func (job) Kind() string { return "mail" }
-
 // Queue takes mails. It is safe for concurrent use.
 type Queue struct {
 	jobs    *queue.Queue
+	tokens  *token.Ring
 	enabled bool
 }
 
@@ -140,5 +133,9 @@ func (q *Queue) Send(ctx context.Context, tx pgx.Tx, m Message) error {
 	if err != nil {
 		return fmt.Errorf("send mail: %w", err)
 	}
-	return q.jobs.Insert(ctx, tx, job{Message: m, ID: id}, &river.InsertOpts{Queue: queueName, MaxAttempts: maxAttempts})
+	j, err := seal(q.tokens, m, id)
+	if err != nil {
+		return fmt.Errorf("send mail: %w", err)
+	}
+	return q.jobs.Insert(ctx, tx, j, &river.InsertOpts{Queue: queueName, MaxAttempts: maxAttempts})
 }

@@ -18,6 +18,7 @@ import (
 	"lodestone/crud/queue"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -51,6 +52,14 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
+var keys = func() *token.Ring { //nolint:gochecknoglobals // of all processes of a test
+	ring, err := token.NewKeys(1).Ring()
+	if err != nil {
+		panic(err)
+	}
+	return ring
+}()
+
 func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 	t.Helper()
 	f := &fixture{t: t, db: db, metrics: prometheus.NewRegistry(), log: &lines{}, account: uuid.New()}
@@ -58,7 +67,7 @@ func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 	var err error
 	f.jobs, err = queue.New(db, queue.Options{Poll: 100 * time.Millisecond, Log: log, Metrics: f.metrics})
 	require.NoError(t, err)
-	f.mails, err = New(Config{URL: url, From: "Example <hello@example.com>"}, Parts{Queue: f.jobs, Site: "https://links.example.com/", Log: log, Metrics: f.metrics})
+	f.mails, err = New(Config{URL: url, From: "Example <hello@example.com>"}, Parts{Queue: f.jobs, Tokens: keys, Site: "https://links.example.com/", Log: log, Metrics: f.metrics})
 	require.NoError(t, err)
 	require.NoError(t, f.jobs.Start(t.Context()))
 	t.Cleanup(f.stop)
@@ -95,7 +104,7 @@ func (f *fixture) settled(state string) string {
 	var got, errs string
 	require.Eventually(f.t, func() bool {
 		require.NoError(f.t, f.db.Unscoped().QueryRow(f.t.Context(),
-			"SELECT state, coalesce(errors::text, '') FROM river_job WHERE kind = 'mail' ORDER BY id DESC LIMIT 1").Scan(&got, &errs))
+			"SELECT state, coalesce(errors::text, '') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id DESC LIMIT 1").Scan(&got, &errs))
 		return got == state
 	}, 3*time.Minute, 10*time.Millisecond)
 	return errs
@@ -255,4 +264,29 @@ func TestMessagesThatCannotBeSent(t *testing.T) {
 	} {
 		require.Error(t, f.send(m), name)
 	}
+}
+
+// The queue holds neither addresses nor links nor codes. Mails that a release before left in clear are sealed, and sent.
+func TestTheQueueHoldsNoMailInClear(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	f := start(t, db, "")
+	require.NoError(t, f.send(Message{Kind: KindConfirm, To: "jo@example.com", URL: "https://links.example.com/verify/SECRET", Code: "123456", ExpiresAt: time.Now().Add(time.Hour)}))
+	_, err := db.Unscoped().Exec(t.Context(), `INSERT INTO river_job (kind, queue, max_attempts, args) VALUES ('mail', 'other', 16, jsonb_build_object(
+		'kind', 'document', 'account_id', $1::text, 'to', 'ada@example.com', 'url', 'https://links.example.com/a/SECRET', 'id', gen_random_uuid()))`, f.account.String())
+	require.NoError(t, err)
+	require.NoError(t, f.mails.Seal(t.Context(), db))
+	var dump string
+	require.NoError(t, db.Unscoped().QueryRow(t.Context(), "SELECT string_agg(j::text, '') FROM river_job j").Scan(&dump))
+	for _, secret := range []string{"example.com", "SECRET", "123456"} {
+		require.NotContains(t, dump, secret)
+	}
+	f.stop()
+
+	s := startServer(t, false)
+	_, err = db.Unscoped().Exec(t.Context(), "UPDATE river_job SET queue = 'mail', state = 'available', scheduled_at = now()")
+	require.NoError(t, err)
+	start(t, db, "smtp://"+s.address)
+	got := []string{wait(t.Context(), t, s.got).to, wait(t.Context(), t, s.got).to}
+	require.ElementsMatch(t, []string{"jo@example.com", "ada@example.com"}, got)
 }

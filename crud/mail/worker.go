@@ -15,6 +15,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"lodestone/crud/queue"
+	"lodestone/pkg/token"
 )
 
 const (
@@ -34,7 +35,8 @@ const (
 // Parts is what mails work with. Roots may be nil; everything else is required.
 type Parts struct {
 	Queue   *queue.Queue
-	Site    string // public address of the installation, which mails name
+	Tokens  *token.Ring // seals mails in the queue
+	Site    string      // public address of the installation, which mails name
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
 	Roots   *x509.CertPool // certificates that may vouch for the SMTP server; nil: the system's
@@ -50,7 +52,7 @@ func New(c Config, p Parts) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{site: strings.TrimRight(p.Site, "/"), render: render, log: p.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
+	w := &worker{site: strings.TrimRight(p.Site, "/"), render: render, tokens: p.Tokens, log: p.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_mail_attempts_total",
 		Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
 	}, []string{"kind", "outcome"})}
@@ -67,7 +69,7 @@ func New(c Config, p Parts) (*Queue, error) {
 	if err := queue.Register(p.Queue, w); err != nil {
 		return nil, err
 	}
-	return &Queue{jobs: p.Queue, enabled: c.Enabled()}, nil
+	return &Queue{jobs: p.Queue, tokens: p.Tokens, enabled: c.Enabled()}, nil
 }
 
 type worker struct {
@@ -75,6 +77,7 @@ type worker struct {
 	sender *sender // nil: there is no SMTP server
 	site   string
 	render *renderer
+	tokens *token.Ring
 	log    *slog.Logger
 	mails  *prometheus.CounterVec
 }
@@ -94,7 +97,13 @@ func pause(attempt int) time.Duration {
 
 // Work implements river.Worker.
 func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
-	m := j.Args
+	m, err := j.Args.open(w.tokens)
+	if err != nil {
+		if j.Attempt == 3 || j.Attempt == j.MaxAttempts {
+			w.log.Error("cannot open a mail of the queue: give the token key that sealed it", "job", j.ID, "error", err)
+		}
+		return err
+	}
 	now := time.Now()
 	if !m.ExpiresAt.IsZero() && now.After(m.ExpiresAt) {
 		w.count(m, "expired")
@@ -104,12 +113,12 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		w.count(m, "failed")
 		return errNoServer
 	}
-	l, err := write(m.Message, w.site, now)
+	l, err := write(m, w.site, now)
 	if err != nil {
 		w.count(m, "refused") // by ourselves: a later version wrote it
 		return river.JobCancel(err)
 	}
-	l.MessageID = m.ID.String()
+	l.MessageID = j.Args.ID.String()
 	msg, err := w.compose(m.To, j.CreatedAt, l)
 	if err != nil {
 		w.count(m, "refused")
@@ -121,19 +130,19 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		return nil
 	case isPermanent(err):
 		w.count(m, "refused")
-		w.log.Info("a mail cannot be delivered", "kind", m.Message.Kind, "account", m.AccountID, "job", j.ID, "cause", err)
+		w.log.Info("a mail cannot be delivered", "kind", m.Kind, "account", m.AccountID, "job", j.ID, "cause", err)
 		return river.JobCancel(err)
 	default:
 		w.count(m, "failed")
 		if j.Attempt == 3 || j.Attempt == j.MaxAttempts { // once it is no hiccup, and when it is over
-			w.log.Warn("a mail cannot be sent", "kind", m.Message.Kind, "account", m.AccountID, "job", j.ID, "attempt", j.Attempt, "of", j.MaxAttempts, "cause", err)
+			w.log.Warn("a mail cannot be sent", "kind", m.Kind, "account", m.AccountID, "job", j.ID, "attempt", j.Attempt, "of", j.MaxAttempts, "cause", err)
 		}
 		return err
 	}
 }
 
-func (w *worker) count(m job, outcome string) {
-	w.mails.WithLabelValues(string(m.Message.Kind), outcome).Inc()
+func (w *worker) count(m Message, outcome string) {
+	w.mails.WithLabelValues(string(m.Kind), outcome).Inc()
 }
 
 // compose makes the mail. It is the same at every attempt.

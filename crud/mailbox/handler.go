@@ -27,8 +27,9 @@ type pages struct {
 	list, one *page.Template
 }
 
-// Register mounts the mailbox, which is open to whoever sits at this machine, and to nobody else.
-func (m *Mailbox) Register(a *api.API, site string, log *slog.Logger) error {
+// Register mounts the mailbox. private guards each of its pages, since mails hold links that open documents and codes that
+// confirm addresses.
+func (m *Mailbox) Register(a *api.API, site string, private func(*page.Site, http.Handler) http.Handler, log *slog.Logger) error {
 	files, err := fs.Sub(web, "web")
 	if err != nil {
 		return fmt.Errorf("read the pages of the mailbox: %w", err)
@@ -51,7 +52,7 @@ func (m *Mailbox) Register(a *api.API, site string, log *slog.Logger) error {
 		"GET " + Path + "/{id}/html": p.showHTML,
 		"GET " + Path + "/{id}/raw":  p.showRaw,
 	} {
-		a.Handle(pattern, frame.Here(frame.Handler(show)))
+		a.Handle(pattern, private(frame, frame.Handler(show)))
 	}
 	return nil
 }

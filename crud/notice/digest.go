@@ -53,7 +53,7 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 	if err != nil {
 		return fmt.Errorf("take account: %w", err)
 	}
-	if a.Notify != Daily || a.NotifyEmail == nil || !a.DigestUntil.Before(before) {
+	if a.Notify != Daily || a.NotifyEmail == nil || a.NotifyConfirmedAt == nil || !a.DigestUntil.Before(before) {
 		return nil // another process was faster, or it was switched off just now
 	}
 	total, err := q.CountLeads(ctx, store.CountLeadsParams{AccountID: account, Since: a.DigestUntil, Before: before})

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/queue"
 	"lodestone/crud/store"
@@ -50,7 +51,9 @@ type Parts struct {
 // Notices tells owners. It is safe for concurrent use.
 type Notices struct {
 	Parts
-	key [token.KeyBytes]byte
+	limiter  *limit.Limiter
+	confirms [][token.KeyBytes]byte // as keys, of links that confirm an address
+	keys     [][token.KeyBytes]byte // the first one signs links of mails, all of them verify
 }
 
 // New returns the notices of an installation, and has the daily ones sent by its queue.
@@ -59,8 +62,14 @@ func New(p Parts) (*Notices, error) {
 		p.Now = time.Now
 	}
 	p.Site = strings.TrimRight(p.Site, "/")
-	n := &Notices{Parts: p, key: p.Tokens.Derive("notices")}
+	n := &Notices{Parts: p, limiter: limit.New(p.DB, p.Tokens), keys: p.Tokens.DeriveEach("notices"), confirms: p.Tokens.DeriveEach("notice confirmation")}
 	if err := queue.Register(p.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
+		return nil, err
+	}
+	if err := queue.Register(p.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[questions]) error { return n.AskAll(ctx) })); err != nil {
+		return nil, err
+	}
+	if err := p.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{}); err != nil {
 		return nil, err
 	}
 	// More often than once a day: days begin while processes are down, and an account may be switched on.

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 const site = "https://links.example.com"
 
 type fixture struct {
+	tokens  *token.Ring
 	t       *testing.T
 	db      *postgres.Pool
 	notices *notice.Notices
@@ -53,11 +54,11 @@ func start(t *testing.T) *fixture {
 	log := slog.New(slog.DiscardHandler)
 	jobs, err := queue.New(db, queue.Options{Log: log, Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	mails, err := mail.New(mail.Config{}, mail.Parts{Queue: jobs, Site: site, Log: log, Metrics: prometheus.NewRegistry()})
-	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	f := &fixture{t: t, db: db, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New()}
+	mails, err := mail.New(mail.Config{}, mail.Parts{Queue: jobs, Tokens: tokens, Site: site, Log: log, Metrics: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	f := &fixture{t: t, db: db, tokens: tokens, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New()}
 	f.notices, err = notice.New(notice.Parts{DB: db, Queue: jobs, Mail: mails, Tokens: tokens, Site: site + "/", Log: log, Now: func() time.Time { return f.now }})
 	require.NoError(t, err)
 	a := api.New(api.Options{Log: log})
@@ -89,7 +90,7 @@ func (f *fixture) exec(sql string, args ...any) {
 
 func (f *fixture) set(notify string, to any) {
 	f.t.Helper()
-	f.exec("UPDATE accounts SET notify = $2, notify_email = $3 WHERE id = $1", f.account, notify, to)
+	f.exec("UPDATE accounts SET notify = $2, notify_email = $3, notify_confirmed_at = now() WHERE id = $1", f.account, notify, to)
 }
 
 // submit adds a submission, which is verified at a time if that is not "".
@@ -109,13 +110,19 @@ func (f *fixture) submit(email, submitted string, verification bool, verified st
 // mails returns what is in the queue, the oldest first.
 func (f *fixture) mails() (all []mail.Message) {
 	f.t.Helper()
-	rows, err := f.db.Unscoped().Query(f.t.Context(), "SELECT args FROM river_job WHERE kind = 'mail' ORDER BY id")
+	rows, err := f.db.Unscoped().Query(f.t.Context(), "SELECT (args ->> 'id')::uuid, decode(args ->> 'sealed', 'base64') FROM river_job WHERE kind = 'sealed_mail' ORDER BY id")
 	require.NoError(f.t, err)
-	args, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	type sealed struct {
+		ID   uuid.UUID
+		Mail []byte
+	}
+	jobs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[sealed])
 	require.NoError(f.t, err)
-	for _, a := range args {
+	for _, j := range jobs {
+		text, err := f.tokens.Open("mails", j.Mail, j.ID[:])
+		require.NoError(f.t, err)
 		var m mail.Message
-		require.NoError(f.t, json.Unmarshal(a, &m))
+		require.NoError(f.t, json.Unmarshal(text, &m))
 		all = append(all, m)
 	}
 	return all

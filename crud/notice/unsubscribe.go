@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -16,6 +17,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
+	"lodestone/pkg/token"
 )
 
 //go:embed web
@@ -27,15 +29,20 @@ const (
 )
 
 // unsubscribeURL returns the address of the page on which whoever got a notice ends them. It works as long
-// as the account's notices go to the same address, and tokens are signed with the same key.
+// as the account's notices go to the same address.
 func (n *Notices) unsubscribeURL(account uuid.UUID, to string) string {
-	return n.Site + path + base64.RawURLEncoding.EncodeToString(append(account[:], n.mac(account, to)...))
+	return n.Site + path + secret(&n.keys[0], account, to)
 }
 
-func (n *Notices) mac(account uuid.UUID, to string) []byte {
-	h := blake3.New(macBytes, n.key[:])
+func mac(key *[token.KeyBytes]byte, account uuid.UUID, to string) []byte {
+	h := blake3.New(macBytes, key[:])
 	_, _ = h.Write(append(account[:], to...)) // documented never to fail
 	return h.Sum(nil)
+}
+
+// signed reports whether a MAC of an account and an address was made with a key of ours.
+func signed(keys [][token.KeyBytes]byte, sum []byte, account uuid.UUID, to string) bool {
+	return slices.ContainsFunc(keys, func(key [token.KeyBytes]byte) bool { return hmac.Equal(sum, mac(&key, account, to)) })
 }
 
 // state is what the page says.
@@ -45,7 +52,21 @@ type state struct {
 	Done   bool // it was just changed
 }
 
-// Register mounts the page that mails lead to.
+// secret names an account, with a MAC of it and of where its notices go.
+func secret(key *[token.KeyBytes]byte, account uuid.UUID, to string) string {
+	return base64.RawURLEncoding.EncodeToString(append(account[:], mac(key, account, to)...))
+}
+
+// read returns the account that a secret names, which is to be checked, and the MAC.
+func read(text string) (account uuid.UUID, sum []byte, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) != len(account)+macBytes {
+		return account, nil, false
+	}
+	return uuid.UUID(raw[:len(account)]), raw[len(account):], true
+}
+
+// Register mounts the pages that mails lead to.
 func (n *Notices) Register(a *api.API, site *page.Site) error {
 	files, err := fs.Sub(web, "web")
 	if err != nil {
@@ -78,35 +99,42 @@ func (n *Notices) Register(a *api.API, site *page.Site) error {
 		s.Done = true
 		return show(w, r, s)
 	}))
-	return nil
+	return n.registerConfirm(a, site, files)
 }
 
-// change reads the account that a request's token names, and sets when it is told of leads unless that is "".
-func (n *Notices) change(r *http.Request, notify string) (s state, err error) {
+// ofToken runs fn with the account that a request's token names, and whom it tells of leads, if the token was made with one of the
+// keys for that address. Else there is no such page.
+func (n *Notices) ofToken(r *http.Request, keys [][token.KeyBytes]byte, fn func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error) error {
 	missing := page.Show(page.NotFound, page.Brand{})
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(r.PathValue("token"))
-	if err != nil || len(raw) != len(uuid.UUID{})+macBytes {
-		return s, missing
+	account, sum, ok := read(r.PathValue("token"))
+	if !ok {
+		return missing
 	}
-	account := uuid.UUID(raw[:len(uuid.UUID{})])
-	err = n.DB.Account(r.Context(), account, func(tx pgx.Tx) error {
+	return n.DB.Account(r.Context(), account, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		a, err := q.AccountNotices(r.Context())
+		a, err := q.TakeNotices(r.Context())
 		if errors.Is(err, pgx.ErrNoRows) {
 			return missing
 		}
 		if err != nil {
 			return fmt.Errorf("read whom to tell of leads: %w", err)
 		}
-		if a.NotifyEmail == nil || !hmac.Equal(raw[len(account):], n.mac(account, *a.NotifyEmail)) {
+		if a.NotifyEmail == nil || !signed(keys, sum, account, *a.NotifyEmail) {
 			return missing
 		}
-		s = state{To: *a.NotifyEmail, Notify: a.Notify}
+		return fn(q, account, *a.NotifyEmail, a)
+	})
+}
+
+// change reads the account that a request's token names, and sets when it is told of leads unless that is "".
+func (n *Notices) change(r *http.Request, notify string) (s state, err error) {
+	err = n.ofToken(r, n.keys, func(q *store.Queries, _ uuid.UUID, to string, a store.TakeNoticesRow) error {
+		s = state{To: to, Notify: a.Notify}
 		if notify == "" || notify == a.Notify {
 			return nil
 		}
 		s.Notify = notify
-		_, err = q.UpdateAccount(r.Context(), store.UpdateAccountParams{Notify: &notify})
+		_, err := q.UpdateAccount(r.Context(), store.UpdateAccountParams{Notify: &notify})
 		return err
 	})
 	return s, err

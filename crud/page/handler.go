@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"time"
 
@@ -18,7 +19,6 @@ const maxForm = 64 << 10
 
 // Register mounts what all pages need.
 func (s *Site) Register(a *api.API) {
-	a.Handle("GET "+AssetPath, s.assets)
 	home := s.home
 	if home == nil {
 		home = s.Nothing() // visitors who shorten an address learn no more than that
@@ -50,6 +50,20 @@ func (s *Site) Handler(fn func(w http.ResponseWriter, r *http.Request) error) ht
 			s.WriteError(w, r, err)
 		}
 	})
+}
+
+// BadForm returns the status page of a form that could not be read.
+func BadForm(err error) error {
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	network, slow := errors.AsType[net.Error](err)
+	switch {
+	case large:
+		return err
+	case slow && network.Timeout():
+		return Show(TooSlow, Brand{}).Because(err)
+	default:
+		return Show(Unreadable, Brand{}).Because(err)
+	}
 }
 
 // Because returns a copy that keeps the cause, which is logged and never shown.

@@ -1,7 +1,7 @@
 // Package page is the visual language of everything that people see in a browser: one set of values
 // (tokens.css), one frame, the pages that say what went wrong, and the headers that keep a page from
-// being framed, scripted or told about. Pages set no cookies, and load nothing from other hosts but what
-// their policy names.
+// being framed, scripted or reported to others. Pages set no cookies, and load nothing from other hosts but what
+// their policy names. The private pages of `lodestone up` are the exception: one cookie opens them.
 package page
 
 import (
@@ -39,7 +39,6 @@ type Site struct {
 	base        *template.Template
 	baseCSS     string
 	status      *Template
-	assets      *Assets
 	forms       *http.CrossOriginProtection
 }
 
@@ -55,7 +54,7 @@ func New(o Options) (*Site, error) {
 	}
 	s := &Site{
 		url: public.String(), prefix: public.EscapedPath(), log: o.Log, unavailable: o.Unavailable, home: o.Home,
-		assets: newAssets(public.EscapedPath()), forms: http.NewCrossOriginProtection(),
+		forms: http.NewCrossOriginProtection(),
 	}
 	if origin := Origin(o.URL); origin != "" {
 		if err := s.forms.AddTrustedOrigin(origin); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -141,32 +140,6 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 		require.Equal(t, test.status, ask(h, "POST", "/l/x", test.header...).Code, test.header)
 	}
 	require.Equal(t, 204, ask(h, "GET", "/l/x", "Sec-Fetch-Site", "cross-site").Code)
-}
-
-func TestAssets(t *testing.T) {
-	t.Parallel()
-	s, _ := site(t)
-	long := strings.Repeat("const a = 1;\n", 500)
-	files := fstest.MapFS{"dist/app.js": {Data: []byte(long)}, "dist/maps/a.bcmap": {Data: []byte{1, 2, 3}}}
-	p, err := s.Assets().Add(files, "dist/app.js")
-	require.NoError(t, err)
-	require.Regexp(t, `^/assets/app\.[0-9a-f]{12}\.js$`, p)
-	a := ask(s.Assets(), "GET", p, "Accept-Encoding", "br, gzip")
-	require.Equal(t, "gzip", a.Header().Get("Content-Encoding"))
-	require.Less(t, a.Body.Len(), 300)
-	require.Equal(t, "public, max-age=31536000, immutable", a.Header().Get("Cache-Control"))
-	a = ask(s.Assets(), "GET", p, "Accept-Encoding", "gzip;q=0")
-	require.Equal(t, long, a.text())
-	require.Equal(t, "text/javascript; charset=utf-8", a.Header().Get("Content-Type"))
-	require.Equal(t, "Accept-Encoding", a.Header().Get("Vary"))
-	tree, err := s.Assets().AddTree(files, "dist")
-	require.NoError(t, err)
-	a = ask(s.Assets(), "GET", tree+"maps/a.bcmap")
-	require.Equal(t, 200, a.Code)
-	body, err := io.ReadAll(a.Body)
-	require.NoError(t, err)
-	require.Equal(t, []byte{1, 2, 3}, body)
-	require.Equal(t, 404, ask(s.Assets(), "GET", "/assets/app.js").Code)
 }
 
 func TestOrigin(t *testing.T) {

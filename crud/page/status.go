@@ -21,8 +21,10 @@ const (
 	TooManyRequests             // of one visitor
 	Refused                     // a form came from another site
 	TooLarge                    // what was sent
+	TooSlow                     // what was sent did not arrive in time
+	Unreadable                  // what was sent is no form
 	Unavailable                 // something is down and will be back
-	Offline                     // the browser has no network
+	Private                     // a page of `lodestone up` that was opened without its secret
 	Failed                      // our fault
 )
 
@@ -68,7 +70,6 @@ const (
 	markClock  = "M24 43a19 19 0 1 0 0-38 19 19 0 0 0 0 38zM24 13v11l7 5"
 	markPage   = "M12 5h16l9 9v29H12zM28 5v9h9M18 24h12M18 31h8"
 	markAlert  = "M24 6 44 41H4zM24 19v10M24 35v.5"
-	markCloud  = "M15 37a9 9 0 0 1-1-18 12 12 0 0 1 23 2 8 8 0 0 1-1 16zM8 8l32 34"
 )
 
 var words = map[Kind]wording{
@@ -92,10 +93,14 @@ var words = map[Kind]wording{
 		[]string{"For your safety we take what you enter only from our own page. Nothing was sent."}, "Open our page", false},
 	TooLarge: {http.StatusRequestEntityTooLarge, "warn", markAlert, "That was too long",
 		[]string{"What was sent is longer than anything this page asks for. Nothing was stored."}, "Back to the page", false},
+	TooSlow: {http.StatusRequestTimeout, "warn", markClock, "That took too long",
+		[]string{"What you sent did not arrive in time; your connection may be slow. Nothing was stored."}, "Back to the page", false},
+	Unreadable: {http.StatusBadRequest, "warn", markAlert, "We could not read that",
+		[]string{"What was sent is not the form of this page. Nothing was stored."}, "Back to the page", false},
 	Unavailable: {http.StatusServiceUnavailable, "warn", markAlert, "We will be back in a moment",
 		[]string{"A part of our service does not answer just now. Nothing of yours is lost."}, "Try again", false},
-	Offline: {http.StatusServiceUnavailable, "warn", markCloud, "You are offline",
-		[]string{"Your device has no connection. What you see here will go on as soon as there is one."}, "Try again", false},
+	Private: {http.StatusNotFound, "", markClosed, "This page is for the person who started Lodestone",
+		[]string{"Open the address that “lodestone up” printed, with the secret at its end. It is in the file lodestone.env of the data directory as well."}, "", false},
 	Failed: {http.StatusInternalServerError, "warn", markAlert, "Something went wrong on our side",
 		[]string{"It is not your fault, and we have a note of it. Trying again may help."}, "Try again", true},
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/pdf"
@@ -37,7 +38,7 @@ func read(t *testing.T, content []byte) (pdf.Document, error) {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	return reader(t).Read(t.Context(), file)
+	return reader(t).Read(t.Context(), uuid.Nil, file)
 }
 
 // requireCover checks that a first page was rendered, with something on it, on white.
@@ -156,6 +157,17 @@ func TestCancelled(t *testing.T) {
 	defer func() { _ = file.Close() }()
 	_, err = file.Write(pdftest.New(1, 0))
 	require.NoError(t, err)
-	_, err = reader(t).Read(ctx, file)
+	_, err = reader(t).Read(ctx, uuid.Nil, file)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// What comes before the signature can be a script that a browser or a system takes the file for.
+func TestSignatureComesFirst(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"<html><script>alert(1)</script>", "\xef\xbb\xbf", "\n"} {
+		_, err := count(t, append([]byte(before), pdftest.New(1, 0)...))
+		reason, invalid := pdf.IsInvalid(err)
+		require.True(t, invalid, "%q", before)
+		require.Contains(t, reason, "does not begin with %PDF-")
+	}
 }

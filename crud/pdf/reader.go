@@ -17,13 +17,15 @@ import (
 	"os"
 	"sync"
 
+	"github.com/google/uuid"
+
 	"lodestone/crud/sandbox"
 )
 
 // Limits of reading one file.
 const (
 	readSeconds    = 20 // processor time
-	renderSeconds  = 10 // of these
+	renderSeconds  = 4  // of these, for the first page's picture, without which a document is as good
 	compileSeconds = 60
 	maxPages       = 1_000_000
 	maxReaders     = 2
@@ -77,7 +79,8 @@ type Document struct {
 	Cover *image.RGBA
 }
 
-// Reader reads files. It is safe for concurrent use: two files are read at a time, the others wait.
+// Reader reads files. It is safe for concurrent use: two files are read at a time, of different accounts, and accounts
+// take turns.
 type Reader struct {
 	run *sandbox.Runner
 
@@ -128,7 +131,7 @@ func (r *Reader) prepare(ctx context.Context) (dir string, err error) {
 		return "", fmt.Errorf("compile the reader of PDFs: %w", err)
 	}
 	defer func() { _ = nothing.Close() }()
-	if _, err := r.run.Run(ctx, compileName, nothing, cacheSetting+"="+cache.dir); err != nil {
+	if _, err := r.run.Run(ctx, uuid.Nil, compileName, nothing, cacheSetting+"="+cache.dir); err != nil {
 		cache.close()
 		return "", fmt.Errorf("compile the reader of PDFs: %w", err)
 	}
@@ -136,17 +139,17 @@ func (r *Reader) prepare(ctx context.Context) (dir string, err error) {
 	return cache.dir, nil
 }
 
-// Read returns what a file is. IsInvalid tells of a file that is no PDF, is damaged or locked by a
+// Read returns what a file of an account is. IsInvalid tells of a file that is no PDF, is damaged or locked by a
 // password, or takes too much to read.
-func (r *Reader) Read(ctx context.Context, file *os.File) (Document, error) {
+func (r *Reader) Read(ctx context.Context, owner uuid.UUID, file *os.File) (Document, error) {
 	if !hasSignature(file) {
-		return Document{}, &invalidError{"is not a PDF: it does not begin as one"}
+		return Document{}, &invalidError{"is not a PDF: it does not begin with " + signature}
 	}
 	dir, err := r.prepare(ctx)
 	if err != nil {
 		return Document{}, err
 	}
-	out, err := r.run.Run(ctx, taskName, file, cacheSetting+"="+dir)
+	out, err := r.run.Run(ctx, owner, taskName, file, cacheSetting+"="+dir)
 	if err != nil && !sandbox.IsDead(err) {
 		return Document{}, err
 	}
@@ -191,10 +194,12 @@ func parse(out []byte) (t told, ok bool) {
 	return t, true
 }
 
-// hasSignature reports whether a file begins as PDFs do, within the first 1024 bytes as readers
-// allow.
+// signature is how a PDF begins. Readers also accept one that comes later, within the first 1024 bytes; but
+// what comes before it can be a script, which a browser or a system then takes the file for.
+const signature = "%PDF-"
+
 func hasSignature(file *os.File) bool {
-	head := make([]byte, 1024)
+	head := make([]byte, len(signature))
 	n, _ := file.ReadAt(head, 0) // a file that is shorter, or cannot be read, has none
-	return bytes.Contains(head[:n], []byte("%PDF-"))
+	return string(head[:n]) == signature
 }

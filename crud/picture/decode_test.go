@@ -15,7 +15,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/upload"
 )
 
 var (
@@ -62,9 +65,9 @@ func read(t *testing.T, content []byte, box Box) (*image.NRGBA, string) {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	workshop, err := NewWorkshop()
+	workshop, err := NewWorkshop(upload.NewIntake(MaxBytes))
 	require.NoError(t, err)
-	pixels, err := workshop.Read(t.Context(), file, box)
+	pixels, err := workshop.Read(t.Context(), uuid.Nil, file, box)
 	if reason, invalid := IsInvalid(err); invalid {
 		return nil, reason
 	}
@@ -198,7 +201,7 @@ func TestNothingOfTheFileIsKept(t *testing.T) {
 	require.Contains(t, string(content), secret)
 	pixels, invalid := read(t, content, ThumbnailBox)
 	require.Empty(t, invalid)
-	workshop, err := NewWorkshop()
+	workshop, err := NewWorkshop(upload.NewIntake(MaxBytes))
 	require.NoError(t, err)
 	thumbnails, err := workshop.Thumbnails(t.Context(), pixels)
 	require.NoError(t, err)

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/google/uuid"
+
 	"lodestone/crud/sandbox"
 )
 
@@ -62,10 +64,10 @@ func IsInvalid(err error) (reason string, yes bool) {
 	return "", false
 }
 
-// Read returns the pixels of a picture, upright as its camera said, made smaller to fit a box.
+// Read returns the pixels of a picture of an account, upright as its camera said, made smaller to fit a box.
 // IsInvalid tells of a file that is no such picture, is damaged, or takes too much to read.
-func (w *Workshop) Read(ctx context.Context, file *os.File, box Box) (*image.NRGBA, error) {
-	out, err := w.run.Run(ctx, taskName, file,
+func (w *Workshop) Read(ctx context.Context, owner uuid.UUID, file *os.File, box Box) (*image.NRGBA, error) {
+	out, err := w.run.Run(ctx, owner, taskName, file,
 		widthSetting+"="+strconv.Itoa(box.Width), heightSetting+"="+strconv.Itoa(box.Height))
 	if err != nil && !sandbox.IsDead(err) {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lodestone/crud/upload"
+	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 )
 
@@ -22,7 +23,7 @@ func Rules() upload.Rules {
 	}
 }
 
-// ReceiveThumbnail returns the pictures made of the one that a request carries. Errors are problems where
+// ReceiveThumbnail returns the pictures made of the one that an account's request carries. Errors are problems where
 // the request is at fault.
 func (w *Workshop) ReceiveThumbnail(out http.ResponseWriter, r *http.Request) (Set, error) {
 	return w.receive(out, r, ThumbnailBox, w.Thumbnails)
@@ -37,12 +38,14 @@ func (w *Workshop) receive(out http.ResponseWriter, r *http.Request, box Box, pa
 	if isSVGType(r.Header.Get("Content-Type")) {
 		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: isSVG})
 	}
-	file, err := Rules().Receive(out, r)
+	rules, account := Rules(), auth.From(r.Context()).AccountID
+	rules.Intake = w.intake
+	file, err := rules.Receive(out, r, account)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Discard()
-	pixels, err := w.Read(r.Context(), file.Temp, box)
+	pixels, err := w.Read(r.Context(), account, file.Temp, box)
 	if reason, invalid := IsInvalid(err); invalid {
 		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
 	}

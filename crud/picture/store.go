@@ -49,3 +49,19 @@ func (s Set) insert(ctx context.Context, tx pgx.Tx, row store.InsertPictureParam
 	}
 	return paths, nil
 }
+
+// Covers returns the URLs of the pictures of the first pages of lead magnets, of those that have one.
+func Covers(ctx context.Context, tx pgx.Tx, site string, magnets []uuid.UUID) (map[uuid.UUID]string, error) {
+	covers := map[uuid.UUID]string{}
+	if len(magnets) == 0 {
+		return covers, nil
+	}
+	rows, err := store.New(tx).CoversOfMagnets(ctx, store.CoversOfMagnetsParams{Kind: large, IDs: magnets})
+	if err != nil {
+		return nil, fmt.Errorf("read pictures of first pages: %w", err)
+	}
+	for _, row := range rows {
+		covers[row.LeadMagnetID] = site + pathOf(row.ID, row.ContentType)
+	}
+	return covers, nil
+}

@@ -6,24 +6,26 @@ import (
 	"image"
 
 	"lodestone/crud/sandbox"
+	"lodestone/crud/upload"
 )
 
 // Workshop reads uploaded pictures (PNG, JPEG, WebP, and the first image of a GIF), and makes those that
 // are served. It is safe for concurrent use: two pictures are read at a time, and two are made; the others
 // wait, so that memory is bounded.
 type Workshop struct {
-	run   *sandbox.Runner
-	slots chan struct{}
+	run    *sandbox.Runner
+	intake *upload.Intake
+	slots  chan struct{}
 }
 
-// NewWorkshop returns a workshop. The program's main function must begin with Main, or every picture
+// NewWorkshop returns a workshop that receives pictures within an intake. The program's main function must begin with Main, or every picture
 // is taken for invalid.
-func NewWorkshop() (*Workshop, error) {
+func NewWorkshop(intake *upload.Intake) (*Workshop, error) {
 	run, err := sandbox.New(maxReaders)
 	if err != nil {
 		return nil, err
 	}
-	return &Workshop{run: run, slots: make(chan struct{}, maxReaders)}, nil
+	return &Workshop{run: run, intake: intake, slots: make(chan struct{}, maxReaders)}, nil
 }
 
 // Thumbnails returns the thumbnails of a page or an uploaded picture, and the preview with it. What is

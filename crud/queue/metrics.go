@@ -91,11 +91,16 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	var queue, state string
 	var count int64
 	var age float64
-	oldest := map[string]float64{} // an empty queue is shown as one without age
+	oldest := map[string]float64{}  // an empty queue is shown as one without age
+	discarded := map[string]int64{} // and without work that was given up, so that an alarm sees the first
 	for _, name := range m.names {
-		oldest[name] = 0
+		oldest[name], discarded[name] = 0, 0
 	}
 	_, err = pgx.ForEachRow(rows, []any{&queue, &state, &count, &age}, func() error {
+		if rivertype.JobState(state) == rivertype.JobStateDiscarded {
+			discarded[queue] = count
+			return nil
+		}
 		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(count), queue, state)
 		switch rivertype.JobState(state) {
 		case rivertype.JobStateAvailable, rivertype.JobStateRetryable, rivertype.JobStateScheduled, rivertype.JobStatePending:
@@ -106,6 +111,9 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	})
 	if err != nil {
 		return // what was sent is right; the rest is missing
+	}
+	for queue, count := range discarded {
+		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(count), queue, string(rivertype.JobStateDiscarded))
 	}
 	for queue, age := range oldest {
 		to <- prometheus.MustNewConstMetric(m.age, prometheus.GaugeValue, age, queue)

@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Limits of one process.
@@ -37,17 +39,17 @@ type Task struct {
 // Runner starts processes for tasks. It is safe for concurrent use.
 type Runner struct {
 	program string
-	slots   chan struct{}
+	turns   *turns
 }
 
 // New returns a runner that starts this program again, and has at most so many processes at once; the
-// files of others wait. The program's main function must begin with a call of Main for every task.
+// files of others wait for their owner's turn. The program's main function must begin with a call of Main for every task.
 func New(atOnce int) (*Runner, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find the program to read files with: %w", err)
 	}
-	return &Runner{program: program, slots: make(chan struct{}, atOnce)}, nil
+	return &Runner{program: program, turns: newTurns(atOnce)}, nil
 }
 
 // deadError says that a process did not come to its end.
@@ -61,16 +63,16 @@ func IsDead(err error) bool {
 	return yes
 }
 
-// Run does the task named on a file, from its beginning, and returns what was written. Variables are
+// Run does the task named on a file, from its beginning, and returns what was written. The owner is the account whose
+// file it is: accounts take turns, and one has at most all processes but one. Variables are
 // all that the process has in its environment. When IsDead holds for the error, what was written until
 // then is returned as well.
-func (r *Runner) Run(ctx context.Context, name string, file *os.File, variables ...string) ([]byte, error) {
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait to read the file: %w", ctx.Err())
+func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os.File, variables ...string) ([]byte, error) {
+	done, err := r.turns.wait(ctx, owner)
+	if err != nil {
+		return nil, fmt.Errorf("wait to read the file: %w", err)
 	}
+	defer done()
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("read the file: %w", err)
 	}
@@ -88,7 +90,7 @@ func (r *Runner) Run(ctx context.Context, name string, file *os.File, variables 
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start to read the file: %w", err)
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("read the file: %w", ctx.Err())
 	}

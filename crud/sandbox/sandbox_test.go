@@ -7,11 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/sandbox"
@@ -77,6 +79,16 @@ var tasks = []sandbox.Task{
 			}
 		}
 	}},
+	{Name: "__wait", CPUSeconds: 10, Run: func(file *os.File, _ io.Writer) error {
+		path, err := io.ReadAll(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(string(path), nil, 0o600); err != nil { // it runs
+			return err
+		}
+		select {}
+	}},
 	{Name: "__alone", CPUSeconds: 10, Run: func(file *os.File, _ io.Writer) error {
 		// Only one of these runs at a time: each makes the file that none may find.
 		path, err := io.ReadAll(file)
@@ -90,6 +102,9 @@ var tasks = []sandbox.Task{
 		return errors.Join(made.Close(), os.Remove(string(path)))
 	}},
 }
+
+// owner is whose files the tests read.
+var owner = uuid.New()
 
 func file(t *testing.T, text string) *os.File {
 	t.Helper()
@@ -113,14 +128,14 @@ func TestReadsTheFileFromItsBeginning(t *testing.T) {
 	f := file(t, "some text")
 	_, err := f.Seek(5, io.SeekStart)
 	require.NoError(t, err)
-	out, err := runner(t, 1).Run(t.Context(), "__echo", f)
+	out, err := runner(t, 1).Run(t.Context(), owner, "__echo", f)
 	require.NoError(t, err)
 	require.Equal(t, "some text", string(out))
 }
 
 func TestKnowsNoSecrets(t *testing.T) {
 	t.Setenv("LODESTONE_POSTGRES_URL", "postgres://secret")
-	out, err := runner(t, 1).Run(t.Context(), "__environment", file(t, ""), "A=b")
+	out, err := runner(t, 1).Run(t.Context(), owner, "__environment", file(t, ""), "A=b")
 	require.NoError(t, err)
 	require.Equal(t, "GOMAXPROCS=1 GOMEMLIMIT=402653184 A=b score 1000\n", string(out))
 }
@@ -130,7 +145,7 @@ func TestEndsWhatDoesNotEnd(t *testing.T) {
 	for _, name := range []string{"__loop", "__little", "__swell", "__deep", "__panic", "__fail", "__flood"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, err := runner(t, 1).Run(t.Context(), name, file(t, ""))
+			out, err := runner(t, 1).Run(t.Context(), owner, name, file(t, ""))
 			require.True(t, sandbox.IsDead(err), "%v", err)
 			require.NotContains(t, err.Error(), "deadline", "not by waiting for it")
 			require.Less(t, len(out), 65<<20)
@@ -149,7 +164,7 @@ func TestOthersWait(t *testing.T) {
 	for range 6 {
 		f := file(t, text)
 		wait.Go(func() {
-			if _, err := one.Run(t.Context(), "__alone", f); err != nil {
+			if _, err := one.Run(t.Context(), owner, "__alone", f); err != nil {
 				t.Error(err)
 			}
 		})
@@ -162,9 +177,38 @@ func TestCancelled(t *testing.T) {
 	one := runner(t, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := one.Run(ctx, "__little", file(t, ""))
+	_, err := one.Run(ctx, owner, "__little", file(t, ""))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.False(t, sandbox.IsDead(err))
-	_, err = one.Run(ctx, "__echo", file(t, ""))
+	_, err = one.Run(ctx, owner, "__echo", file(t, ""))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// Files of one account that take long, however many, do not keep another account's from being read.
+func TestOneAccountDoesNotStopAnother(t *testing.T) {
+	t.Parallel()
+	r := runner(t, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	defer cancel()
+	dir := t.TempDir()
+	for i := range 6 {
+		f := file(t, filepath.Join(dir, strconv.Itoa(i)))
+		busy.Go(func() {
+			if _, err := r.Run(ctx, owner, "__wait", f); !errors.Is(err, context.Canceled) {
+				t.Error("it ended by itself:", err)
+			}
+		})
+	}
+	require.Eventually(t, func() bool {
+		runs, err := os.ReadDir(dir)
+		return err == nil && len(runs) > 0
+	}, time.Minute, time.Millisecond)
+	other := uuid.New()
+	for range 3 {
+		out, err := r.Run(t.Context(), other, "__echo", file(t, "hello"))
+		require.NoError(t, err)
+		require.Equal(t, "hello", string(out))
+	}
 }

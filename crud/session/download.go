@@ -107,8 +107,8 @@ func (s *Sessions) served(ctx context.Context, in Session, id uuid.UUID, first, 
 		if err := s.jobs.Insert(ctx, tx, newReport(in, row.EventID, "download_completed", *row.CompletedAt, v), nil); err != nil {
 			return err
 		}
-		return webhook.Emit(ctx, tx, in.Link.AccountID, webhook.DownloadCompleted{
-			Link: told(in.Link), SessionID: &in.ID, MagnetVersion: in.File.Version, FileName: in.File.FileName,
+		return webhook.Emit(ctx, tx, s.tokens, in.Link.AccountID, webhook.DownloadCompleted{
+			Link: webhook.LinkOf(in.Link), SessionID: &in.ID, MagnetVersion: in.File.Version, FileName: in.File.FileName,
 			FileSize: in.File.FileSize, CompletedAt: api.TimeOf(*row.CompletedAt),
 		})
 	})

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,13 +36,18 @@ func passMAC(key *[token.KeyBytes]byte, link uuid.UUID, body []byte) []byte {
 	return mac.Sum(nil)[:16]
 }
 
+// signed reports whether a MAC of a link and a body was made with a key of ours.
+func (s *Sessions) signed(link uuid.UUID, body, mac []byte) bool {
+	return slices.ContainsFunc(s.keys, func(key [token.KeyBytes]byte) bool { return hmac.Equal(mac, passMAC(&key, link, body)) })
+}
+
 // Pass returns what opens the file of the session, for as long as a session lasts at most. It is the
 // same each time, so that a page that is loaded again finds what it had in the browser's cache.
 func (s Session) Pass() string {
 	body := make([]byte, passBody, passBytes)
 	copy(body, s.ID[:])
 	binary.BigEndian.PutUint32(body[16:], uint32(s.File.Version))
-	binary.BigEndian.PutUint64(body[20:], uint64(s.StartedAt.Add(longest).Unix()))
+	binary.BigEndian.PutUint64(body[20:], uint64(s.StartedAt.Add(Longest).Unix()))
 	return base64.RawURLEncoding.EncodeToString(append(body, passMAC(s.key, s.Link.ID, body)...))
 }
 
@@ -49,11 +55,11 @@ func (s Session) Pass() string {
 // link or its lead magnet is switched off.
 func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(pass)
-	if err != nil || len(raw) != passBytes || !hmac.Equal(raw[passBody:], passMAC(&s.key, link.ID, raw[:passBody])) ||
+	if err != nil || len(raw) != passBytes || !s.signed(link.ID, raw[:passBody], raw[passBody:]) ||
 		time.Now().Unix() >= int64(binary.BigEndian.Uint64(raw[20:])) {
 		return Session{}, &Refusal{Over}
 	}
-	out := Session{ID: uuid.UUID(raw[:16]), tokens: s.tokens, key: &s.key}
+	out := Session{ID: uuid.UUID(raw[:16]), tokens: s.tokens, key: &s.keys[0]}
 	version := int32(binary.BigEndian.Uint32(raw[16:]))
 	err = s.db.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) error {
 		q := store.New(tx)
@@ -65,7 +71,7 @@ func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, 
 			out.Link, out.File.Version = row.AccessLink, version
 			return s.complete(ctx, q, &out)
 		}
-		row, err := q.GetSessionFile(ctx, store.GetSessionFileParams{ID: out.ID, AccessLinkID: link.ID, LongestSeconds: longest.Seconds()})
+		row, err := q.GetSessionFile(ctx, store.GetSessionFileParams{ID: out.ID, AccessLinkID: link.ID, LongestSeconds: Longest.Seconds()})
 		out.Link, out.File, out.Title = row.AccessLink, row.LeadMagnetFile, row.Title
 		return err
 	})
@@ -86,12 +92,12 @@ const previewTime = time.Hour
 func (s *Sessions) PreviewToken(link uuid.UUID) (string, time.Time) {
 	ends := time.Now().Add(previewTime).Truncate(time.Second)
 	body := binary.BigEndian.AppendUint64(nil, uint64(ends.Unix()))
-	return base64.RawURLEncoding.EncodeToString(append(body, passMAC(&s.key, link, body)...)), ends
+	return base64.RawURLEncoding.EncodeToString(append(body, passMAC(&s.keys[0], link, body)...)), ends
 }
 
 // IsPreview reports whether a text is a preview token of the link that has not ended.
 func (s *Sessions) IsPreview(link Link, text string) bool {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	return err == nil && len(raw) == 8+16 && hmac.Equal(raw[8:], passMAC(&s.key, link.ID, raw[:8])) &&
+	return err == nil && len(raw) == 8+16 && s.signed(link.ID, raw[:8], raw[8:]) &&
 		time.Now().Unix() < int64(binary.BigEndian.Uint64(raw[:8]))
 }

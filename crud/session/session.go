@@ -4,7 +4,6 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/accesslink"
 	"lodestone/crud/picture"
 	"lodestone/crud/store"
 	"lodestone/crud/webhook"
@@ -24,8 +24,8 @@ const (
 	// pause is how long after its last activity a session can be gone on with: a reload, or a phone
 	// that comes back to the page, is no further view.
 	pause = 30 * time.Minute
-	// longest is how long a session gives its file.
-	longest = 12 * time.Hour
+	// Longest is how long a session gives its file.
+	Longest = 12 * time.Hour
 )
 
 // State is why a link cannot be opened.
@@ -59,19 +59,18 @@ type Sessions struct {
 	tokens *token.Ring
 	jobs   Jobs
 	site   string
-	key    [token.KeyBytes]byte // signs passes
+	keys   [][token.KeyBytes]byte // the first one signs passes, all of them verify
 }
 
 // New returns the sessions of a database. site is the public URL without a slash at the end; tokens
 // signs what a session hands out; jobs takes the reports of downloads.
 func New(db *postgres.Pool, site string, tokens *token.Ring, jobs Jobs) *Sessions {
-	return &Sessions{db: db, site: site, tokens: tokens, jobs: jobs, key: tokens.Derive("session pass")}
+	return &Sessions{db: db, site: site, tokens: tokens, jobs: jobs, keys: tokens.DeriveEach("session pass")}
 }
 
 // Find returns the link that a token opens, or a Refusal.
 func (s *Sessions) Find(ctx context.Context, secret string) (Link, error) {
-	hash := sha256.Sum256([]byte(secret))
-	row, err := store.New(s.db.Unscoped()).FindAccessLink(ctx, hash[:])
+	row, err := store.New(s.db.Unscoped()).FindAccessLink(ctx, accesslink.HashToken(secret))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Link{}, &Refusal{Unknown}
 	}
@@ -108,7 +107,7 @@ func (s *Sessions) Look(ctx context.Context, link Link, strict bool) (Document, 
 			return err
 		}
 		open, err = q.HasOpenSession(ctx, store.HasOpenSessionParams{
-			AccessLinkID: link.ID, PauseSeconds: pause.Seconds(), LongestSeconds: longest.Seconds(),
+			AccessLinkID: link.ID, PauseSeconds: pause.Seconds(), LongestSeconds: Longest.Seconds(),
 		})
 		return err
 	})
@@ -191,7 +190,7 @@ func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID) (Sess
 	err := s.db.Account(ctx, link.Account, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		row, err := q.ResumeSession(ctx, store.ResumeSessionParams{
-			ID: wanted, AccessLinkID: link.ID, PauseSeconds: pause.Seconds(), LongestSeconds: longest.Seconds(),
+			ID: wanted, AccessLinkID: link.ID, PauseSeconds: pause.Seconds(), LongestSeconds: Longest.Seconds(),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			out, err = s.begin(ctx, tx, link, wanted)
@@ -225,8 +224,8 @@ func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.
 	if out.ID, out.StartedAt, err = insert(ctx, q, counted, wanted); err != nil {
 		return Session{}, err
 	}
-	return out, webhook.Emit(ctx, tx, link.Account, webhook.LinkAccessed{
-		Link: told(out.Link), SessionID: out.ID, AccessedAt: api.TimeOf(time.Now()),
+	return out, webhook.Emit(ctx, tx, s.tokens, link.Account, webhook.LinkAccessed{
+		Link: webhook.LinkOf(out.Link), SessionID: out.ID, AccessedAt: api.TimeOf(time.Now()),
 	})
 }
 
@@ -268,7 +267,7 @@ func (s *Sessions) why(ctx context.Context, q *store.Queries, link Link) error {
 
 // complete adds what is known by the link and the version of the file.
 func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session) (err error) {
-	out.tokens, out.key = s.tokens, &s.key
+	out.tokens, out.key = s.tokens, &s.keys[0]
 	out.File, err = q.GetFileVersion(ctx, store.GetFileVersionParams{LeadMagnetID: out.Link.LeadMagnetID, Version: out.File.Version})
 	if err != nil {
 		return fmt.Errorf("read file of session: %w", err)
@@ -279,13 +278,6 @@ func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session)
 	}
 	out.Title = row.Title
 	return nil
-}
-
-// told is a link as webhooks name it.
-func told(a store.AccessLink) webhook.Link {
-	return webhook.Link{
-		AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: a.Email,
-	}
 }
 
 // Preview returns a look at the document for the owner of a link, whatever the link's state.

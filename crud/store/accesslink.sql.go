@@ -12,6 +12,18 @@ import (
 	"github.com/google/uuid"
 )
 
+const countAccessLinksUpTo = `-- name: CountAccessLinksUpTo :one
+SELECT count(*) FROM (SELECT FROM access_links LIMIT $1::bigint) AS found
+`
+
+// Counts the account's links, and no further than most.
+func (q *Queries) CountAccessLinksUpTo(ctx context.Context, most int64) (int64, error) {
+	row := q.db.QueryRow(ctx, countAccessLinksUpTo, most)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countListedAccessLinks = `-- name: CountListedAccessLinks :one
 SELECT count(*) FROM access_links a
 WHERE ($1::uuid IS NULL OR a.lead_magnet_id = $1)
@@ -59,7 +71,7 @@ func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkPara
 }
 
 const getAccessLink = `-- name: GetAccessLink :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id = $1
 `
@@ -80,7 +92,7 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.Token,
+		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
 		&i.AccessLink.ViewCount,
@@ -92,15 +104,21 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 		&i.AccessLink.CreatedAt,
 		&i.AccessLink.UpdatedAt,
 		&i.AccessLink.Revision,
+		&i.AccessLink.Source,
+		&i.AccessLink.Additional,
+		&i.AccessLink.Verified,
+		&i.AccessLink.TokenHash,
+		&i.AccessLink.TokenSealed,
+		&i.AccessLink.TokenKey,
 		&i.FileVersion,
 	)
 	return i, err
 }
 
 const insertAccessLink = `-- name: InsertAccessLink :one
-INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, max_views, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision
+INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key
 `
 
 type InsertAccessLinkParams struct {
@@ -109,7 +127,9 @@ type InsertAccessLinkParams struct {
 	LeadMagnetID uuid.UUID
 	Email        string
 	EmailKey     string
-	Token        string
+	TokenHash    []byte
+	TokenSealed  []byte
+	TokenKey     int16
 	MaxViews     *int32
 	ExpiresAt    *time.Time
 }
@@ -121,7 +141,9 @@ func (q *Queries) InsertAccessLink(ctx context.Context, arg InsertAccessLinkPara
 		arg.LeadMagnetID,
 		arg.Email,
 		arg.EmailKey,
-		arg.Token,
+		arg.TokenHash,
+		arg.TokenSealed,
+		arg.TokenKey,
 		arg.MaxViews,
 		arg.ExpiresAt,
 	)
@@ -134,7 +156,7 @@ func (q *Queries) InsertAccessLink(ctx context.Context, arg InsertAccessLinkPara
 		&i.SubmissionID,
 		&i.Email,
 		&i.EmailKey,
-		&i.Token,
+		&i.TokenClear,
 		&i.MaxViews,
 		&i.OpenedCount,
 		&i.ViewCount,
@@ -146,15 +168,22 @@ func (q *Queries) InsertAccessLink(ctx context.Context, arg InsertAccessLinkPara
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.Source,
+		&i.Additional,
+		&i.Verified,
+		&i.TokenHash,
+		&i.TokenSealed,
+		&i.TokenKey,
 	)
 	return i, err
 }
 
 const insertAccessLinks = `-- name: InsertAccessLinks :many
-INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, max_views, expires_at)
+INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
 SELECT unnest($1::uuid[]), $2, $3, unnest($4::text[]),
-    unnest($5::text[]), unnest($6::text[]), $7, $8
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision
+    unnest($5::text[]), unnest($6::bytea[]), unnest($7::bytea[]), $8,
+    $9, $10
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key
 `
 
 type InsertAccessLinksParams struct {
@@ -163,7 +192,9 @@ type InsertAccessLinksParams struct {
 	LeadMagnetID uuid.UUID
 	Emails       []string
 	EmailKeys    []string
-	Tokens       []string
+	TokenHashes  [][]byte
+	TokensSealed [][]byte
+	TokenKey     int16
 	MaxViews     *int32
 	ExpiresAt    *time.Time
 }
@@ -176,7 +207,9 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 		arg.LeadMagnetID,
 		arg.Emails,
 		arg.EmailKeys,
-		arg.Tokens,
+		arg.TokenHashes,
+		arg.TokensSealed,
+		arg.TokenKey,
 		arg.MaxViews,
 		arg.ExpiresAt,
 	)
@@ -195,7 +228,7 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 			&i.SubmissionID,
 			&i.Email,
 			&i.EmailKey,
-			&i.Token,
+			&i.TokenClear,
 			&i.MaxViews,
 			&i.OpenedCount,
 			&i.ViewCount,
@@ -207,6 +240,12 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Revision,
+			&i.Source,
+			&i.Additional,
+			&i.Verified,
+			&i.TokenHash,
+			&i.TokenSealed,
+			&i.TokenKey,
 		); err != nil {
 			return nil, err
 		}
@@ -218,8 +257,45 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 	return items, nil
 }
 
+const linkTokensSealedBy = `-- name: LinkTokensSealedBy :many
+SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY ($1::smallint[])
+LIMIT $2::bigint FOR NO KEY UPDATE SKIP LOCKED
+`
+
+type LinkTokensSealedByParams struct {
+	Keys     []int16
+	RowLimit int64
+}
+
+type LinkTokensSealedByRow struct {
+	ID          uuid.UUID
+	TokenClear  *string
+	TokenSealed []byte
+}
+
+// Some tokens that one of the keys sealed, or none for the key -1. Those that another process is sealing are left out.
+func (q *Queries) LinkTokensSealedBy(ctx context.Context, arg LinkTokensSealedByParams) ([]LinkTokensSealedByRow, error) {
+	rows, err := q.db.Query(ctx, linkTokensSealedBy, arg.Keys, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LinkTokensSealedByRow
+	for rows.Next() {
+		var i LinkTokensSealedByRow
+		if err := rows.Scan(&i.ID, &i.TokenClear, &i.TokenSealed); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listAccessLinks = `-- name: ListAccessLinks :many
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id IN (
     SELECT p.id FROM access_links p
@@ -271,7 +347,7 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 			&i.AccessLink.SubmissionID,
 			&i.AccessLink.Email,
 			&i.AccessLink.EmailKey,
-			&i.AccessLink.Token,
+			&i.AccessLink.TokenClear,
 			&i.AccessLink.MaxViews,
 			&i.AccessLink.OpenedCount,
 			&i.AccessLink.ViewCount,
@@ -283,6 +359,12 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 			&i.AccessLink.CreatedAt,
 			&i.AccessLink.UpdatedAt,
 			&i.AccessLink.Revision,
+			&i.AccessLink.Source,
+			&i.AccessLink.Additional,
+			&i.AccessLink.Verified,
+			&i.AccessLink.TokenHash,
+			&i.AccessLink.TokenSealed,
+			&i.AccessLink.TokenKey,
 			&i.FileVersion,
 		); err != nil {
 			return nil, err
@@ -293,6 +375,29 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const sealLinkTokens = `-- name: SealLinkTokens :exec
+UPDATE access_links a SET token_clear = NULL, token_hash = n.hash, token_sealed = n.sealed, token_key = $1
+FROM (SELECT unnest($2::uuid[]) AS id, unnest($3::bytea[]) AS hash, unnest($4::bytea[]) AS sealed) n
+WHERE a.id = n.id
+`
+
+type SealLinkTokensParams struct {
+	TokenKey     int16
+	IDs          []uuid.UUID
+	TokenHashes  [][]byte
+	TokensSealed [][]byte
+}
+
+func (q *Queries) SealLinkTokens(ctx context.Context, arg SealLinkTokensParams) error {
+	_, err := q.db.Exec(ctx, sealLinkTokens,
+		arg.TokenKey,
+		arg.IDs,
+		arg.TokenHashes,
+		arg.TokensSealed,
+	)
+	return err
 }
 
 const setViewsOfSubmission = `-- name: SetViewsOfSubmission :exec

@@ -12,8 +12,19 @@ import (
 	"github.com/google/uuid"
 )
 
+const accountOfKey = `-- name: AccountOfKey :one
+SELECT account_id FROM api_keys WHERE id = $1
+`
+
+func (q *Queries) AccountOfKey(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, accountOfKey, id)
+	var account_id uuid.UUID
+	err := row.Scan(&account_id)
+	return account_id, err
+}
+
 const countKeys = `-- name: CountKeys :one
-SELECT count(*) FROM api_keys WHERE revoked_at IS NULL
+SELECT count(*) FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
 `
 
 func (q *Queries) CountKeys(ctx context.Context) (int64, error) {
@@ -26,13 +37,15 @@ func (q *Queries) CountKeys(ctx context.Context) (int64, error) {
 const countUsage = `-- name: CountUsage :one
 SELECT (SELECT count(*) FROM lead_magnets) AS lead_magnets, (SELECT count(*) FROM generic_links) AS generic_links,
     (SELECT count(*) FROM access_links) AS access_links,
-    (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL) AS keys
+    (SELECT coalesce(sum(file_size), 0) FROM lead_magnet_files WHERE discarded_at IS NULL)::bigint AS stored_bytes,
+    (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())) AS keys
 `
 
 type CountUsageRow struct {
 	LeadMagnets  int64
 	GenericLinks int64
 	AccessLinks  int64
+	StoredBytes  int64
 	Keys         int64
 }
 
@@ -43,13 +56,32 @@ func (q *Queries) CountUsage(ctx context.Context) (CountUsageRow, error) {
 		&i.LeadMagnets,
 		&i.GenericLinks,
 		&i.AccessLinks,
+		&i.StoredBytes,
 		&i.Keys,
 	)
 	return i, err
 }
 
+const eventUsage = `-- name: EventUsage :one
+SELECT coalesce(max(events) FILTER (WHERE month = date_trunc('month', now() AT TIME ZONE 'UTC')::date), 0)::bigint AS events, coalesce(max(event_limit), 0)::bigint AS event_limit -- 0: any number
+FROM event_usage
+`
+
+type EventUsageRow struct {
+	Events     int64
+	EventLimit int64
+}
+
+// Of the account that the transaction is scoped to. Nothing is counted yet in the first seconds of an account or month.
+func (q *Queries) EventUsage(ctx context.Context) (EventUsageRow, error) {
+	row := q.db.QueryRow(ctx, eventUsage)
+	var i EventUsageRow
+	err := row.Scan(&i.Events, &i.EventLimit)
+	return i, err
+}
+
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -66,12 +98,14 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.DigestUntil,
 		&i.NoticesSince,
 		&i.NoticesSent,
+		&i.NotifyConfirmedAt,
+		&i.NotifyAskedAt,
 	)
 	return i, err
 }
 
 const getKey = `-- name: GetKey :one
-SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, revoked_at FROM api_keys WHERE id = $1
+SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, expires_at, revoked_at FROM api_keys WHERE id = $1
 `
 
 type GetKeyRow struct {
@@ -82,6 +116,7 @@ type GetKeyRow struct {
 	CreatedBy  *uuid.UUID
 	CreatedAt  time.Time
 	LastUsedAt *time.Time
+	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 }
 
@@ -96,21 +131,28 @@ func (q *Queries) GetKey(ctx context.Context, id uuid.UUID) (GetKeyRow, error) {
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.LastUsedAt,
+		&i.ExpiresAt,
 		&i.RevokedAt,
 	)
 	return i, err
 }
 
 const holdKey = `-- name: HoldKey :one
-SELECT (revoked_at IS NULL)::boolean AS works FROM api_keys WHERE id = $1 FOR SHARE
+SELECT expires_at, (revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))::boolean AS works
+FROM api_keys WHERE id = $1 FOR SHARE
 `
 
-// Reads whether a key works, which then stays so until the transaction ends.
-func (q *Queries) HoldKey(ctx context.Context, id uuid.UUID) (bool, error) {
+type HoldKeyRow struct {
+	ExpiresAt *time.Time
+	Works     bool
+}
+
+// Reads whether a key works and when it expires. That it is not revoked stays so until the transaction ends.
+func (q *Queries) HoldKey(ctx context.Context, id uuid.UUID) (HoldKeyRow, error) {
 	row := q.db.QueryRow(ctx, holdKey, id)
-	var works bool
-	err := row.Scan(&works)
-	return works, err
+	var i HoldKeyRow
+	err := row.Scan(&i.ExpiresAt, &i.Works)
+	return i, err
 }
 
 const insertAccount = `-- name: InsertAccount :exec
@@ -129,7 +171,7 @@ func (q *Queries) InsertAccount(ctx context.Context, arg InsertAccountParams) er
 }
 
 const insertKey = `-- name: InsertKey :exec
-INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes, created_by, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type InsertKeyParams struct {
@@ -140,6 +182,7 @@ type InsertKeyParams struct {
 	Hash      []byte
 	Scopes    []string
 	CreatedBy *uuid.UUID
+	ExpiresAt *time.Time
 }
 
 func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
@@ -151,12 +194,13 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
 		arg.Hash,
 		arg.Scopes,
 		arg.CreatedBy,
+		arg.ExpiresAt,
 	)
 	return err
 }
 
 const keysOfAccount = `-- name: KeysOfAccount :many
-SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, revoked_at FROM api_keys
+SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, expires_at, revoked_at FROM api_keys
 WHERE account_id = $1 ORDER BY created_at, id
 `
 
@@ -168,6 +212,7 @@ type KeysOfAccountRow struct {
 	CreatedBy  *uuid.UUID
 	CreatedAt  time.Time
 	LastUsedAt *time.Time
+	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 }
 
@@ -188,6 +233,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.LastUsedAt,
+			&i.ExpiresAt,
 			&i.RevokedAt,
 		); err != nil {
 			return nil, err
@@ -201,7 +247,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -224,6 +270,8 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.DigestUntil,
 			&i.NoticesSince,
 			&i.NoticesSent,
+			&i.NotifyConfirmedAt,
+			&i.NotifyAskedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -236,8 +284,8 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 }
 
 const listKeys = `-- name: ListKeys :many
-SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, revoked_at FROM api_keys
-WHERE revoked_at IS NULL
+SELECT id, name, prefix, scopes, created_by, created_at, last_used_at, expires_at, revoked_at FROM api_keys
+WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
 ORDER BY created_at DESC, id DESC
 LIMIT $2::bigint OFFSET $1::bigint
 `
@@ -255,6 +303,7 @@ type ListKeysRow struct {
 	CreatedBy  *uuid.UUID
 	CreatedAt  time.Time
 	LastUsedAt *time.Time
+	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 }
 
@@ -275,6 +324,7 @@ func (q *Queries) ListKeys(ctx context.Context, arg ListKeysParams) ([]ListKeysR
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.LastUsedAt,
+			&i.ExpiresAt,
 			&i.RevokedAt,
 		); err != nil {
 			return nil, err
@@ -300,7 +350,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -318,30 +368,24 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.DigestUntil,
 		&i.NoticesSince,
 		&i.NoticesSent,
+		&i.NotifyConfirmedAt,
+		&i.NotifyAskedAt,
 	)
 	return i, err
 }
 
-const revokeKey = `-- name: RevokeKey :execrows
-UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1
+const revokeKey = `-- name: RevokeKey :exec
+WITH RECURSIVE made AS (
+    SELECT api_keys.id FROM api_keys WHERE api_keys.id = $1
+    UNION
+    SELECT child.id FROM api_keys child JOIN made ON child.created_by = made.id
+)
+UPDATE api_keys SET revoked_at = clock_timestamp() WHERE api_keys.id IN (SELECT made.id FROM made) AND api_keys.revoked_at IS NULL
 `
 
-func (q *Queries) RevokeKey(ctx context.Context, id uuid.UUID) (int64, error) {
-	result, err := q.db.Exec(ctx, revokeKey, id)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const revokeWorkingKey = `-- name: RevokeWorkingKey :execrows
-UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL
-`
-
-func (q *Queries) RevokeWorkingKey(ctx context.Context, id uuid.UUID) (int64, error) {
-	result, err := q.db.Exec(ctx, revokeWorkingKey, id)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// Revokes a key, the keys that were made with it, the keys made with those, and so on. The transaction holds the account's
+// row (LockPlan), so that no key is made meanwhile.
+func (q *Queries) RevokeKey(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, revokeKey, id)
+	return err
 }

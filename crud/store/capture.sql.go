@@ -13,37 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const accessLinkOfSubmission = `-- name: AccessLinkOfSubmission :one
-SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision FROM access_links WHERE submission_id = $1::uuid ORDER BY created_at, id LIMIT 1
-`
-
-func (q *Queries) AccessLinkOfSubmission(ctx context.Context, submissionID uuid.UUID) (AccessLink, error) {
-	row := q.db.QueryRow(ctx, accessLinkOfSubmission, submissionID)
-	var i AccessLink
-	err := row.Scan(
-		&i.ID,
-		&i.AccountID,
-		&i.LeadMagnetID,
-		&i.GenericLinkID,
-		&i.SubmissionID,
-		&i.Email,
-		&i.EmailKey,
-		&i.Token,
-		&i.MaxViews,
-		&i.OpenedCount,
-		&i.ViewCount,
-		&i.Viewed,
-		&i.FirstViewedAt,
-		&i.LastViewedAt,
-		&i.ExpiresAt,
-		&i.IsActive,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.Revision,
-	)
-	return i, err
-}
-
 const countSubmission = `-- name: CountSubmission :exec
 UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1
 `
@@ -89,6 +58,19 @@ func (q *Queries) CountVisitor(ctx context.Context, arg CountVisitorParams) (Cou
 	return i, err
 }
 
+const detachFormLinks = `-- name: DetachFormLinks :execrows
+UPDATE access_links SET submission_id = NULL WHERE submission_id = $1::uuid AND source = 'form'
+`
+
+// Whoever holds them need not be who verified the address.
+func (q *Queries) DetachFormLinks(ctx context.Context, submissionID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, detachFormLinks, submissionID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const forgetVerifications = `-- name: ForgetVerifications :execrows
 DELETE FROM verifications WHERE expires_at < $1::timestamptz
 `
@@ -114,13 +96,44 @@ func (q *Queries) ForgetVisitors(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
-const insertAccessLinkOfSubmission = `-- name: InsertAccessLinkOfSubmission :one
-INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision
+const insertFormLink = `-- name: InsertFormLink :exec
+INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
+    source, additional, max_views, expires_at, is_active)
+SELECT $1, m.account_id, m.lead_magnet_id, m.generic_link_id, $2::uuid, m.email, m.email_key,
+    $3, $4, $5, 'form', true, m.max_views, m.expires_at, m.is_active
+FROM access_links m WHERE m.id = $6
 `
 
-type InsertAccessLinkOfSubmissionParams struct {
+type InsertFormLinkParams struct {
+	ID            uuid.UUID
+	SubmissionID  *uuid.UUID
+	TokenHash     []byte
+	TokenSealed   []byte
+	TokenKey      int16
+	MailboxLinkID uuid.UUID
+}
+
+// A link for whoever submitted the form, with the restrictions of the mailbox's.
+func (q *Queries) InsertFormLink(ctx context.Context, arg InsertFormLinkParams) error {
+	_, err := q.db.Exec(ctx, insertFormLink,
+		arg.ID,
+		arg.SubmissionID,
+		arg.TokenHash,
+		arg.TokenSealed,
+		arg.TokenKey,
+		arg.MailboxLinkID,
+	)
+	return err
+}
+
+const insertMailboxLink = `-- name: InsertMailboxLink :one
+INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
+    source)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail')
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key
+`
+
+type InsertMailboxLinkParams struct {
 	ID            uuid.UUID
 	AccountID     uuid.UUID
 	LeadMagnetID  uuid.UUID
@@ -128,11 +141,13 @@ type InsertAccessLinkOfSubmissionParams struct {
 	SubmissionID  *uuid.UUID
 	Email         string
 	EmailKey      string
-	Token         string
+	TokenHash     []byte
+	TokenSealed   []byte
+	TokenKey      int16
 }
 
-func (q *Queries) InsertAccessLinkOfSubmission(ctx context.Context, arg InsertAccessLinkOfSubmissionParams) (AccessLink, error) {
-	row := q.db.QueryRow(ctx, insertAccessLinkOfSubmission,
+func (q *Queries) InsertMailboxLink(ctx context.Context, arg InsertMailboxLinkParams) (AccessLink, error) {
+	row := q.db.QueryRow(ctx, insertMailboxLink,
 		arg.ID,
 		arg.AccountID,
 		arg.LeadMagnetID,
@@ -140,7 +155,9 @@ func (q *Queries) InsertAccessLinkOfSubmission(ctx context.Context, arg InsertAc
 		arg.SubmissionID,
 		arg.Email,
 		arg.EmailKey,
-		arg.Token,
+		arg.TokenHash,
+		arg.TokenSealed,
+		arg.TokenKey,
 	)
 	var i AccessLink
 	err := row.Scan(
@@ -151,7 +168,7 @@ func (q *Queries) InsertAccessLinkOfSubmission(ctx context.Context, arg InsertAc
 		&i.SubmissionID,
 		&i.Email,
 		&i.EmailKey,
-		&i.Token,
+		&i.TokenClear,
 		&i.MaxViews,
 		&i.OpenedCount,
 		&i.ViewCount,
@@ -163,6 +180,12 @@ func (q *Queries) InsertAccessLinkOfSubmission(ctx context.Context, arg InsertAc
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.Source,
+		&i.Additional,
+		&i.Verified,
+		&i.TokenHash,
+		&i.TokenSealed,
+		&i.TokenKey,
 	)
 	return i, err
 }
@@ -314,6 +337,44 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 		&i.PageCount,
 		&i.AccountName,
 		&i.BrandColor,
+	)
+	return i, err
+}
+
+const mailboxLink = `-- name: MailboxLink :one
+SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key FROM access_links WHERE submission_id = $1::uuid AND source = 'mail'
+`
+
+// The link of a submission that only its mailbox receives.
+func (q *Queries) MailboxLink(ctx context.Context, submissionID uuid.UUID) (AccessLink, error) {
+	row := q.db.QueryRow(ctx, mailboxLink, submissionID)
+	var i AccessLink
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.LeadMagnetID,
+		&i.GenericLinkID,
+		&i.SubmissionID,
+		&i.Email,
+		&i.EmailKey,
+		&i.TokenClear,
+		&i.MaxViews,
+		&i.OpenedCount,
+		&i.ViewCount,
+		&i.Viewed,
+		&i.FirstViewedAt,
+		&i.LastViewedAt,
+		&i.ExpiresAt,
+		&i.IsActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Revision,
+		&i.Source,
+		&i.Additional,
+		&i.Verified,
+		&i.TokenHash,
+		&i.TokenSealed,
+		&i.TokenKey,
 	)
 	return i, err
 }
@@ -570,6 +631,15 @@ func (q *Queries) VerificationByPage(ctx context.Context, pageHash []byte) (Veri
 		&i.Slug,
 	)
 	return i, err
+}
+
+const verifyMailboxLink = `-- name: VerifyMailboxLink :exec
+UPDATE access_links SET verified = true WHERE id = $1 AND NOT verified
+`
+
+func (q *Queries) VerifyMailboxLink(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, verifyMailboxLink, id)
+	return err
 }
 
 const verifySubmission = `-- name: VerifySubmission :execrows

@@ -90,7 +90,10 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 const insertLink = `-- name: InsertLink :one
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
     button_text, consent_text, privacy_url, redirect_url)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+SELECT $1, $2, $3, $4, $5, $6,
+    $7, $8, $9,
+    $10, $11, $12, $13
+WHERE NOT slug_of_another($4, $2)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
 `
@@ -111,7 +114,7 @@ type InsertLinkParams struct {
 	RedirectURL         *string
 }
 
-// Adds nothing if the slug is taken, by whatever account.
+// Adds nothing if the slug is taken, by whatever account, or was once another account's.
 func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (GenericLink, error) {
 	row := q.db.QueryRow(ctx, insertLink,
 		arg.ID,

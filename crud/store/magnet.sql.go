@@ -66,25 +66,51 @@ func (q *Queries) DeleteMagnet(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-const getChunk = `-- name: GetChunk :one
-SELECT bytes FROM lead_magnet_file_chunks WHERE lead_magnet_id = $1 AND version = $2 AND number = $3
+const discardReplacedFiles = `-- name: DiscardReplacedFiles :execrows
+WITH old AS MATERIALIZED (
+    SELECT f.account_id, f.lead_magnet_id, f.version FROM lead_magnet_files f
+    JOIN lead_magnet_files next ON next.lead_magnet_id = f.lead_magnet_id AND next.version = f.version + 1
+    WHERE f.discarded_at IS NULL AND ($1::uuid IS NULL OR f.lead_magnet_id = $1)
+        AND next.created_at < clock_timestamp() - make_interval(secs => $2::float8)
+        AND NOT EXISTS (
+            SELECT FROM access_links a JOIN sessions s ON s.account_id = a.account_id AND s.access_link_id = a.id
+            WHERE a.account_id = f.account_id AND a.lead_magnet_id = f.lead_magnet_id AND s.magnet_version = f.version
+                AND s.started_at > clock_timestamp() - make_interval(secs => $3::float8))
+    LIMIT $4::bigint
+), chunks AS (
+    DELETE FROM lead_magnet_file_chunks c USING old WHERE c.lead_magnet_id = old.lead_magnet_id AND c.version = old.version
+), shown AS (
+    DELETE FROM pictures p USING old WHERE p.account_id = old.account_id AND p.lead_magnet_id = old.lead_magnet_id AND p.version = old.version
+)
+UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), pictured = true
+FROM old WHERE f.lead_magnet_id = old.lead_magnet_id AND f.version = old.version
 `
 
-type GetChunkParams struct {
-	LeadMagnetID uuid.UUID
-	Version      int32
-	Number       int32
+type DiscardReplacedFilesParams struct {
+	LeadMagnetID    *uuid.UUID
+	ReplacedSeconds float64
+	OpenedSeconds   float64
+	RowLimit        int64
 }
 
-func (q *Queries) GetChunk(ctx context.Context, arg GetChunkParams) ([]byte, error) {
-	row := q.db.QueryRow(ctx, getChunk, arg.LeadMagnetID, arg.Version, arg.Number)
-	var bytes []byte
-	err := row.Scan(&bytes)
-	return bytes, err
+// Deletes the bytes and pictures of some versions, of one lead magnet or of any for null, that were replaced so many seconds ago and
+// were not opened within so many. The first time is longer than any transaction: a session that was being opened when the next
+// version came is seen.
+func (q *Queries) DiscardReplacedFiles(ctx context.Context, arg DiscardReplacedFilesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, discardReplacedFiles,
+		arg.LeadMagnetID,
+		arg.ReplacedSeconds,
+		arg.OpenedSeconds,
+		arg.RowLimit,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const getFile = `-- name: GetFile :one
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured FROM lead_magnet_files f
+SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
 WHERE m.id = $1
 `
@@ -103,6 +129,7 @@ func (q *Queries) GetFile(ctx context.Context, id uuid.UUID) (LeadMagnetFile, er
 		&i.SHA256,
 		&i.CreatedAt,
 		&i.Pictured,
+		&i.DiscardedAt,
 	)
 	return i, err
 }
@@ -147,6 +174,33 @@ func (q *Queries) GetMagnet(ctx context.Context, id uuid.UUID) (GetMagnetRow, er
 		&i.AccessLinkCount,
 	)
 	return i, err
+}
+
+const getPiece = `-- name: GetPiece :one
+SELECT substring(bytes FROM $1::integer FOR $2::integer)::bytea AS bytes FROM lead_magnet_file_chunks
+WHERE lead_magnet_id = $3 AND version = $4 AND number = $5
+`
+
+type GetPieceParams struct {
+	First        int32
+	Length       int32
+	LeadMagnetID uuid.UUID
+	Version      int32
+	Number       int32
+}
+
+// Reads some bytes of a chunk, counted from 1. They are stored as they are, so no others are read.
+func (q *Queries) GetPiece(ctx context.Context, arg GetPieceParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, getPiece,
+		arg.First,
+		arg.Length,
+		arg.LeadMagnetID,
+		arg.Version,
+		arg.Number,
+	)
+	var bytes []byte
+	err := row.Scan(&bytes)
+	return bytes, err
 }
 
 const insertChunk = `-- name: InsertChunk :exec
@@ -352,6 +406,17 @@ func (q *Queries) ShareMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, er
 		&i.Revision,
 	)
 	return i, err
+}
+
+const sumStoredBytes = `-- name: SumStoredBytes :one
+SELECT coalesce(sum(file_size), 0)::bigint FROM lead_magnet_files WHERE discarded_at IS NULL
+`
+
+func (q *Queries) SumStoredBytes(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, sumStoredBytes)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const takeLinksOfMagnet = `-- name: TakeLinksOfMagnet :exec

@@ -19,7 +19,7 @@ type AccessLink struct {
 	SubmissionID  *uuid.UUID
 	Email         string
 	EmailKey      string
-	Token         string
+	TokenClear    *string
 	MaxViews      *int32
 	OpenedCount   int32
 	ViewCount     int64
@@ -31,19 +31,27 @@ type AccessLink struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Revision      int64
+	Source        string
+	Additional    bool
+	Verified      bool
+	TokenHash     []byte
+	TokenSealed   []byte
+	TokenKey      int16
 }
 
 type Account struct {
-	ID           uuid.UUID
-	Name         string
-	Plan         string
-	CreatedAt    time.Time
-	BrandColor   *string
-	Notify       string
-	NotifyEmail  *string
-	DigestUntil  time.Time
-	NoticesSince time.Time
-	NoticesSent  int32
+	ID                uuid.UUID
+	Name              string
+	Plan              string
+	CreatedAt         time.Time
+	BrandColor        *string
+	Notify            string
+	NotifyEmail       *string
+	DigestUntil       time.Time
+	NoticesSince      time.Time
+	NoticesSent       int32
+	NotifyConfirmedAt *time.Time
+	NotifyAskedAt     *time.Time
 }
 
 type Download struct {
@@ -102,6 +110,7 @@ type LeadMagnetFile struct {
 	SHA256       []byte
 	CreatedAt    time.Time
 	Pictured     bool
+	DiscardedAt  *time.Time
 }
 
 type Session struct {
@@ -159,7 +168,7 @@ type WebhookDelivery struct {
 	EndpointID    uuid.UUID
 	EventID       uuid.UUID
 	Kind          string
-	Body          string
+	BodyClear     *string
 	State         string
 	Reason        *string
 	Tries         int32
@@ -169,6 +178,9 @@ type WebhookDelivery struct {
 	Attempts      []byte
 	CreatedAt     time.Time
 	SettledAt     *time.Time
+	AccessLinkID  *uuid.UUID
+	SubmissionID  *uuid.UUID
+	BodySealed    []byte
 }
 
 type WebhookEndpoint struct {

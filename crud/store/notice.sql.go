@@ -12,26 +12,36 @@ import (
 	"github.com/google/uuid"
 )
 
-const accountNotices = `-- name: AccountNotices :one
-SELECT notify, notify_email FROM accounts
+const accountsToAsk = `-- name: AccountsToAsk :many
+SELECT id FROM accounts
+WHERE notify_email IS NOT NULL AND notify_confirmed_at IS NULL AND notify_asked_at IS NULL
+ORDER BY id LIMIT 1000
 `
 
-type AccountNoticesRow struct {
-	Notify      string
-	NotifyEmail *string
-}
-
-// Whether the owner of the account that the transaction is scoped to is told of leads.
-func (q *Queries) AccountNotices(ctx context.Context) (AccountNoticesRow, error) {
-	row := q.db.QueryRow(ctx, accountNotices)
-	var i AccountNoticesRow
-	err := row.Scan(&i.Notify, &i.NotifyEmail)
-	return i, err
+// Unscoped: of every account, whose address for notices is neither confirmed nor asked for it.
+func (q *Queries) AccountsToAsk(ctx context.Context) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, accountsToAsk)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const accountsWithDigestDue = `-- name: AccountsWithDigestDue :many
 SELECT id FROM accounts
-WHERE notify = 'daily' AND notify_email IS NOT NULL AND digest_until < $1::timestamptz
+WHERE notify = 'daily' AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL AND digest_until < $1::timestamptz
 ORDER BY digest_until LIMIT 1000
 `
 
@@ -54,6 +64,20 @@ func (q *Queries) AccountsWithDigestDue(ctx context.Context, before time.Time) (
 		return nil, err
 	}
 	return items, nil
+}
+
+const confirmNotices = `-- name: ConfirmNotices :execrows
+UPDATE accounts SET notify_confirmed_at = now(), digest_until = greatest(digest_until, now())
+WHERE notify_email = $1::text AND notify_confirmed_at IS NULL
+`
+
+// Daily mails begin with the leads that come after it.
+func (q *Queries) ConfirmNotices(ctx context.Context, notifyEmail string) (int64, error) {
+	result, err := q.db.Exec(ctx, confirmNotices, notifyEmail)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const countLeads = `-- name: CountLeads :one
@@ -96,7 +120,7 @@ const countOwnerNotice = `-- name: CountOwnerNotice :one
 UPDATE accounts SET
     notices_sent = CASE WHEN notices_since > $1::timestamptz - interval '1 hour' THEN notices_sent + 1 ELSE 1 END,
     notices_since = CASE WHEN notices_since > $1::timestamptz - interval '1 hour' THEN notices_since ELSE $1::timestamptz END
-WHERE id = $2 AND notify <> 'none' AND notify_email IS NOT NULL
+WHERE id = $2 AND notify <> 'none' AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
 RETURNING notify_email::text AS notify_email, notices_sent
 `
 
@@ -122,7 +146,7 @@ const leadNotice = `-- name: LeadNotice :one
 SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
     coalesce(l.title, m.title)::text AS title, l.slug
 FROM submissions s
-JOIN accounts a ON a.id = s.account_id AND a.notify = 'each' AND a.notify_email IS NOT NULL
+JOIN accounts a ON a.id = s.account_id AND a.notify = 'each' AND a.notify_email IS NOT NULL AND a.notify_confirmed_at IS NOT NULL
 JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
 JOIN lead_magnets m ON m.account_id = l.account_id AND m.id = l.lead_magnet_id
 WHERE s.id = $1
@@ -215,6 +239,15 @@ func (q *Queries) Leads(ctx context.Context, arg LeadsParams) ([]LeadsRow, error
 	return items, nil
 }
 
+const noticesAsked = `-- name: NoticesAsked :exec
+UPDATE accounts SET notify_asked_at = now()
+`
+
+func (q *Queries) NoticesAsked(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, noticesAsked)
+	return err
+}
+
 const setDigestUntil = `-- name: SetDigestUntil :exec
 UPDATE accounts SET digest_until = $1
 `
@@ -225,20 +258,29 @@ func (q *Queries) SetDigestUntil(ctx context.Context, digestUntil time.Time) err
 }
 
 const takeNotices = `-- name: TakeNotices :one
-SELECT notify, notify_email, digest_until FROM accounts FOR NO KEY UPDATE
+SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until FROM accounts FOR NO KEY UPDATE
 `
 
 type TakeNoticesRow struct {
-	Notify      string
-	NotifyEmail *string
-	DigestUntil time.Time
+	Notify            string
+	NotifyEmail       *string
+	NotifyConfirmedAt *time.Time
+	NotifyAskedAt     *time.Time
+	DigestUntil       time.Time
 }
 
-// The same, and keeps others from sending the same daily mail until the transaction ends.
+// Whether the owner of the account that the transaction is scoped to is told of leads. It keeps others from sending the same
+// daily mail until the transaction ends.
 func (q *Queries) TakeNotices(ctx context.Context) (TakeNoticesRow, error) {
 	row := q.db.QueryRow(ctx, takeNotices)
 	var i TakeNoticesRow
-	err := row.Scan(&i.Notify, &i.NotifyEmail, &i.DigestUntil)
+	err := row.Scan(
+		&i.Notify,
+		&i.NotifyEmail,
+		&i.NotifyConfirmedAt,
+		&i.NotifyAskedAt,
+		&i.DigestUntil,
+	)
 	return i, err
 }
 
@@ -246,25 +288,33 @@ const updateAccount = `-- name: UpdateAccount :one
 UPDATE accounts SET
     notify = coalesce($1, notify),
     notify_email = CASE WHEN $2::boolean THEN $3 ELSE notify_email END,
-    brand_color = CASE WHEN $4::boolean THEN $5 ELSE brand_color END,
+    notify_confirmed_at = CASE WHEN $2::boolean AND $4::boolean THEN now()
+        WHEN $2::boolean AND notify_email IS DISTINCT FROM $3 THEN NULL
+        ELSE notify_confirmed_at END,
+    notify_asked_at = CASE WHEN $2::boolean AND notify_email IS DISTINCT FROM $3 THEN NULL
+        ELSE notify_asked_at END,
+    brand_color = CASE WHEN $5::boolean THEN $6 ELSE brand_color END,
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at
 `
 
 type UpdateAccountParams struct {
-	Notify         *string
-	SetNotifyEmail bool
-	NotifyEmail    *string
-	SetBrandColor  bool
-	BrandColor     *string
+	Notify          *string
+	SetNotifyEmail  bool
+	NotifyEmail     *string
+	NotifyConfirmed bool
+	SetBrandColor   bool
+	BrandColor      *string
 }
 
-// Daily mails begin with the leads that come after they were switched on.
+// Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
+// it is said to be.
 func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (Account, error) {
 	row := q.db.QueryRow(ctx, updateAccount,
 		arg.Notify,
 		arg.SetNotifyEmail,
 		arg.NotifyEmail,
+		arg.NotifyConfirmed,
 		arg.SetBrandColor,
 		arg.BrandColor,
 	)
@@ -280,6 +330,8 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.DigestUntil,
 		&i.NoticesSince,
 		&i.NoticesSent,
+		&i.NotifyConfirmedAt,
+		&i.NotifyAskedAt,
 	)
 	return i, err
 }

@@ -11,6 +11,45 @@ import (
 	"github.com/google/uuid"
 )
 
+const coversOfMagnets = `-- name: CoversOfMagnets :many
+SELECT m.id AS lead_magnet_id, p.id, p.content_type
+FROM lead_magnets m
+JOIN pictures p ON p.lead_magnet_id = m.id AND p.version = m.file_version AND p.kind = $1
+WHERE m.id = ANY ($2::uuid[])
+`
+
+type CoversOfMagnetsParams struct {
+	Kind string
+	IDs  []uuid.UUID
+}
+
+type CoversOfMagnetsRow struct {
+	LeadMagnetID uuid.UUID
+	ID           string
+	ContentType  string
+}
+
+// The picture of the first page of each file.
+func (q *Queries) CoversOfMagnets(ctx context.Context, arg CoversOfMagnetsParams) ([]CoversOfMagnetsRow, error) {
+	rows, err := q.db.Query(ctx, coversOfMagnets, arg.Kind, arg.IDs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CoversOfMagnetsRow
+	for rows.Next() {
+		var i CoversOfMagnetsRow
+		if err := rows.Scan(&i.LeadMagnetID, &i.ID, &i.ContentType); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteLogo = `-- name: DeleteLogo :execrows
 DELETE FROM pictures WHERE kind = 'logo'
 `

@@ -19,7 +19,7 @@ WHERE a.id = $1 AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
     AND a.is_active AND m.is_active AND m.file_version > 0
     AND (a.expires_at IS NULL OR a.expires_at > clock_timestamp())
     AND (a.max_views IS NULL OR a.opened_count < a.max_views)
-RETURNING a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.file_version
+RETURNING a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, m.file_version
 `
 
 type CountOpeningRow struct {
@@ -40,7 +40,7 @@ func (q *Queries) CountOpening(ctx context.Context, id uuid.UUID) (CountOpeningR
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.Token,
+		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
 		&i.AccessLink.ViewCount,
@@ -52,13 +52,19 @@ func (q *Queries) CountOpening(ctx context.Context, id uuid.UUID) (CountOpeningR
 		&i.AccessLink.CreatedAt,
 		&i.AccessLink.UpdatedAt,
 		&i.AccessLink.Revision,
+		&i.AccessLink.Source,
+		&i.AccessLink.Additional,
+		&i.AccessLink.Verified,
+		&i.AccessLink.TokenHash,
+		&i.AccessLink.TokenSealed,
+		&i.AccessLink.TokenKey,
 		&i.FileVersion,
 	)
 	return i, err
 }
 
 const findAccessLink = `-- name: FindAccessLink :one
-SELECT id, account_id FROM access_links WHERE sha256(token::bytea) = $1::bytea
+SELECT id, account_id FROM access_links WHERE coalesce(token_hash, sha256(token_clear::bytea)) = $1::bytea
 `
 
 type FindAccessLinkRow struct {
@@ -99,7 +105,7 @@ func (q *Queries) GetDownload(ctx context.Context, arg GetDownloadParams) (Downl
 }
 
 const getFileVersion = `-- name: GetFileVersion :one
-SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
+SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
 `
 
 type GetFileVersionParams struct {
@@ -121,12 +127,13 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 		&i.SHA256,
 		&i.CreatedAt,
 		&i.Pictured,
+		&i.DiscardedAt,
 	)
 	return i, err
 }
 
 const getOpening = `-- name: GetOpening :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color,
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color,
     (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
 FROM access_links a
 JOIN accounts o ON o.id = a.account_id
@@ -158,7 +165,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.Token,
+		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
 		&i.AccessLink.ViewCount,
@@ -170,6 +177,12 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 		&i.AccessLink.CreatedAt,
 		&i.AccessLink.UpdatedAt,
 		&i.AccessLink.Revision,
+		&i.AccessLink.Source,
+		&i.AccessLink.Additional,
+		&i.AccessLink.Verified,
+		&i.AccessLink.TokenHash,
+		&i.AccessLink.TokenSealed,
+		&i.AccessLink.TokenKey,
 		&i.Title,
 		&i.MagnetIsActive,
 		&i.FileVersion,
@@ -182,7 +195,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, m.title
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, m.title
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -215,7 +228,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.Token,
+		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
 		&i.AccessLink.ViewCount,
@@ -227,6 +240,12 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.AccessLink.CreatedAt,
 		&i.AccessLink.UpdatedAt,
 		&i.AccessLink.Revision,
+		&i.AccessLink.Source,
+		&i.AccessLink.Additional,
+		&i.AccessLink.Verified,
+		&i.AccessLink.TokenHash,
+		&i.AccessLink.TokenSealed,
+		&i.AccessLink.TokenKey,
 		&i.LeadMagnetFile.LeadMagnetID,
 		&i.LeadMagnetFile.Version,
 		&i.LeadMagnetFile.AccountID,
@@ -237,6 +256,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.LeadMagnetFile.SHA256,
 		&i.LeadMagnetFile.CreatedAt,
 		&i.LeadMagnetFile.Pictured,
+		&i.LeadMagnetFile.DiscardedAt,
 		&i.Title,
 	)
 	return i, err
@@ -298,7 +318,7 @@ WHERE s.id = $1 AND s.access_link_id = $2 AND s.ended_at IS NULL
     AND s.started_at > clock_timestamp() - make_interval(secs => $4::float8)
     AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
     AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key
 `
 
 type ResumeSessionParams struct {
@@ -339,7 +359,7 @@ func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (R
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.Token,
+		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
 		&i.AccessLink.ViewCount,
@@ -351,6 +371,12 @@ func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (R
 		&i.AccessLink.CreatedAt,
 		&i.AccessLink.UpdatedAt,
 		&i.AccessLink.Revision,
+		&i.AccessLink.Source,
+		&i.AccessLink.Additional,
+		&i.AccessLink.Verified,
+		&i.AccessLink.TokenHash,
+		&i.AccessLink.TokenSealed,
+		&i.AccessLink.TokenKey,
 	)
 	return i, err
 }

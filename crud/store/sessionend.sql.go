@@ -31,7 +31,7 @@ WHERE s.id IN (
         SELECT o.id FROM sessions o WHERE o.ended_at IS NULL AND o.last_active_at < $1::timestamptz
         ORDER BY o.last_active_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
     AND a.account_id = s.account_id AND a.id = s.access_link_id
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.source
 `
 
 type EndSessionsParams struct {
@@ -45,6 +45,7 @@ type EndSessionsRow struct {
 	GenericLinkID *uuid.UUID
 	SubmissionID  *uuid.UUID
 	Email         string
+	Source        string
 }
 
 // Ends sessions without activity since a moment, and tells what they were. It works for all accounts at
@@ -72,6 +73,7 @@ func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) ([]End
 			&i.GenericLinkID,
 			&i.SubmissionID,
 			&i.Email,
+			&i.Source,
 		); err != nil {
 			return nil, err
 		}

@@ -112,7 +112,7 @@ func (q *Queries) GetWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint
 }
 
 const getWebhookDelivery = `-- name: GetWebhookDelivery :one
-SELECT id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at FROM webhook_deliveries WHERE endpoint_id = $1 AND id = $2
+SELECT id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries WHERE endpoint_id = $1 AND id = $2
 `
 
 type GetWebhookDeliveryParams struct {
@@ -129,7 +129,7 @@ func (q *Queries) GetWebhookDelivery(ctx context.Context, arg GetWebhookDelivery
 		&i.EndpointID,
 		&i.EventID,
 		&i.Kind,
-		&i.Body,
+		&i.BodyClear,
 		&i.State,
 		&i.Reason,
 		&i.Tries,
@@ -139,6 +139,9 @@ func (q *Queries) GetWebhookDelivery(ctx context.Context, arg GetWebhookDelivery
 		&i.Attempts,
 		&i.CreatedAt,
 		&i.SettledAt,
+		&i.AccessLinkID,
+		&i.SubmissionID,
+		&i.BodySealed,
 	)
 	return i, err
 }
@@ -185,21 +188,25 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 }
 
 const insertWebhookDeliveries = `-- name: InsertWebhookDeliveries :exec
-INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body)
+INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, access_link_id, submission_id)
 SELECT unnest($1::uuid[]), $2, unnest($3::uuid[]),
-    unnest($4::uuid[]), $5, unnest($6::text[])
+    unnest($4::uuid[]), $5, unnest($6::bytea[]),
+    nullif(unnest($7::uuid[]), '00000000-0000-0000-0000-000000000000'),
+    nullif(unnest($8::uuid[]), '00000000-0000-0000-0000-000000000000')
 `
 
 type InsertWebhookDeliveriesParams struct {
-	IDs         []uuid.UUID
-	AccountID   uuid.UUID
-	EndpointIDs []uuid.UUID
-	EventIDs    []uuid.UUID
-	Kind        string
-	Bodies      []string
+	IDs           []uuid.UUID
+	AccountID     uuid.UUID
+	EndpointIDs   []uuid.UUID
+	EventIDs      []uuid.UUID
+	Kind          string
+	BodiesSealed  [][]byte
+	AccessLinkIDs []uuid.UUID
+	SubmissionIDs []uuid.UUID
 }
 
-// The arrays are parallel.
+// The arrays are parallel. A zero id says that there is none.
 func (q *Queries) InsertWebhookDeliveries(ctx context.Context, arg InsertWebhookDeliveriesParams) error {
 	_, err := q.db.Exec(ctx, insertWebhookDeliveries,
 		arg.IDs,
@@ -207,20 +214,22 @@ func (q *Queries) InsertWebhookDeliveries(ctx context.Context, arg InsertWebhook
 		arg.EndpointIDs,
 		arg.EventIDs,
 		arg.Kind,
-		arg.Bodies,
+		arg.BodiesSealed,
+		arg.AccessLinkIDs,
+		arg.SubmissionIDs,
 	)
 	return err
 }
 
 const insertWebhookSecret = `-- name: InsertWebhookSecret :exec
-INSERT INTO webhook_secrets (id, account_id, endpoint_id, secret) VALUES ($1, $2, $3, $4)
+INSERT INTO webhook_secrets (id, account_id, endpoint_id, sealed) VALUES ($1, $2, $3, $4)
 `
 
 type InsertWebhookSecretParams struct {
 	ID         uuid.UUID
 	AccountID  uuid.UUID
 	EndpointID uuid.UUID
-	Secret     []byte
+	Sealed     []byte
 }
 
 func (q *Queries) InsertWebhookSecret(ctx context.Context, arg InsertWebhookSecretParams) error {
@@ -228,15 +237,15 @@ func (q *Queries) InsertWebhookSecret(ctx context.Context, arg InsertWebhookSecr
 		arg.ID,
 		arg.AccountID,
 		arg.EndpointID,
-		arg.Secret,
+		arg.Sealed,
 	)
 	return err
 }
 
 const insertWebhookTest = `-- name: InsertWebhookTest :one
-INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body, claim, claimed_until)
+INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, claim, claimed_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7::uuid, $8::timestamptz)
-RETURNING id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at
+RETURNING id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
 `
 
 type InsertWebhookTestParams struct {
@@ -245,7 +254,7 @@ type InsertWebhookTestParams struct {
 	EndpointID   uuid.UUID
 	EventID      uuid.UUID
 	Kind         string
-	Body         string
+	BodySealed   []byte
 	Claim        uuid.UUID
 	ClaimedUntil time.Time
 }
@@ -258,7 +267,7 @@ func (q *Queries) InsertWebhookTest(ctx context.Context, arg InsertWebhookTestPa
 		arg.EndpointID,
 		arg.EventID,
 		arg.Kind,
-		arg.Body,
+		arg.BodySealed,
 		arg.Claim,
 		arg.ClaimedUntil,
 	)
@@ -269,7 +278,7 @@ func (q *Queries) InsertWebhookTest(ctx context.Context, arg InsertWebhookTestPa
 		&i.EndpointID,
 		&i.EventID,
 		&i.Kind,
-		&i.Body,
+		&i.BodyClear,
 		&i.State,
 		&i.Reason,
 		&i.Tries,
@@ -279,12 +288,15 @@ func (q *Queries) InsertWebhookTest(ctx context.Context, arg InsertWebhookTestPa
 		&i.Attempts,
 		&i.CreatedAt,
 		&i.SettledAt,
+		&i.AccessLinkID,
+		&i.SubmissionID,
+		&i.BodySealed,
 	)
 	return i, err
 }
 
 const listWebhookDeliveries = `-- name: ListWebhookDeliveries :many
-SELECT id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at FROM webhook_deliveries
+SELECT id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries
 WHERE endpoint_id = $1
     AND ($2::text IS NULL OR state = $2)
     AND ($3::timestamptz IS NULL
@@ -324,7 +336,7 @@ func (q *Queries) ListWebhookDeliveries(ctx context.Context, arg ListWebhookDeli
 			&i.EndpointID,
 			&i.EventID,
 			&i.Kind,
-			&i.Body,
+			&i.BodyClear,
 			&i.State,
 			&i.Reason,
 			&i.Tries,
@@ -334,6 +346,9 @@ func (q *Queries) ListWebhookDeliveries(ctx context.Context, arg ListWebhookDeli
 			&i.Attempts,
 			&i.CreatedAt,
 			&i.SettledAt,
+			&i.AccessLinkID,
+			&i.SubmissionID,
+			&i.BodySealed,
 		); err != nil {
 			return nil, err
 		}
@@ -392,8 +407,8 @@ func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]W
 
 const replayWebhookDelivery = `-- name: ReplayWebhookDelivery :one
 UPDATE webhook_deliveries SET state = 'pending', reason = NULL, tries = 0, next_attempt_at = now(), settled_at = NULL
-WHERE endpoint_id = $1 AND id = $2
-RETURNING id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at
+WHERE endpoint_id = $1 AND id = $2 AND num_nonnulls(body_clear, body_sealed) = 1
+RETURNING id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
 `
 
 type ReplayWebhookDeliveryParams struct {
@@ -401,7 +416,7 @@ type ReplayWebhookDeliveryParams struct {
 	ID         uuid.UUID
 }
 
-// Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on.
+// Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on, one whose body was erased is not found.
 func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDeliveryParams) (WebhookDelivery, error) {
 	row := q.db.QueryRow(ctx, replayWebhookDelivery, arg.EndpointID, arg.ID)
 	var i WebhookDelivery
@@ -411,7 +426,7 @@ func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDe
 		&i.EndpointID,
 		&i.EventID,
 		&i.Kind,
-		&i.Body,
+		&i.BodyClear,
 		&i.State,
 		&i.Reason,
 		&i.Tries,
@@ -421,6 +436,9 @@ func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDe
 		&i.Attempts,
 		&i.CreatedAt,
 		&i.SettledAt,
+		&i.AccessLinkID,
+		&i.SubmissionID,
+		&i.BodySealed,
 	)
 	return i, err
 }

@@ -29,7 +29,7 @@ WITH chosen AS (
 UPDATE webhook_deliveries d SET claim = gen_random_uuid(), claimed_until = $1::timestamptz
 FROM chosen, webhook_endpoints e
 WHERE d.id = chosen.id AND e.id = d.endpoint_id
-RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.body, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, e.url
+RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.body_clear, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.access_link_id, d.submission_id, d.body_sealed, e.url
 `
 
 type ClaimWebhookDeliveriesParams struct {
@@ -68,7 +68,7 @@ func (q *Queries) ClaimWebhookDeliveries(ctx context.Context, arg ClaimWebhookDe
 			&i.WebhookDelivery.EndpointID,
 			&i.WebhookDelivery.EventID,
 			&i.WebhookDelivery.Kind,
-			&i.WebhookDelivery.Body,
+			&i.WebhookDelivery.BodyClear,
 			&i.WebhookDelivery.State,
 			&i.WebhookDelivery.Reason,
 			&i.WebhookDelivery.Tries,
@@ -78,6 +78,9 @@ func (q *Queries) ClaimWebhookDeliveries(ctx context.Context, arg ClaimWebhookDe
 			&i.WebhookDelivery.Attempts,
 			&i.WebhookDelivery.CreatedAt,
 			&i.WebhookDelivery.SettledAt,
+			&i.WebhookDelivery.AccessLinkID,
+			&i.WebhookDelivery.SubmissionID,
+			&i.WebhookDelivery.BodySealed,
 			&i.Url,
 		); err != nil {
 			return nil, err
@@ -248,6 +251,38 @@ func (q *Queries) ReleaseWebhookDelivery(ctx context.Context, arg ReleaseWebhook
 	return err
 }
 
+const sealWebhookDelivery = `-- name: SealWebhookDelivery :exec
+UPDATE webhook_deliveries SET body_clear = NULL, body_sealed = $1, attempts = $2 WHERE id = $3
+`
+
+type SealWebhookDeliveryParams struct {
+	BodySealed []byte
+	Attempts   []byte
+	ID         uuid.UUID
+}
+
+func (q *Queries) SealWebhookDelivery(ctx context.Context, arg SealWebhookDeliveryParams) error {
+	_, err := q.db.Exec(ctx, sealWebhookDelivery, arg.BodySealed, arg.Attempts, arg.ID)
+	return err
+}
+
+const sealWebhookSecret = `-- name: SealWebhookSecret :exec
+UPDATE webhook_secrets SET clear = NULL, sealed = $1
+WHERE id = $2 AND sealed IS NOT DISTINCT FROM $3::bytea
+`
+
+type SealWebhookSecretParams struct {
+	Sealed []byte
+	ID     uuid.UUID
+	Was    []byte
+}
+
+// Replaces a secret by a sealed form of it, unless another process did.
+func (q *Queries) SealWebhookSecret(ctx context.Context, arg SealWebhookSecretParams) error {
+	_, err := q.db.Exec(ctx, sealWebhookSecret, arg.Sealed, arg.ID, arg.Was)
+	return err
+}
+
 const settleWebhookDelivery = `-- name: SettleWebhookDelivery :one
 UPDATE webhook_deliveries SET
     state = $1, reason = $2, tries = tries + 1, next_attempt_at = $3,
@@ -255,7 +290,7 @@ UPDATE webhook_deliveries SET
     attempts = (CASE WHEN jsonb_array_length(attempts) >= $5::integer THEN attempts - 0 ELSE attempts END)
         || $6::jsonb
 WHERE id = $7 AND claim = $8::uuid
-RETURNING id, account_id, endpoint_id, event_id, kind, body, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at
+RETURNING id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
 `
 
 type SettleWebhookDeliveryParams struct {
@@ -288,7 +323,7 @@ func (q *Queries) SettleWebhookDelivery(ctx context.Context, arg SettleWebhookDe
 		&i.EndpointID,
 		&i.EventID,
 		&i.Kind,
-		&i.Body,
+		&i.BodyClear,
 		&i.State,
 		&i.Reason,
 		&i.Tries,
@@ -298,8 +333,97 @@ func (q *Queries) SettleWebhookDelivery(ctx context.Context, arg SettleWebhookDe
 		&i.Attempts,
 		&i.CreatedAt,
 		&i.SettledAt,
+		&i.AccessLinkID,
+		&i.SubmissionID,
+		&i.BodySealed,
 	)
 	return i, err
+}
+
+const someWebhookSecrets = `-- name: SomeWebhookSecrets :many
+SELECT id, endpoint_id, clear, sealed FROM webhook_secrets WHERE id > $1 ORDER BY id LIMIT $2::bigint
+`
+
+type SomeWebhookSecretsParams struct {
+	After    uuid.UUID
+	RowLimit int64
+}
+
+type SomeWebhookSecretsRow struct {
+	ID         uuid.UUID
+	EndpointID uuid.UUID
+	Clear      []byte
+	Sealed     []byte
+}
+
+// The secrets after an id, in its order.
+func (q *Queries) SomeWebhookSecrets(ctx context.Context, arg SomeWebhookSecretsParams) ([]SomeWebhookSecretsRow, error) {
+	rows, err := q.db.Query(ctx, someWebhookSecrets, arg.After, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SomeWebhookSecretsRow
+	for rows.Next() {
+		var i SomeWebhookSecretsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.EndpointID,
+			&i.Clear,
+			&i.Sealed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookDeliveriesInClear = `-- name: WebhookDeliveriesInClear :many
+SELECT id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries WHERE body_clear IS NOT NULL LIMIT $1::bigint FOR NO KEY UPDATE SKIP LOCKED
+`
+
+// Some deliveries whose bodies are in clear. Those that another process is sealing, or settling, are left out.
+func (q *Queries) WebhookDeliveriesInClear(ctx context.Context, rowLimit int64) ([]WebhookDelivery, error) {
+	rows, err := q.db.Query(ctx, webhookDeliveriesInClear, rowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookDelivery
+	for rows.Next() {
+		var i WebhookDelivery
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.EndpointID,
+			&i.EventID,
+			&i.Kind,
+			&i.BodyClear,
+			&i.State,
+			&i.Reason,
+			&i.Tries,
+			&i.NextAttemptAt,
+			&i.Claim,
+			&i.ClaimedUntil,
+			&i.Attempts,
+			&i.CreatedAt,
+			&i.SettledAt,
+			&i.AccessLinkID,
+			&i.SubmissionID,
+			&i.BodySealed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const webhookFailed = `-- name: WebhookFailed :one
@@ -335,7 +459,7 @@ func (q *Queries) WebhookFailed(ctx context.Context, arg WebhookFailedParams) (W
 }
 
 const webhookSecrets = `-- name: WebhookSecrets :many
-SELECT secret FROM webhook_secrets
+SELECT id, clear, sealed FROM webhook_secrets
 WHERE endpoint_id = $1 AND (expires_at IS NULL OR expires_at > $2::timestamptz)
 ORDER BY created_at DESC, id DESC
 `
@@ -345,20 +469,26 @@ type WebhookSecretsParams struct {
 	At         time.Time
 }
 
+type WebhookSecretsRow struct {
+	ID     uuid.UUID
+	Clear  []byte
+	Sealed []byte
+}
+
 // What an endpoint's deliveries are signed with, the newest first.
-func (q *Queries) WebhookSecrets(ctx context.Context, arg WebhookSecretsParams) ([][]byte, error) {
+func (q *Queries) WebhookSecrets(ctx context.Context, arg WebhookSecretsParams) ([]WebhookSecretsRow, error) {
 	rows, err := q.db.Query(ctx, webhookSecrets, arg.EndpointID, arg.At)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items [][]byte
+	var items []WebhookSecretsRow
 	for rows.Next() {
-		var secret []byte
-		if err := rows.Scan(&secret); err != nil {
+		var i WebhookSecretsRow
+		if err := rows.Scan(&i.ID, &i.Clear, &i.Sealed); err != nil {
 			return nil, err
 		}
-		items = append(items, secret)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func New(db *postgres.Pool) *Submissions { return &Submissions{db} }
 // Register adds the operations on submissions.
 func (s *Submissions) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "list-submissions", Method: "GET", Path: "/api/v1/generic-links/{id}/submissions", Scope: auth.Read, Tag: "Submissions",
+		ID: "list-submissions", Method: "GET", Path: "/api/v1/generic-links/{id}/submissions", Scope: auth.Leads, Tag: "Submissions",
 		Summary: "List the submissions of a generic link, the newest first", PerPage: api.PageSize{Default: 50, Max: 100},
 	}, s.list)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/problem"
@@ -33,12 +34,12 @@ func FuzzReceive(f *testing.F) {
 	f.Add("multipart/form-data; boundary="+string(bytes.Repeat([]byte("b"), 100)), "", []byte("--b"))
 	f.Add("multipart/mixed; boundary=b", "", []byte("--b"))
 	f.Add("", "", []byte("%PDF"))
-	rules := Rules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 64, Timeout: time.Minute}
+	rules := Rules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 64, Timeout: time.Minute, Intake: NewIntake(64)}
 	f.Fuzz(func(t *testing.T, contentType, disposition string, body []byte) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", bytes.NewReader(body))
 		r.Header["Content-Type"] = []string{contentType}
 		r.Header["Content-Disposition"] = []string{disposition}
-		got, err := rules.Receive(httptest.NewRecorder(), r)
+		got, err := rules.Receive(httptest.NewRecorder(), r, uuid.Nil)
 		if err != nil {
 			require.Nil(t, got)
 			known := problem.Is(err, problem.UnsupportedMediaType) || problem.Is(err, problem.PayloadTooLarge) || problem.Is(err, problem.ValidationError)

@@ -2,6 +2,7 @@
 package upload
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"lodestone/pkg/problem"
 )
@@ -34,6 +36,8 @@ type Rules struct {
 	Types    []string      // content types of the body itself
 	MaxBytes int64         // of the file
 	Timeout  time.Duration // for the request and its answer
+	Intake   *Intake       // of all files; needed to receive one
+	Stall    time.Duration // within which a part has to arrive; 0: stallTime
 }
 
 // Describe returns the bodies that the rules allow, for the description of the API.
@@ -54,24 +58,53 @@ type File struct {
 	Name   string   // as the request told, or ""
 	Size   int64    // bytes, at least 1
 	SHA256 []byte
+
+	release func() // gives back its place and its space
 }
 
-// Receive returns the file that a request carries. Errors are problems where the request is at fault.
-func (u Rules) Receive(w http.ResponseWriter, r *http.Request) (*File, error) {
-	body, name, err := u.open(w, r)
+// Receive returns the file that a request of an account carries. Errors are problems where the request is at fault, the
+// account uploads too much at a time (429), or all do (503).
+func (u Rules) Receive(w http.ResponseWriter, r *http.Request, account uuid.UUID) (*File, error) {
+	boundary, err := u.check(r)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: name}
-	if err := f.receive(body, u); err != nil {
+	size := u.MaxBytes
+	if r.ContentLength >= 0 {
+		size = min(size, max(1, r.ContentLength))
+	}
+	release, err := u.Intake.reserve(account, size)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{release: release}
+	if err := u.receive(w, r, boundary, f); err != nil {
 		f.Discard()
 		return nil, err
 	}
 	return f, nil
 }
 
-// Discard removes the file.
+func (u Rules) receive(w http.ResponseWriter, r *http.Request, boundary string, f *File) error {
+	connection := http.NewResponseController(w)
+	in := &progress{body: r.Body, connection: connection, stall: cmp.Or(u.Stall, stallTime), end: time.Now().Add(u.Timeout)}
+	if err := connection.SetWriteDeadline(in.end); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return fmt.Errorf("receive file: %w", err)
+	}
+	body, name, err := u.open(http.MaxBytesReader(w, io.NopCloser(in), u.MaxBytes+formRoom), r, boundary)
+	if err != nil {
+		return err
+	}
+	f.Name = name
+	if err := f.receive(body, u); err != nil {
+		return err
+	}
+	return in.done()
+}
+
+// Discard removes the file, and gives its place to another one.
 func (f *File) Discard() {
+	defer f.release()
 	if f.Temp == nil {
 		return
 	}
@@ -79,34 +112,34 @@ func (f *File) Discard() {
 	_ = os.Remove(f.Temp.Name())
 }
 
-// open returns the bytes of the file that a request carries, and its name, if it tells one.
-func (u Rules) open(w http.ResponseWriter, r *http.Request) (body io.Reader, name string, err error) {
+// check returns what separates the parts of a form, "" if the body is the file itself, or what is wrong with the headers.
+func (u Rules) check(r *http.Request) (boundary string, err error) {
 	unsupported := problem.New(problem.UnsupportedMediaType, fmt.Sprintf("Send %s as Content-Type: %s, or as a form (%s) with the part %s.",
 		u.What, strings.Join(u.Types, ", "), formType, Part))
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return nil, "", problem.New(problem.UnsupportedMediaType, "Send the file without Content-Encoding.")
+		return "", problem.New(problem.UnsupportedMediaType, "Send the file without Content-Encoding.")
 	}
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != formType && !slices.Contains(u.Types, kind) {
-		return nil, "", unsupported
+		return "", unsupported
 	}
 	// The form around a file takes a little more; the file itself is measured as it is read.
 	if r.ContentLength > u.MaxBytes+formRoom {
-		return nil, "", u.tooLarge()
+		return "", u.tooLarge()
 	}
-	deadline := http.NewResponseController(w)
-	for _, set := range []func(time.Time) error{deadline.SetReadDeadline, deadline.SetWriteDeadline} {
-		if err := set(time.Now().Add(u.Timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return nil, "", fmt.Errorf("receive file: %w", err)
-		}
-	}
-	limited := http.MaxBytesReader(w, r.Body, u.MaxBytes+formRoom)
 	if kind != formType {
-		return limited, dispositionName(r.Header.Get("Content-Disposition")), nil
+		return "", nil
 	}
-	boundary := params["boundary"]
+	if params["boundary"] == "" {
+		return "", unsupported
+	}
+	return params["boundary"], nil
+}
+
+// open returns the bytes of the file that a body carries, and its name, if the request gives one.
+func (u Rules) open(limited io.Reader, r *http.Request, boundary string) (body io.Reader, name string, err error) {
 	if boundary == "" {
-		return nil, "", unsupported
+		return limited, dispositionName(r.Header.Get("Content-Disposition")), nil
 	}
 	parts := multipart.NewReader(limited, boundary)
 	for {
@@ -114,6 +147,9 @@ func (u Rules) open(w http.ResponseWriter, r *http.Request) (body io.Reader, nam
 		if err != nil {
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return nil, "", u.tooLarge()
+			}
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return nil, "", tooSlow(err)
 			}
 			return nil, "", problem.Invalid(problem.Field{Field: Part, Message: "is required: a part of the form with " + u.What}).Because(err)
 		}
@@ -143,6 +179,8 @@ func (f *File) receive(body io.Reader, u Rules) (err error) {
 		return fmt.Errorf("receive file: %w", err)
 	case f.Size > u.MaxBytes || errors.As(err, &over):
 		return u.tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return tooSlow(err)
 	case err != nil:
 		return problem.Invalid(problem.Field{Field: Part, Message: "could not be received to its end"}).Because(err)
 	case f.Size == 0:

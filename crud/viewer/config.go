@@ -1,23 +1,41 @@
 package viewer
 
 import (
+	"errors"
+	"net/netip"
 	"time"
 
 	"lodestone/crud/limit"
 	"lodestone/pkg/config"
+	"lodestone/pkg/slot"
 )
 
 // Config is the setting of the reading pages.
 type Config struct {
 	Openings int `name:"viewer-openings-per-hour" default:"120" help:"Times that one visitor's address (an IPv6 network of 64 bits) may open one access link in an hour. Visitors in one office share an address."`
+	Sending  int `name:"viewer-files-at-once" default:"1024" help:"Documents that one process sends to visitors at a time, each with about 150 KB of memory. More are answered with 503."`
+	PerAddr  int `name:"viewer-files-per-address" default:"128" help:"Documents that one visitor's address receives at a time. More are answered with 429."`
 }
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	if c.Openings < 1 || c.Openings > 1_000_000 {
-		return config.Invalid("--viewer-openings-per-hour", "is out of range", "give a number from 1 to 1000000")
+	var errs []error
+	for _, s := range []struct {
+		name  string
+		value int
+	}{
+		{"--viewer-openings-per-hour", c.Openings}, {"--viewer-files-at-once", c.Sending}, {"--viewer-files-per-address", c.PerAddr},
+	} {
+		if s.value < 1 || s.value > 1_000_000 {
+			errs = append(errs, config.Invalid(s.name, "is out of range", "give a number from 1 to 1000000"))
+		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// sending returns what bounds the files that are sent at a time.
+func (c Config) sending() *slot.Slots[netip.Addr] {
+	return slot.New[netip.Addr](int64(c.Sending), int64(c.PerAddr))
 }
 
 func (c Config) openings() limit.Rule {

@@ -14,13 +14,16 @@ import (
 	"lodestone/crud/page"
 	"lodestone/crud/session"
 	"lodestone/crud/store"
+	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/slot"
 )
 
 const (
+	_ = uint64(magnet.KeepOpened - session.Longest) // replaced files outlive the sessions that read them
 	// enterTimeout bounds the look-ups before a file is sent.
 	enterTimeout = 15 * time.Second
-	// stall is how long one write of a file may take: whoever takes 32 KiB in that time goes on.
-	stall = time.Minute
+	// sendAgain is when one who was refused a file is asked to try again.
+	sendAgain = 5 * time.Second
 	// recordTimeout bounds the wait for Postgres after bytes went out.
 	recordTimeout = 20 * time.Second
 )
@@ -32,7 +35,27 @@ func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
 		v.Pages.WriteError(w, r, asPage(err, page.Brand{}))
 		return
 	}
+	release, err := v.place(r)
+	if err != nil {
+		v.Pages.WriteError(w, r, err)
+		return
+	}
+	defer release()
 	v.send(w, r, in.File, "inline")
+}
+
+// place takes a place among the files that are sent at a time, of a visitor's address and in all. The error is a page.
+func (v *Viewer) place(r *http.Request) (release func(), err error) {
+	release, err = v.sending.Take(clientaddr.Network(v.Addresses.Client(r)), 1)
+	if err == nil {
+		return release, nil
+	}
+	status := page.Show(page.Unavailable, page.Brand{})
+	if errors.Is(err, slot.ErrOwner) {
+		status = page.Show(page.TooManyRequests, page.Brand{})
+	}
+	status.Wait = sendAgain
+	return nil, status
 }
 
 func (v *Viewer) enter(r *http.Request) (session.Session, error) {
@@ -54,6 +77,12 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 		v.Pages.WriteError(w, r, asPage(err, page.Brand{}))
 		return
 	}
+	release, err := v.place(r)
+	if err != nil {
+		v.Pages.WriteError(w, r, err)
+		return
+	}
+	defer release()
 	id, err := uuid.Parse(r.URL.Query().Get("d"))
 	if in.ID == uuid.Nil || err != nil || r.Method != http.MethodGet {
 		v.send(w, r, in.File, "attachment") // a preview, or nothing goes out: there is nothing to record
@@ -89,7 +118,7 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	}
 	h := w.Header()
 	h.Set("Content-Type", f.ContentType)
-	h.Set("Content-Disposition", disposition(kind, f.FileName))
+	h.Set("Content-Disposition", magnet.Disposition(kind, f.FileName))
 	h.Set("Content-Security-Policy", "frame-ancestors 'none'")  // more would keep the browser's own viewer out
 	h.Set("Cache-Control", "private, max-age=43200, immutable") // the URL names session and version
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -99,7 +128,7 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	if kind == "attachment" {
 		h.Set("Cache-Control", "private, no-store") // what comes from a cache would not count
 	}
-	out := &counted{ResponseWriter: w, connection: http.NewResponseController(w)}
+	out := &counted{ResponseWriter: magnet.NewPace(w, f.FileSize), connection: http.NewResponseController(w)}
 	http.ServeContent(out, r, "", f.CreatedAt, content)
 	if err := out.connection.Flush(); err != nil && out.failed == nil && !errors.Is(err, http.ErrNotSupported) {
 		out.failed = err
@@ -129,8 +158,7 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	return first, last
 }
 
-// counted counts what is written, and gives each write its own time, so that a slow visitor gets a
-// large file and a dead one is noticed.
+// counted counts what is written.
 type counted struct {
 	http.ResponseWriter
 	connection *http.ResponseController
@@ -147,10 +175,6 @@ func (c *counted) WriteHeader(status int) {
 func (c *counted) Write(b []byte) (int, error) {
 	if c.status == 0 {
 		c.WriteHeader(http.StatusOK)
-	}
-	if err := c.connection.SetWriteDeadline(time.Now().Add(stall)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		c.failed = err
-		return 0, err //nolint:wrapcheck // net/http's own
 	}
 	n, err := c.ResponseWriter.Write(b)
 	c.bytes += int64(n)

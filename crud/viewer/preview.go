@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/accesslink"
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -27,13 +28,17 @@ type LinkPreview struct {
 
 func (v *Viewer) registerPreview(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "preview-access-link", Method: "POST", Path: "/api/v1/access-links/{id}/preview", Scope: auth.Read, Tag: "Access links",
-		Summary:     "Make a URL that shows the document of an access link without counting",
-		Description: "For owners who look at what a recipient sees: no session, view or download is counted or recorded.",
+		ID: "preview-access-link", Method: "POST", Path: "/api/v1/access-links/{id}/preview", Scope: auth.Write, Tag: "Access links",
+		Summary: "Make a URL that shows the document of an access link without counting",
+		Description: "For owners who look at what a recipient sees: no session, view or download is counted or recorded. The URL is the " +
+			"link's own and opens it whatever its limits are, so the key needs the scope leads as well.",
 	}, v.makePreview)
 }
 
 func (v *Viewer) makePreview(ctx context.Context, in *previewInput) (*api.Answer[LinkPreview], error) {
+	if err := auth.From(ctx).Require(auth.Leads); err != nil {
+		return nil, err
+	}
 	var row store.GetAccessLinkRow
 	err := v.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		row, err = store.New(tx).GetAccessLink(ctx, in.ID)
@@ -45,9 +50,13 @@ func (v *Viewer) makePreview(ctx context.Context, in *previewInput) (*api.Answer
 	if err != nil {
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
+	secret, err := accesslink.OpenToken(v.Tokens, row.AccessLink)
+	if err != nil {
+		return nil, fmt.Errorf("make preview: %w", err)
+	}
 	text, ends := v.Sessions.PreviewToken(row.AccessLink.ID)
 	return api.OK(LinkPreview{
-		URL:       v.Pages.URL(pathOf(row.AccessLink.Token)) + "?" + url.Values{"preview": {text}}.Encode(),
+		URL:       v.Pages.URL(pathOf(secret)) + "?" + url.Values{"preview": {text}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
 	}), nil
 }

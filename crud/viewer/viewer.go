@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"mime"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -21,7 +21,10 @@ import (
 	"lodestone/crud/session"
 	"lodestone/pkg/api"
 	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/guess"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/slot"
+	"lodestone/pkg/token"
 )
 
 //go:embed viewer.html viewer.css all:dist
@@ -32,6 +35,7 @@ type Parts struct {
 	Pages     *page.Site
 	Sessions  *session.Sessions
 	Postgres  *postgres.Pool
+	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
 	Limiter   *limit.Limiter
 	Config    Config
@@ -44,7 +48,8 @@ type Viewer struct {
 	Parts
 	template *page.Template
 	build    *build
-	guesses  *guesses
+	guesses  *guess.Guesses
+	sending  *slot.Slots[netip.Addr] // files that are being sent, by address
 }
 
 // New returns the viewer.
@@ -60,7 +65,7 @@ func New(p Parts) (*Viewer, error) {
 	if !b.Done() {
 		p.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
 	}
-	return &Viewer{Parts: p, template: template, build: b, guesses: newGuesses()}, nil
+	return &Viewer{Parts: p, template: template, build: b, guesses: guess.New(mostFailures), sending: p.Config.sending()}, nil
 }
 
 func pathOf(token string) string { return "/a/" + token }
@@ -96,10 +101,10 @@ func (v *Viewer) find(r *http.Request) (session.Link, error) {
 	link, err := v.Sessions.Find(r.Context(), r.PathValue("token"))
 	if refusal, ok := errors.AsType[*session.Refusal](err); ok && refusal.State == session.Unknown {
 		who := v.Addresses.Client(r)
-		if wait := v.guesses.wait(who, time.Now()); wait > 0 {
+		if wait := v.guesses.Wait(who, time.Now()); wait > 0 {
 			return session.Link{}, &tooMany{wait}
 		}
-		v.guesses.failed(who, time.Now())
+		v.guesses.Failed(who, time.Now())
 	}
 	return link, err
 }
@@ -116,6 +121,10 @@ func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (se
 	}
 	return v.Sessions.Start(r.Context(), link, wanted)
 }
+
+// mostFailures is how many unknown links an address may ask for in a minute. A person mistypes one or two. A token has 130
+// random bits: guessing would be hopeless without a limit, and with it costs us nothing either.
+const mostFailures = 30
 
 // tooMany is the error of somebody who guesses, or opens a link over and over.
 type tooMany struct{ wait time.Duration }
@@ -317,7 +326,7 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 		return asPage(err, page.Brand{})
 	}
 	if err := r.ParseForm(); err != nil {
-		return page.Show(page.TooLarge, page.Brand{}).Because(err)
+		return page.BadForm(err)
 	}
 	var in session.Session
 	if preview := r.PostForm.Get("preview"); preview != "" && v.Sessions.IsPreview(link, preview) {
@@ -359,7 +368,3 @@ func visitor(r *http.Request) session.Visitor {
 
 // maxAgent is what the collector keeps of a user agent, in bytes.
 const maxAgent = 512
-
-func disposition(kind, name string) string {
-	return mime.FormatMediaType(kind, map[string]string{"filename": name})
-}

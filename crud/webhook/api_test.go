@@ -146,9 +146,8 @@ func TestStrangers(t *testing.T) {
 		code, _, _ := r.ask(q[0], q[1], map[bool]string{true: "{}"}[q[0] == "PATCH"])
 		require.Equal(t, http.StatusNotFound, code, q)
 	}
-	r.key = r.newKey(r.owner, auth.Read)
-	r.must("GET", "/"+id+"/deliveries", "")
-	for _, q := range [][2]string{{"DELETE", "/" + id}, {"POST", "/" + id + "/test"}, {"POST", "/" + id + "/rotate-secret"}, {"POST", log + "/replay"}} {
+	r.key = r.newKey(r.owner, auth.Read, auth.Write, auth.Leads, auth.Keys)
+	for _, q := range [][2]string{{"GET", ""}, {"GET", "/" + id}, {"GET", "/" + id + "/deliveries"}, {"GET", log}, {"DELETE", "/" + id}, {"POST", "/" + id + "/test"}, {"POST", "/" + id + "/rotate-secret"}, {"POST", log + "/replay"}} {
 		code, _, _ := r.ask(q[0], q[1], "")
 		require.Equal(t, http.StatusForbidden, code, q)
 	}
@@ -305,7 +304,7 @@ func TestSecretIsShownOnce(t *testing.T) {
 	require.NotContains(t, r.log.String(), secret)
 	err := r.db.Account(t.Context(), r.owner, func(tx pgx.Tx) error {
 		var n int
-		return tx.QueryRow(t.Context(), "SELECT octet_length(secret) FROM webhook_secrets").Scan(&n)
+		return tx.QueryRow(t.Context(), "SELECT octet_length(sealed) FROM webhook_secrets").Scan(&n)
 	})
 	require.ErrorContains(t, err, "permission denied")
 }

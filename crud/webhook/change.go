@@ -128,7 +128,7 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 		if err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
 		}
-		made, err = addSecret(ctx, q, owner, id)
+		made, err = w.addSecret(ctx, q, owner, id)
 		return err
 	})
 	if err != nil {

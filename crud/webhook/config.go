@@ -11,7 +11,7 @@ import (
 
 // Config is the setting of webhooks.
 type Config struct {
-	AllowNetworks []string      `name:"webhook-allow-networks" placeholder:"NETWORK,..." help:"Networks that are not public and that webhooks may reach all the same, also by http, such as 10.1.0.0/16 or 127.0.0.1: for development and for receivers of your own. Default: none; in up, as long as its own addresses are on the loopback network, that one."`
+	AllowNetworks []string      `name:"webhook-allow-networks" placeholder:"NETWORK" help:"Networks that are not public and that webhooks may reach all the same, also by http, such as 10.1.0.0/16 or 127.0.0.1: for development and for receivers of your own. Default: none; in up, as long as its own addresses are on the loopback network, that one."`
 	MaxEndpoints  int           `name:"webhook-max-endpoints" default:"20" help:"Webhooks that an account can have."`
 	Concurrency   int           `name:"webhook-concurrency" default:"128" help:"Messages that one process sends at once."`
 	PerEndpoint   int           `name:"webhook-endpoint-concurrency" default:"4" help:"Messages that are sent to one webhook at once, by all processes together."`

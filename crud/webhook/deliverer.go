@@ -3,11 +3,13 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/store"
+	"lodestone/pkg/api"
 	"lodestone/pkg/service"
 )
 
@@ -49,12 +51,9 @@ func (d *Deliverer) run(ctx context.Context, ready func()) error {
 	// Attempts outlive the order to stop by a moment, which most of them need no more of.
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	cleaned := make(chan struct{})
-	go func() {
-		defer close(cleaned)
-		d.w.keepClean(ctx)
-	}()
-	defer func() { <-cleaned }()
+	var upkeep sync.WaitGroup
+	upkeep.Go(func() { d.w.keepClean(ctx) })
+	defer upkeep.Wait()
 	ready()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
@@ -142,13 +141,21 @@ func (w *Webhooks) deliver(ctx context.Context, j job) {
 
 // attempt sends a message, and settles the delivery.
 func (w *Webhooks) attempt(ctx context.Context, j job) (store.WebhookDelivery, error) {
-	secrets, err := store.New(w.db.Unscoped()).WebhookSecrets(ctx, store.WebhookSecretsParams{EndpointID: j.delivery.EndpointID, At: w.now()})
-	if err != nil {
-		return j.delivery, fmt.Errorf("read secrets: %w", err)
-	}
-	a, err := w.send(ctx, j.url, j.delivery.EventID, j.delivery.Body, secrets)
+	secrets, err := w.secrets(ctx, j.delivery.EndpointID)
 	if err != nil {
 		return j.delivery, err
+	}
+	text, unreadable := w.body(j.delivery)
+	a := &Attempt{AttemptedAt: api.TimeOf(w.now()), URL: j.url}
+	switch {
+	case len(secrets) == 0:
+		a.fail("Its secret cannot be read by this installation: make a new one with rotate-secret.")
+	case unreadable != nil:
+		a.fail("The message cannot be read by this installation.")
+	default:
+		if a, err = w.send(ctx, j.url, j.delivery.EventID, text, secrets); err != nil {
+			return j.delivery, err
+		}
 	}
 	// What was sent is written down even when the process is told to stop now.
 	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -16,6 +15,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/token"
 )
 
 // Delivery is one message to one endpoint, as the API shows it.
@@ -25,33 +25,41 @@ type Delivery struct {
 	Kind          Kind      `json:"kind" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed,webhook.test" doc:"What it tells of."`
 	State         string    `json:"state" enum:"pending,delivered,failed" doc:"Whether it arrived, or will be tried again."`
 	Reason        *string   `json:"reason" doc:"Why it failed."`
-	Body          body      `json:"body" doc:"What is sent."`
+	Body          body      `json:"body" doc:"What is sent; null once the access link or the submission that it is about was deleted."`
 	Attempts      []Attempt `json:"attempts" nullable:"false" doc:"Attempts so far, the oldest first: the last 20 of them."`
 	NextAttemptAt *api.Time `json:"next_attempt_at" doc:"When it will be tried next."`
 	CreatedAt     api.Time  `json:"created_at" doc:"When it was made."`
 	SettledAt     *api.Time `json:"settled_at" doc:"When it arrived, or was given up."`
 }
 
-// body is the text of a message.
+// body is the text of a message, empty if it was erased.
 type body string
 
 // MarshalJSON implements json.Marshaler.
-func (b body) MarshalJSON() ([]byte, error) { return jsontext.Value(b), nil }
+func (b body) MarshalJSON() ([]byte, error) {
+	if b == "" {
+		return []byte("null"), nil
+	}
+	return jsontext.Value(b), nil
+}
 
 // Schema implements huma.SchemaProvider.
 func (body) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true}
 }
 
-func fromDelivery(d store.WebhookDelivery) (Delivery, error) {
-	shown := Delivery{
-		ID: d.ID, MessageID: messageID(d.EventID), Kind: Kind(d.Kind), State: d.State, Reason: d.Reason, Body: body(d.Body),
-		Attempts: []Attempt{}, NextAttemptAt: api.OptionalTime(d.NextAttemptAt), CreatedAt: api.TimeOf(d.CreatedAt), SettledAt: api.OptionalTime(d.SettledAt),
+// show returns a delivery as the API shows it. A body whose key is missing is shown as one that was erased.
+func (w *Webhooks) show(d store.WebhookDelivery) (shown Delivery, err error) {
+	text, err := w.body(d)
+	if err != nil && !errors.Is(err, token.ErrSealed) {
+		return shown, err
 	}
-	if err := json.Unmarshal(d.Attempts, &shown.Attempts); err != nil {
-		return shown, fmt.Errorf("read attempts: %w", err)
+	shown = Delivery{
+		ID: d.ID, MessageID: messageID(d.EventID), Kind: Kind(d.Kind), State: d.State, Reason: d.Reason, Body: body(text),
+		NextAttemptAt: api.OptionalTime(d.NextAttemptAt), CreatedAt: api.TimeOf(d.CreatedAt), SettledAt: api.OptionalTime(d.SettledAt),
 	}
-	return shown, nil
+	shown.Attempts, err = w.attempts(d)
+	return shown, err
 }
 
 type deliveriesInput struct {
@@ -124,7 +132,7 @@ func (w *Webhooks) deliveries(ctx context.Context, in *deliveriesInput) (*api.An
 	}
 	list := make([]Delivery, len(rows))
 	for i, row := range rows {
-		if list[i], err = fromDelivery(row); err != nil {
+		if list[i], err = w.show(row); err != nil {
 			return nil, err
 		}
 	}
@@ -148,7 +156,7 @@ func (w *Webhooks) delivery(ctx context.Context, in *deliveryInput) (*api.Answer
 	if err != nil {
 		return nil, fmt.Errorf("get delivery: %w", err)
 	}
-	shown, err := fromDelivery(row)
+	shown, err := w.show(row)
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +170,16 @@ func (w *Webhooks) replay(ctx context.Context, in *deliveryInput) (*api.Answer[D
 		if err != nil {
 			return err
 		}
-		row, err = store.New(tx).ReplayWebhookDelivery(ctx, store.ReplayWebhookDeliveryParams{EndpointID: in.ID, ID: in.DeliveryID})
+		q := store.New(tx)
+		row, err = q.ReplayWebhookDelivery(ctx, store.ReplayWebhookDeliveryParams{EndpointID: in.ID, ID: in.DeliveryID})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return problem.Missing("message")
+			_, err = q.GetWebhookDelivery(ctx, store.GetWebhookDeliveryParams{EndpointID: in.ID, ID: in.DeliveryID})
+			if err == nil {
+				return problem.New(problem.Conflict, "The access link or the submission that the message is about was deleted, and what it said with it: it cannot be sent again.")
+			}
+			if errors.Is(err, pgx.ErrNoRows) {
+				return problem.Missing("message")
+			}
 		}
 		if err == nil && !endpoint.IsActive {
 			return problem.New(problem.Conflict, "The webhook is not active: activate it before sending messages again.")
@@ -174,7 +189,7 @@ func (w *Webhooks) replay(ctx context.Context, in *deliveryInput) (*api.Answer[D
 	if err != nil {
 		return nil, fmt.Errorf("replay delivery: %w", err)
 	}
-	shown, err := fromDelivery(row)
+	shown, err := w.show(row)
 	if err != nil {
 		return nil, err
 	}

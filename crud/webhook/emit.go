@@ -17,6 +17,7 @@ import (
 
 	"lodestone/crud/store"
 	"lodestone/pkg/api"
+	"lodestone/pkg/token"
 )
 
 // message is the body of a delivery.
@@ -37,9 +38,9 @@ func encode(e Event, at time.Time) (string, error) {
 
 // Emit writes down that events happened, for every endpoint of the account that asked for their kind.
 // tx is the transaction of what happened, within the account's scope or outside of any; its commit
-// lets the deliveries begin. The events are of one kind. Without an endpoint for it, Emit is one
+// lets the deliveries begin. tokens seals their bodies. The events are of one kind. Without an endpoint for it, Emit is one
 // short read.
-func Emit[E Event](ctx context.Context, tx pgx.Tx, account uuid.UUID, events ...E) error {
+func Emit[E Event](ctx context.Context, tx pgx.Tx, tokens *token.Ring, account uuid.UUID, events ...E) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -58,6 +59,7 @@ func Emit[E Event](ctx context.Context, tx pgx.Tx, account uuid.UUID, events ...
 		if err != nil {
 			return err
 		}
+		about := e.subject()
 		event, err := uuid.NewV7()
 		if err != nil {
 			return fmt.Errorf("make id: %w", err)
@@ -67,8 +69,13 @@ func Emit[E Event](ctx context.Context, tx pgx.Tx, account uuid.UUID, events ...
 			if err != nil {
 				return fmt.Errorf("make id: %w", err)
 			}
+			sealed, err := tokens.Seal(sealingMessages, []byte(body), id[:])
+			if err != nil {
+				return fmt.Errorf("seal %s: %w", kind, err)
+			}
 			rows.IDs, rows.EndpointIDs = append(rows.IDs, id), append(rows.EndpointIDs, endpoint)
-			rows.EventIDs, rows.Bodies = append(rows.EventIDs, event), append(rows.Bodies, body)
+			rows.EventIDs, rows.BodiesSealed = append(rows.EventIDs, event), append(rows.BodiesSealed, sealed)
+			rows.AccessLinkIDs, rows.SubmissionIDs = append(rows.AccessLinkIDs, about.accessLink), append(rows.SubmissionIDs, about.submission)
 		}
 	}
 	if err := q.InsertWebhookDeliveries(ctx, rows); err != nil {

@@ -15,6 +15,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -48,15 +49,31 @@ func endpoint(t *testing.T, db *postgres.Pool, owner uuid.UUID, kinds ...webhook
 	return id
 }
 
+var tokens = func() *token.Ring { //nolint:gochecknoglobals // of what is emitted without a rig
+	ring, err := token.NewKeys(1).Ring()
+	if err != nil {
+		panic(err)
+	}
+	return ring
+}()
+
 type delivery struct {
-	Endpoint, Event uuid.UUID
-	Kind, Body      string
+	ID, Endpoint, Event uuid.UUID
+	Kind                string
+	Sealed              []byte
+}
+
+func (d delivery) body(t *testing.T) string {
+	t.Helper()
+	text, err := tokens.Open("webhook messages", d.Sealed, d.ID[:])
+	require.NoError(t, err)
+	return string(text)
 }
 
 func deliveries(t *testing.T, db *postgres.Pool, owner uuid.UUID) []delivery {
 	t.Helper()
 	rows, err := db.Unscoped().Query(t.Context(),
-		"SELECT endpoint_id, event_id, kind, body FROM webhook_deliveries WHERE account_id = $1 ORDER BY id", owner)
+		"SELECT id, endpoint_id, event_id, kind, body_sealed FROM webhook_deliveries WHERE account_id = $1 ORDER BY id", owner)
 	require.NoError(t, err)
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[delivery])
 	require.NoError(t, err)
@@ -86,14 +103,14 @@ func TestEmitTellsWhoAsked(t *testing.T) {
 		func(fn func(tx pgx.Tx) error) error { return db.Transaction(t.Context(), fn) },
 	} {
 		before := len(deliveries(t, db, owner))
-		require.NoError(t, in(func(tx pgx.Tx) error { return webhook.Emit(t.Context(), tx, owner, event) }))
+		require.NoError(t, in(func(tx pgx.Tx) error { return webhook.Emit(t.Context(), tx, tokens, owner, event) }))
 		made := deliveries(t, db, owner)[before:]
 		require.Len(t, made, 2)
 		require.ElementsMatch(t, []uuid.UUID{one, both}, []uuid.UUID{made[0].Endpoint, made[1].Endpoint})
 		require.Equal(t, made[0].Event, made[1].Event)
-		require.Equal(t, made[0].Body, made[1].Body)
-		require.Contains(t, made[0].Body, `{"type":"form.verified","timestamp":"`)
-		require.Contains(t, made[0].Body, `"email":"ada@example.com","name":null,"verified_at":"2026-02-02T02:40:00.123Z"}}`)
+		require.Equal(t, made[0].body(t), made[1].body(t))
+		require.Contains(t, made[0].body(t), `{"type":"form.verified","timestamp":"`)
+		require.Contains(t, made[0].body(t), `"email":"ada@example.com","name":null,"verified_at":"2026-02-02T02:40:00.123Z"}}`)
 	}
 	require.Empty(t, deliveries(t, db, stranger))
 }
@@ -106,7 +123,7 @@ func TestRollbackTellsNobody(t *testing.T) {
 	endpoint(t, db, owner, webhook.KindFormVerified)
 	gone := errors.New("gone")
 	err := db.Account(t.Context(), owner, func(tx pgx.Tx) error {
-		require.NoError(t, webhook.Emit(t.Context(), tx, owner, someEvent()))
+		require.NoError(t, webhook.Emit(t.Context(), tx, tokens, owner, someEvent()))
 		return gone
 	})
 	require.ErrorIs(t, err, gone)
@@ -119,7 +136,7 @@ func TestRequestsCannotReadSecrets(t *testing.T) {
 	db := database(t)
 	owner := newAccount(t, db)
 	err := db.Account(t.Context(), owner, func(tx pgx.Tx) error {
-		_, err := tx.Exec(context.WithoutCancel(t.Context()), "SELECT secret FROM webhook_secrets")
+		_, err := tx.Exec(context.WithoutCancel(t.Context()), "SELECT sealed FROM webhook_secrets")
 		return err
 	})
 	require.ErrorContains(t, err, "permission denied")

@@ -93,14 +93,14 @@ func (w *Webhooks) endSome(ctx context.Context, before time.Time) (n int, err er
 			ended[r.Session.AccountID] = append(ended[r.Session.AccountID], SessionEnded{
 				Link: Link{
 					AccessLinkID: r.Session.AccessLinkID, LeadMagnetID: r.LeadMagnetID, GenericLinkID: r.GenericLinkID,
-					SubmissionID: r.SubmissionID, Email: r.Email,
+					SubmissionID: r.SubmissionID, Email: r.Email, Source: r.Source,
 				},
 				SessionID: r.Session.ID, StartedAt: api.TimeOf(r.Session.StartedAt), EndedAt: api.TimeOf(r.Session.LastActiveAt),
 				Pages: r.Session.Pages, DurationMS: r.Session.DurationMs,
 			})
 		}
 		for account, events := range ended {
-			if err := Emit(ctx, tx, account, events...); err != nil {
+			if err := Emit(ctx, tx, w.tokens, account, events...); err != nil {
 				return err
 			}
 		}

@@ -3,6 +3,7 @@ package webhook
 import (
 	"github.com/google/uuid"
 
+	"lodestone/crud/store"
 	"lodestone/pkg/api"
 )
 
@@ -28,7 +29,14 @@ func Kinds() []Kind {
 
 // Event is something that endpoints are told of: one of the structs below, which are the data of its
 // message. Fields are added over time; none changes its meaning.
-type Event interface{ kind() Kind }
+type Event interface {
+	kind() Kind
+	subject() subject
+}
+
+// subject is what an event is about. When one of them is deleted, what endpoints were sent of the event is erased. A zero id says that
+// there is none.
+type subject struct{ accessLink, submission uuid.UUID }
 
 // Link names the access link that an event happened on, and what it belongs to.
 type Link struct {
@@ -37,6 +45,14 @@ type Link struct {
 	GenericLinkID *uuid.UUID `json:"generic_link_id"` // nil: made by the API, or its link was deleted
 	SubmissionID  *uuid.UUID `json:"submission_id"`   // nil: likewise
 	Email         string     `json:"email"`           // of the recipient
+	Source        string     `json:"source"`          // how the URL was handed out: api, mail or form, the latter to whoever typed the address
+}
+
+// LinkOf names an access link.
+func LinkOf(a store.AccessLink) Link {
+	return Link{
+		AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: a.Email, Source: a.Source,
+	}
 }
 
 // LinkCreated says that an access link was made.
@@ -102,6 +118,17 @@ type tested struct {
 	EndpointID uuid.UUID `json:"endpoint_id"`
 	Message    string    `json:"message"`
 }
+
+func (l Link) subject() subject {
+	s := subject{accessLink: l.AccessLinkID}
+	if l.SubmissionID != nil {
+		s.submission = *l.SubmissionID
+	}
+	return s
+}
+func (f FormSubmitted) subject() subject { return subject{submission: f.SubmissionID} }
+func (f FormVerified) subject() subject  { return subject{submission: f.SubmissionID} }
+func (tested) subject() subject          { return subject{} }
 
 func (LinkCreated) kind() Kind       { return KindLinkCreated }
 func (LinkAccessed) kind() Kind      { return KindLinkAccessed }

@@ -36,7 +36,7 @@ func newPostRig(t *testing.T) *postRig {
 	require.NoError(t, box.Start(t.Context()))
 	jobs, err := queue.New(r.db, queue.Options{Poll: 100 * time.Millisecond, Log: r.logger(), Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	mails, err := letters.New(letters.Config{URL: box.URL(), From: "hello@example.com"}, letters.Parts{Queue: jobs, Site: "https://links.example.com", Log: r.logger(), Metrics: prometheus.NewRegistry()})
+	mails, err := letters.New(letters.Config{URL: box.URL(), From: "hello@example.com"}, letters.Parts{Queue: jobs, Tokens: r.tokens, Site: "https://links.example.com", Log: r.logger(), Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func newPostRig(t *testing.T) *postRig {
 		require.NoError(t, jobs.Stop(context.WithoutCancel(t.Context())))
 		require.NoError(t, box.Stop(context.WithoutCancel(t.Context())))
 	})
-	r.hooks, err = webhook.New(settings(), webhook.Parts{Postgres: r.db, Log: r.logger(), Now: r.clock.now, Owners: owners})
+	r.hooks, err = webhook.New(settings(), webhook.Parts{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Owners: owners})
 	require.NoError(t, err)
 	t.Cleanup(r.hooks.Close)
 	r.deliver(r.hooks)
@@ -56,14 +56,14 @@ func newPostRig(t *testing.T) *postRig {
 
 func (r *postRig) set(notify string, to any) {
 	r.t.Helper()
-	_, err := r.db.Unscoped().Exec(r.t.Context(), "UPDATE accounts SET notify = $2, notify_email = $3 WHERE id = $1", r.owner, notify, to)
+	_, err := r.db.Unscoped().Exec(r.t.Context(), "UPDATE accounts SET notify = $2, notify_email = $3, notify_confirmed_at = now() WHERE id = $1", r.owner, notify, to)
 	require.NoError(r.t, err)
 }
 
 // queued returns how many mails are in the queue, or were sent within the last minute.
 func (r *postRig) queued() (n int) {
 	r.t.Helper()
-	require.NoError(r.t, r.db.Unscoped().QueryRow(r.t.Context(), "SELECT count(*) FROM river_job WHERE kind = 'mail'").Scan(&n))
+	require.NoError(r.t, r.db.Unscoped().QueryRow(r.t.Context(), "SELECT count(*) FROM river_job WHERE kind = 'sealed_mail'").Scan(&n))
 	return n
 }
 

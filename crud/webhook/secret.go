@@ -60,13 +60,17 @@ func sign(secrets [][]byte, id string, at time.Time, body string) string {
 }
 
 // addSecret gives an endpoint a new secret.
-func addSecret(ctx context.Context, q *store.Queries, account, endpoint uuid.UUID) (secret, error) {
+func (w *Webhooks) addSecret(ctx context.Context, q *store.Queries, account, endpoint uuid.UUID) (secret, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make id: %w", err)
 	}
 	s := newSecret()
-	if err := q.InsertWebhookSecret(ctx, store.InsertWebhookSecretParams{ID: id, AccountID: account, EndpointID: endpoint, Secret: s}); err != nil {
+	sealed, err := w.tokens.Seal(sealing, s, endpoint[:])
+	if err != nil {
+		return nil, fmt.Errorf("seal webhook secret: %w", err)
+	}
+	if err := q.InsertWebhookSecret(ctx, store.InsertWebhookSecretParams{ID: id, AccountID: account, EndpointID: endpoint, Sealed: sealed}); err != nil {
 		return nil, fmt.Errorf("insert webhook secret: %w", err)
 	}
 	return s, nil
@@ -101,7 +105,7 @@ func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[Ful
 		if in.KeepHours > 0 && n >= maxSecrets {
 			return problem.New(problem.Conflict, fmt.Sprintf("%d secrets sign the messages of this webhook at present: wait until some expire, or end them all with keep_previous_hours=0.", n))
 		}
-		made, err = addSecret(ctx, q, account, in.ID)
+		made, err = w.addSecret(ctx, q, account, in.ID)
 		return err
 	})
 	if err != nil {

@@ -39,7 +39,11 @@ var schedule = [...]time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute
 // settle writes down an attempt, and what follows from it for the delivery and its endpoint. It takes
 // the endpoint before the delivery, as everything does that takes both.
 func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attempt) (store.WebhookDelivery, error) {
-	text, err := json.Marshal(a)
+	kept := keptAttempt{Attempt: *a}
+	if err := kept.seal(w.tokens, d.ID); err != nil {
+		return d, err
+	}
+	text, err := json.Marshal(kept)
 	if err != nil {
 		return d, fmt.Errorf("encode attempt: %w", err)
 	}

@@ -25,12 +25,15 @@ func (w *Webhooks) test(ctx context.Context, in *idInput) (*api.Answer[Delivery]
 		return nil, err
 	}
 	params := store.InsertWebhookTestParams{
-		AccountID: account, EndpointID: in.ID, Kind: string(kindTest), Body: text, ClaimedUntil: now.Add(w.config.Timeout + claimMargin),
+		AccountID: account, EndpointID: in.ID, Kind: string(kindTest), ClaimedUntil: now.Add(w.config.Timeout + claimMargin),
 	}
 	for _, id := range []*uuid.UUID{&params.ID, &params.EventID, &params.Claim} {
 		if *id, err = uuid.NewV7(); err != nil {
 			return nil, fmt.Errorf("make id: %w", err)
 		}
+	}
+	if params.BodySealed, err = w.tokens.Seal(sealingMessages, []byte(text), params.ID[:]); err != nil {
+		return nil, fmt.Errorf("seal test: %w", err)
 	}
 	var j job
 	err = w.db.Account(ctx, account, func(tx pgx.Tx) error {
@@ -49,7 +52,7 @@ func (w *Webhooks) test(ctx context.Context, in *idInput) (*api.Answer[Delivery]
 	if err != nil {
 		return nil, fmt.Errorf("test webhook: %w", err)
 	}
-	shown, err := fromDelivery(settled)
+	shown, err := w.show(settled)
 	if err != nil {
 		return nil, err
 	}

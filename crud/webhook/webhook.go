@@ -14,11 +14,13 @@ import (
 	"lodestone/crud/store"
 	"lodestone/pkg/dialguard"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
 )
 
 // Parts is what webhooks work with.
 type Parts struct {
 	Postgres *postgres.Pool
+	Tokens   *token.Ring // seals the secrets of endpoints
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer // nil: no metrics
 	Grace    time.Duration         // for messages in flight when the process stops
@@ -40,6 +42,7 @@ type Webhooks struct {
 	grace     time.Duration
 	plain     bool // http is of use at all
 	db        *postgres.Pool
+	tokens    *token.Ring
 	owners    Owners
 	log       *slog.Logger
 	now       func() time.Time
@@ -61,7 +64,7 @@ func New(c Config, p Parts) (*Webhooks, error) {
 	guard := dialguard.New(networks...)
 	transport := dialguard.NewTransport(guard, p.Resolver)
 	return &Webhooks{
-		config: c, grace: p.Grace, plain: len(networks) > 0, db: p.Postgres, owners: p.Owners, log: p.Log, now: p.Now, guard: guard, transport: transport, metrics: newMetrics(p.Metrics),
+		config: c, grace: p.Grace, plain: len(networks) > 0, db: p.Postgres, tokens: p.Tokens, owners: p.Owners, log: p.Log, now: p.Now, guard: guard, transport: transport, metrics: newMetrics(p.Metrics),
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is an answer like any other, and no success
 		}},

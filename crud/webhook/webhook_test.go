@@ -24,6 +24,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
 )
 
 const patience = 3 * time.Minute
@@ -42,14 +43,15 @@ func (c *clock) until(t *testing.T, at any) { // a time of an answer, and a litt
 
 // rig is the API of webhooks, with one account and what delivers.
 type rig struct {
-	t     *testing.T
-	db    *postgres.Pool
-	hooks *webhook.Webhooks
-	clock *clock
-	owner uuid.UUID
-	url   string
-	key   string
-	log   *lines
+	t      *testing.T
+	db     *postgres.Pool
+	hooks  *webhook.Webhooks
+	tokens *token.Ring // of processes that are made next
+	clock  *clock
+	owner  uuid.UUID
+	url    string
+	key    string
+	log    *lines
 }
 
 type lines struct {
@@ -92,16 +94,30 @@ func newQuietRig(t *testing.T, change ...func(*webhook.Config)) *rig {
 		f(&c)
 	}
 	require.NoError(t, c.Validate())
-	r := &rig{t: t, db: database(t), clock: &clock{}, log: &lines{}}
-	log := r.logger()
+	r := &rig{t: t, db: database(t), clock: &clock{}, log: &lines{}, tokens: ring(t, token.NewKeys(1).Keys)}
 	r.hooks = r.more(c)
 	r.owner = newAccount(t, r.db)
-	a := api.New(api.Options{Verifier: auth.NewVerifier(r.db, log), Log: log})
-	r.hooks.Register(a)
-	server := httptest.NewServer(a)
-	t.Cleanup(server.Close)
-	r.url, r.key = server.URL, r.newKey(r.owner)
+	r.key = r.newKey(r.owner)
+	r.serve(r.hooks)
 	return r
+}
+
+// serve lets requests go to a process.
+func (r *rig) serve(w *webhook.Webhooks) {
+	r.t.Helper()
+	a := api.New(api.Options{Verifier: auth.NewVerifier(r.db, r.logger()), Log: r.logger()})
+	w.Register(a)
+	server := httptest.NewServer(a)
+	r.t.Cleanup(server.Close)
+	r.url = server.URL
+}
+
+// ring returns the keys of a setting.
+func ring(t *testing.T, keys ...string) *token.Ring {
+	t.Helper()
+	tokens, err := token.Config{Keys: strings.Join(keys, ",")}.Ring()
+	require.NoError(t, err)
+	return tokens
 }
 
 func (r *rig) logger() *slog.Logger {
@@ -111,7 +127,7 @@ func (r *rig) logger() *slog.Logger {
 // more makes the webhooks of another process.
 func (r *rig) more(c webhook.Config) *webhook.Webhooks {
 	r.t.Helper()
-	w, err := webhook.New(c, webhook.Parts{Postgres: r.db, Log: r.logger(), Now: r.clock.now})
+	w, err := webhook.New(c, webhook.Parts{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now})
 	require.NoError(r.t, err)
 	r.t.Cleanup(w.Close)
 	return w
@@ -189,8 +205,13 @@ func (r *rig) emit(n int) {
 	for i := range events {
 		events[i] = someEvent()
 	}
+	r.emitAll(events...)
+}
+
+func (r *rig) emitAll(events ...webhook.FormVerified) {
+	r.t.Helper()
 	require.NoError(r.t, r.db.Account(r.t.Context(), r.owner, func(tx pgx.Tx) error {
-		return webhook.Emit(r.t.Context(), tx, r.owner, events...)
+		return webhook.Emit(r.t.Context(), tx, r.tokens, r.owner, events...)
 	}))
 }
 

@@ -1,6 +1,6 @@
 -- name: InsertAccessLink :one
-INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, max_views, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 RETURNING *;
 
 -- name: GetAccessLink :one
@@ -31,9 +31,10 @@ WHERE (sqlc.narg(lead_magnet_id)::uuid IS NULL OR a.lead_magnet_id = sqlc.narg(l
 
 -- name: InsertAccessLinks :many
 -- One link for each of the addresses, which are parallel to their ids, keys and tokens.
-INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token, max_views, expires_at)
+INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
 SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), unnest(sqlc.arg(emails)::text[]),
-    unnest(sqlc.arg(email_keys)::text[]), unnest(sqlc.arg(tokens)::text[]), sqlc.narg(max_views), sqlc.narg(expires_at)
+    unnest(sqlc.arg(email_keys)::text[]), unnest(sqlc.arg(token_hashes)::bytea[]), unnest(sqlc.arg(tokens_sealed)::bytea[]), sqlc.arg(token_key),
+    sqlc.narg(max_views), sqlc.narg(expires_at)
 RETURNING *;
 
 -- name: UpdateAccessLink :execrows
@@ -60,3 +61,17 @@ FROM (
     FROM access_links
     WHERE submission_id = sqlc.arg(id)::uuid) AS n
 WHERE s.id = sqlc.arg(id)::uuid AND (s.view_count, s.first_viewed_at, s.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last);
+
+-- name: CountAccessLinksUpTo :one
+-- Counts the account's links, and no further than most.
+SELECT count(*) FROM (SELECT FROM access_links LIMIT sqlc.arg(most)::bigint) AS found;
+
+-- name: LinkTokensSealedBy :many
+-- Some tokens that one of the keys sealed, or none for the key -1. Those that another process is sealing are left out.
+SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY (sqlc.arg(keys)::smallint[])
+LIMIT sqlc.arg(row_limit)::bigint FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: SealLinkTokens :exec
+UPDATE access_links a SET token_clear = NULL, token_hash = n.hash, token_sealed = n.sealed, token_key = sqlc.arg(token_key)
+FROM (SELECT unnest(sqlc.arg(ids)::uuid[]) AS id, unnest(sqlc.arg(token_hashes)::bytea[]) AS hash, unnest(sqlc.arg(tokens_sealed)::bytea[]) AS sealed) n
+WHERE a.id = n.id;

@@ -59,13 +59,30 @@ UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1;
 -- name: VerifySubmission :execrows
 UPDATE submissions SET verified = true, verified_at = $2 WHERE id = $1 AND NOT verified;
 
--- name: AccessLinkOfSubmission :one
-SELECT * FROM access_links WHERE submission_id = sqlc.arg(submission_id)::uuid ORDER BY created_at, id LIMIT 1;
+-- name: MailboxLink :one
+-- The link of a submission that only its mailbox receives.
+SELECT * FROM access_links WHERE submission_id = sqlc.arg(submission_id)::uuid AND source = 'mail';
 
--- name: InsertAccessLinkOfSubmission :one
-INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+-- name: InsertMailboxLink :one
+INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
+    source)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail')
 RETURNING *;
+
+-- name: InsertFormLink :exec
+-- A link for whoever submitted the form, with the restrictions of the mailbox's.
+INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
+    source, additional, max_views, expires_at, is_active)
+SELECT sqlc.arg(id), m.account_id, m.lead_magnet_id, m.generic_link_id, sqlc.narg(submission_id)::uuid, m.email, m.email_key,
+    sqlc.arg(token_hash), sqlc.arg(token_sealed), sqlc.arg(token_key), 'form', true, m.max_views, m.expires_at, m.is_active
+FROM access_links m WHERE m.id = sqlc.arg(mailbox_link_id);
+
+-- name: VerifyMailboxLink :exec
+UPDATE access_links SET verified = true WHERE id = $1 AND NOT verified;
+
+-- name: DetachFormLinks :execrows
+-- Whoever holds them need not be who verified the address.
+UPDATE access_links SET submission_id = NULL WHERE submission_id = sqlc.arg(submission_id)::uuid AND source = 'form';
 
 -- name: InsertVerification :exec
 INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at)

@@ -2,10 +2,13 @@
 SELECT count(*) FROM generic_links;
 
 -- name: InsertLink :one
--- Adds nothing if the slug is taken, by whatever account.
+-- Adds nothing if the slug is taken, by whatever account, or was once another account's.
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
     button_text, consent_text, privacy_url, redirect_url)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.arg(slug), sqlc.narg(title), sqlc.narg(description),
+    sqlc.narg(thumbnail_url), sqlc.arg(collect_name), sqlc.arg(require_verification),
+    sqlc.narg(button_text), sqlc.narg(consent_text), sqlc.narg(privacy_url), sqlc.narg(redirect_url)
+WHERE NOT slug_of_another(sqlc.arg(slug), sqlc.arg(account_id))
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING *;
 

@@ -44,8 +44,10 @@ SELECT f.* FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
 WHERE m.id = $1;
 
--- name: GetChunk :one
-SELECT bytes FROM lead_magnet_file_chunks WHERE lead_magnet_id = $1 AND version = $2 AND number = $3;
+-- name: GetPiece :one
+-- Reads some bytes of a chunk, counted from 1. They are stored as they are, so no others are read.
+SELECT substring(bytes FROM sqlc.arg(first)::integer FOR sqlc.arg(length)::integer)::bytea AS bytes FROM lead_magnet_file_chunks
+WHERE lead_magnet_id = sqlc.arg(lead_magnet_id) AND version = sqlc.arg(version) AND number = sqlc.arg(number);
 
 -- name: UpdateMagnet :execrows
 -- Changes what is given, if the lead magnet is at one of the revisions, or at any for null.
@@ -75,3 +77,28 @@ DELETE FROM access_links WHERE lead_magnet_id = $1;
 
 -- name: DeleteMagnet :exec
 DELETE FROM lead_magnets WHERE id = $1;
+
+-- name: SumStoredBytes :one
+SELECT coalesce(sum(file_size), 0)::bigint FROM lead_magnet_files WHERE discarded_at IS NULL;
+
+-- name: DiscardReplacedFiles :execrows
+-- Deletes the bytes and pictures of some versions, of one lead magnet or of any for null, that were replaced so many seconds ago and
+-- were not opened within so many. The first time is longer than any transaction: a session that was being opened when the next
+-- version came is seen.
+WITH old AS MATERIALIZED (
+    SELECT f.account_id, f.lead_magnet_id, f.version FROM lead_magnet_files f
+    JOIN lead_magnet_files next ON next.lead_magnet_id = f.lead_magnet_id AND next.version = f.version + 1
+    WHERE f.discarded_at IS NULL AND (sqlc.narg(lead_magnet_id)::uuid IS NULL OR f.lead_magnet_id = sqlc.narg(lead_magnet_id))
+        AND next.created_at < clock_timestamp() - make_interval(secs => sqlc.arg(replaced_seconds)::float8)
+        AND NOT EXISTS (
+            SELECT FROM access_links a JOIN sessions s ON s.account_id = a.account_id AND s.access_link_id = a.id
+            WHERE a.account_id = f.account_id AND a.lead_magnet_id = f.lead_magnet_id AND s.magnet_version = f.version
+                AND s.started_at > clock_timestamp() - make_interval(secs => sqlc.arg(opened_seconds)::float8))
+    LIMIT sqlc.arg(row_limit)::bigint
+), chunks AS (
+    DELETE FROM lead_magnet_file_chunks c USING old WHERE c.lead_magnet_id = old.lead_magnet_id AND c.version = old.version
+), shown AS (
+    DELETE FROM pictures p USING old WHERE p.account_id = old.account_id AND p.lead_magnet_id = old.lead_magnet_id AND p.version = old.version
+)
+UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), pictured = true
+FROM old WHERE f.lead_magnet_id = old.lead_magnet_id AND f.version = old.version;

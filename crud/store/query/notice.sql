@@ -1,13 +1,9 @@
--- name: AccountNotices :one
--- Whether the owner of the account that the transaction is scoped to is told of leads.
-SELECT notify, notify_email FROM accounts;
-
 -- name: LeadNotice :one
 -- What the owner is told of one submission; none, if not at once.
 SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
     coalesce(l.title, m.title)::text AS title, l.slug
 FROM submissions s
-JOIN accounts a ON a.id = s.account_id AND a.notify = 'each' AND a.notify_email IS NOT NULL
+JOIN accounts a ON a.id = s.account_id AND a.notify = 'each' AND a.notify_email IS NOT NULL AND a.notify_confirmed_at IS NOT NULL
 JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
 JOIN lead_magnets m ON m.account_id = l.account_id AND m.id = l.lead_magnet_id
 WHERE s.id = $1;
@@ -24,21 +20,42 @@ RETURNING notices_sent;
 UPDATE accounts SET
     notices_sent = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_sent + 1 ELSE 1 END,
     notices_since = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_since ELSE sqlc.arg(now)::timestamptz END
-WHERE id = sqlc.arg(id) AND notify <> 'none' AND notify_email IS NOT NULL
+WHERE id = sqlc.arg(id) AND notify <> 'none' AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
 RETURNING notify_email::text AS notify_email, notices_sent;
 
 -- name: TakeNotices :one
--- The same, and keeps others from sending the same daily mail until the transaction ends.
-SELECT notify, notify_email, digest_until FROM accounts FOR NO KEY UPDATE;
+-- Whether the owner of the account that the transaction is scoped to is told of leads. It keeps others from sending the same
+-- daily mail until the transaction ends.
+SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until FROM accounts FOR NO KEY UPDATE;
 
 -- name: UpdateAccount :one
--- Daily mails begin with the leads that come after they were switched on.
+-- Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
+-- it is said to be.
 UPDATE accounts SET
     notify = coalesce(sqlc.narg(notify), notify),
     notify_email = CASE WHEN sqlc.arg(set_notify_email)::boolean THEN sqlc.narg(notify_email) ELSE notify_email END,
+    notify_confirmed_at = CASE WHEN sqlc.arg(set_notify_email)::boolean AND sqlc.arg(notify_confirmed)::boolean THEN now()
+        WHEN sqlc.arg(set_notify_email)::boolean AND notify_email IS DISTINCT FROM sqlc.narg(notify_email) THEN NULL
+        ELSE notify_confirmed_at END,
+    notify_asked_at = CASE WHEN sqlc.arg(set_notify_email)::boolean AND notify_email IS DISTINCT FROM sqlc.narg(notify_email) THEN NULL
+        ELSE notify_asked_at END,
     brand_color = CASE WHEN sqlc.arg(set_brand_color)::boolean THEN sqlc.narg(brand_color) ELSE brand_color END,
     digest_until = CASE WHEN sqlc.narg(notify) = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
 RETURNING *;
+
+-- name: ConfirmNotices :execrows
+-- Daily mails begin with the leads that come after it.
+UPDATE accounts SET notify_confirmed_at = now(), digest_until = greatest(digest_until, now())
+WHERE notify_email = sqlc.arg(notify_email)::text AND notify_confirmed_at IS NULL;
+
+-- name: NoticesAsked :exec
+UPDATE accounts SET notify_asked_at = now();
+
+-- name: AccountsToAsk :many
+-- Unscoped: of every account, whose address for notices is neither confirmed nor asked for it.
+SELECT id FROM accounts
+WHERE notify_email IS NOT NULL AND notify_confirmed_at IS NULL AND notify_asked_at IS NULL
+ORDER BY id LIMIT 1000;
 
 -- name: SetDigestUntil :exec
 UPDATE accounts SET digest_until = $1;
@@ -46,7 +63,7 @@ UPDATE accounts SET digest_until = $1;
 -- name: AccountsWithDigestDue :many
 -- Unscoped: of every account, whose daily mail about the time before is to be sent.
 SELECT id FROM accounts
-WHERE notify = 'daily' AND notify_email IS NOT NULL AND digest_until < sqlc.arg(before)::timestamptz
+WHERE notify = 'daily' AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL AND digest_until < sqlc.arg(before)::timestamptz
 ORDER BY digest_until LIMIT 1000;
 
 -- name: CountLeads :one

@@ -27,6 +27,13 @@ UNION ALL
 SELECT p.id, p.kind, p.content_type, p.width, p.height FROM pictures p
 WHERE p.kind = 'logo' AND p.account_id = (SELECT m.account_id FROM lead_magnets m WHERE m.id = sqlc.arg(id));
 
+-- name: CoversOfMagnets :many
+-- The picture of the first page of each file.
+SELECT m.id AS lead_magnet_id, p.id, p.content_type
+FROM lead_magnets m
+JOIN pictures p ON p.lead_magnet_id = m.id AND p.version = m.file_version AND p.kind = sqlc.arg(kind)
+WHERE m.id = ANY (sqlc.arg(ids)::uuid[]);
+
 -- name: OwnLogo :one
 SELECT id, content_type, width, height FROM pictures WHERE kind = 'logo';
 

@@ -7,7 +7,7 @@ WHERE s.id IN (
         SELECT o.id FROM sessions o WHERE o.ended_at IS NULL AND o.last_active_at < sqlc.arg(before)::timestamptz
         ORDER BY o.last_active_at LIMIT sqlc.arg(row_limit)::bigint FOR UPDATE SKIP LOCKED)
     AND a.account_id = s.account_id AND a.id = s.access_link_id
-RETURNING sqlc.embed(s), a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email;
+RETURNING sqlc.embed(s), a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.source;
 
 -- name: CountersCaughtUp :one
 -- Until when everything that happened is counted. There is no row before the counters ever were.

@@ -5,10 +5,12 @@ SELECT id FROM webhook_endpoints
 WHERE account_id = sqlc.arg(account_id) AND is_active AND sqlc.arg(kind)::text = ANY (kinds);
 
 -- name: InsertWebhookDeliveries :exec
--- The arrays are parallel.
-INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body)
+-- The arrays are parallel. A zero id says that there is none.
+INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, access_link_id, submission_id)
 SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), unnest(sqlc.arg(endpoint_ids)::uuid[]),
-    unnest(sqlc.arg(event_ids)::uuid[]), sqlc.arg(kind), unnest(sqlc.arg(bodies)::text[]);
+    unnest(sqlc.arg(event_ids)::uuid[]), sqlc.arg(kind), unnest(sqlc.arg(bodies_sealed)::bytea[]),
+    nullif(unnest(sqlc.arg(access_link_ids)::uuid[]), '00000000-0000-0000-0000-000000000000'),
+    nullif(unnest(sqlc.arg(submission_ids)::uuid[]), '00000000-0000-0000-0000-000000000000');
 
 -- name: CountWebhooks :one
 SELECT count(*) FROM webhook_endpoints;
@@ -54,7 +56,7 @@ WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision 
 UPDATE webhook_endpoints SET revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1 RETURNING *;
 
 -- name: InsertWebhookSecret :exec
-INSERT INTO webhook_secrets (id, account_id, endpoint_id, secret) VALUES ($1, $2, $3, $4);
+INSERT INTO webhook_secrets (id, account_id, endpoint_id, sealed) VALUES ($1, $2, $3, $4);
 
 -- name: ExpireWebhookSecrets :exec
 -- Lets the secrets of an endpoint sign until a moment, and none of them longer than it would have.
@@ -66,7 +68,7 @@ SELECT count(*) FROM webhook_secrets WHERE endpoint_id = $1 AND (expires_at IS N
 
 -- name: InsertWebhookTest :one
 -- A delivery that its maker attempts itself, at once.
-INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body, claim, claimed_until)
+INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, claim, claimed_until)
 VALUES ($1, $2, $3, $4, $5, $6, sqlc.arg(claim)::uuid, sqlc.arg(claimed_until)::timestamptz)
 RETURNING *;
 
@@ -87,7 +89,7 @@ SELECT count(*) FROM webhook_deliveries
 WHERE endpoint_id = sqlc.arg(endpoint_id) AND (sqlc.narg(state)::text IS NULL OR state = sqlc.narg(state));
 
 -- name: ReplayWebhookDelivery :one
--- Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on.
+-- Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on, one whose body was erased is not found.
 UPDATE webhook_deliveries SET state = 'pending', reason = NULL, tries = 0, next_attempt_at = now(), settled_at = NULL
-WHERE endpoint_id = $1 AND id = $2
+WHERE endpoint_id = $1 AND id = $2 AND num_nonnulls(body_clear, body_sealed) = 1
 RETURNING *;

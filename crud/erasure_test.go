@@ -1,0 +1,221 @@
+package crud_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/account"
+	"lodestone/crud/pdf/pdftest"
+	"lodestone/pkg/client"
+	"lodestone/pkg/problem"
+)
+
+// deliveries returns everything that the database holds of the messages to webhooks, and what is sealed in it.
+func (f *fixture) deliveries(t *testing.T) string {
+	t.Helper()
+	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT id, body_sealed, to_jsonb(d)::text,
+		ARRAY(SELECT decode(a ->> 'sealed_response', 'base64') FROM jsonb_array_elements(attempts) a WHERE a ->> 'sealed_response' IS NOT NULL)
+		FROM webhook_deliveries d ORDER BY id`)
+	require.NoError(t, err)
+	var all strings.Builder
+	for rows.Next() {
+		var id uuid.UUID
+		var body []byte
+		var row string
+		var answers [][]byte
+		require.NoError(t, rows.Scan(&id, &body, &row, &answers))
+		all.WriteString(row + "\n")
+		if body != nil {
+			answers = append(answers, body)
+		}
+		for _, sealed := range answers {
+			text, err := f.tokens.Open("webhook messages", sealed, id[:])
+			require.NoError(t, err)
+			all.Write(append(text, '\n'))
+		}
+	}
+	require.NoError(t, rows.Err())
+	return all.String()
+}
+
+// echo makes a webhook whose endpoint answers with what it got.
+func (u *user) echo(t *testing.T) string {
+	t.Helper()
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	t.Cleanup(receiver.Close)
+	made, err := u.CreateWebhook(t.Context(), client.NewWebhook{URL: receiver.URL, Kinds: []string{"link.created", "form.submitted"}})
+	require.NoError(t, err)
+	return made.ID
+}
+
+// links makes access links of a lead magnet, as the API does.
+func (u *user) links(t *testing.T, magnet string, emails ...string) []client.AccessLink {
+	t.Helper()
+	made, err := u.CreateAccessLinks(t.Context(), magnet, client.NewAccessLinks{Emails: emails})
+	require.NoError(t, err)
+	return made
+}
+
+// A message holds an address and a personal link. It loses them in the transaction that deletes the access link, the
+// submission or the lead magnet, sent or not. It stays in the log and cannot be sent again.
+func TestDeletingErasesMessages(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u, other := f.user(t, account.Team), f.user(t, account.Team)
+	hook := u.echo(t)
+	other.echo(t)
+	u.links(t, u.magnet(t).ID, "kept@example.com")
+	other.links(t, other.magnet(t).ID, "other@example.com")
+
+	m := u.magnet(t)
+	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.New(1, 0)))
+	require.NoError(t, err)
+	byAPI := u.links(t, m.ID, "ada@example.com", "bob@example.com")
+	link := u.link(t, m.ID)
+	page, err := f.http.PostForm(f.url+"/l/"+link.Slug, url.Values{"email": {"cyd@example.com"}})
+	require.NoError(t, err)
+	require.NoError(t, page.Body.Close())
+	sender := f.service.Webhooks()
+	require.NoError(t, sender.Start(t.Context()))
+	require.Eventually(t, func() bool { return !strings.Contains(f.deliveries(t), `"state": "pending"`) }, patience, 20*time.Millisecond)
+	require.NoError(t, sender.Stop(t.Context()))
+	require.Contains(t, f.deliveries(t), `"sealed_response": "`)
+	waiting := u.links(t, m.ID, "dan@example.com")[0]
+	for _, address := range []string{"ada", "bob", "cyd", "dan", "kept", "other"} {
+		require.Contains(t, f.deliveries(t), address+"@example.com")
+	}
+
+	gone := func(what string, still ...string) {
+		t.Helper()
+		all := f.deliveries(t)
+		require.NotContains(t, all, what)
+		for _, s := range append(still, "kept@example.com", "other@example.com") {
+			require.Contains(t, all, s)
+		}
+	}
+	require.NoError(t, u.DeleteAccessLink(t.Context(), byAPI[0].ID))
+	gone("ada@example.com", "bob@example.com", "cyd@example.com", "dan@example.com")
+	gone(byAPI[0].URL)
+	require.NoError(t, u.DeleteAccessLink(t.Context(), waiting.ID))
+	gone("dan@example.com", "bob@example.com", "cyd@example.com")
+	require.NoError(t, u.DeleteGenericLink(t.Context(), link.ID))
+	gone("cyd@example.com", "bob@example.com")
+	require.NoError(t, u.DeleteLeadMagnet(t.Context(), m.ID, true))
+	gone("bob@example.com")
+
+	log, err := u.Deliveries(t.Context(), hook, client.DeliveryFilter{})
+	require.NoError(t, err)
+	erased := 0
+	for _, d := range log.Data {
+		if string(d.Body) != "null" {
+			continue
+		}
+		erased++
+		for _, a := range d.Attempts {
+			require.Nil(t, a.Response)
+		}
+		if len(d.Attempts) == 0 {
+			require.Equal(t, "failed", d.State)
+			require.Equal(t, "The link or submission that it is about was deleted.", *d.Reason)
+		}
+		_, err := u.ReplayDelivery(t.Context(), hook, d.ID)
+		require.True(t, problem.Is(err, problem.Conflict), err)
+		require.ErrorContains(t, err, "was deleted")
+	}
+	require.EqualValues(t, log.Pagination.Total-1, erased)
+}
+
+// The secrets of webhooks stand in no dump.
+func TestDumpHasNoWebhookSecret(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	made, err := u.CreateWebhook(t.Context(), client.NewWebhook{URL: "https://example.com/", Kinds: []string{"link.created"}})
+	require.NoError(t, err)
+	rotated, err := u.RotateWebhookSecret(t.Context(), made.ID, 1)
+	require.NoError(t, err)
+	var dump string
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), `SELECT string_agg(to_jsonb(s)::text, '') FROM webhook_secrets s`).Scan(&dump))
+	for _, secret := range []string{made.Secret, rotated.Secret} {
+		text := strings.TrimPrefix(secret, "whsec_")
+		bytes, err := base64.StdEncoding.DecodeString(text)
+		require.NoError(t, err)
+		require.NotContains(t, dump, hex.EncodeToString(bytes))
+		require.NotContains(t, dump, text)
+	}
+}
+
+// No table holds what opens a link or verifies an address: neither tokens and codes nor, where they are only for sending, addresses.
+func TestDumpHasNoSecretOfVisitors(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team).at(t, f.service)
+	f = u.fixture
+	hook := u.echo(t)
+	m := u.file(t)
+	body := `{"lead_magnet_id":"` + m + `","email":"ada@example.com"}`
+	made := u.send(t, "POST", "/api/v1/access-links", strings.NewReader(body), "Content-Type", "application/json", "Idempotency-Key", "once").object(t)
+	secrets := []string{strings.TrimPrefix(made["url"].(string), site+"/a/")}
+	for _, l := range u.links(t, m, "bob@example.com", "cyd@example.com") {
+		secrets = append(secrets, tokenOf(t, l))
+	}
+	visitor := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	form, err := visitor.PostForm(f.url+"/l/"+u.link(t, m).Slug, url.Values{"email": {"dan@example.com"}})
+	require.NoError(t, err)
+	require.NoError(t, form.Body.Close())
+	secrets = append(secrets, strings.TrimPrefix(form.Header.Get("Location"), "/a/"))
+	verified, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m, RequireVerification: true})
+	require.NoError(t, err)
+	form, err = visitor.PostForm(f.url+"/l/"+verified.Slug, url.Values{"email": {"eve@example.com"}})
+	require.NoError(t, err)
+	require.NoError(t, form.Body.Close())
+	secrets = append(secrets, strings.TrimPrefix(form.Header.Get("Location"), "/verify/"))
+	list, err := u.AccessLinks(t.Context(), client.AccessLinkFilter{Email: "dan@example.com"})
+	require.NoError(t, err)
+	for _, l := range list.Data { // with the one that only the mail has
+		secrets = append(secrets, tokenOf(t, l))
+	}
+	sender := f.service.Webhooks()
+	require.NoError(t, sender.Start(t.Context()))
+	require.Eventually(t, func() bool { return f.count(t, "webhook_deliveries WHERE state <> 'delivered'") == 0 }, patience, 20*time.Millisecond)
+	require.NoError(t, sender.Stop(t.Context()))
+	log, err := u.Deliveries(t.Context(), hook, client.DeliveryFilter{})
+	require.NoError(t, err)
+	require.Contains(t, f.deliveries(t), secrets[0])
+	require.Contains(t, *log.Data[len(log.Data)-1].Attempts[0].Response, secrets[0])
+	require.Equal(t, 2, f.count(t, "river_job WHERE kind LIKE '%mail'")) // to dan and to eve
+	require.NotZero(t, f.count(t, "idempotency_keys WHERE sealed IS NOT NULL"))
+
+	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()`)
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Contains(t, tables, "access_links")
+	for _, name := range tables {
+		dump := f.table(t, name)
+		for _, s := range secrets {
+			require.GreaterOrEqual(t, len(s), 26, s)
+			hides(t, dump, s)
+		}
+		for _, only := range []string{"river_job", "webhook_deliveries", "idempotency_keys"} {
+			if name == only {
+				hides(t, dump, "@example.com")
+			}
+		}
+	}
+	for _, s := range secrets[:4] {
+		f.opens(t, s)
+	}
+}

@@ -1,0 +1,91 @@
+package mail
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
+)
+
+// sealing is the purpose that mails are sealed for. The context is the id of the mail.
+const sealing = "mails"
+
+// job is a mail in the queue: sealed, since whoever reads the table or a dump of it must not be able to open links, nor to verify addresses.
+type job struct {
+	AccountID uuid.UUID `json:"account_id"`
+	About     Kind      `json:"kind"` // for operators
+	// ID makes the Message-ID, which is the same at every attempt: a mail that was sent twice, because
+	// the answer to the first time got lost, is shown once by most mailboxes.
+	ID     uuid.UUID `json:"id"`
+	Sealed []byte    `json:"sealed"` // Message
+}
+
+const (
+	kind = "sealed_mail"
+	// kindInClear is that of a release before: the arguments were a Message and the id.
+	kindInClear = "mail"
+)
+
+// Kind implements river.JobArgs.
+func (job) Kind() string { return kind }
+
+func seal(keys *token.Ring, m Message, id uuid.UUID) (job, error) {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return job{}, fmt.Errorf("encode mail: %w", err)
+	}
+	sealed, err := keys.Seal(sealing, text, id[:])
+	if err != nil {
+		return job{}, fmt.Errorf("seal mail: %w", err)
+	}
+	return job{AccountID: m.AccountID, About: m.Kind, ID: id, Sealed: sealed}, nil
+}
+
+func (j job) open(keys *token.Ring) (m Message, err error) {
+	text, err := keys.Open(sealing, j.Sealed, j.ID[:])
+	if err != nil {
+		return m, fmt.Errorf("open mail: %w", err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("read mail: %w", err)
+	}
+	return m, nil
+}
+
+// Seal seals the mails that a release before left in clear.
+func (q *Queue) Seal(ctx context.Context, db *postgres.Pool) error {
+	rows, err := db.Unscoped().Query(ctx, "SELECT id, args FROM river_job WHERE kind = $1", kindInClear)
+	if err != nil {
+		return fmt.Errorf("read mails in clear: %w", err)
+	}
+	type inClear struct {
+		Message
+		ID uuid.UUID `json:"id"`
+	}
+	mails := map[int64]inClear{}
+	for rows.Next() {
+		var id int64
+		var m inClear
+		if err := rows.Scan(&id, &m); err != nil {
+			return fmt.Errorf("read mails in clear: %w", err)
+		}
+		mails[id] = m
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read mails in clear: %w", err)
+	}
+	for id, m := range mails {
+		j, err := seal(q.tokens, m.Message, m.ID)
+		if err != nil {
+			return err
+		}
+		if _, err := db.Unscoped().Exec(ctx, "UPDATE river_job SET kind = $2, args = $3 WHERE id = $1", id, kind, j); err != nil {
+			return fmt.Errorf("write sealed mail: %w", err)
+		}
+	}
+	return nil
+}

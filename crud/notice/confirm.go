@@ -1,0 +1,126 @@
+package notice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/limit"
+	"lodestone/crud/mail"
+	"lodestone/crud/page"
+	"lodestone/crud/store"
+	"lodestone/pkg/api"
+	"lodestone/pkg/email"
+)
+
+const confirmPath = path + "confirm/"
+
+// How often anyone is asked to agree to notices: a tenant can enter any address.
+func questionsTo() limit.Rule {
+	return limit.Rule{Name: "notice-questions-to", Quota: 3, Window: time.Hour}
+}
+
+func questionsOf() limit.Rule {
+	return limit.Rule{Name: "notice-questions-of", Quota: 10, Window: 24 * time.Hour}
+}
+
+// questions is the job of asking for addresses that were entered before they had to be confirmed. It may run twice, and
+// at the same time.
+type questions struct{}
+
+// Kind implements river.JobArgs.
+func (questions) Kind() string { return "ask-to-confirm-notices" }
+
+// MayAsk counts a question by an account to an address, and returns how long it has to wait.
+func (n *Notices) MayAsk(ctx context.Context, account uuid.UUID, to email.Address) (time.Duration, error) {
+	wait, err := n.limiter.Take(ctx, questionsOf(), account.String())
+	if err != nil || wait > 0 {
+		return wait, err
+	}
+	return n.limiter.Take(ctx, questionsTo(), to.Mailbox())
+}
+
+// Ask has an address asked to agree to an account's notices once the transaction, which is the account's, commits.
+func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string) error {
+	if err := store.New(tx).NoticesAsked(ctx); err != nil {
+		return fmt.Errorf("record question: %w", err)
+	}
+	if !mail.CanReach(to) {
+		n.Log.Warn("cannot ask to confirm an account's notify_email: no mail can be sent to it", "account", account)
+		return nil
+	}
+	return n.Mail.Send(ctx, tx, mail.Message{
+		Kind: mail.KindNotices, AccountID: account, To: to, URL: n.Site + confirmPath + secret(&n.confirms[0], account, to),
+	})
+}
+
+// AskAll asks every address that is not confirmed and was never asked, once: those that accounts had before addresses
+// had to be confirmed.
+func (n *Notices) AskAll(ctx context.Context) error {
+	accounts, err := store.New(n.DB.Unscoped()).AccountsToAsk(ctx)
+	if err != nil {
+		return fmt.Errorf("look for addresses to be confirmed: %w", err)
+	}
+	var errs []error // one account's failure is not the others'
+	for _, id := range accounts {
+		err := n.DB.Account(ctx, id, func(tx pgx.Tx) error {
+			a, err := store.New(tx).TakeNotices(ctx)
+			if err != nil || a.NotifyEmail == nil || a.NotifyConfirmedAt != nil || a.NotifyAskedAt != nil {
+				return err // changed just now
+			}
+			return n.Ask(ctx, tx, id, *a.NotifyEmail)
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ask to confirm the address of account %s: %w", id, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// confirmState is what the page says.
+type confirmState struct {
+	To   string
+	Done bool   // it is confirmed
+	More string // page on which notices are ended
+}
+
+// registerConfirm mounts the page that the question leads to. Programs that look at mails follow links, so nothing
+// happens until a person presses the button.
+func (n *Notices) registerConfirm(a *api.API, site *page.Site, files fs.FS) error {
+	t, err := site.Parse(files, "confirm.html")
+	if err != nil {
+		return err
+	}
+	handle := func(confirm bool) http.Handler {
+		return site.Handler(func(w http.ResponseWriter, r *http.Request) error {
+			s, err := n.confirm(r, confirm)
+			if err != nil {
+				return err
+			}
+			return t.Write(w, r, http.StatusOK, page.Page{Title: "Confirm this address", Data: s})
+		})
+	}
+	a.Handle("GET "+confirmPath+"{token}", handle(false))
+	a.Handle("POST "+confirmPath+"{token}", handle(true))
+	return nil
+}
+
+func (n *Notices) confirm(r *http.Request, confirm bool) (s confirmState, err error) {
+	err = n.ofToken(r, n.confirms, func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error {
+		s = confirmState{To: to, Done: a.NotifyConfirmedAt != nil || confirm, More: n.unsubscribeURL(account, to)}
+		if !confirm {
+			return nil
+		}
+		if _, err := q.ConfirmNotices(r.Context(), to); err != nil {
+			return fmt.Errorf("confirm address for notices: %w", err)
+		}
+		return nil
+	})
+	return s, err
+}

@@ -1,0 +1,59 @@
+package upload
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/problem"
+	"lodestone/pkg/slot"
+)
+
+// How many files are received and read at a time. What an account may have keeps its share of the waiting for the
+// readers of files bounded as well, since a file is held until it has been read and stored.
+const (
+	maxFiles        = 64
+	maxAccountFiles = 8
+	// The disk space is for so many of the largest files.
+	largestFiles        = 4
+	largestAccountFiles = 2
+	retryAfter          = 5 * time.Second
+)
+
+// Intake bounds the files that are received at a time, by account and in all: their number, and the space that they
+// take in the directory for temporary files. It is safe for concurrent use.
+type Intake struct {
+	files, bytes *slot.Slots[uuid.UUID]
+}
+
+// NewIntake returns an intake for files of at most largest bytes. It takes four times that of disk space.
+func NewIntake(largest int64) *Intake {
+	return &Intake{
+		files: slot.New[uuid.UUID](maxFiles, maxAccountFiles),
+		bytes: slot.New[uuid.UUID](largestFiles*largest, largestAccountFiles*largest),
+	}
+}
+
+// reserve takes a place, and space for so many bytes, for a file of an account. The error is a problem.
+func (i *Intake) reserve(account uuid.UUID, bytes int64) (release func(), err error) {
+	file, err := i.files.Take(account, 1)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	space, err := i.bytes.Take(account, bytes)
+	if err != nil {
+		file()
+		return nil, refusal(err)
+	}
+	return func() { space(); file() }, nil
+}
+
+func refusal(err error) error {
+	if errors.Is(err, slot.ErrOwner) {
+		return problem.New(problem.RateLimited, fmt.Sprintf("The account uploads as much as it can at a time: %d files, and the space of %d of the largest. "+
+			"Send this file when another upload has been answered.", maxAccountFiles, largestAccountFiles)).RetryAfter(retryAfter)
+	}
+	return problem.New(problem.Unavailable, "As many files are being received as can be at a time. Send this file again later.").Because(err).RetryAfter(retryAfter)
+}

@@ -1,0 +1,184 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/store"
+	"lodestone/pkg/token"
+)
+
+const (
+	// sealing is the purpose that secrets are sealed for. The context is the id of their endpoint.
+	sealing = "webhook secrets"
+	// sealingMessages is that of bodies and answers. The context is the id of their delivery.
+	sealingMessages = "webhook messages"
+	sealBatch       = 1000
+)
+
+// secrets returns what the deliveries of an endpoint are signed with. Those that cannot be opened are left out, and counted as errors.
+func (w *Webhooks) secrets(ctx context.Context, endpoint uuid.UUID) ([][]byte, error) {
+	rows, err := store.New(w.db.Unscoped()).WebhookSecrets(ctx, store.WebhookSecretsParams{EndpointID: endpoint, At: w.now()})
+	if err != nil {
+		return nil, fmt.Errorf("read secrets: %w", err)
+	}
+	secrets := make([][]byte, 0, len(rows))
+	for _, row := range rows {
+		s := row.Clear // not sealed yet
+		if s == nil {
+			if s, err = w.tokens.Open(sealing, row.Sealed, endpoint[:]); err != nil {
+				w.cannotOpen(row.ID, endpoint, err)
+				continue
+			}
+		}
+		secrets = append(secrets, s)
+	}
+	return secrets, nil
+}
+
+func (w *Webhooks) cannotOpen(id, endpoint uuid.UUID, err error) {
+	w.metrics.errors.Inc()
+	w.log.Error("cannot open a secret of a webhook: give the token key that sealed it, or rotate the webhook's secret", "secret", id, "webhook", endpoint, "error", err)
+}
+
+// Seal seals the secrets and messages that a release before left in clear, and secrets that are sealed under another key than the first.
+func (w *Webhooks) Seal(ctx context.Context) error {
+	return errors.Join(w.sealSecrets(ctx), w.sealMessages(ctx))
+}
+
+// sealSecrets seals the secrets that a release before left in clear, and those that are sealed under another key than the first. So a key
+// is needed no longer once every process has run with the next one as the first.
+func (w *Webhooks) sealSecrets(ctx context.Context) error {
+	q, after := store.New(w.db.Unscoped()), uuid.Nil
+	for {
+		rows, err := q.SomeWebhookSecrets(ctx, store.SomeWebhookSecretsParams{After: after, RowLimit: sealBatch})
+		if err != nil {
+			return fmt.Errorf("read secrets: %w", err)
+		}
+		for _, row := range rows {
+			var sealed []byte
+			if row.Clear != nil {
+				sealed, err = w.tokens.Seal(sealing, row.Clear, row.EndpointID[:])
+			} else {
+				sealed, err = w.tokens.Reseal(sealing, row.Sealed, row.EndpointID[:])
+			}
+			if errors.Is(err, token.ErrSealed) {
+				w.cannotOpen(row.ID, row.EndpointID, err)
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("seal secret: %w", err)
+			}
+			if row.Clear == nil && bytes.Equal(sealed, row.Sealed) {
+				continue
+			}
+			if err := q.SealWebhookSecret(ctx, store.SealWebhookSecretParams{ID: row.ID, Sealed: sealed, Was: row.Sealed}); err != nil {
+				return fmt.Errorf("store sealed secret: %w", err)
+			}
+		}
+		if len(rows) < sealBatch {
+			return nil
+		}
+		after = rows[len(rows)-1].ID
+	}
+}
+
+// sealMessages seals the bodies of deliveries, and the answers in their attempts.
+func (w *Webhooks) sealMessages(ctx context.Context) error {
+	for found := sealBatch; found == sealBatch; {
+		err := w.db.Transaction(ctx, func(tx pgx.Tx) error {
+			q := store.New(tx)
+			rows, err := q.WebhookDeliveriesInClear(ctx, sealBatch)
+			if err != nil {
+				return err
+			}
+			found = len(rows)
+			for _, d := range rows {
+				row := store.SealWebhookDeliveryParams{ID: d.ID}
+				var attempts []keptAttempt
+				if err := json.Unmarshal(d.Attempts, &attempts); err != nil {
+					return fmt.Errorf("read attempts: %w", err)
+				}
+				for i := range attempts {
+					if err := attempts[i].seal(w.tokens, d.ID); err != nil {
+						return err
+					}
+				}
+				if row.Attempts, err = json.Marshal(attempts, json.FormatNilSliceAsNull(false)); err != nil {
+					return fmt.Errorf("encode attempts: %w", err)
+				}
+				if row.BodySealed, err = w.tokens.Seal(sealingMessages, []byte(*d.BodyClear), d.ID[:]); err != nil {
+					return fmt.Errorf("seal body: %w", err)
+				}
+				if err := q.SealWebhookDelivery(ctx, row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("seal messages to webhooks: %w", err)
+		}
+	}
+	return nil
+}
+
+// body returns what is sent, or "" if it was erased, which no delivery is that waits. Its error is token.ErrSealed if the key is missing.
+func (w *Webhooks) body(d store.WebhookDelivery) (string, error) {
+	switch {
+	case d.BodyClear != nil:
+		return *d.BodyClear, nil // not sealed yet
+	case d.BodySealed == nil:
+		return "", nil
+	}
+	text, err := w.tokens.Open(sealingMessages, d.BodySealed, d.ID[:])
+	if err != nil {
+		w.metrics.errors.Inc()
+		w.log.Error("cannot open a message to a webhook: give the token key that sealed it", "delivery", d.ID, "error", err)
+		return "", fmt.Errorf("open body: %w", err)
+	}
+	return string(text), nil
+}
+
+// keptAttempt is an attempt as the database has it, with the answer sealed: many endpoints repeat what they got.
+type keptAttempt struct {
+	Attempt
+	SealedResponse []byte `json:"sealed_response,omitzero"`
+}
+
+func (a *keptAttempt) seal(keys *token.Ring, delivery uuid.UUID) (err error) {
+	if a.Response == nil {
+		return nil
+	}
+	if a.SealedResponse, err = keys.Seal(sealingMessages, []byte(*a.Response), delivery[:]); err != nil {
+		return fmt.Errorf("seal answer: %w", err)
+	}
+	a.Response = nil
+	return nil
+}
+
+// attempts returns the attempts of a delivery. Answers whose key is missing are left out.
+func (w *Webhooks) attempts(d store.WebhookDelivery) ([]Attempt, error) {
+	var rows []keptAttempt
+	if err := json.Unmarshal(d.Attempts, &rows); err != nil {
+		return nil, fmt.Errorf("read attempts: %w", err)
+	}
+	attempts := make([]Attempt, len(rows))
+	for i, a := range rows {
+		attempts[i] = a.Attempt
+		if a.SealedResponse == nil {
+			continue
+		}
+		if text, err := w.tokens.Open(sealingMessages, a.SealedResponse, d.ID[:]); err == nil {
+			response := string(text)
+			attempts[i].Response = &response
+		}
+	}
+	return attempts, nil
+}

@@ -1,0 +1,159 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/token"
+)
+
+// secrets returns the secrets' table as a dump has it.
+func (r *rig) secrets() string {
+	r.t.Helper()
+	var dump strings.Builder
+	conn, err := r.db.Unscoped().Acquire(r.t.Context())
+	require.NoError(r.t, err)
+	defer conn.Release()
+	_, err = conn.Conn().PgConn().CopyTo(r.t.Context(), &dump, "COPY webhook_secrets TO STDOUT")
+	require.NoError(r.t, err)
+	return dump.String()
+}
+
+func hexOf(t *testing.T, secret string) string {
+	t.Helper()
+	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	require.NoError(t, err)
+	return hex.EncodeToString(b)
+}
+
+// Secrets that a release before left in clear are sealed by a process that starts, and sign as before.
+func TestSecretsInClearAreSealed(t *testing.T) {
+	t.Parallel()
+	r := newQuietRig(t)
+	to := newReceiver(t, nil)
+	id, secret := r.create(to.url)
+	require.NotContains(t, r.secrets(), hexOf(t, secret))
+	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_secrets SET sealed = NULL, clear = decode($1, 'hex')", hexOf(t, secret))
+	require.NoError(t, err)
+	require.Contains(t, r.secrets(), hexOf(t, secret))
+	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"]) // before it is sealed
+	to.next(t).verify(t, secret)
+
+	require.NoError(t, r.hooks.Seal(t.Context()))
+	require.NotContains(t, r.secrets(), hexOf(t, secret))
+	stop := r.deliver(r.hooks)
+	r.emit(1)
+	to.next(t).verify(t, secret)
+	stop()
+}
+
+// Webhooks sign with the same secrets when the token keys change, also once the key that sealed them is gone.
+func TestSecretsOutliveTokenKeys(t *testing.T) {
+	t.Parallel()
+	r := newQuietRig(t)
+	to := newReceiver(t, nil)
+	first, second := token.NewKeys(1).Keys, token.NewKeys(2).Keys
+	r.tokens = ring(t, first)
+	r.serve(r.more(settings()))
+	id, secret := r.create(to.url)
+
+	r.tokens = ring(t, second, first)
+	changed := r.more(settings())
+	r.serve(changed)
+	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
+	to.next(t).verify(t, secret)
+	before := r.secrets()
+	require.NoError(t, changed.Seal(t.Context()))
+	require.NotEqual(t, before, r.secrets())
+
+	r.tokens = ring(t, second)
+	r.serve(r.more(settings()))
+	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
+	to.next(t).verify(t, secret)
+
+	// Without any key that opens it nothing is sent, and both logs say what to do; a new secret repairs it.
+	r.tokens = ring(t, token.NewKeys(3).Keys)
+	lost := r.more(settings())
+	r.serve(lost)
+	stop := r.deliver(lost)
+	out := r.must("POST", "/"+id+"/test", "")
+	require.Equal(t, "failed", out["state"])
+	require.Equal(t, "Its secret cannot be read by this installation: make a new one with rotate-secret.", attempt(out, 0)["error"])
+	require.Contains(t, r.log.String(), "give the token key that sealed it")
+	require.Empty(t, to.got)
+	fresh := r.must("POST", "/"+id+"/rotate-secret?keep_previous_hours=0", "")["secret"].(string)
+	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
+	to.next(t).verify(t, fresh)
+	stop()
+}
+
+// What is being sent when it is erased is sent, and neither its body nor the answer is written down.
+func TestErasedWhileItIsSent(t *testing.T) {
+	t.Parallel()
+	r := newQuietRig(t)
+	arrived, answer := make(chan struct{}), make(chan struct{})
+	to := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-answer
+		_, _ = w.Write([]byte("thanks, ada@example.com"))
+	})
+	id, _ := r.create(to.url)
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		_, err := r.db.Unscoped().Exec(t.Context(), sql, args...)
+		require.NoError(t, err)
+	}
+	event := someEvent()
+	exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'x')", event.LeadMagnetID, r.owner)
+	exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'x')", event.GenericLinkID, r.owner, event.LeadMagnetID)
+	exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, $4, $4)",
+		event.SubmissionID, r.owner, event.GenericLinkID, event.Email)
+	r.emitAll(event)
+	d := r.hooks.Deliverer()
+	require.NoError(t, d.Start(t.Context()))
+	<-arrived
+	exec("DELETE FROM generic_links WHERE id = $1", event.GenericLinkID)
+	close(answer)
+	require.NoError(t, d.Stop(context.Background()))
+	out := r.only(id, "given up", inState("failed"))
+	require.Nil(t, out["body"])
+	require.Empty(t, out["attempts"])
+	require.Equal(t, "The link or submission that it is about was deleted.", out["reason"])
+}
+
+// Messages that a release before left in clear are shown and sent as before, until and after they are sealed with their answers.
+func TestMessagesInClearAreSealed(t *testing.T) {
+	t.Parallel()
+	r := newQuietRig(t)
+	to := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "again, ada@example.com") })
+	id, secret := r.create(to.url)
+	r.emit(1)
+	const body = `{"type":"form.verified","data":{"email":"ada@example.com"}}`
+	_, err := r.db.Unscoped().Exec(t.Context(), `UPDATE webhook_deliveries SET body_sealed = NULL, body_clear = $1,
+		attempts = '[{"attempted_at": "2026-03-01T00:00:00Z", "url": "https://example.com", "response": "thanks, ada@example.com"}]'`, body)
+	require.NoError(t, err)
+	row := func() (text string) {
+		require.NoError(t, r.db.Unscoped().QueryRow(t.Context(), "SELECT d::text FROM webhook_deliveries d").Scan(&text))
+		return text
+	}
+	require.Contains(t, row(), "ada@example.com")
+	shown := r.only(id, "waits", inState("pending"))
+	require.NoError(t, r.hooks.Seal(t.Context()))
+	require.NotContains(t, row(), "ada@example.com")
+	require.Equal(t, shown, r.only(id, "waits", inState("pending")))
+
+	stop := r.deliver(r.hooks)
+	to.next(t).verify(t, secret)
+	out := r.only(id, "is delivered", inState("delivered"))
+	stop()
+	require.Equal(t, "thanks, ada@example.com", attempt(out, 0)["response"])
+	require.Equal(t, "again, ada@example.com", attempt(out, 1)["response"])
+	require.NotContains(t, row(), "ada@example.com")
+}
