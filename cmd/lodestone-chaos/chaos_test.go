@@ -12,35 +12,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/cmd/lodestone-chaos/mutant"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/event"
 )
-
-// try runs a schedule on programs built with the tags.
-func try(t *testing.T, tags string, brokers, rate int, steps ...string) *report {
-	t.Helper()
-	// Not t.TempDir(): PostgreSQL, which is another user if we are root, has to get there.
-	dir, err := os.MkdirTemp("", "lodestone-chaos-")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o711))
-	programs := filepath.Join(dir, "bin")
-	require.NoError(t, buildPrograms(t.Context(), programs, tags))
-	ctx, cancel := context.WithTimeout(t.Context(), 35*time.Minute)
-	defer cancel()
-	r, err := chaos(ctx, options{
-		Seed: 20261, Rate: rate, Senders: 8, Brokers: brokers, Steps: steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
-		NoSpool: tags == "chaos_early_ack", // it would save most of what was acknowledged too early
-		Dir:     dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
-	if r != nil {
-		require.NoError(t, r.write(t.Output()))
-	}
-	require.NoError(t, err, "logs are in %s", dir)
-	if r.ok() || tags != "" {
-		require.NoError(t, engine.RemoveDir(dir))
-	}
-	return r
-}
 
 // The short form of `make chaos`.
 func TestChaos(t *testing.T) {
@@ -51,27 +26,39 @@ func TestChaos(t *testing.T) {
 			steps = append(steps, f.name)
 		}
 	}
-	r := try(t, "", 3, 1500, steps...)
+	// Not t.TempDir(): PostgreSQL, which is another user if we are root, has to get there.
+	dir, err := os.MkdirTemp("", "lodestone-chaos-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	programs := filepath.Join(dir, "bin")
+	require.NoError(t, buildPrograms(t.Context(), programs, ""))
+	ctx, cancel := context.WithTimeout(t.Context(), 35*time.Minute)
+	defer cancel()
+	r, err := chaos(ctx, options{
+		Seed: 20261, Rate: 1500, Senders: 8, Brokers: 3, Steps: steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
+		Dir: dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if r != nil {
+		require.NoError(t, r.write(t.Output()))
+	}
+	require.NoError(t, err, "logs are in %s", dir)
 	require.True(t, r.ok())
 	require.Greater(t, r.Findings.Acked, int64(50_000))
 	require.Positive(t, r.Findings.Poison)
+	require.NoError(t, engine.RemoveDir(dir))
 }
 
 // The runner is worth nothing unless it notices. Each of these builds breaks one of the rules.
+//
+//nolint:tparallel // one after the other: each has a Kafka, a ClickHouse and a PostgreSQL of its own
 func TestChaosNotices(t *testing.T) {
 	t.Parallel()
-	// One after the other: each has a Kafka, a ClickHouse and a PostgreSQL of its own.
-	for _, broken := range []struct {
-		rule, tags, steps string
-		wrong             func(f *findings) int64
-	}{
-		{"rule R switched off", "chaos_no_rule_r", "tokens evicted,committed offsets set back,committed offsets set back", func(f *findings) int64 { return f.Doubled }},
-		{"window of repeats switched off", "chaos_no_window", "kill -9 consumer", func(f *findings) int64 { return f.Doubled }},
-		{"acknowledged early", "chaos_early_ack", "kill -9 collector that cannot reach Kafka", func(f *findings) int64 { return f.Lost }},
-	} {
-		r := try(t, broken.tags, 1, 800, strings.Split(broken.steps, ",")...)
-		require.False(t, r.ok(), broken.rule)
-		require.Positive(t, broken.wrong(r.Findings), broken.rule)
+	for i, m := range mutant.All() {
+		if m.Package == "" { // the others are tried by the tests of package mutant
+			t.Run(m.Name, func(t *testing.T) { //nolint:paralleltest // as said
+				require.NoError(t, tryMutant(t.Context(), m, "", i, slog.New(slog.NewTextHandler(t.Output(), nil))))
+			})
+		}
 	}
 }
 

@@ -24,7 +24,8 @@ type findings struct {
 	MaybeStored int64  // of those, how many are stored
 	Rows        int64  // of events
 	ViewRows    int64  // of link views
-	Lost        int64  // acknowledged and not stored
+	Lost        int64  // acknowledged and not stored, but for those that are gone
+	Gone        int64  // acknowledged and not stored, since Kafka lost or deleted them
 	Doubled     int64  // stored more than once
 	Strange     int64  // rows that no sender sent, or sent for another link
 	Places      int64  // rows that share their place in the log with another
@@ -53,7 +54,7 @@ func (f *findings) examplef(format string, args ...any) {
 
 // check compares the ledger with ClickHouse, ClickHouse with the counters in Postgres, and the
 // poison with the dead letters. The system must have come to rest.
-func check(ctx context.Context, w *world, l *load, p *poison) (*findings, error) {
+func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*findings, error) {
 	f := &findings{Made: l.next.Load(), LostAt: map[int]int64{}, DoubledAt: map[int]int64{}}
 	f.Acked, f.Maybe = l.ledger.counts()
 	promises, err := readLedger(filepath.Join(w.dir, "ledger.txt"), f.Made)
@@ -70,6 +71,8 @@ func check(ctx context.Context, w *world, l *load, p *poison) (*findings, error)
 	}
 	for number, promise := range promises {
 		switch {
+		case promise.acked && promise.stored == 0 && g.has(uint64(number)):
+			f.Gone++
 		case promise.acked && promise.stored == 0:
 			f.Lost++
 			f.LostAt[int(promise.step)]++
@@ -152,16 +155,24 @@ func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promi
 
 // viewRows does so for link views.
 func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []promise) (map[uuid.UUID]int64, error) {
-	rows, err := w.store.Query(ctx, "SELECT generic_link_id, event_id, bot FROM lodestone.link_views")
+	rows, err := w.store.Query(ctx, "SELECT generic_link_id, event_id, bot, ip_hash, user_agent, created_at FROM lodestone.link_views")
 	if err != nil {
 		return nil, fmt.Errorf("read the stored link views: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // an error shows in rows.Err
 	views := make(map[uuid.UUID]int64, len(l.landings))
+	// A visitor counts once a minute on a link.
+	type visit struct {
+		link             uuid.UUID
+		address, browser string
+		minute           int64
+	}
+	visits := map[visit]struct{}{}
 	for rows.Next() {
 		var link, id uuid.UUID
-		var bot string
-		if err := rows.Scan(&link, &id, &bot); err != nil {
+		var bot, address, browser string
+		var at time.Time
+		if err := rows.Scan(&link, &id, &bot, &address, &browser, &at); err != nil {
 			return nil, fmt.Errorf("read the stored link views: %w", err)
 		}
 		f.ViewRows++
@@ -172,7 +183,9 @@ func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []p
 			continue
 		}
 		promises[number].stored++
-		if bot == "" {
+		v := visit{link, address, browser, at.Unix() / 60}
+		if _, counted := visits[v]; bot == "" && !counted {
+			visits[v] = struct{}{}
 			views[link]++
 		}
 	}

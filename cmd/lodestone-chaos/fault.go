@@ -16,9 +16,12 @@ type scene struct {
 	load   *load
 	rand   *rand.Rand
 	poison *poison
-	// patience bounds waits for what is under way to be stored.
-	patience time.Duration
-	note     func(format string, args ...any)
+	gone   *gone
+	// limit bounds waits for what is under way to be stored.
+	limit time.Duration
+	note  func(format string, args ...any)
+	// wrong reports a rule that the fault itself saw broken. The run goes on, and fails at its end.
+	wrong func(format string, args ...any)
 }
 
 // fault is one way to break things. inject returns when the fault has ended: whatever it stopped
@@ -308,5 +311,12 @@ func faults() []fault {
 		{"poison records", true, writePoison},
 		{"disk full: ClickHouse", false, fillClickHouse},
 		{"disk full: spool, without Kafka", false, fillSpool},
+		{"no descriptors left: collector", true, takeDescriptors},
+		{"read errors: spool", true, failReads},
+		{"a block over the window", true, blockOverWindow},
+		{"clock 3 h ahead: spooled and repeated", true, spoolAhead},
+		{"another consumer group", true, otherGroup},
+		{"records expired unread", true, expireRecords},
+		{"a log lost its end", true, truncateLog},
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,6 +33,27 @@ func comeAndGo(ctx context.Context, s *scene) error {
 	s.note("%s leaves", third.name)
 	third.stop(40 * time.Second)
 	return err
+}
+
+// otherGroup starts a consumer of another group on the same Kafka, ClickHouse and Postgres, which has to be refused: it would
+// store everything once more.
+func otherGroup(ctx context.Context, s *scene) error {
+	s.note("a consumer of another group starts")
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	third := s.consumers[mostConsumers-1]
+	cmd := exec.CommandContext(ctx, third.program, third.command)
+	cmd.Env, cmd.Dir = append(append(os.Environ(), third.env...), "LODESTONE_CONSUMER_GROUP=another"), s.dir
+	said, err := cmd.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		s.wrong("a consumer of another group was not refused")
+	case err == nil:
+		s.wrong("a consumer of another group ended without an error")
+	case !strings.Contains(string(said), "is another") || !strings.Contains(string(said), "group "+group):
+		s.wrong("the refusal of another group does not name the groups: %s", said)
+	}
+	return nil
 }
 
 // withoutConsumers does a thing while no consumer runs and the group is empty.
@@ -120,7 +144,7 @@ func topicAnew(ctx context.Context, s *scene) error {
 		return err
 	}
 	defer s.load.resume()
-	if err := s.drained(ctx, s.patience); err != nil {
+	if err := s.drained(ctx, s.limit); err != nil {
 		return err
 	}
 	defer s.direct.PurgeTopicsFromClient(topic) // else it holds on to the id of the old one
@@ -223,13 +247,7 @@ func (w *world) await(ctx context.Context, ends ends, within time.Duration) erro
 // drained returns when the spools are empty and the log is stored to its end of then.
 func (w *world) drained(ctx context.Context, within time.Duration) error {
 	var all ends
-	if err := retryFor(ctx, within, "empty the spools", func() error {
-		records, err := w.spooled(ctx)
-		if err == nil && records > 0 {
-			err = fmt.Errorf("%d records wait in the spools", records)
-		}
-		return err
-	}); err != nil {
+	if err := w.spoolsEmpty(ctx, within); err != nil {
 		return err
 	}
 	if err := retry(ctx, "read the ends of the log", func() (err error) {

@@ -14,11 +14,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"lodestone/cmd/lodestone-chaos/mutant"
 	"lodestone/pkg/engine"
 )
 
@@ -26,12 +28,14 @@ type command struct {
 	Seed     uint64        `name:"seed" help:"Seed of the schedule; a random one if 0, which is printed."`
 	Duration time.Duration `name:"duration" default:"30m" help:"How long to break things, at least."`
 	Events   int64         `name:"events" default:"10000000" help:"How many events have to be acknowledged before the end."`
+	Faults   int           `name:"faults" default:"100" help:"How many faults to inject before the end."`
 	Rate     int           `name:"rate" default:"0" help:"Events to send in a second; 0 for as many as are taken."`
 	Senders  int           `name:"senders" default:"16" help:"Clients that send at the same time."`
 	Steps    []string      `name:"steps" help:"Inject these faults, in this order, and end."`
 	Only     []string      `name:"only" help:"Choose from these faults only."`
 	List     bool          `name:"list" help:"List the faults and end."`
-	Tags     string        `name:"tags" help:"Build tags, to see that a program which is broken on purpose is caught."`
+	Mutant   string        `name:"mutant" help:"Break this rule in the programs, to see that the run finds out."`
+	Mutants  bool          `name:"mutants" help:"Break one rule after the other, each in a short run or the tests of its package, and fail if one is not noticed. Nothing else is done."`
 	Dir      string        `name:"dir" help:"Directory for data, logs and the ledger; a temporary one, which is removed after success, if empty."`
 	Report   string        `name:"report" help:"File to write the report to as well."`
 }
@@ -58,6 +62,9 @@ func (c *command) run(ctx context.Context) (err error) {
 		return nil
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if c.Mutants {
+		return tryMutants(ctx, c.Dir, log)
+	}
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1 << 32)
 	}
@@ -72,12 +79,12 @@ func (c *command) run(ctx context.Context) (err error) {
 		return err
 	}
 	programs := filepath.Join(dir, "bin")
-	if err := buildPrograms(ctx, programs, c.Tags); err != nil {
+	if err := buildPrograms(ctx, programs, c.Mutant); err != nil {
 		return err
 	}
 	r, err := chaos(ctx, options{
-		Seed: c.Seed, Duration: c.Duration, Events: c.Events, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Steps: c.Steps, Only: c.Only,
-		Pause: 4 * time.Second, Recover: 5 * time.Minute, Dir: dir, Programs: programs, Log: log,
+		Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Steps: c.Steps, Only: c.Only,
+		Pause: 2 * time.Second, Recover: 5 * time.Minute, Dir: dir, Programs: programs, Log: log,
 	})
 	if r != nil {
 		err = errors.Join(err, c.publish(r))
@@ -102,11 +109,27 @@ func (c *command) publish(r *report) error {
 	return errors.Join(r.write(file), file.Close())
 }
 
-// buildPrograms compiles the programs as `make build` does, but that their clocks can be moved.
-func buildPrograms(ctx context.Context, dir, tags string) error {
+// buildPrograms compiles the programs as `make build` does, but that their clocks can be moved, and with the rule broken that a
+// mutant names; none if empty.
+func buildPrograms(ctx context.Context, dir, broken string) error {
+	flags := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", "chaos_clock"}
+	if broken != "" {
+		m, err := mutant.Find(broken)
+		if err != nil {
+			return err
+		}
+		sources := filepath.Join(dir, "mutant")
+		if err := os.MkdirAll(sources, 0o700); err != nil {
+			return err
+		}
+		overlay, err := m.Overlay(ctx, sources)
+		if err != nil {
+			return err
+		}
+		flags = append(flags, "-overlay", overlay)
+	}
 	for _, name := range []string{"lodestone", "lodestone-clickhouse"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", "chaos_clock,"+tags,
-			"-o", filepath.Join(dir, name), "lodestone/cmd/"+name)
+		cmd := exec.CommandContext(ctx, "go", append(slices.Clip(flags), "-o", filepath.Join(dir, name), "lodestone/cmd/"+name)...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w: %s", name, err, out)

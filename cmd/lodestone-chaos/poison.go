@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"lodestone/pkg/event"
 )
@@ -33,14 +32,12 @@ func poisons(l link) map[string][]byte {
 		change(&e)
 		return e.Append(nil)
 	}
-	future := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), event.SchemaVersion+1)
 	whole := good.Append(nil)
 	return map[string][]byte{
 		"nothing":               {},
 		"noise":                 {0xff, 0xfe, 0x00, 0x17, 0x80, 0x80},
 		"cut short":             whole[:len(whole)-5],
-		"from a later release":  append(future, whole[2:]...),
-		"no event type of ours": with(func(e *event.Event) { e.Type = 77 }),
+		"no event type":         with(func(e *event.Event) { e.Type = 0 }),
 		"no access link":        with(func(e *event.Event) { e.AccessLinkID = uuid.Nil }),
 		"data that is no JSON":  with(func(e *event.Event) { e.Data = []byte(`{"page":`) }),
 		"text that is no UTF-8": with(func(e *event.Event) { e.UserAgent = []byte{0xc3, 0x28} }),

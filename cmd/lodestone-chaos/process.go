@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +33,11 @@ type process struct {
 	killed  bool // the runner ended this life
 	surplus int  // ends that nobody asked for
 	down    time.Time
+}
+
+// set sets a variable of the environment of the lives to come. The process must be stopped.
+func (p *process) set(variable, value string) {
+	p.env = append(slices.DeleteFunc(slices.Clone(p.env), func(v string) bool { return strings.HasPrefix(v, variable+"=") }), variable+"="+value)
 }
 
 // start begins the first life.

@@ -23,10 +23,13 @@ type report struct {
 	Surplus  int              // ends of our processes that no fault asked for
 	Skewed   int64            // requests of clients whose clock was an hour off
 	Refused  int64            // requests that were not acknowledged
+	Broken   []string         // rules that a fault saw broken itself
 }
 
 // ok reports whether the run found nothing wrong.
-func (r *report) ok() bool { return r.Findings != nil && r.Findings.ok() && len(r.fat()) == 0 }
+func (r *report) ok() bool {
+	return r.Findings != nil && r.Findings.ok() && len(r.fat()) == 0 && len(r.Broken) == 0
+}
 
 // fat returns the kinds of our processes that had too much memory.
 func (r *report) fat() (kinds []string) {
@@ -86,6 +89,7 @@ func (r *report) write(out io.Writer) error {
 	if f := r.Findings; f != nil {
 		fmt.Fprintf(&b, "\n- events and link views acknowledged: %s; **lost: %d; doubled: %d**\n", thousands(f.Acked), f.Lost, f.Doubled)
 		fmt.Fprintf(&b, "- events and link views that their sender gave up: %s, of which %s are stored, each once\n", thousands(f.Maybe), thousands(f.MaybeStored))
+		fmt.Fprintf(&b, "- events and link views that Kafka was made to lose or to delete before they were stored, and that are not stored: %s\n", thousands(f.Gone))
 		fmt.Fprintf(&b, "- rows in ClickHouse: %s events and %s link views; rows that nobody sent: %d; rows that share a place in the log: %d\n", thousands(f.Rows), thousands(f.ViewRows), f.Strange, f.Places)
 		fmt.Fprintf(&b, "- views counted in Postgres: %s, on %d access links, and %s, of the pages of %d generic links; counters that differ from ClickHouse: %d\n",
 			thousands(f.Views), linksInAll, thousands(f.Landings), landingsInAll, f.Counters)
@@ -111,6 +115,9 @@ func (r *report) write(out io.Writer) error {
 	b.WriteString("\n")
 	for _, kind := range r.fat() {
 		fmt.Fprintf(&b, "- **too much memory**: %s\n", kind)
+	}
+	for _, text := range r.Broken {
+		b.WriteString("- **broken**: " + text + "\n")
 	}
 	if r.Findings != nil {
 		for _, e := range r.Findings.Examples {

@@ -18,11 +18,12 @@ type options struct {
 	Seed     uint64
 	Duration time.Duration // at least
 	Events   int64         // acknowledged, at least
+	Faults   int           // injected, at least
 	Rate     int           // events a second, 0: as many as are taken
 	Senders  int
 	Brokers  int      // 1 or 3
 	NoSpool  bool     // the collectors have none
-	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration and Events are reached
+	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration, Events and Faults are reached
 	Only     []string // names of the faults that the seed may choose from; else all
 	Pause    time.Duration
 	Recover  time.Duration // everything has to be stored so long after a fault, or the run fails
@@ -84,14 +85,14 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	for i := range l.ids.run {
 		l.ids.run[i] = byte(id.Uint32())
 	}
-	p := &poison{places: map[string]struct{}{}}
+	p, g := &poison{places: map[string]struct{}{}}, &gone{numbers: map[uint64]struct{}{}}
 
 	sending, stopSending := context.WithCancel(ctx)
 	l.start(sending, o.Senders)
 	sampling, stopSampling := context.WithCancel(ctx)
 	var sampler sync.WaitGroup
 	sampler.Go(func() { r.sample(sampling, w) })
-	err = r.play(ctx, o, w, l, p, known, names)
+	err = r.play(ctx, o, &scene{world: w, load: l, poison: p, gone: g, limit: o.Recover}, known, names)
 	stopSending()
 	l.wait.Wait()
 	stopSampling()
@@ -110,7 +111,7 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	if err := w.drained(ctx, 2*o.Recover); err != nil {
 		return r, fmt.Errorf("%w: %w", errStuck, err)
 	}
-	if r.Findings, err = check(ctx, w, l, p); err != nil {
+	if r.Findings, err = check(ctx, w, l, p, g); err != nil {
 		return r, fmt.Errorf("check: %w", err)
 	}
 	for _, p := range slices.Concat(w.collectors, w.consumers) {
@@ -121,19 +122,20 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 }
 
 // play goes through the schedule.
-func (r *report) play(ctx context.Context, o options, w *world, l *load, p *poison, known map[string]fault, names []string) error {
+func (r *report) play(ctx context.Context, o options, all *scene, known map[string]fault, names []string) error {
 	begin := time.Now()
 	over := func(step int) bool {
 		if len(o.Steps) > 0 {
 			return step > len(o.Steps)
 		}
-		acked, _ := l.ledger.counts()
-		return time.Since(begin) >= o.Duration && acked >= o.Events
+		acked, _ := all.load.ledger.counts()
+		return time.Since(begin) >= o.Duration && acked >= o.Events && step > o.Faults
 	}
 	order := deck(o.Seed, names)
 	for step := 1; ctx.Err() == nil; step++ {
 		random := rand.New(rand.NewPCG(o.Seed, uint64(step)))
-		s := &scene{world: w, load: l, rand: random, poison: p, patience: o.Recover}
+		s := *all
+		s.rand = random
 		if err := s.hold(ctx, o.Pause/2+time.Duration(random.Int64N(int64(o.Pause)))); err != nil {
 			return err
 		}
@@ -150,11 +152,11 @@ func (r *report) play(ctx context.Context, o options, w *world, l *load, p *pois
 			name = o.Steps[step-1]
 		}
 		select {
-		case err := <-l.failed:
+		case err := <-s.load.failed:
 			return err
 		default:
 		}
-		if err := r.step(ctx, o, s, step, known[name]); err != nil {
+		if err := r.step(ctx, o, &s, step, known[name]); err != nil {
 			return err
 		}
 	}
@@ -173,6 +175,11 @@ func deck(seed uint64, names []string) func(step int) string {
 func (r *report) step(ctx context.Context, o options, s *scene, step int, f fault) error {
 	s.note = func(format string, args ...any) {
 		o.Log.Info(fmt.Sprintf(format, args...), "step", step, "fault", f.name)
+	}
+	s.wrong = func(format string, args ...any) {
+		text := fmt.Sprintf("step %d (%s): %s", step, f.name, fmt.Sprintf(format, args...))
+		o.Log.Error(text)
+		r.Broken = append(r.Broken, text)
 	}
 	before, _ := s.load.ledger.counts()
 	s.load.step.Store(int64(step))

@@ -34,6 +34,17 @@ func (w *world) spooled(ctx context.Context) (records int64, err error) {
 	return records, nil
 }
 
+// spoolsEmpty returns when nothing waits in the spools.
+func (w *world) spoolsEmpty(ctx context.Context, within time.Duration) error {
+	return retryFor(ctx, within, "empty the spools", func() error {
+		records, err := w.spooled(ctx)
+		if err == nil && records > 0 {
+			err = fmt.Errorf("%d records wait in the spools", records)
+		}
+		return err
+	})
+}
+
 var errAdmin = errors.New("the admin server does not answer with metrics")
 
 // readMetric returns the value of a metric without labels, 0 if the process has no such metric.

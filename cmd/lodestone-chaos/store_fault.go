@@ -62,7 +62,7 @@ func tokenWithoutPart(ctx context.Context, s *scene) error {
 		}
 		// Consumers that were killed are members of the group until their sessions are over, and until then the next ones have
 		// nothing to announce.
-		if err := s.recovered(ctx, s.patience); err != nil {
+		if err := s.recovered(ctx, s.limit); err != nil {
 			return err
 		}
 		if err := s.hold(ctx, s.between(200*time.Millisecond, 2*time.Second)); err != nil {

@@ -229,7 +229,7 @@ func (w *world) environments() (map[string][]string, error) {
 		env[name] = append(env[name],
 			"LODESTONE_COLLECTOR_LISTEN="+listen,
 			"LODESTONE_SPOOL_MAX_BYTES=67108864",
-			"LODESTONE_SPOOL_SEGMENT_BYTES=4194304",
+			"LODESTONE_SPOOL_SEGMENT_BYTES=1048576",
 		)
 		if w.spools {
 			env[name] = append(env[name], "LODESTONE_SPOOL_DIR="+filepath.Join(w.spoolDir(i+1), "events"))
@@ -268,11 +268,11 @@ func freeAddress() (string, error) {
 }
 
 // command runs a command of lodestone. Its error has what it printed.
-func (w *world) command(ctx context.Context, name string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), name)
+func (w *world) command(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), args...)
 	cmd.Env, cmd.Dir = append(os.Environ(), w.own...), w.dir
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("lodestone %s: %w: %s", name, err, said)
+		return fmt.Errorf("lodestone %v: %w: %s", args, err, said)
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ func (w *world) makeLinks(ctx context.Context) error {
 		for i := range linksInAll / accounts {
 			l := link{account: account, magnet: magnet, id: uuid.New()}
 			email := fmt.Sprintf("reader%d@example.com", i)
-			if _, err := conn.Exec(ctx, "INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token) VALUES ($1, $2, $3, $4, $4, $5)",
+			if _, err := conn.Exec(ctx, "INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear) VALUES ($1, $2, $3, $4, $4, $5)",
 				l.id, account, magnet, email, uuid.NewString()); err != nil {
 				return err
 			}

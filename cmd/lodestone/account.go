@@ -18,6 +18,7 @@ import (
 )
 
 type accountCommand struct {
+	Data   dataConfig           `embed:""`
 	Create accountCreateCommand `cmd:"" help:"Make an account and print its id."`
 	List   accountListCommand   `cmd:"" help:"List the accounts, the oldest first."`
 }
@@ -77,6 +78,9 @@ func withAccounts(ctx context.Context, c postgres.Config, fn func(*account.Accou
 		return err
 	}
 	defer pool.Close()
+	if err := pool.CheckSchema(ctx); err != nil {
+		return err
+	}
 	return fn(account.New(pool))
 }
 

@@ -36,16 +36,16 @@ func TestAccountAndKeyCommands(t *testing.T) {
 	require.Contains(t, list[2], `  free  `)
 	require.Contains(t, list[2], `"evil \x1b[2J\tname"`)
 
-	made := run(0, "key", "create", "--account", id, "--scope", "read", "--name", "report")
+	made := run(0, "key", "create", "--account", id, "--scopes", "read,leads", "--expires", "720h", "--name", "report")
 	parts := regexp.MustCompile(`(?s)^id: +([0-9a-f-]{36})\nkey: (lsk_\w{38})\n$`).FindStringSubmatch(made)
 	require.NotNil(t, parts, made)
 	keys := strings.Split(strings.TrimSpace(run(0, "key", "list", "--account", id)), "\n")
 	require.Len(t, keys, 2)
-	require.Regexp(t, `^`+parts[1]+`  `+parts[2][:12]+`…  read +20\S+Z  - +- +report$`, keys[1])
+	require.Regexp(t, `^`+parts[1]+`  `+parts[2][:12]+`…  read,leads +20\S+Z  - +20\S+Z  - +report$`, keys[1])
 	require.NotContains(t, keys[1], parts[2])
 	run(0, "key", "revoke", parts[1])
 	run(0, "key", "revoke", parts[1])
-	require.Regexp(t, `20\S+Z  - +20\S+Z  report`, run(0, "key", "list", "--account", id))
+	require.Regexp(t, `20\S+Z  - +20\S+Z  20\S+Z  report`, run(0, "key", "list", "--account", id))
 
 	const unknown = "01a1fe16-8650-7402-b125-897c852647cf"
 	require.Contains(t, run(exitFailed, "key", "list", "--account", unknown), "account list")
@@ -53,5 +53,7 @@ func TestAccountAndKeyCommands(t *testing.T) {
 	require.Contains(t, run(exitFailed, "key", "revoke", unknown), "key list")
 	run(exitSettings, "account", "create", "--name", "x", "--plan", "gold")
 	run(exitSettings, "key", "create", "--account", id, "--scope", "admin")
+	run(exitSettings, "key", "create", "--account", id, "--expires", "tomorrow")
+	run(exitSettings, "key", "create", "--account", id, "--expires", "2020-01-01")
 	run(exitSettings, "key", "list", "--account", "nonsense")
 }

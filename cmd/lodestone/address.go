@@ -6,16 +6,37 @@ import (
 	"fmt"
 	"net"
 	"syscall"
+	"time"
 
 	"lodestone/pkg/config"
+	"lodestone/pkg/service"
 )
 
 // listenAddress is an address to listen on, and the flag that it comes from.
 type listenAddress struct{ setting, address string }
 
+// How long addresses are waited for: a process that was killed a moment ago may have them until the system has ended it.
+const (
+	freeWait = time.Second
+	freePoll = 50 * time.Millisecond
+)
+
 // checkFree returns every address that cannot be listened on. Whoever starts much before it listens asks
-// first. All are held while the others are tried, so that two that are the same are found as well.
+// first.
 func checkFree(ctx context.Context, addresses ...listenAddress) error {
+	for begin := time.Now(); ; {
+		err := tryAll(ctx, addresses)
+		if err == nil || time.Since(begin) > freeWait {
+			return err
+		}
+		if service.Sleep(ctx, freePoll) != nil {
+			return err
+		}
+	}
+}
+
+// tryAll listens on every address at the same time, so that two that are the same are found as well.
+func tryAll(ctx context.Context, addresses []listenAddress) error {
 	var errs []error
 	var held []net.Listener
 	for _, a := range addresses {

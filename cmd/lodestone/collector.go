@@ -9,6 +9,7 @@ import (
 	"lodestone/ingest/collector"
 	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
+	"lodestone/ingest/quota"
 	"lodestone/ingest/spool"
 	"lodestone/pkg/config"
 	"lodestone/pkg/event"
@@ -46,7 +47,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	}
 	delete(p.checks, "postgres") // without it, events are kept as well; all collectors would be unready at once
 	p.addAdmin(c.Admin)
-	if err := p.addGuard(c.Kafka, pool, event.Topic, event.LinkViewTopic); err != nil {
+	if err := p.addGuard(c.Kafka, pool, c.Spool.Enabled(), event.Topic, event.LinkViewTopic); err != nil {
 		return err
 	}
 	if err := p.addCollector(c.Collector, c.Producer, c.Spool, c.Kafka, c.Token, pool); err != nil {
@@ -73,7 +74,7 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 	if err != nil {
 		return err
 	}
-	salts, err := collector.NewSalts(pool, time.Now, p.log, p.metrics)
+	salts, err := collector.NewSalts(pool, ring, time.Now, p.log, p.metrics)
 	if err != nil {
 		return err
 	}
@@ -85,6 +86,7 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 		return err
 	}
 	var sink collector.Sink = kafka
+	durable := kafka.Ready
 	p.stack.Add("salts", salts)
 	p.stack.Add("producer", kafka)
 	if sc.Enabled() {
@@ -93,19 +95,26 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 			return err
 		}
 		sink = disk
+		durable = func(ctx context.Context) error { return disk.Ready(ctx, kafka.Ready) }
 		p.stack.Add("spool", disk)
 	}
+	quotas, err := quota.NewExceeded(pool, p.log, p.metrics)
+	if err != nil {
+		return err
+	}
+	p.stack.Add("accounts beyond their plan", quotas)
 	script, err := beacon.Load()
 	if err != nil { // everything else works without
 		p.log.Warn("the collector serves no /v1/beacon.js", "error", err)
 	}
 	server, err := collector.New(c, collector.Deps{
-		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Beacon: script, Log: p.log, Registerer: p.metrics,
+		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Quotas: quotas, Beacon: script, Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
 		return err
 	}
 	p.checks["collector"] = server.Ready
+	p.checks["events are durable"] = durable // else every request is answered with 503
 	p.stack.Add("collector", server)
 	return nil
 }

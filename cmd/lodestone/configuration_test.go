@@ -36,25 +36,6 @@ written as ` + "`500ms`, `20s`, `5m`" + `. Settings of which it says *Secret* ap
 `
 )
 
-// sections are those of the document, by what the names begin with; the first that fits.
-var sections = []struct {
-	title    string
-	prefixes []string
-}{
-	{"Every process", []string{"log-", "admin-"}},
-	{"Stores", []string{"postgres-", "kafka-", "clickhouse-"}},
-	{"Site and API", []string{"listen", "public-", "collector-url", "query-url", "token-", "url", "magnet-", "plan-", "api-", "auth-", "limit-", "rate-"}},
-	{"Collector", []string{"collector-"}},
-	{"Producer", []string{"producer-"}},
-	{"Spool", []string{"spool-"}},
-	{"Consumer", []string{"consumer-"}},
-	{"Counter", []string{"counter-"}},
-	{"SQL", []string{"sql-"}},
-	{"Retention", []string{"retention-"}},
-	{"Running check", []string{"verify-"}},
-	{"Query", []string{"query-"}},
-}
-
 // documented is a flag with one meaning, and the commands that have it.
 type documented struct {
 	flag     *kong.Flag
@@ -79,7 +60,7 @@ func TestConfigurationDocument(t *testing.T) {
 
 func configuration(t *testing.T) []byte {
 	t.Helper()
-	parser, err := newParser(&commands{}, func(string) string { return "" })
+	parser, err := newParser(&commands{}, &config.Files{Getenv: func(string) string { return "" }})
 	require.NoError(t, err)
 	var all []*documented
 	for _, command := range parser.Model.Leaves(true) {
@@ -151,14 +132,7 @@ func (s *documented) section() int {
 	if slices.Equal(s.commands, []string{"up"}) || s.bench() {
 		return -1
 	}
-	for i, group := range sections {
-		for _, prefix := range group.prefixes {
-			if strings.HasPrefix(s.flag.Name, prefix) {
-				return i
-			}
-		}
-	}
-	return -1
+	return sectionOf(s.flag.Name)
 }
 
 func (s *documented) write(doc *bytes.Buffer) {

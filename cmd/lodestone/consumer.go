@@ -5,7 +5,9 @@ import (
 
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
+	"lodestone/ingest/logbook"
 	"lodestone/ingest/mirror"
+	"lodestone/ingest/quota"
 	"lodestone/ingest/retention"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/clickhouse"
@@ -21,13 +23,14 @@ type consumerCommand struct {
 	Mirror     mirror.Config     `embed:""`
 	Retention  retention.Config  `embed:""`
 	Verify     verify.Config     `embed:""`
+	Quota      quota.Config      `embed:""`
 	Kafka      kafka.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Kafka, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Kafka, c.ClickHouse, c.Postgres)
 }
 
 // Run is the consumer's process.
@@ -45,25 +48,33 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Kafka, c.ClickHouse, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Kafka, c.ClickHouse, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
 }
 
-// addConsumer puts the consumer, the counters, the copies for SQL, the retention and the running check onto the stack.
-func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
-	events, err := consumer.New(c, k, s, p.log, p.metrics)
+// addConsumer puts the consumer, the counters, the copies for SQL, the retention, the running check and the count of events a month
+// onto the stack.
+func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
+	events, err := consumer.New(c, k, s, pool, p.log, p.metrics)
 	if err != nil {
 		return err
 	}
-	if err := p.addGuard(k, pool, kafka.Topics()...); err != nil {
+	if err := p.addGuard(k, pool, false, kafka.Topics()...); err != nil {
 		return err
 	}
+	p.stack.Add("watch of lost records", logbook.NewWatch(logbook.New(pool), p.log, p.metrics))
+	p.checks["consumer"] = events.Check
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, c.Group, k, s, pool, p.log, p.metrics))
 	p.stack.Add("mirror", mirror.New(m, s, pool, p.log, p.metrics))
 	p.stack.Add("retention", retention.New(keep, k, s, pool, p.log, p.metrics))
 	p.stack.Add("running check", verify.NewWatch(v, c.Group, k, s, pool, p.log, p.metrics))
+	meter, err := quota.NewMeter(q, s, pool, p.log, p.metrics)
+	if err != nil {
+		return err
+	}
+	p.stack.Add("events a month", meter)
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"lodestone/crud"
@@ -39,17 +40,23 @@ func (c *crudCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	site, err := p.addAPI(ctx, c.Limits, c.Postgres, pool)
+	ring, err := c.Token.Ring()
+	if err != nil {
+		return err
+	}
+	site, err := p.addAPI(ctx, c.Limits, c.Crud.Addresses, c.Postgres, pool, ring)
 	if err != nil {
 		return err
 	}
 	if c.Crud.QueryURL != "" {
 		query.Describe(site) // one description for clients, whichever process answers
 	}
-	if err := p.addCrud(site, c.Crud, c.Token, pool, crudGrace, nil); err != nil {
+	if err := p.addCrud(site, c.Crud, ring, pool, crudGrace, nil); err != nil {
 		return err
 	}
-	p.addSite(c.Site, site)
+	if err := p.addSite(c.Site, c.Crud.Addresses, site); err != nil {
+		return err
+	}
 	return p.run(ctx)
 }
 
@@ -66,14 +73,14 @@ const crudGrace = 10 * time.Second
 
 // addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack. home is
 // the page at "/", or nil.
-func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *postgres.Pool, grace time.Duration, home http.Handler) error {
-	ring, err := t.Ring()
-	if err != nil {
-		return err
-	}
+func (p *process) addCrud(site *api.API, c crud.Config, ring *token.Ring, pool *postgres.Pool, grace time.Duration, home http.Handler) error {
 	service, err := crud.New(c, crud.Parts{Postgres: pool, Tokens: ring, Log: p.log, Metrics: p.metrics, Grace: grace, Home: home})
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(c.PublicURL, "https:") && len(c.Addresses.TrustedProxies) == 0 {
+		p.log.Warn("the public URL is https, which a proxy has to serve, and no proxy is trusted: all visitors share the limits of one",
+			"remedy", "set --trusted-proxies to the network of the proxy")
 	}
 	if !c.Mail.Enabled() {
 		p.log.Warn("there is no --smtp-url: mails with documents' links, and those that confirm addresses, wait in the queue and are given up after a day")
@@ -85,6 +92,7 @@ func (p *process) addCrud(site *api.API, c crud.Config, t token.Config, pool *po
 	p.stack.Add("queue", service.Queue())
 	p.stack.Add("pictures", service.Pictures())
 	p.stack.Add("webhooks", service.Webhooks())
+	p.stack.Add("sealing", service.Sealing())
 	p.stack.Add("ends of sessions", service.SessionEnds())
 	return service.Register(site)
 }

@@ -21,6 +21,7 @@ import (
 )
 
 type deadLettersCommand struct {
+	Data    dataConfig                `embed:""`
 	List    deadLettersListCommand    `cmd:"" help:"List dead letters: records that could not become rows."`
 	Show    deadLettersShowCommand    `cmd:"" help:"Show one dead letter."`
 	Replay  deadLettersReplayCommand  `cmd:"" help:"Store those dead letters that this build can decode, each once however often it is replayed, and count them."`
@@ -218,6 +219,9 @@ func (c *deadLettersReplayCommand) Run(ctx context.Context) (err error) {
 		}
 		if r.Unknown > 0 {
 			fmt.Printf("from a topic that this build does not store: %d\n", r.Unknown)
+		}
+		if left := r.Undecoded + r.Unsettled + r.Unknown; err == nil && left > 0 {
+			return fmt.Errorf("%d of the dead letters asked for were not replayed", left)
 		}
 		return err
 	})

@@ -69,7 +69,7 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 2, events.Pagination.Total)
 
-	key, err := c.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}})
+	key, err := c.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
 	require.NoError(t, err)
 	other := client.New(u.env["LODESTONE_URL"], key.Text, nil)
 	_, err = other.Events(t.Context(), client.EventFilter{})

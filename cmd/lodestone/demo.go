@@ -12,15 +12,15 @@ import (
 )
 
 type demoCommand struct {
-	Data string      `name:"data" default:"./data" help:"Data directory of a lodestone up: its settings are taken where none are given."`
+	Data dataConfig  `embed:""`
 	Demo demoSetting `embed:""`
 }
 
-// demoSetting is demo.Config before the settings of the data directory have been added.
+// demoSetting is demo.Config, which is checked after the data directory: that names what to start.
 type demoSetting struct {
 	URL          string `name:"url" placeholder:"URL" help:"Address of the API."`
 	CollectorURL string `name:"collector-url" placeholder:"URL" help:"Address of the collector."`
-	APIKey       string `name:"api-key" placeholder:"KEY" help:"API key with the scopes read and write. Secret."`
+	APIKey       string `name:"api-key" placeholder:"KEY" help:"API key with the scopes read, write and leads. Secret."`
 	Visitors     int    `name:"visitors" default:"200" help:"Number of readers."`
 	Seed         uint64 `name:"seed" default:"1" help:"What the readers do is drawn from it."`
 }
@@ -30,11 +30,11 @@ func (c *demoCommand) check() error {
 	if c.Demo.URL != "" && c.Demo.CollectorURL != "" && c.Demo.APIKey != "" {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(c.Data, envFile)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(c.Data.Data, envFile)); !errors.Is(err, fs.ErrNotExist) {
 		return nil // what is wrong with it shows when it is read
 	}
-	return config.Invalid("--data", "is "+c.Data+", where no `lodestone up` has been started",
-		"start `lodestone up --data "+c.Data+"` first, or give --url, --collector-url and --api-key")
+	return config.Invalid("--data", "is "+c.Data.Data+", where no `lodestone up` has been started",
+		"start `lodestone up --data "+c.Data.Data+"` first, or give --url, --collector-url and --api-key")
 }
 
 // Run plays the demo.
@@ -42,20 +42,6 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	cfg := demo.Config(c.Demo)
 	if err := c.check(); err != nil {
 		return err
-	}
-	for _, s := range []struct {
-		value *string
-		name  string
-	}{
-		{&cfg.URL, "LODESTONE_URL"}, {&cfg.CollectorURL, "LODESTONE_COLLECTOR_URL"}, {&cfg.APIKey, "LODESTONE_API_KEY"},
-	} {
-		if *s.value != "" {
-			continue
-		}
-		var err error
-		if *s.value, err = readEnvFile(c.Data, s.name); err != nil {
-			return err
-		}
 	}
 	if err := validate(cfg); err != nil {
 		return err

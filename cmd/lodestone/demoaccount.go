@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -28,7 +29,7 @@ func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *s
 	}
 	if key != "" {
 		identity, err := auth.NewVerifier(pool, log).Verify(ctx, key)
-		if err == nil && identity.Has(auth.Read) && identity.Has(auth.Write) {
+		if err == nil && !slices.ContainsFunc(auth.Scopes(), func(s auth.Scope) bool { return !identity.Has(s) }) {
 			return identity.AccountID, key, nil
 		}
 		if err != nil && !auth.IsInvalid(err) {
@@ -53,7 +54,7 @@ func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *s
 		if err != nil {
 			return uuid.Nil, "", fmt.Errorf("read %s: %w", file, err)
 		}
-		made, err := accounts.CreateKey(ctx, id, "lodestone up", auth.Read, auth.Write)
+		made, err := accounts.CreateKey(ctx, id, "lodestone up", auth.Scopes()...)
 		if errors.Is(err, account.ErrUnknown) { // another Postgres than last time
 			if err := os.Remove(file); err != nil {
 				return uuid.Nil, "", fmt.Errorf("forget the demo account: %w", err)

@@ -13,18 +13,18 @@ func (p *process) addPostgres(ctx context.Context, c postgres.Config) (*postgres
 	if err != nil {
 		return nil, err
 	}
-	p.checks["postgres"] = pool.Ping
+	p.checks["postgres"] = pool.CheckSchema
 	p.stack.Add("Postgres pool", closing(func() error { pool.Close(); return nil }))
 	return pool, nil
 }
 
-// addClickHouseCheck makes the process unready while ClickHouse does not answer.
+// addClickHouseCheck makes the process unready while ClickHouse does not answer or its schema does not suit this program.
 func (p *process) addClickHouseCheck(c clickhouse.Config) error {
 	conn, err := clickhouse.Open(c, 1)
 	if err != nil {
 		return err
 	}
-	p.checks["clickhouse"] = conn.Ping
+	p.checks["clickhouse"] = func(ctx context.Context) error { return clickhouse.CheckSchema(ctx, conn) }
 	p.stack.Add("ClickHouse check", closing(conn.Close))
 	return nil
 }

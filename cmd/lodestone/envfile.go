@@ -21,7 +21,7 @@ type envLine struct{ name, value string }
 func writeEnvFile(dir string, settings []envLine) (path string, err error) {
 	path = filepath.Join(dir, envFile)
 	var b strings.Builder
-	b.WriteString("# How to reach what `lodestone up` runs. Written at each start; `source` it in a shell.\n")
+	b.WriteString("# How to reach what `lodestone up` runs. Written at each start. For a shell: source it; to export it to programs: set -a; source it; set +a.\n")
 	for _, s := range settings {
 		b.WriteString(s.name + "=" + shellQuote(s.value) + "\n")
 	}

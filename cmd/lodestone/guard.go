@@ -5,11 +5,15 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// addGuard puts the check of Kafka's settings onto the stack, for the topics that the process uses.
-func (p *process) addGuard(k kafka.Config, pool *postgres.Pool, topics ...string) error {
+// addGuard puts the check of Kafka's settings onto the stack, for the topics that the process uses. With mayMiss the
+// process starts although they are missing.
+func (p *process) addGuard(k kafka.Config, pool *postgres.Pool, mayMiss bool, topics ...string) error {
 	guard, err := kafka.NewGuard(k, kafka.Ledger{Pool: pool}, p.log, p.metrics, topics...)
 	if err != nil {
 		return err
+	}
+	if mayMiss {
+		guard.AllowMissing()
 	}
 	p.stack.Add("check of Kafka's settings", guard)
 	return nil

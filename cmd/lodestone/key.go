@@ -6,31 +6,40 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"lodestone/crud/account"
+	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
 )
 
 type keyCommand struct {
+	Data   dataConfig       `embed:""`
 	Create keyCreateCommand `cmd:"" help:"Make an API key of an account and print it. It cannot be shown again."`
 	List   keyListCommand   `cmd:"" help:"List the API keys of an account, the oldest first, also the revoked ones."`
-	Revoke keyRevokeCommand `cmd:"" help:"Make an API key worthless, within a second everywhere."`
+	Revoke keyRevokeCommand `cmd:"" help:"Make an API key, and every key that was made with it, worthless within a second everywhere."`
 }
 
 type keyCreateCommand struct {
 	Postgres postgres.Config `embed:""`
 	Account  uuid.UUID       `name:"account" required:"" placeholder:"ID" help:"Id of the account."`
 	Name     string          `name:"name" default:"key" help:"What the key is for."`
-	Scopes   []auth.Scope    `name:"scope" default:"read,write" enum:"read,write" help:"What the key allows: read, write or both, separated by a comma."`
+	Scopes   []auth.Scope    `name:"scopes" aliases:"scope" default:"read,write,leads,webhooks,keys" enum:"read,write,leads,webhooks,keys" help:"What the key allows, separated by commas: read; write; leads, which is reading personal data; webhooks; keys, which is listing, creating and revoking keys."`
+	Expires  string          `name:"expires" placeholder:"TIME" help:"When the key stops to work: a time, such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now, such as 720h. Empty: never."`
 }
 
 // Run makes the key.
 func (c *keyCreateCommand) Run(ctx context.Context) error {
+	expiresAt, err := c.expiry(time.Now())
+	if err != nil {
+		return err
+	}
 	return withAccounts(ctx, c.Postgres, func(accounts *account.Accounts) error {
-		key, err := accounts.CreateKey(ctx, c.Account, c.Name, c.Scopes...)
+		key, err := accounts.CreateExpiringKey(ctx, c.Account, c.Name, expiresAt, c.Scopes...)
 		if errors.Is(err, account.ErrUnknown) {
 			return fmt.Errorf("there is no account %s: make one with `lodestone account create`", c.Account)
 		}
@@ -41,6 +50,25 @@ func (c *keyCreateCommand) Run(ctx context.Context) error {
 		fmt.Println("key:", key.Text)
 		return nil
 	})
+}
+
+// expiry returns when the key expires, nil for never.
+func (c *keyCreateCommand) expiry(now time.Time) (*time.Time, error) {
+	if c.Expires == "" {
+		return nil, nil
+	}
+	at, err := api.ParseTime(c.Expires)
+	if err != nil {
+		after, durationErr := time.ParseDuration(c.Expires)
+		if durationErr != nil {
+			return nil, config.Invalid("--expires", "is neither a time nor a time from now", "write 2027-01-31, 2027-01-31T12:00:00Z or 720h")
+		}
+		at = now.Add(after)
+	}
+	if !at.After(now) {
+		return nil, config.Invalid("--expires", "is not in the future", "give a later time, or leave it out")
+	}
+	return &at, nil
 }
 
 type keyListCommand struct {
@@ -58,14 +86,14 @@ func (c *keyListCommand) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rows := [][]string{{"ID", "KEY", "SCOPES", "CREATED", "LAST USED", "REVOKED", "NAME"}}
+		rows := [][]string{{"ID", "KEY", "SCOPES", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "NAME"}}
 		for _, k := range all {
 			scopes := make([]string, len(k.Scopes))
 			for i, s := range k.Scopes {
 				scopes[i] = string(s)
 			}
 			rows = append(rows, []string{
-				k.ID.String(), k.Prefix + "…", strings.Join(scopes, ","), moment(&k.CreatedAt), moment(k.LastUsedAt), moment(k.RevokedAt), k.Name,
+				k.ID.String(), k.Prefix + "…", strings.Join(scopes, ","), moment(&k.CreatedAt), moment(k.LastUsedAt), moment(k.ExpiresAt), moment(k.RevokedAt), k.Name,
 			})
 		}
 		return printTable(os.Stdout, rows)

@@ -12,8 +12,8 @@ import (
 const mailboxSender = "Lodestone <lodestone@localhost>"
 
 // addMailbox gives `lodestone up` a mailbox of its own, unless it has an SMTP server: what would be sent is
-// shown at /dev/mailbox, to whoever sits at this machine. It returns the address of that page, or "".
-func (c *upCommand) addMailbox(ctx context.Context, p *process, site *api.API, dir string) (string, error) {
+// kept, and shown at /dev/mailbox if there are pages for the person who started it. It returns the path of that page, or "".
+func (c *upCommand) addMailbox(ctx context.Context, p *process, site *api.API, dir string, dev *devPages) (string, error) {
 	if c.Crud.Mail.Enabled() {
 		return "", nil
 	}
@@ -26,13 +26,10 @@ func (c *upCommand) addMailbox(ctx context.Context, p *process, site *api.API, d
 		c.Crud.Mail.From = mailboxSender
 	}
 	p.stack.Add("mailbox", m)
-	return "http://" + visible(c.Site.Listen) + mailbox.Path, m.Register(site, c.Crud.PublicURL, p.log)
-}
-
-// mailboxPath returns the path of the mailbox's page, if there is one.
-func mailboxPath(url string) string {
-	if url == "" {
-		return ""
+	if dev == nil {
+		p.log.Warn("mails are not sent and not shown: there is no SMTP server, and the mailbox is only for a site that this machine alone uses; give --smtp-url and --mail-from",
+			"directory", filepath.Join(dir, "mailbox"))
+		return "", nil
 	}
-	return mailbox.Path
+	return mailbox.Path, m.Register(site, c.Crud.PublicURL, dev.private, p.log)
 }

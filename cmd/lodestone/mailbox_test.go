@@ -19,7 +19,7 @@ import (
 func (u *up) mailTo(address, subject string) (links []string) {
 	u.t.Helper()
 	require.Eventually(u.t, func() bool {
-		_, body := get(u.t, u.env["LODESTONE_URL"]+"/dev/mailbox.json?to="+address, "")
+		_, body := get(u.t, u.env["LODESTONE_URL"]+"/dev/mailbox.json?to="+address, u.env["LODESTONE_DEV_SECRET"])
 		var box struct {
 			Mails []struct {
 				Subject string
@@ -46,7 +46,7 @@ func TestUpShowsItsMails(t *testing.T) {
 	u := newUp(t)
 	u.start()
 	site := u.env["LODESTONE_URL"]
-	require.Contains(t, u.out.String(), site+"/dev/mailbox")
+	require.Contains(t, u.out.String(), site+"/dev/mailbox?secret="+u.env["LODESTONE_DEV_SECRET"])
 	api := client.New(site, u.env["LODESTONE_API_KEY"], nil)
 	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "Guide"})
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestUpShowsItsMails(t *testing.T) {
 	u.kill()
 	u.more = []string{"--smtp-url=smtp://127.0.0.1:1", "--mail-from=hello@example.com"}
 	u.start()
-	status, _ = get(t, site+"/dev/mailbox", "")
+	status, _ = get(t, site+"/dev/mailbox", u.env["LODESTONE_DEV_SECRET"])
 	require.Equal(t, http.StatusNotFound, status, "mails go to an SMTP server")
 	submit("an@example.com")
 	require.Eventually(t, func() bool {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"reflect"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -24,27 +24,43 @@ var version = "devel"
 
 // Exit codes.
 const (
-	exitFailed   = 1
-	exitSettings = 2 // the settings are wrong: starting again will not help
+	exitFailed     = 1
+	exitSettings   = 2 // the settings are wrong: starting again will not help
+	exitUnfinished = 3 // of verify and spool: not everything could be compared, read or sent
 )
 
+// exitError is an error that ends the program with a code of its own.
+type exitError struct {
+	error
+	code int
+}
+
+// Unwrap returns the error.
+func (e exitError) Unwrap() error { return e.error }
+
 type commands struct {
-	Up          upCommand          `cmd:"" help:"Run everything on this machine, with the engines that are not given by address."`
-	Collector   collectorCommand   `cmd:"" help:"Run the collector: it takes events from browsers and servers and writes them to Kafka."`
-	Consumer    consumerCommand    `cmd:"" help:"Run the consumer: it moves events from Kafka to ClickHouse and keeps the counters of links."`
-	Query       queryCommand       `cmd:"" help:"Run the analytics endpoints of the API, on ClickHouse and Postgres."`
-	Crud        crudCommand        `cmd:"" help:"Run the endpoints of lead magnets and links, on Postgres."`
-	Migrate     migrateCommand     `cmd:"" help:"Bring the schemas of Postgres and ClickHouse up to date and make the Kafka topics. Safe to run twice, and from several processes at once."`
-	Account     accountCommand     `cmd:"" help:"Make and list accounts."`
-	Key         keyCommand         `cmd:"" help:"Make, list and revoke API keys."`
-	DeadLetters deadLettersCommand `cmd:"" name:"dead-letters" help:"List, show, replay and discard records that could not become rows."`
-	Verify      verifyCommand      `cmd:"" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
-	SQL         sqlCommand         `cmd:"" name:"sql" help:"Answer a query in SQL, or open a prompt, as the read-only user of the database analytics."`
-	SQLUser     sqlUserCommand     `cmd:"" name:"sql-user" help:"Make a read-only SQL user of one account: prints a file for ClickHouse's directory users.d, and the password."`
-	Bench       bench.Command      `cmd:"" help:"Measure this machine's Lodestone against the limits of its parts."`
-	Demo        demoCommand        `cmd:"" help:"Play a campaign of 200 readers through the public doors and compare what the API answers with what was sent."`
-	Healthcheck healthcheckCommand `cmd:"" help:"Ask the process at the admin address whether it is ready; for container platforms."`
-	Version     versionCommand     `cmd:"" help:"Print the version."`
+	Up          upCommand          `cmd:"" group:"Run it:" help:"Run everything on this machine, with the engines that are not given by address."`
+	Collector   collectorCommand   `cmd:"" group:"Run it:" help:"Run the collector: it takes events from browsers and servers and writes them to Kafka."`
+	Consumer    consumerCommand    `cmd:"" group:"Run it:" help:"Run the consumer: it moves events from Kafka to ClickHouse and keeps the counters of links."`
+	Query       queryCommand       `cmd:"" group:"Run it:" help:"Run the analytics endpoints of the API, on ClickHouse and Postgres."`
+	Crud        crudCommand        `cmd:"" group:"Run it:" help:"Run the site and the API: landing pages, reading, links, mails and webhooks, on Postgres."`
+	Migrate     migrateCommand     `cmd:"" group:"Operate it:" help:"Bring the schemas of Postgres and ClickHouse up to date and make the Kafka topics. Safe to run twice, and from several processes at once."`
+	Account     accountCommand     `cmd:"" group:"Operate it:" help:"Make and list accounts."`
+	Key         keyCommand         `cmd:"" group:"Operate it:" help:"Make, list and revoke API keys."`
+	DeadLetters deadLettersCommand `cmd:"" group:"Operate it:" name:"dead-letters" help:"List, show, replay and discard records that could not become rows."`
+	Losses      lossesCommand      `cmd:"" group:"Operate it:" help:"List and acknowledge records that Kafka deleted before they were stored."`
+	Group       groupCommand       `cmd:"" group:"Operate it:" name:"consumer-group" help:"Show which consumer group stores the events, or hand them over to another one."`
+	Spool       spoolCommand       `cmd:"" group:"Operate it:" help:"List, check, send and drop what a collector's spool holds, while that collector is stopped."`
+	RepairLog   repairLogCommand   `cmd:"" group:"Operate it:" name:"repair-log" help:"Let a partition go on whose log lost its end: write the records again that have the offsets of stored ones. Stop the consumers first."`
+	Verify      verifyCommand      `cmd:"" group:"Operate it:" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
+	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Set the counters of all links again, from the stored events."`
+	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set for how long events are kept."`
+	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Answer a query in SQL as the read-only user of the database analytics."`
+	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Make a read-only SQL user of one account: prints a file for ClickHouse's directory users.d, and the password."`
+	Bench       bench.Command      `cmd:"" group:"Ask and try:" help:"Measure this machine's Lodestone against the limits of its parts."`
+	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Play a campaign of 200 readers through the public endpoints and compare what the API answers with what was sent."`
+	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Ask the process at the admin address whether it is ready; for container platforms."`
+	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version."`
 }
 
 func main() {
@@ -58,22 +74,21 @@ func main() {
 
 // run is the program without its process, and returns the exit code.
 func run(ctx context.Context, args []string) int {
-	cli := &commands{}
-	parser, err := newParser(cli, os.Getenv)
+	command, err := parse(shorthand(args))
+	if config.IsInvalid(err) {
+		printProblems(err)
+		return exitSettings
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lodestone:", err)
-		return exitFailed
-	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	command, err := parser.Parse(args)
-	if err != nil {
-		printParseError(err)
 		return exitSettings
+	}
+	if unknown := unknownVariables(command.Model, os.Environ()); len(unknown) > 0 {
+		fmt.Fprintln(os.Stderr, "lodestone: no command has a setting for these variables, which have no effect:", strings.Join(unknown, " "))
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(bench.Version(version))
+	var coded exitError
 	switch err := command.Run(); {
 	case err == nil:
 		return 0
@@ -82,52 +97,32 @@ func run(ctx context.Context, args []string) int {
 		return exitSettings
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return exitFailed // interrupted before it was ready; the user knows
+	case errors.As(err, &coded):
+		fmt.Fprintln(os.Stderr, "lodestone:", err)
+		return coded.code
 	default:
 		fmt.Fprintln(os.Stderr, "lodestone:", err)
 		return exitFailed
 	}
 }
 
-func newParser(cli *commands, getenv func(string) string) (*kong.Kong, error) {
+func newParser(cli *commands, given *config.Files) (*kong.Kong, error) {
 	return kong.New(cli,
 		kong.Name("lodestone"),
 		kong.Description("Lodestone records how people read the documents you offer them, page by page, each event counted once. Every flag can also be set by the environment variable shown beside it, and secrets by a file that the variable with _FILE appended names."),
 		kong.DefaultEnvars(config.EnvPrefix),
-		kong.Resolvers(config.FileResolver(getenv)),
+		kong.Resolvers(runningUp{given.Getenv}, given),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.PostBuild(groupFlags),
 	)
-}
-
-// printParseError prints what is wrong with the arguments. The parser stops at the first setting
-// that cannot be used; the command tells all of them.
-func printParseError(err error) {
-	var parse *kong.ParseError
-	if config.IsInvalid(err) && errors.As(err, &parse) && parse.Context.Selected() != nil {
-		if command, ok := reflect.TypeAssert[interface{ check() error }](parse.Context.Selected().Target.Addr()); ok {
-			if all := command.check(); all != nil {
-				err = all
-			}
-		}
-		printProblems(err)
-		return
-	}
-	fmt.Fprintln(os.Stderr, "lodestone:", err)
 }
 
 // printProblems prints each wrong setting on a line of its own.
 func printProblems(err error) {
 	fmt.Fprintln(os.Stderr, "lodestone: the settings cannot be used:")
-	var walk func(err error)
-	walk = func(err error) {
-		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			for _, e := range joined.Unwrap() {
-				walk(e)
-			}
-			return
-		}
-		fmt.Fprintln(os.Stderr, "  -", err)
+	for _, p := range config.Problems(err) {
+		fmt.Fprintln(os.Stderr, "  -", p)
 	}
-	walk(err)
 }
 
 // validate returns the problems of all settings together.

@@ -70,6 +70,13 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		report(log, "Postgres", applied)
+		repaired, err := pool.RepairAccess(ctx)
+		if err != nil {
+			return err
+		}
+		if len(repaired) > 0 {
+			log.Warn("repaired the row-level security of accounts, which these tables had lost", "tables", strings.Join(repaired, " "))
+		}
 		if applied, err = clickhouse.Migrate(ctx, s); err != nil {
 			return err
 		}

@@ -28,11 +28,23 @@ type processConfig struct {
 }
 
 func (c processConfig) logger() *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.LogLevel}
+	options := &slog.HandlerOptions{Level: c.LogLevel, ReplaceAttr: uniform}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}
+
+// uniform gives attributes of all parts and libraries one form: errors are under "error", and durations have a unit, which
+// slog's JSON leaves out.
+func uniform(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == "err" {
+		a.Key = "error"
+	}
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // adminConfig is the setting of the server for operators.
@@ -72,9 +84,9 @@ func (p *process) addAdmin(c adminConfig) {
 
 // run starts what is on the stack, waits for the end of ctx or of a part, and stops everything.
 func (p *process) run(ctx context.Context) error {
+	p.addReadinessLog()
 	err := p.stack.Start(ctx)
 	if err == nil {
-		p.log.Info("ready", "version", version)
 		err = p.stack.Wait(ctx)
 	}
 	return errors.Join(err, p.stop(stopTimeout))

@@ -6,10 +6,12 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/token"
 	"lodestone/query"
 )
 
@@ -26,13 +28,15 @@ type queryCommand struct {
 	Admin      adminConfig       `embed:""`
 	Site       siteConfig        `embed:""`
 	Limits     ratelimit.Config  `embed:""`
+	Addresses  clientaddr.Config `embed:""`
 	Query      query.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
+	SQLURL     string            `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If given, a query is asked as this user every 15 seconds, and /readyz and /metrics say when SQL users get no answers. Secret."`
 }
 
 func (c *queryCommand) check() error {
-	return validate(c.Admin, c.Site, c.Limits, c.Query, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres)
 }
 
 // Run is the query service's process.
@@ -46,23 +50,53 @@ func (c *queryCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	site, err := p.addAPI(ctx, c.Limits, c.Postgres, pool)
+	site, err := p.addAPI(ctx, c.Limits, c.Addresses, c.Postgres, pool, nil)
 	if err != nil {
 		return err
 	}
 	if _, err := p.addQuery(site, c.Query, c.ClickHouse, pool); err != nil {
 		return err
 	}
-	p.addSite(c.Site, site)
+	if err := p.addCanary(c.SQLURL, nil); err != nil {
+		return err
+	}
+	if err := p.addSite(c.Site, c.Addresses, site); err != nil {
+		return err
+	}
 	return p.run(ctx)
+}
+
+// addCanary watches whether the SQL user with an address is answered, if there is one. The API does not depend on it, so
+// the process stays ready.
+func (p *process) addCanary(url string, repair func(context.Context, int) error) error {
+	if url == "" {
+		return nil
+	}
+	canary, err := clickhouse.NewCanary(clickhouse.CanaryOptions{URL: url, Log: p.log, Metrics: p.metrics, Repair: repair})
+	if err != nil {
+		return err
+	}
+	p.checks["sql"] = func(ctx context.Context) error {
+		if err := canary.Ready(ctx); err != nil {
+			return httpserver.Degraded{Err: err}
+		}
+		return nil
+	}
+	p.stack.Add("SQL canary", canary)
+	return nil
 }
 
 // limiterConns is how many connections the counter of rate limits has to itself, so that it never
 // waits for a slow operation to give one back.
 const limiterConns = 4
 
-// addAPI returns an API without operations, and puts what it stands on onto the stack.
-func (p *process) addAPI(ctx context.Context, c ratelimit.Config, pg postgres.Config, pool *postgres.Pool) (*api.API, error) {
+// addAPI returns an API without operations, and puts what it stands on onto the stack. tokens seals the answers that are kept for repeated
+// requests; nil: the API only reads, and keeps none.
+func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clientaddr.Config, pg postgres.Config, pool *postgres.Pool, tokens *token.Ring) (*api.API, error) {
+	finder, err := addresses.Finder()
+	if err != nil {
+		return nil, err
+	}
 	pg.MaxConns = min(pg.MaxConns, limiterConns)
 	counters, err := postgres.Open(ctx, pg)
 	if err != nil {
@@ -71,11 +105,14 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, pg postgres.Co
 	p.stack.Add("rate limits", closing(func() error { counters.Close(); return nil }))
 	verifier := auth.NewVerifier(pool, p.log)
 	p.stack.Add("API keys", verifier)
-	answers := idempotency.New(pool, p.log)
-	p.stack.Add("idempotency keys", answers)
+	var answers *idempotency.Store
+	if tokens != nil {
+		answers = idempotency.New(pool, tokens, p.log)
+		p.stack.Add("idempotency keys", answers)
+	}
 	return api.New(api.Options{
 		Verifier: verifier, Log: p.log, Metrics: p.metrics,
-		Limits: ratelimit.New(c, counters, p.log, p.metrics), Idempotency: answers,
+		Limits: ratelimit.New(c, counters, p.log, p.metrics), Idempotency: answers, Addresses: finder,
 		Unavailable: []func(error) bool{query.IsUnavailable},
 	}), nil
 }
@@ -93,6 +130,13 @@ func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, p
 }
 
 // addSite puts the server of the API, with everything that was registered on it, onto the stack.
-func (p *process) addSite(c siteConfig, site *api.API) {
-	p.stack.Add("site", httpserver.New("site", "--listen", c.Listen, site, p.log))
+func (p *process) addSite(c siteConfig, addresses clientaddr.Config, site *api.API) error {
+	finder, err := addresses.Finder()
+	if err != nil {
+		return err
+	}
+	server := httpserver.New("site", "--listen", c.Listen, site, p.log)
+	server.LimitClients(finder.Trusts)
+	p.stack.Add("site", server)
+	return nil
 }

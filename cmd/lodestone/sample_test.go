@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"net/http"
 	"regexp"
 	"testing"
@@ -21,32 +20,14 @@ func TestUpMakesASampleOnce(t *testing.T) {
 	require.Equal(t, landing, regexp.MustCompile(`http://\S+`).FindString(u.out.String()), "the first address that is printed")
 	status, _ := get(t, landing, "")
 	require.Equal(t, http.StatusOK, status)
-	status, body := get(t, site+"/", "")
+	secret := u.env["LODESTONE_DEV_SECRET"]
+	status, body := get(t, site+"/", secret)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, `href="/l/welcome"`)
 	require.Contains(t, body, `href="/dev/mailbox"`)
 	require.Contains(t, body, `href="/api/v1/docs"`)
-	_, body = get(t, site+"/dev/live.json", "")
+	_, body = get(t, site+"/dev/live.json", secret)
 	require.JSONEq(t, `{"moments": []}`, body)
-
-	// Nobody but who sits at this machine is shown who reads what.
-	for _, path := range []string{"/", "/dev/live.json"} {
-		for name, change := range map[string]func(*http.Request){
-			"another name that leads here": func(r *http.Request) { r.Host = "evil.example" },
-			"a proxy":                      func(r *http.Request) { r.Header.Set("X-Forwarded-For", "203.0.113.7") },
-		} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, site+path, http.NoBody)
-			require.NoError(t, err)
-			change(r)
-			res, err := http.DefaultClient.Do(r)
-			require.NoError(t, err)
-			text, err := io.ReadAll(res.Body)
-			require.NoError(t, err)
-			require.NoError(t, res.Body.Close())
-			require.Equal(t, http.StatusNotFound, res.StatusCode, "%s %s", path, name)
-			require.NotContains(t, string(text), "welcome")
-		}
-	}
 
 	api := client.New(site, u.env["LODESTONE_API_KEY"], nil)
 	count := func() []client.LeadMagnet {
@@ -59,7 +40,7 @@ func TestUpMakesASampleOnce(t *testing.T) {
 	require.Len(t, count(), 1)
 	require.Contains(t, u.out.String(), landing)
 	require.NoError(t, api.DeleteLeadMagnet(t.Context(), count()[0].ID, true))
-	status, body = get(t, site+"/", "")
+	status, body = get(t, site+"/", secret)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "There is no landing page yet")
 	u.interrupt(patience)

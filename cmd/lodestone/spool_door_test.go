@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -197,19 +198,76 @@ func TestWhatKafkaAndTheSpoolBothHaveIsStoredOnce(t *testing.T) {
 	silent.Remove()
 	s.await("the spool is empty", func() bool { return metric(t, s.admin, "lodestone_spool_records") == 0 })
 
+	rows, events := s.stored(len(ids), len(ids))
+	require.EqualValues(t, len(ids), rows)
+	require.EqualValues(t, len(ids), events)
+}
+
+// stored runs a consumer until it has stored and dropped so many, and returns the rows of the link and their events.
+func (s *station) stored(records, repeats int) (rows, events uint64) {
+	t := s.t
+	t.Helper()
 	store := clickhouse.Config{URL: enginetest.ClickHouse(t)}
-	_, err = clickhouse.Migrate(t.Context(), store)
+	_, err := clickhouse.Migrate(t.Context(), store)
 	require.NoError(t, err)
 	admin := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	launch(t, s.dir, append(s.environment(), "LODESTONE_CLICKHOUSE_URL="+store.URL, "LODESTONE_ADMIN_LISTEN="+admin), "consumer")
 	s.await("everything is stored or dropped", func() bool {
-		return metric(t, admin, "lodestone_consumer_rows_total")+metric(t, admin, "lodestone_consumer_repeats_total") == float64(2*len(ids))
+		return metric(t, admin, "lodestone_consumer_rows_total")+metric(t, admin, "lodestone_consumer_repeats_total") == float64(records+repeats)
 	})
 	conn, err := clickhouse.Open(store, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
-	var rows, events uint64
 	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(), count(DISTINCT event_id) FROM lodestone.events WHERE access_link_id = '"+s.link.String()+"'").Scan(&rows, &events))
-	require.EqualValues(t, len(ids), rows)
-	require.EqualValues(t, len(ids), events)
+	return rows, events
+}
+
+// An operator looks at what a stopped collector left, sends it although a part is damaged, and gives a file back: what
+// was sent twice is stored once.
+func TestTheSpoolCommand(t *testing.T) {
+	t.Parallel()
+	s := newStation(t)
+	dir := filepath.Join(s.dir, "spool")
+	command := func(code int, args ...string) string {
+		t.Helper()
+		p := launch(t, s.dir, s.environment(), append([]string{"spool"}, args...)...)
+		require.Equal(t, code, p.wait(), "%s", p.out)
+		return p.out.String()
+	}
+	collector := s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_SPOOL_SEGMENT_BYTES=1048576")
+	const requests, each = 6, 200
+	for range requests {
+		got, err := s.post(1500, newIDs(each)...)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusAccepted, got.status, got.text)
+	}
+	require.Contains(t, command(exitUnfinished, "list", dir), "another process uses it")
+	collector.interrupt(patience)
+	require.Contains(t, command(0, "check", dir), "segments without damage: 2")
+
+	const first = "0000000000000001.segment"
+	data, err := os.ReadFile(filepath.Join(dir, first))
+	require.NoError(t, err)
+	data[1000] ^= 1
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "damaged", first), data, 0o600))
+	require.NoError(t, os.Remove(filepath.Join(dir, first)))
+	require.Contains(t, command(exitFailed, "check", dir), "bytes damaged")
+	require.Regexp(t, `damaged/`+first+` +\d+ +\d+ +\d+ +20`, command(0, "list", dir))
+	require.Regexp(t, s.link.String(), command(0, "show", dir, "damaged/"+first))
+	require.Contains(t, command(exitSettings, "drop", dir, "../"+first), "is not in the directory")
+
+	s.kafka()
+	require.Regexp(t, `damaged/`+first+` .* sent/`+first, command(0, "send", dir))
+	require.NotContains(t, command(0, "send", dir), first, "it is not sent twice")
+	command(0, "check", dir)
+
+	require.NoError(t, os.Rename(filepath.Join(dir, "sent", first), filepath.Join(dir, first)))
+	s.collector()
+	s.await("the file that was given back is sent", func() bool {
+		return metric(t, s.admin, "lodestone_spool_drained_records_total") > 0 && metric(t, s.admin, "lodestone_spool_records") == 0
+	})
+	again := metric(t, s.admin, "lodestone_spool_drained_records_total")
+	rows, events := s.stored((requests-1)*each, int(again))
+	require.EqualValues(t, (requests-1)*each, rows)
+	require.EqualValues(t, (requests-1)*each, events)
 }

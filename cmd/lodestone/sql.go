@@ -22,11 +22,11 @@ import (
 )
 
 type sqlCommand struct {
-	Data   string `name:"data" default:"./data" help:"Data directory of a lodestone up: its settings are taken where none are given."`
-	URL    string `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
-	Format string `name:"format" default:"auto" enum:"auto,table,vertical,csv,tsv,json,parquet" help:"Form of the answer: table, vertical, csv, tsv, json (an object a line) or parquet. auto is a table at a terminal, else csv. A FORMAT in the query goes before."`
-	Output string `name:"output" short:"o" placeholder:"FILE" help:"File to write the answer to, when it is complete. Default: standard output."`
-	Query  string `arg:"" optional:"" help:"The query. Default: from standard input, or asked for at a terminal."`
+	Data   dataConfig `embed:""`
+	URL    string     `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
+	Format string     `name:"format" default:"auto" enum:"auto,table,vertical,csv,tsv,json,parquet" help:"Form of the answer: table, vertical, csv, tsv, json (an object a line) or parquet. auto is a table at a terminal, else csv. A FORMAT in the query goes before."`
+	Output string     `name:"output" short:"o" placeholder:"FILE" help:"File to write the answer to, when it is complete. Default: standard output."`
+	Query  string     `arg:"" optional:"" help:"The query. Default: from standard input."`
 }
 
 // sqlFormats are ClickHouse's names of the forms of an answer.
@@ -35,16 +35,9 @@ var sqlFormats = map[string]string{
 	"json": "JSONEachRow", "parquet": "Parquet",
 }
 
-// Run answers one query, or one after the other at a prompt.
+// Run answers one query.
 func (c *sqlCommand) Run(ctx context.Context) error {
-	address := c.URL
-	if address == "" {
-		var err error
-		if address, err = readEnvFile(c.Data, "LODESTONE_SQL_URL"); err != nil {
-			return err
-		}
-	}
-	client, err := newSQLClient(address)
+	client, err := newSQLClient(c.URL)
 	if err != nil {
 		return err
 	}
@@ -59,11 +52,8 @@ func (c *sqlCommand) Run(ctx context.Context) error {
 	if format == "parquet" && c.Output == "" && atTerminal {
 		return config.Invalid("--format", "is not for a terminal", "name a file with --output")
 	}
-	if c.Query == "" && c.Output == "" && term.IsTerminal(int(os.Stdin.Fd())) && atTerminal {
-		return promptSQL(ctx, client, sqlFormats[format])
-	}
 	query := c.Query
-	if query == "" {
+	if query == "" && !term.IsTerminal(int(os.Stdin.Fd())) {
 		text, err := io.ReadAll(os.Stdin)
 		if err != nil {
 			return fmt.Errorf("read the query: %w", err)

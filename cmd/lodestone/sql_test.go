@@ -61,17 +61,26 @@ func TestSQLInEveryForm(t *testing.T) {
 	require.Equal(t, "1\n", string(text))
 }
 
+// runSQL runs `lodestone sql` in this process.
+func runSQL(t *testing.T, args ...string) error {
+	t.Helper()
+	command, err := parse(append([]string{"sql"}, args...))
+	require.NoError(t, err)
+	command.BindTo(t.Context(), (*context.Context)(nil))
+	return command.Run()
+}
+
 func TestSQLTakesTheSettingsOfUp(t *testing.T) {
 	t.Parallel()
 	data, path := t.TempDir(), filepath.Join(t.TempDir(), "answer")
 	_, err := writeEnvFile(data, []envLine{{"LODESTONE_SQL_URL", sqlServer(t)}})
 	require.NoError(t, err)
-	require.NoError(t, (&sqlCommand{Data: data, Format: "tsv", Output: path, Query: "SELECT currentUser() AS who, currentDatabase() AS here"}).Run(t.Context()))
+	require.NoError(t, runSQL(t, "--data", data, "--format", "tsv", "--output", path, "SELECT currentUser() AS who, currentDatabase() AS here"))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "who\there\nanalyst\tanalytics\n", string(text))
 
-	err = (&sqlCommand{Data: t.TempDir(), Format: "tsv", Query: "SELECT 1"}).Run(t.Context())
+	err = runSQL(t, "--data", t.TempDir(), "SELECT 1")
 	require.True(t, config.IsInvalid(err))
 	require.ErrorContains(t, err, "LODESTONE_SQL_URL")
 }
@@ -121,36 +130,6 @@ func TestSQLShowsNothingThatSteersTheTerminal(t *testing.T) {
 	require.Contains(t, shown.String(), "a\uFFFD]0;title\uFFFDb\uFFFD\uFFFDc")
 }
 
-func TestSQLPrompt(t *testing.T) {
-	t.Parallel()
-	client, err := newSQLClient(sqlServer(t))
-	require.NoError(t, err)
-	var out bytes.Buffer
-	lines := []string{
-		"", "help", `\d`, `\d link_views`, `\d x' OR '1`, "SELECT", "  1 +", "41 AS answer;", `SELECT 7 AS seven \G`, "SELEKT 1 FROM;", "exit", "SELECT 'never';",
-	}
-	p := &sqlPrompt{
-		format: "TSVWithNames", out: &out,
-		ask: func(query, format string) error { return client.show(t.Context(), query, format, &out) },
-		read: func(string) (string, error) {
-			if len(lines) == 0 {
-				return "", io.EOF
-			}
-			line := lines[0]
-			lines = lines[1:]
-			return line, nil
-		},
-	}
-	require.NoError(t, p.run())
-	for _, want := range []string{`\q `, "name\naccess_links\nevents\n", "generic_link_id\tUUID\n", "answer\n42\n", "seven: 7", "Syntax error"} {
-		require.Contains(t, out.String(), want)
-	}
-	require.NotContains(t, out.String(), "never")
-
-	lines = []string{"SELECT 1"}
-	require.NoError(t, p.run(), "who leaves in the middle leaves")
-}
-
 func TestSQLUserOfAnAccount(t *testing.T) {
 	t.Parallel()
 	account := uuid.New()
@@ -184,8 +163,8 @@ func TestSQLFollowsTheAPI(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool {
 			path := filepath.Join(u.dir, "answer")
-			err := (&sqlCommand{Data: filepath.Join(u.dir, "data"), Format: "tsv", Output: path,
-				Query: "SELECT title, countIf(email IS NULL) AS unnamed FROM access_links JOIN lead_magnets USING (lead_magnet_id) WHERE title = '" + title + "' GROUP BY title FORMAT TSV"}).Run(t.Context())
+			err := runSQL(t, "--data", filepath.Join(u.dir, "data"), "--output", path,
+				"SELECT title, countIf(email IS NULL) AS unnamed FROM access_links JOIN lead_magnets USING (lead_magnet_id) WHERE title = '"+title+"' GROUP BY title FORMAT TSV")
 			if err != nil {
 				return false
 			}

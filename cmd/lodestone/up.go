@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"lodestone/ingest/counter"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/producer"
+	"lodestone/ingest/quota"
 	"lodestone/ingest/retention"
 	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
@@ -49,6 +51,7 @@ type upCommand struct {
 	Site      siteConfig       `embed:""`
 	Admin     adminConfig      `embed:""`
 	Engines   engine.Config    `embed:""`
+	Copies    kafka.Copies     `embed:""`
 	Limits    ratelimit.Config `embed:""`
 	Crud      crud.Config      `embed:""`
 	Query     query.Config     `embed:""`
@@ -59,6 +62,7 @@ type upCommand struct {
 	Counter   counter.Config   `embed:""`
 	Mirror    mirror.Config    `embed:""`
 	Retention retention.Config `embed:""`
+	Quota     quota.Config     `embed:""`
 	Verify    verify.Config    `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: one that is made at the first start and kept in the data directory. Secret."`
 }
@@ -66,13 +70,14 @@ type upCommand struct {
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify))
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota))
 }
 
 // Run is everything in one process. The parts are made by the same functions as in processes of
 // their own.
 func (c *upCommand) Run(ctx context.Context) (err error) {
 	begin := time.Now()
+	withDev := c.Crud.PublicURL == "" && loopback(c.Site.Listen) && loopback(c.Collector.Listen) && loopback(c.Admin.Listen)
 	c.Crud.PublicURL = publicURL(c.Crud, c.Site)
 	if c.Crud.CollectorURL == "" {
 		c.Crud.CollectorURL = "http://" + visible(c.Collector.Listen)
@@ -112,7 +117,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		defer cancel()
 		err = errors.Join(err, engines.Stop(stop))
 	}()
-	w, err := c.wire(start, p, engines)
+	w, err := c.wire(start, p, engines, withDev)
 	if err != nil {
 		return errors.Join(err, p.stop(upStopTimeout))
 	}
@@ -168,11 +173,12 @@ func loopback(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// wire migrates what the engines hold and puts every part onto the stack.
-func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (*wired, error) {
+// wire migrates what the engines hold and puts every part onto the stack, with the pages for the person who started it if they are wanted.
+func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*wired, error) {
 	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
 	s := clickhouse.Config{URL: engines.ClickHouseURL()}
-	k := kafka.Config{Brokers: engines.KafkaBrokers(), SASLMechanism: "none"}
+	k := engines.Kafka()
+	k.Copies = c.Copies
 	if err := migrate(ctx, p.log, pg, s, k, kafka.TopicConfig{Partitions: upPartitions, Replication: -1}); err != nil {
 		return nil, err
 	}
@@ -193,7 +199,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 		return nil, err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, k, s, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, k, s, pool); err != nil {
 		return nil, err
 	}
 	if !c.Spool.Enabled() {
@@ -202,7 +208,11 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if err := p.addCollector(c.Collector, c.Producer, c.Spool, k, tokens, pool); err != nil {
 		return nil, err
 	}
-	site, err := p.addAPI(ctx, c.Limits, pg, pool)
+	ring, err := tokens.Ring()
+	if err != nil {
+		return nil, err
+	}
+	site, err := p.addAPI(ctx, c.Limits, c.Crud.Addresses, pg, pool, ring)
 	if err != nil {
 		return nil, err
 	}
@@ -210,23 +220,36 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set) (
 	if err != nil {
 		return nil, err
 	}
-	mails, err := c.addMailbox(ctx, p, site, engines.DataDir())
+	if err := p.addCanary(engines.SQLURL(), engines.RepairSQL()); err != nil {
+		return nil, err
+	}
+	dev, err := newDevPages(engines.DataDir(), c.Site.Listen)
 	if err != nil {
 		return nil, err
 	}
-	w := &wired{command: c, engines: engines, account: account, key: key, mailbox: mails}
-	first, err := home.New(home.Options{
-		Site: c.Crud.PublicURL, Account: account, Postgres: pool, Events: answers.Events(), Sample: w.sampleID, Mailbox: mailboxPath(mails), Log: p.log,
-	})
-	if err != nil {
+	w := &wired{command: c, engines: engines, account: account, key: key, devSecret: dev.secret}
+	if withDev {
+		w.dev = dev
+	}
+	if w.mailbox, err = c.addMailbox(ctx, p, site, engines.DataDir(), w.dev); err != nil {
 		return nil, err
 	}
-	first.Register(site)
-	if err := p.addCrud(site, c.Crud, tokens, pool, upGrace, first.Handler()); err != nil {
+	var first http.Handler
+	if w.dev != nil {
+		page, err := home.New(home.Options{
+			Site: c.Crud.PublicURL, Account: account, Postgres: pool, Events: answers.Events(), Sample: w.sampleID, Mailbox: w.mailbox,
+			Private: dev.private, Log: p.log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		page.Register(site)
+		first = page.Handler()
+	}
+	if err := p.addCrud(site, c.Crud, ring, pool, upGrace, first); err != nil {
 		return nil, err
 	}
-	p.addSite(c.Site, site)
-	return w, nil
+	return w, p.addSite(c.Site, c.Crud.Addresses, site)
 }
 
 // tokens returns the keys of tracking tokens: those given, else those of the data directory.

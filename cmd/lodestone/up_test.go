@@ -29,9 +29,13 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	} {
 		require.NotEmpty(t, u.env[name], name)
 	}
-	for _, shown := range []string{"LODESTONE_URL", "LODESTONE_COLLECTOR_URL", "LODESTONE_API_KEY"} {
+	for _, shown := range []string{"LODESTONE_URL", "LODESTONE_COLLECTOR_URL"} {
 		require.Contains(t, u.out.String(), u.env[shown])
 	}
+
+	status, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
+	require.Equal(t, 200, status)
+	requireWatched(t, metrics)
 
 	demo := launch(t, u.dir, nil, "demo")
 	require.Zero(t, demo.wait(), "%s", demo.out)
@@ -61,7 +65,7 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	require.Equal(t, key, u.env["LODESTONE_API_KEY"], "a key that still works is kept")
 	require.Equal(t, before, newest(), "a restart keeps all data")
 
-	status, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
+	status, metrics = get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
 	require.Equal(t, 200, status)
 	require.Contains(t, metrics, "lodestone_consumer_rows_total")
 	u.interrupt(patience)

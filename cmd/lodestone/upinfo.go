@@ -23,7 +23,10 @@ type wired struct {
 	engines *engine.Set
 	account uuid.UUID // the demo account
 	key     string    // its API key; secret
-	mailbox string    // page of the built-in mailbox; "" if mails go to an SMTP server
+
+	devSecret string    // opens the pages for the person who started it
+	dev       *devPages // nil: there are none
+	mailbox   string    // path of the built-in mailbox; "" if there is no such page
 
 	sample  atomic.Pointer[uuid.UUID] // the generic link that is made on the first start
 	landing string                    // URL of its page; "": there is none
@@ -56,50 +59,53 @@ func (w *wired) collectorURL() string { return w.command.Crud.CollectorURL }
 
 // settings returns the lines of lodestone.env.
 func (w *wired) settings() []envLine {
+	k := w.engines.Kafka()
 	return []envLine{
 		{"LODESTONE_URL", w.command.Crud.PublicURL},
 		{"LODESTONE_COLLECTOR_URL", w.collectorURL()},
 		{"LODESTONE_ADMIN_URL", "http://" + visible(w.command.Admin.Listen)},
 		{"LODESTONE_API_KEY", w.key},
+		{"LODESTONE_DEV_SECRET", w.devSecret},
 		{"LODESTONE_POSTGRES_URL", w.engines.PostgresURL()},
-		{"LODESTONE_KAFKA_BROKERS", strings.Join(w.engines.KafkaBrokers(), ",")},
+		{"LODESTONE_KAFKA_BROKERS", strings.Join(k.Brokers, ",")},
+		{"LODESTONE_KAFKA_SASL_MECHANISM", k.SASLMechanism},
+		{"LODESTONE_KAFKA_SASL_USER", k.SASLUser},
+		{"LODESTONE_KAFKA_SASL_PASSWORD", k.SASLPassword},
 		{"LODESTONE_CLICKHOUSE_URL", w.engines.ClickHouseURL()},
 		{"LODESTONE_CLICKHOUSE_HTTP_URL", w.engines.ClickHouseHTTPURL()},
 		{"LODESTONE_SQL_URL", w.engines.SQLURL()},
 	}
 }
 
-// print tells a person where everything is and what to try. The key is shown: it is that of the
-// demo account, on this person's own machine.
+// print says where everything is and what to try. It shows no key, since the output may be kept in a log: the file has it. The
+// secret of the pages for the person who started it is in their addresses, which are for this machine only.
 func (w *wired) print(out io.Writer, env string, took time.Duration) {
 	program := relative(os.Args[0])
 	if strings.ContainsRune(os.Args[0], filepath.Separator) && !filepath.IsAbs(program) && !strings.HasPrefix(program, ".") {
 		program = "." + string(filepath.Separator) + program // else a shell looks for it on the PATH
 	}
 	env = relative(env)
+	data := ""
+	if dir := filepath.Dir(env); dir != "data" {
+		data = " --data " + shellQuote(dir)
+	}
 	fmt.Fprintf(out, `
 Lodestone %s is ready after %.1f s.
 
-%s  Live view     %s/
-%s  API           %s/api/v1
+%s%s%s  API           %s/api/v1
   API docs      %s/api/v1/docs
   Collector     %s/v1/events
   Metrics       http://%s/metrics
-  API key       %s
-  Settings      %s
+  Settings      %s  (with the API key)
 
 Try next, in a second terminal:
 
-  %s demo
+  %s demo%s
   source %s; curl -s -H "Authorization: Bearer $LODESTONE_API_KEY" "$LODESTONE_URL/api/v1/analytics?per_page=3"
-`, version, took.Seconds(), urlLine("Landing page", w.landing), w.local(), urlLine("Mailbox", w.mailbox), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
+`, version, took.Seconds(), urlLine("Landing page", w.landing), w.devLine("Live view", "/"), w.devLine("Mailbox", w.mailbox), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
 		visible(w.command.Admin.Listen),
-		w.key, env, program, env)
+		env, program, data, env)
 	if w.engines.SQLURL() != "" {
-		data := ""
-		if dir := filepath.Dir(env); dir != "data" {
-			data = " --data " + shellQuote(dir)
-		}
 		fmt.Fprintf(out, "  %s sql%s 'SELECT event_type, count() FROM events GROUP BY 1'\n", program, data)
 	}
 	fmt.Fprint(out, "\nCtrl-C stops everything; the data stay.\n")
@@ -107,6 +113,14 @@ Try next, in a second terminal:
 
 // local returns the address of the site on this machine, which alone shows what is for who sits at it.
 func (w *wired) local() string { return "http://" + visible(w.command.Site.Listen) }
+
+// devLine returns the line of a page for the person who started it, "" if there is none.
+func (w *wired) devLine(name, path string) string {
+	if w.dev == nil || path == "" {
+		return ""
+	}
+	return urlLine(name, w.dev.address(w.local(), path))
+}
 
 func urlLine(name, url string) string {
 	if url == "" {

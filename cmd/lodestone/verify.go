@@ -22,6 +22,7 @@ import (
 const verifySettle = 2 * time.Second
 
 type verifyCommand struct {
+	Data       dataConfig        `embed:""`
 	Process    processConfig     `embed:""`
 	Kafka      kafka.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
@@ -39,35 +40,59 @@ func (c *verifyCommand) check() error {
 	return err
 }
 
-// Run compares Kafka, ClickHouse and Postgres, and fails if they differ.
-func (c *verifyCommand) Run(ctx context.Context) (err error) {
+// Run compares Kafka, ClickHouse and Postgres, and fails if they differ. The code of an error that kept it from
+// comparing everything is exitUnfinished.
+func (c *verifyCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	report, err := c.compare(ctx)
+	if err != nil {
+		printed := printUnfinished(os.Stdout, report)
+		return exitError{fmt.Errorf("the comparison could not be finished: %w", errors.Join(err, printed)), exitUnfinished}
+	}
+	if err := printReport(os.Stdout, report); err != nil {
+		return err
+	}
+	if n := report.Total(); n > 0 {
+		return fmt.Errorf("%d differences", n)
+	}
+	return nil
+}
+
+// compare returns what differs, with an error as far as it came.
+func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err error) {
 	log := c.Process.logger()
 	pool, err := postgres.Open(ctx, c.Postgres)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer pool.Close()
 	conn, err := clickhouse.Open(c.ClickHouse, 2)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	options := c.Kafka.Options(log)
 	client, err := kgo.NewClient(options...)
 	if err != nil {
-		return fmt.Errorf("make Kafka client: %w", err)
+		return nil, fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
 	v := &verify.Verifier{Client: client, Options: options, Conn: conn, Pool: pool, Group: c.Group, Settle: verifySettle, Log: log}
-	report, err := v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time})
-	if printed := printReport(os.Stdout, report); err != nil || printed != nil {
-		return errors.Join(err, printed)
+	return v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time})
+}
+
+// printUnfinished prints the differences that a comparison found before it failed, and nothing if it found none.
+func printUnfinished(to io.Writer, r *verify.Report) error {
+	if r == nil || r.Total() == 0 {
+		return nil
 	}
-	if n := report.Total(); n > 0 {
-		return fmt.Errorf("%d differences", n)
+	for _, d := range r.Differences {
+		fmt.Fprintln(to, d)
+	}
+	if _, err := fmt.Fprintf(to, "differences so far: %d, not everything was compared\n", r.Total()); err != nil {
+		return fmt.Errorf("print: %w", err)
 	}
 	return nil
 }

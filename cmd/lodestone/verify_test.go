@@ -44,17 +44,19 @@ func TestDeadLettersAndVerify(t *testing.T) {
 		UserAgent: []byte("a visitor's browser"), CreatedAt: at, ReceivedAt: at,
 	}
 	record := good.Append(nil)
-	poison := append([]byte{8, 99}, record[2:]...)
+	broken := good
+	broken.Page = event.MaxPage + 1
+	poison := broken.Append(nil)
 	require.NoError(t, client.ProduceSync(t.Context(),
 		&kgo.Record{Topic: event.Topic, Key: good.AccessLinkID[:], Value: record},
 		&kgo.Record{Topic: event.Topic, Key: good.AccessLinkID[:], Value: poison}).FirstErr())
 	c := launch(t, t.TempDir(), env, "consumer")
 	require.Eventually(t, func() bool {
-		return strings.Contains(lodestone(0, "dead-letters", "list"), "unsupported_version")
+		return strings.Contains(lodestone(0, "dead-letters", "list"), "invalid")
 	}, patience, interval)
 
 	var origin string
-	for line := range strings.Lines(lodestone(0, "dead-letters", "list", "--since", "1h", "--reason", "unsupported_version")) {
+	for line := range strings.Lines(lodestone(0, "dead-letters", "list", "--since", "1h", "--reason", "invalid")) {
 		if strings.Contains(line, "open") {
 			origin, _, _ = strings.Cut(line, " ")
 		}
@@ -65,12 +67,15 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	require.Contains(t, lodestone(0, "dead-letters", "show", "--raw", origin), "visitor's browser")
 	require.Contains(t, lodestone(2, "dead-letters", "replay"), "--all")
 	require.Eventually(t, func() bool { // until the consumer has committed
-		return strings.Contains(lodestone(0, "dead-letters", "replay", "--all"), "still cannot be decoded: 1")
+		return strings.Contains(lodestone(1, "dead-letters", "replay", "--all"), "still cannot be decoded: 1")
 	}, patience, interval)
 	require.Contains(t, lodestone(1, "dead-letters", "show", origin+"0"), "there is no such dead letter")
 	require.Contains(t, lodestone(0, "dead-letters", "discard", origin, "--why", "a test"), "discarded: 1")
 	require.NotContains(t, lodestone(0, "dead-letters", "list"), origin)
 	require.Contains(t, lodestone(0, "dead-letters", "list", "--state", "discarded"), origin)
+	require.Contains(t, lodestone(1, "dead-letters", "replay", origin), "1 of the dead letters asked for were not replayed")
+	require.Contains(t, lodestone(0, "dead-letters", "replay", "--all"), "stored: 0", "nothing is open, and nothing failed")
+	require.Contains(t, lodestone(0, "recount"), "links counted: 0")
 
 	require.Contains(t, lodestone(0, "verify", "--since", "1h"), "differences: 0")
 	admin := kadm.NewClient(client)
@@ -79,4 +84,18 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	lodestone(0, "migrate")
 	require.Contains(t, lodestone(1, "verify"), "lost ")
 	c.interrupt(patience)
+}
+
+// Scripts tell differences from a check that did not come to its end, and nothing claims that nothing differs.
+func TestVerifyThatCannotFinish(t *testing.T) {
+	t.Parallel()
+	env := []string{
+		"LODESTONE_KAFKA_BROKERS=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))), // no one listens
+		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
+		"LODESTONE_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
+	}
+	p := launch(t, t.TempDir(), env, "verify")
+	require.Equal(t, 3, p.wait(), "%s", p.out)
+	require.NotContains(t, p.out.String(), "differences:")
+	require.Contains(t, p.out.String(), "could not be finished")
 }

@@ -63,9 +63,9 @@ func backlog(seed uint64, n int64) traffic.Config {
 
 // fill writes events to Kafka as fast as it takes them, keyed and compressed as the collector does.
 func (e *Engines) fill(ctx context.Context, seed uint64, n int64) error {
-	client, err := kgo.NewClient(kgo.SeedBrokers(e.Brokers...),
+	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(e.Brokers...),
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
-		kgo.ProducerBatchCompression(kgo.SnappyCompression()))
+		kgo.ProducerBatchCompression(kgo.SnappyCompression())}, e.Login...)...)
 	if err != nil {
 		return fmt.Errorf("make Kafka producer: %w", err)
 	}

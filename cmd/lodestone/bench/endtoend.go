@@ -177,7 +177,7 @@ func (e *Engines) makeAccount(ctx context.Context) (account uuid.UUID, key strin
 	err = pool.Transaction(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, 'bench', 'team')", account)
 		if err == nil {
-			_, err = tx.Exec(ctx, "INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, 'bench', $3, $4, '{read,write}')",
+			_, err = tx.Exec(ctx, "INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, 'bench', $3, $4, '{read,write,leads}')",
 				uuid.New(), account, made.Prefix, made.Hash[:])
 		}
 		return err

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/config"
@@ -26,6 +27,8 @@ type Engines struct {
 	// Kafka is Embedded, Real or Given.
 	Kafka   string
 	Brokers []string
+	// Login is how clients log in to Kafka, if they have to.
+	Login []kgo.Opt
 	// ClickHouseURL is the native address, ClickHouseHTTPURL that for HTTP, "" if it was given without.
 	ClickHouseURL, ClickHouseHTTPURL string
 	PostgresURL                      string

@@ -26,12 +26,12 @@ type Settings struct {
 	Runs     int      `name:"runs" default:"5" help:"How often each side of a case runs; three times as often where runs of the collector are compared, and less where a run takes long."`
 	Seed     uint64   `name:"seed" default:"1" help:"What is drawn is drawn from it."`
 	Quick    bool     `name:"quick" help:"Shorter runs, fewer of them and less data: to see that it works. The figures are rough."`
-	Only     []string `name:"only" placeholder:"PART,..." help:"Measure only the cases whose name has one of these parts in it."`
+	Only     []string `name:"only" placeholder:"PART" help:"Measure only the cases whose name has one of these parts in it."`
 	JSON     string   `name:"json" placeholder:"FILE" help:"Write everything that was measured to this file."`
 	Markdown bool     `name:"markdown" help:"Print the tables in Markdown, as docs/performance.md has them."`
 
 	Kafka         string   `name:"kafka" default:"embedded" enum:"embedded,real,both" help:"Which Kafka to start: embedded, as in lodestone up; real, which is Apache Kafka (needs Java 17); or both, one after the other."`
-	KafkaBrokers  []string `name:"kafka-brokers" placeholder:"HOST:PORT,..." help:"Kafka to measure on instead of one that is started here. It must be empty, for every suite begins with it empty: its topics are deleted and made anew."`
+	KafkaBrokers  []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka to measure on instead of one that is started here. It must be empty, for every suite begins with it empty: its topics are deleted and made anew."`
 	ClickHouseURL string   `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to measure on instead of one that is started here, as clickhouse://user:password@host:port/lodestone. It must be empty, for every suite begins with it empty: all rows are removed. Secret."`
 	PostgresURL   string   `name:"postgres-url" placeholder:"URL" help:"Postgres to measure on instead of one that is started here. It must be empty, for every suite begins with it empty: all accounts are removed. Secret."`
 	Erase         bool     `name:"erase" help:"What is in the engines that are given may be erased. Without it the bench refuses engines that hold anything."`

@@ -140,12 +140,12 @@ func (e *Engines) addRecipient(ctx context.Context, store driver.Conn, account u
 			args []any
 		}{
 			{"INSERT INTO accounts (id, name, plan) VALUES ($1, 'largest', 'team')", []any{account}},
-			{"INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, 'bench', $3, $4, '{read,write}')", []any{uuid.New(), account, key.Prefix, key.Hash[:]}},
+			{"INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) VALUES ($1, $2, 'bench', $3, $4, '{read,write,leads}')", []any{uuid.New(), account, key.Prefix, key.Hash[:]}},
 			{"INSERT INTO lead_magnets (id, account_id, title) SELECT DISTINCT unnest($2::uuid[]), $1::uuid, 'm'", []any{account, magnets}},
-			{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token)
+			{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
 				SELECT l.id, $1::uuid, l.magnet, $4::text, $4::text, l.id::text FROM unnest($2::uuid[], $3::uuid[]) AS l (id, magnet)`, []any{account, ids, magnets, r.email}},
 			// As many again of others, so that it is a table worth an index.
-			{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token)
+			{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
 				SELECT gen_random_uuid(), $1::uuid, $2::uuid, 'r' || n || '@example.com', 'r' || n || '@example.com', gen_random_uuid()::text FROM generate_series(1, 100000) AS n`, []any{account, magnets[0]}},
 		} {
 			if _, err := tx.Exec(ctx, s.sql, s.args...); err != nil {

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
 	"lodestone/cmd/lodestone/bench/traffic"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
@@ -125,9 +128,14 @@ func (u *upRun) prepare(ctx context.Context, rows int64) (err error) {
 		return nil
 	}
 	var brokers, store string
+	var login scram.Auth
 	if err := await(ctx, startPatience, func() (bool, error) { // the file is written a moment later
 		var broken error
 		brokers, err = u.setting(config.EnvPrefix + "_KAFKA_BROKERS")
+		login.User, broken = u.setting(config.EnvPrefix + "_KAFKA_SASL_USER")
+		err = errors.Join(err, broken)
+		login.Pass, broken = u.setting(config.EnvPrefix + "_KAFKA_SASL_PASSWORD")
+		err = errors.Join(err, broken)
 		store, broken = u.setting(config.EnvPrefix + "_CLICKHOUSE_URL")
 		return brokers != "" && store != "", errors.Join(err, broken)
 	}); err != nil {
@@ -137,7 +145,7 @@ func (u *upRun) prepare(ctx context.Context, rows int64) (err error) {
 	if err := insertEvents(ctx, clickhouse.Config{URL: store}, traffic.New(traffic.Year(u.b.Seed, rows-recent)), rows-recent); err != nil {
 		return fmt.Errorf("store events: %w", err)
 	}
-	if err := (&Engines{Brokers: strings.Split(brokers, ",")}).fill(ctx, u.b.Seed+1, recent); err != nil {
+	if err := (&Engines{Brokers: strings.Split(brokers, ","), Login: []kgo.Opt{kgo.SASL(login.AsSha256Mechanism())}}).fill(ctx, u.b.Seed+1, recent); err != nil {
 		return err
 	}
 	return await(ctx, drainPatience, func() (bool, error) {

@@ -41,11 +41,19 @@ async function newSite(t, { change = (html) => html, host = '127.0.0.1' } = {}) 
   return { link, url, tracking };
 }
 
-/** Waits until a link has exactly so many views, and returns them as they are stored, the oldest first. */
+/**
+ * Waits until a link has exactly so many stored views, and until its counter shows them, in which one visitor counts once a
+ * minute. Returns them as they are stored, the oldest first.
+ */
 async function viewsOf(link, count) {
-  await eventually(async () => (await api('GET', `/api/v1/generic-links/${link.id}`)).view_count === count, `view_count ${count}`);
-  const rows = await sql(`SELECT url, referrer, bot, user_agent FROM lodestone.link_views WHERE generic_link_id = '${link.id}' ORDER BY created_at, kafka_offset`);
-  assert.equal(rows.length, count);
+  let rows;
+  await eventually(async () => {
+    rows = await sql(`SELECT url, referrer, bot, user_agent, toString(toStartOfMinute(created_at)) AS minute FROM lodestone.link_views
+      WHERE generic_link_id = '${link.id}' ORDER BY created_at, kafka_offset`);
+    return rows.length === count;
+  }, `${count} stored views`);
+  const counted = new Set(rows.map((r) => `${r.minute} ${r.user_agent}`)).size;
+  await eventually(async () => (await api('GET', `/api/v1/generic-links/${link.id}`)).view_count === counted, `view_count ${counted}`);
   return rows;
 }
 

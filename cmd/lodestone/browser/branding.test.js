@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { api, guide } from './api.js';
 import { newVisitor } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
-import { setting, site, test } from './suite.js';
+import { devPage, setting, site, test } from './suite.js';
 
 const logo = new Uint8Array(await readFile(new URL('../demo/logo.png', import.meta.url)));
 
@@ -49,7 +49,7 @@ test('branding: colours that do not read well, a logo, a hostile name', async (t
     await v.screenshot('branding-viewer');
     const second = await mailTo(to, 2);
     assert.doesNotMatch(second.html, /<img/);
-    await v.page.goto(`${site}/dev/mailbox/${second.id}/html`);
+    await v.page.goto(devPage(`/dev/mailbox/${second.id}/html`));
     await v.screenshot('branding-mail');
     await v.page.goto(closed.url);
     await look('closed');

@@ -32,3 +32,17 @@ test('API documentation: with the keyboard alone', async (t) => {
     assert.ok(!on.body && on.ring, `${on.html} shows no focus`);
   }
 });
+
+for (const [device, o] of [['phone', {}], ['desktop', { dark: true }]]) {
+  test(`API documentation: the page of a problem, ${device}`, async (t) => {
+    const v = await newVisitor(t, device, o);
+    const answer = await fetch(`${site}/api/v1/generic-links`);
+    assert.equal(answer.status, 401);
+    const problem = await answer.json();
+    await v.page.goto(new URL(problem.type, site).href);
+    await v.page.getByRole('heading', { name: problem.title, level: 1 }).waitFor();
+    await v.accessible();
+    await v.fits();
+    await v.screenshot('problem');
+  });
+}

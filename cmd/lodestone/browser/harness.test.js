@@ -6,7 +6,8 @@ import { newDesktop, newVisitor } from './browser.js';
 import { eventually, test } from './suite.js';
 
 async function serve(t, headers, body) {
-  const server = createServer((_, res) => res.writeHead(200, { 'content-type': 'text/html', ...headers }).end(body));
+  // The browser asks for an icon as well, at a time of its own: that answer sets nothing.
+  const server = createServer((req, res) => res.writeHead(200, { 'content-type': 'text/html', ...(req.url === '/' ? headers : {}) }).end(body));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
   return `http://127.0.0.1:${server.address().port}`;

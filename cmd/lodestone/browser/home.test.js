@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 
 import { newDesktop, newVisitor } from './browser.js';
-import { site, test } from './suite.js';
+import { devPage, test } from './suite.js';
 
 const looks = [['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['phone', { scripts: false }]];
 for (const [device, o] of looks) {
   test(`home: the page, ${device} ${JSON.stringify(o)}`, async (t) => {
     const v = await newVisitor(t, device, o);
-    await v.page.goto(`${site}/`);
+    await v.page.goto(devPage('/'));
     await v.page.locator('a.button').waitFor();
     await v.accessible();
     await v.fits();
@@ -19,7 +19,7 @@ for (const [device, o] of looks) {
 test('home: a newcomer sees each page that they read', async (t) => {
   const address = 'newcomer@example.com';
   const v = await newDesktop(t);
-  await v.page.goto(`${site}/`);
+  await v.page.goto(devPage('/'));
   const [tab] = await Promise.all([v.context.waitForEvent('page'), v.page.getByRole('link', { name: 'Open your landing page' }).click()]);
   await tab.getByLabel('Email address').fill(address);
   await tab.locator('form button').click();
@@ -39,7 +39,7 @@ test('home: a newcomer sees each page that they read', async (t) => {
 
   // Without scripts, a reload shows the same.
   const plain = await newVisitor(t, 'phone', { scripts: false });
-  await plain.page.goto(`${site}/`);
+  await plain.page.goto(devPage('/'));
   const texts = await plain.page.locator('.moments li', { hasText: address }).allInnerTexts();
   assert.ok(texts.some((text) => text.includes('read page 2 for')), texts.join('\n'));
 });

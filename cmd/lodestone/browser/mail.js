@@ -1,9 +1,9 @@
 // The mailbox of `lodestone up`.
-import { eventually, site } from './suite.js';
+import { eventually, setting, site } from './suite.js';
 
 /** Returns the mails to an address so far, the newest first. */
 export async function mailsTo(address) {
-  const { mails } = await (await fetch(`${site}/dev/mailbox.json`)).json();
+  const { mails } = await (await fetch(`${site}/dev/mailbox.json`, { headers: { authorization: `Bearer ${setting('LODESTONE_DEV_SECRET')}` } })).json();
   return mails.filter((m) => m.to === address);
 }
 

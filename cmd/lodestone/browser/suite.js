@@ -39,5 +39,8 @@ export function setting(name) {
   return value;
 }
 
+/** The address of a page of `lodestone up` for the person who started it, with the secret that a browser shows once. */
+export const devPage = (path) => `${site}${path}?secret=${setting('LODESTONE_DEV_SECRET')}`;
+
 export const site = setting('LODESTONE_URL');
 export const collector = setting('LODESTONE_COLLECTOR_URL');

@@ -6,7 +6,7 @@ import { api, newLink } from './api.js';
 import { newDesktop, newPhone, newVisitor } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
 import { measure } from './measure.js';
-import { site, test } from './suite.js';
+import { devPage, site, test } from './suite.js';
 
 const submission = async (link) => (await api('GET', `/api/v1/generic-links/${link.id}/submissions`)).data[0];
 const codeOf = (mail) => mail.text.match(/\b\d{3} ?\d{3}\b/)[0].replace(' ', '');
@@ -136,7 +136,7 @@ test('mailbox: the list and a mail', async (t) => {
   for (const [device, o] of [['phone', {}], ['desktop', { dark: true }]]) {
     const m = await newVisitor(t, device, o);
     await m.page.route('**/dev/mailbox.json', () => {}); // else it reloads when other tests get mails
-    await m.page.goto(`${site}/dev/mailbox`);
+    await m.page.goto(devPage('/dev/mailbox'));
     await m.page.getByText(address).first().waitFor();
     await m.accessible();
     await m.fits();

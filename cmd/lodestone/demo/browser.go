@@ -70,7 +70,8 @@ func (d *Demo) come(ctx context.Context, i int, v *visit, reads bool) error {
 }
 
 // newBrowser returns the browser of a visitor. On this machine every visitor has an address of their own, as in
-// life: all of 127.0.0.0/8 is this machine. Elsewhere they share one, and its limits.
+// life: all of 127.0.0.0/8 is this machine. Elsewhere they share one, and its limits; then each has a user agent of its
+// own, since a landing page counts an address with a user agent once a minute.
 func (d *Demo) newBrowser(i int, userAgent string) (*browser, error) {
 	site, err := url.Parse(d.cfg.URL)
 	if err != nil {
@@ -80,6 +81,8 @@ func (d *Demo) newBrowser(i int, userAgent string) (*browser, error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: 2, DialContext: dialer.DialContext}
 	if ip := net.ParseIP(site.Hostname()).To4(); ip != nil && ip.IsLoopback() {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 77, byte(i>>8), byte(i))}
+	} else {
+		userAgent = fmt.Sprintf("%s Visitor/%d", userAgent, i)
 	}
 	return &browser{
 		http: &http.Client{

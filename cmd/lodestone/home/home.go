@@ -1,5 +1,5 @@
 // Package home is the first page of `lodestone up`: where everything is, and what happens in the demo account
-// while one looks on. It is shown to whoever sits at this machine, and to nobody else.
+// while one looks on. It needs the secret of the data directory.
 package home
 
 import (
@@ -35,8 +35,12 @@ type Options struct {
 	Events   *eventlist.Lister
 	Sample   func() uuid.UUID // the generic link to show first; any other of the account if it is not there
 	Mailbox  string           // path of the mailbox; "": mails are sent
+	Private  Private
 	Log      *slog.Logger
 }
+
+// Private guards a page of `lodestone up` by the secret of its data directory.
+type Private func(*page.Site, http.Handler) http.Handler
 
 // Home is the page. It is safe for concurrent use.
 type Home struct {
@@ -63,11 +67,11 @@ func New(o Options) (*Home, error) {
 }
 
 // Handler serves the page.
-func (h *Home) Handler() http.Handler { return h.frame.Here(h.frame.Handler(h.show)) }
+func (h *Home) Handler() http.Handler { return h.Private(h.frame, h.frame.Handler(h.show)) }
 
 // Register mounts the data that the page asks for while it is open.
 func (h *Home) Register(a *api.API) {
-	a.Handle("GET "+LivePath, h.frame.Here(h.frame.Handler(h.live)))
+	a.Handle("GET "+LivePath, h.Private(h.frame, h.frame.Handler(h.live)))
 }
 
 // data is what the page shows.

@@ -1,0 +1,102 @@
+package mutant
+
+// All returns every mutant.
+func All() []Mutant {
+	return append(caughtByRuns(), caughtByTests()...)
+}
+
+// caughtByRuns are those that the chaos runner catches.
+func caughtByRuns() []Mutant {
+	return []Mutant{
+		{
+			Name: "stored offsets are not looked at before an insert",
+			Edits: []Edit{
+				{"ingest/consumer/ahead.go", "if b.first > w.doubt || len(b.rows()) == 0 {", "if true {"},
+				{"ingest/consumer/exactlyonce.go", "doubtful := b.first <= w.doubt", "doubtful := false"},
+				{"ingest/consumer/exactlyonce.go", "\t\tdoubtful = true\n\t\tw.metrics.retries.Inc()", "\t\tdoubtful = false\n\t\tw.metrics.retries.Inc()"},
+			},
+			Steps: []string{"tokens evicted", "committed offsets set back", "committed offsets set back"}, Sign: Doubled,
+		},
+		{
+			Name:  "repeats are stored",
+			Edits: []Edit{{"ingest/consumer/filler.go", "f.window.repeats(d.identity, r.Offset)", "f.window.repeats(d.identity, r.Offset) && false"}},
+			Steps: []string{"kill -9 consumer"}, Sign: Doubled,
+		},
+		{
+			Name: "events are acknowledged before they are durable",
+			Edits: []Edit{{
+				"ingest/collector/handler.go", "err := c.deps.Sink.Write(c.deadlines.At(b.arrived.Add(c.config.AckTimeout)), b.records)",
+				"records := append(b.records[:0:0], b.records...)\n\tb.arena = nil\n\tvar err error\n\tgo func() { _ = c.deps.Sink.Write(c.base, records) }()",
+			}},
+			Steps: []string{"kill -9 collector that cannot reach Kafka"}, NoSpool: true, Sign: Lost,
+		},
+		{
+			Name: "a read error of the spool is taken for damage",
+			Edits: []Edit{
+				{"ingest/spool/read.go", "if err != nil || len(b.payloads) > 0 {\n\t\t\treturn b, err", "if len(b.payloads) > 0 {\n\t\t\treturn b, err"},
+				{"ingest/spool/read.go", "data, err := load(q.disk, q.path(seg.number))\n\tif err != nil {\n\t\treturn err\n\t}", "data, _ := load(q.disk, q.path(seg.number))"},
+			},
+			Steps: []string{"read errors: spool"}, Sign: Lost,
+		},
+		{
+			Name:  "spooled events are looked for within two hours of their time only",
+			Edits: []Edit{{"ingest/consumer/store.go", "const repeatWithin = 72 * time.Hour", "const repeatWithin = 2 * time.Hour"}},
+			Steps: []string{"clock 3 h ahead: spooled and repeated"}, Sign: Doubled,
+		},
+		{
+			Name: "the log is not compared with what is stored",
+			Edits: []Edit{
+				{"ingest/consumer/logcheck.go", "stored.Has(offset) && !same.Has(offset)", "stored.Has(offset) && !same.Has(offset) && false"},
+				{"ingest/consumer/filler.go", "stored && !newer &&", "stored && !newer && false &&"},
+				{"ingest/consumer/exactlyonce.go", "; last >= end {", "; last >= end && false {"},
+				{"ingest/consumer/epoch.go", "if len(asked) == 0 {\n\t\treturn nil, nil", "if true {\n\t\treturn nil, nil"},
+			},
+			Steps: []string{"a log lost its end"}, Sign: Broken,
+		},
+	}
+}
+
+// caughtByTests are those whose rule a package's own tests try more directly than any run can.
+func caughtByTests() []Mutant {
+	return []Mutant{
+		{
+			Name:    "the collector ends without a free descriptor",
+			Edits:   []Edit{{"ingest/collector/listener.go", "if descriptor.IsExhausted(err) {", "if descriptor.IsExhausted(err) && false {"}},
+			Package: "ingest/collector", Test: "TestRunningOutOfDescriptorsEndsNothing",
+		},
+		{
+			Name: "a spool that starts removes segments below its position",
+			Edits: []Edit{{
+				"ingest/spool/recover.go", "q.segments = append(q.segments, &segment{number: number, unread: true})",
+				"if number < q.began.segment {\n\t\t\t_ = q.disk.remove(filepath.Join(q.dir, name))\n\t\t\tcontinue\n\t\t}\n" +
+					"\t\tq.segments = append(q.segments, &segment{number: number, unread: true})",
+			}},
+			Package: "ingest/spool", Test: "TestASegmentBelowThePositionIsSent",
+		},
+		{
+			Name:    "the spool keeps segments that an acknowledgement passed",
+			Edits:   []Edit{{"ingest/spool/read.go", "if q.head.segment == first.number {", "if true {"}},
+			Package: "ingest/spool", Test: "TestAnAcknowledgementThatPassesSegmentsFreesThem",
+		},
+		{
+			Name:    "a block is longer than the window of repeats",
+			Edits:   []Edit{{"ingest/consumer/filler.go", "offset-f.block.start >= f.window.size", "offset-f.block.start >= 10*f.window.size"}},
+			Package: "ingest/consumer", Test: "TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce",
+		},
+		{
+			Name:    "a second consumer group is not refused",
+			Edits:   []Edit{{"ingest/logbook/logbook.go", "if owner != group {", "if false {"}},
+			Package: "ingest/consumer", Test: "TestASecondConsumerGroupIsRefused",
+		},
+		{
+			Name:    "expired records are not put on record as lost",
+			Edits:   []Edit{{"ingest/consumer/expired.go", "return w.logbook.AddLosses(ctx, w.at.topicID, w.stream.topic, w.at.partition, lost)", "return nil"}},
+			Package: "ingest/consumer", Test: "TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord",
+		},
+		{
+			Name:    "a record of a newer release becomes a dead letter",
+			Edits:   []Edit{{"pkg/event/event.go", "this build knows up to %d\", ErrNewer, e.Type", "this build knows up to %d\", ErrInvalid, e.Type"}},
+			Package: "pkg/event", Test: "TestRefusedRecords",
+		},
+	}
+}

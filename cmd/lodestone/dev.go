@@ -1,0 +1,45 @@
+package main
+
+import (
+	"crypto/rand"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+
+	"lodestone/crud/page"
+)
+
+// devPages are the pages of `lodestone up` for the person who started it: the live view and the mailbox. They show who reads what, and
+// links that open documents. So they exist only where nothing else than this machine is served, and need a secret.
+type devPages struct {
+	secret string
+	cookie string
+}
+
+// devSecretFile, in the data directory, keeps the secret over restarts.
+const devSecretFile = "dev-secret"
+
+// newDevPages returns the pages of a data directory. The cookie is named by the port of the site: cookies know hosts only, and
+// several `lodestone up` may run on one.
+func newDevPages(dir, listen string) (*devPages, error) {
+	secret, err := readOrMake(filepath.Join(dir, devSecretFile), func() (string, error) { return rand.Text(), nil })
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, err
+	}
+	return &devPages{secret: secret, cookie: "lodestone_dev_" + port}, nil
+}
+
+// private guards a page.
+func (d *devPages) private(site *page.Site, next http.Handler) http.Handler {
+	return site.Private(d.secret, d.cookie, next)
+}
+
+// address returns that of a page, with the secret that a browser has to show once.
+func (d *devPages) address(site, path string) string {
+	return site + path + "?" + url.Values{"secret": {d.secret}}.Encode()
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+)
+
+// Every setting that cannot be used is named, each once, whatever is wrong with it.
+func TestEveryProblemOfTheSettingsIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	p := launch(t, t.TempDir(), []string{"LODESTONE_TOKEN_KEYS=1:x", "LODESTONE_TOKEN_KEYS_FILE=keys", "LODESTONE_COUNTER_INTERVAL=5"},
+		"collector", "--log-level", "LOUD", "--collector-ack-timeout=5", "--kafka-brokers", "127.0.0.1:1")
+	require.Equal(t, exitSettings, p.wait())
+	out := p.out.String()
+	for _, want := range []string{
+		"--log-level (LODESTONE_LOG_LEVEL) cannot be read: give DEBUG, INFO, WARN or ERROR",
+		"--collector-ack-timeout (LODESTONE_COLLECTOR_ACK_TIMEOUT) cannot be read: write a duration with its unit",
+		"--token-keys (LODESTONE_TOKEN_KEYS) is given twice",
+		"--postgres-url (LODESTONE_POSTGRES_URL) is missing",
+	} {
+		require.Contains(t, out, want)
+	}
+	require.NotContains(t, out, "--kafka-brokers (", "it was given")
+	require.NotContains(t, out, "slog:")
+}
+
+func TestWaysToAskForHelpAndVersion(t *testing.T) {
+	t.Parallel()
+	for args, says := range map[[2]string]string{
+		{"--version"}: "lodestone devel", {"-v"}: "lodestone devel", {"version"}: "lodestone devel",
+		{"help"}: "Run it:", {"help", "verify"}: "--consumer-group", {"up", "--help"}: "Site and API:",
+	} {
+		given := []string{args[0]}
+		if args[1] != "" {
+			given = append(given, args[1])
+		}
+		p := launch(t, t.TempDir(), nil, given...)
+		require.Zero(t, p.wait(), args)
+		require.Contains(t, p.out.String(), says, args)
+		require.NotContains(t, p.out.String(), ",...,...", args)
+	}
+}
+
+// A misspelt variable is named, since a setting that was meant to have an effect has none.
+func TestUnknownVariablesAreNamed(t *testing.T) {
+	t.Parallel()
+	p := launch(t, t.TempDir(), []string{"LODESTONE_RETENTION_MONTH=3", "LODESTONE_API_KEY=x", "LODESTONE_POSTGRES_URL_FILE=x"}, "version")
+	require.Zero(t, p.wait())
+	require.Contains(t, p.out.String(), "LODESTONE_RETENTION_MONTH\n")
+}
+
+// Commands for operators take the addresses of a running `lodestone up` from its data directory.
+func TestCommandsFindARunningUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, envFile), []byte("LODESTONE_POSTGRES_URL='"+enginetest.Postgres(t)+"'\n"), 0o600))
+	p := launch(t, t.TempDir(), nil, "account", "list", "--data", dir)
+	require.Equal(t, exitFailed, p.wait())
+	require.Contains(t, p.out.String(), "run `lodestone migrate`", "the database of the file was asked")
+	p = launch(t, t.TempDir(), []string{"LODESTONE_POSTGRES_URL=postgres://u@127.0.0.1:1/x"}, "account", "list", "--data", dir)
+	require.Equal(t, exitFailed, p.wait())
+	require.Contains(t, p.out.String(), "127.0.0.1:1", "what is given goes first")
+	p = launch(t, t.TempDir(), nil, "account", "list", "--data", t.TempDir())
+	require.Equal(t, exitSettings, p.wait())
+}
+
+func TestLogsHaveOneForm(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{ReplaceAttr: uniform}))
+	log.Info("x", "took", 29*time.Millisecond, "err", "broken")
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(out.Bytes(), &line))
+	require.Equal(t, "29ms", line["took"])
+	require.Equal(t, "broken", line["error"])
+}

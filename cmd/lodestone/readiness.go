@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"lodestone/pkg/httpserver"
+	"lodestone/pkg/service"
+)
+
+// readinessInterval is the time between two looks at the checks of readiness.
+const readinessInterval = 2 * time.Second
+
+// addReadinessLog puts a service on the stack that logs when the process becomes ready, and when it no longer is and why. It
+// comes last, so that nothing is called ready before it was started.
+func (p *process) addReadinessLog() {
+	p.stack.Add("readiness", service.NewLoop("readiness", func(ctx context.Context, started func()) error {
+		started()
+		look := time.NewTicker(readinessInterval)
+		defer look.Stop()
+		var last string
+		for {
+			outcome, ready := httpserver.RunChecks(ctx, p.checks)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			failing := failed(outcome)
+			switch {
+			case ready && last != "ok":
+				last = "ok"
+				p.log.Info("ready", "version", version)
+			case !ready && failing != last:
+				last = failing
+				p.log.Warn("not ready", "checks", failing)
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-look.C:
+			}
+		}
+	}))
+}
+
+// failed returns the checks that did not pass, with their errors, in the order of their names.
+func failed(outcome map[string]string) string {
+	var all []string
+	for name, result := range outcome {
+		if result != "ok" {
+			all = append(all, name+": "+result)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/token"
+)
+
+// A process on databases without the schema runs, says that it is not ready and why, and becomes ready when somebody migrates.
+func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
+	t.Parallel()
+	clickhouse := enginetest.NewClickHouse(t, enginetest.Dir(t))
+	require.NoError(t, clickhouse.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, clickhouse.Stop(context.Background())) }) // the test's context has ended by then
+	env := []string{
+		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
+		"LODESTONE_CLICKHOUSE_URL=" + clickhouse.URL(),
+		"LODESTONE_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","),
+		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys,
+	}
+	dir := t.TempDir()
+	address := func() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))) }
+	admins := map[string]string{}
+	programs := map[string]*program{}
+	for _, command := range []string{"crud", "query"} {
+		admins[command] = address()
+		programs[command] = launch(t, dir, append(env, "LODESTONE_LISTEN="+address(), "LODESTONE_ADMIN_LISTEN="+admins[command],
+			"LODESTONE_PUBLIC_URL=https://links.example.com"), command)
+	}
+	for command, admin := range admins {
+		require.Eventually(t, func() bool {
+			status, text := get(t, "http://"+admin+"/readyz", "")
+			return status == http.StatusServiceUnavailable && strings.Contains(text, "lodestone migrate")
+		}, patience, interval, "%s: %s", command, programs[command].out)
+		require.Eventually(t, func() bool { return strings.Contains(programs[command].out.String(), "not ready") }, patience, interval)
+		require.NotContains(t, programs[command].out.String(), "msg=ready", command)
+	}
+	require.Contains(t, programs["crud"].out.String(), "set --trusted-proxies", "a public site without a trusted proxy")
+	p := launch(t, dir, env, "account", "create", "--name", "Test")
+	require.NotZero(t, p.wait())
+	require.Contains(t, p.out.String(), "lodestone migrate")
+
+	p = launch(t, dir, env, "migrate")
+	require.Zero(t, p.wait(), "%s", p.out)
+	for command, admin := range admins {
+		require.Eventually(t, func() bool {
+			status, _ := get(t, "http://"+admin+"/readyz", "")
+			return status == http.StatusOK && strings.Contains(programs[command].out.String(), "msg=ready")
+		}, patience, interval, "%s: %s", command, programs[command].out)
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"lodestone/ingest/retention"
+	"lodestone/pkg/postgres"
+)
+
+type retentionCommand struct {
+	Data dataConfig           `embed:""`
+	Show retentionShowCommand `cmd:"" help:"Show for how long events are kept."`
+	Set  retentionSetCommand  `cmd:"" help:"Set for how many months events are kept. A longer time takes effect at once, a shorter one after a day."`
+}
+
+type retentionShowCommand struct {
+	Postgres postgres.Config `embed:""`
+}
+
+// Run shows the retention on record.
+func (c *retentionShowCommand) Run(ctx context.Context) error {
+	return withPool(ctx, c.Postgres, func(pool *postgres.Pool) error {
+		s, found, err := retention.ReadSetting(ctx, pool)
+		if err != nil {
+			return err
+		}
+		if !found {
+			fmt.Println("Events are kept for ever: no consumer has run yet, and nothing is on record.")
+			return nil
+		}
+		printRetention(os.Stdout, s)
+		return nil
+	})
+}
+
+type retentionSetCommand struct {
+	Postgres postgres.Config `embed:""`
+	Months   int             `arg:"" help:"Calendar months that are kept besides the present one; 0 keeps everything."`
+}
+
+// Run puts a retention on record.
+func (c *retentionSetCommand) Run(ctx context.Context) error {
+	return withPool(ctx, c.Postgres, func(pool *postgres.Pool) error {
+		s, err := retention.SetMonths(ctx, pool, c.Months)
+		if err != nil {
+			return err
+		}
+		printRetention(os.Stdout, s)
+		return nil
+	})
+}
+
+func withPool(ctx context.Context, c postgres.Config, fn func(*postgres.Pool) error) error {
+	if err := validate(c); err != nil {
+		return err
+	}
+	pool, err := postgres.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return fn(pool)
+}
+
+func printRetention(to io.Writer, s retention.Setting) {
+	kept := func(months int) string {
+		if months == 0 {
+			return "for ever"
+		}
+		return "for " + strconv.Itoa(months) + " months besides the present one"
+	}
+	now := s.At(time.Now())
+	fmt.Fprintf(to, "Events are kept %s.\n", kept(now))
+	if s.NextMonths > 0 && s.NextMonths != now {
+		fmt.Fprintf(to, "From %s on they are kept %s; older months are deleted then. To cancel that: lodestone retention set %d\n",
+			s.NextAt.Format(time.RFC3339), kept(s.NextMonths), s.Months)
+	}
+}
