@@ -28,7 +28,7 @@ UNCACHED := cmd|deploy|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build web web-check web-test warm engines setup test check unit chaos bench contract contract-tools browser browser-tools lint fmt generate guide compose-env clean
+.PHONY: help up build install web web-check web-test warm engines setup test check unit chaos bench contract contract-tools browser browser-tools lint fmt generate guide compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -42,6 +42,11 @@ up: ## Build, then run everything on engines of its own, until Ctrl-C
 	@exec bin/lodestone up
 
 build: bin/lodestone bin/lodestone-clickhouse ## Build bin/lodestone and its ClickHouse launcher
+
+PREFIX ?= /usr/local
+install: build ## Copy the programs to PREFIX/bin (/usr/local/bin)
+	@install -d $(DESTDIR)$(PREFIX)/bin
+	@install -m 755 bin/lodestone bin/lodestone-clickhouse $(DESTDIR)$(PREFIX)/bin/
 
 # Go knows best what has changed, so the binaries are asked for each time.
 .PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines
@@ -100,6 +105,7 @@ check: lint web-check ## Check form, types, vet and lint
 	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt mends it):"; echo "$$unformatted"; exit 1; fi
 	@go mod verify
 	@go mod tidy -diff
+	@cd deploy/composecheck && go vet ./... && go mod tidy -diff
 
 lint: $(GOLANGCI) ## Run go vet and golangci-lint
 	@go vet ./...
@@ -120,6 +126,8 @@ unit: web-test ## Run the tests alone (after `make build`)
 	@# Pools forget at random under the race detector.
 	@go test -timeout 40m -run '^TestNothingIsAllocated' ./ingest/collector
 	@go test -count=1 -timeout 40m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
+	@# A module of its own: Docker Compose is a large program to depend on.
+	@cd deploy/composecheck && go test -count=1 -timeout 40m ./...
 
 chaos: ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")
 	@go run ./cmd/lodestone-chaos $(CHAOS)
@@ -160,7 +168,7 @@ guide: ## Print the demo's PDF from its HTML source (needs Chromium)
 		--no-pdf-header-footer --generate-pdf-document-outline \
 		--print-to-pdf=cmd/lodestone/demo/guide.pdf "file://$(CURDIR)/cmd/lodestone/demo/guide.html" 2>/dev/null # it complains about desktops
 
-compose-env: ## Write .env with fresh secrets for docker compose, if there is none
+compose-env: ## Write .env and .secrets for docker compose, if there are none
 	@deploy/compose-env
 
 clean: ## Remove what was built; data and downloaded engines stay

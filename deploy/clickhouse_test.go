@@ -144,7 +144,8 @@ func TestClickHouseUsers(t *testing.T) {
 	}
 	address := clickhouseServer(t,
 		"CLICKHOUSE_LODESTONE_PASSWORD_SHA256="+sum("of lodestone"),
-		"CLICKHOUSE_ANALYST_PASSWORD_SHA256="+sum("of the analyst"))
+		"CLICKHOUSE_ANALYST_PASSWORD_SHA256="+sum("of the analyst"),
+		"CLICKHOUSE_LODESTONE_NETWORK=127.0.0.1/32")
 	// As POST, since a GET is read-only by itself.
 	ask := func(user, password, query string) (int, string) {
 		return post(t, address+"/?"+url.Values{"user": {user}, "password": {password}}.Encode(), query)
@@ -190,6 +191,20 @@ func TestClickHouseUsers(t *testing.T) {
 	// The server's own logs: the one that we keep, and no other.
 	must("lodestone", lodestone, "SYSTEM FLUSH LOGS", "")
 	must("lodestone", lodestone, "SELECT groupArray(name) FROM system.tables WHERE database = 'system' AND name LIKE '%\\_log'", "['query_log']")
+}
+
+// The user that may do everything is not reached through the port that is published for SQL users.
+func TestTheMightyUserComesFromTheNetworkOfTheProcesses(t *testing.T) {
+	t.Parallel()
+	sum := sha256.Sum256([]byte("right"))
+	address := clickhouseServer(t,
+		"CLICKHOUSE_LODESTONE_PASSWORD_SHA256="+hex.EncodeToString(sum[:]),
+		"CLICKHOUSE_ANALYST_PASSWORD_SHA256="+hex.EncodeToString(sum[:]),
+		"CLICKHOUSE_LODESTONE_NETWORK=10.213.86.0/24")
+	for user, allowed := range map[string]bool{"analyst": true, "lodestone": false} {
+		status, text := post(t, address+"/?"+url.Values{"user": {user}, "password": {"right"}}.Encode(), "SELECT 1")
+		require.Equal(t, allowed, status == 200, "%s: %s", user, text)
+	}
 }
 
 func post(t *testing.T, address, body string) (status int, text string) {

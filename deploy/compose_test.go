@@ -35,15 +35,23 @@ const (
 // ours are the services that run the Lodestone image.
 var ours = []string{"migrate", "collector", "consumer", "query", "crud"}
 
-// environment returns what deploy/compose-env writes, fresh.
-func environment(t *testing.T) map[string]string {
+// environment returns what deploy/compose-env writes, fresh: the variables of .env, and the secrets by name.
+func environment(t *testing.T) (variables, secrets map[string]string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "env")
-	out, err := exec.CommandContext(t.Context(), "./compose-env", file).CombinedOutput()
+	dir := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "./compose-env", dir).CombinedOutput()
 	require.NoError(t, err, string(out))
-	values, err := dotenv.Read(file)
+	variables, err = dotenv.Read(filepath.Join(dir, ".env"))
 	require.NoError(t, err)
-	return values
+	files, err := os.ReadDir(filepath.Join(dir, ".secrets"))
+	require.NoError(t, err)
+	secrets = map[string]string{}
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, ".secrets", f.Name()))
+		require.NoError(t, err)
+		secrets[f.Name()] = strings.TrimSpace(string(text))
+	}
+	return variables, secrets
 }
 
 // load resolves the file with these variables and no other.
@@ -60,38 +68,58 @@ func load(ctx context.Context, variables map[string]string) (*types.Project, err
 	return loader.LoadWithContext(ctx, details, func(o *loader.Options) { o.SetProjectName("lodestone", true) })
 }
 
-func project(t *testing.T) (*types.Project, map[string]string) {
+func project(t *testing.T) (p *types.Project, variables, secrets map[string]string) {
 	t.Helper()
-	variables := environment(t)
+	variables, secrets = environment(t)
 	p, err := load(t.Context(), variables)
 	require.NoError(t, err)
-	return p, variables
+	return p, variables, secrets
 }
 
 func TestComposeEnvLeavesWhatIsThere(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "env")
-	for range 2 {
-		out, err := exec.CommandContext(t.Context(), "./compose-env", file).CombinedOutput()
-		require.NoError(t, err, string(out))
+	dir := t.TempDir()
+	write := func() (string, error) {
+		out, err := exec.CommandContext(t.Context(), "./compose-env", dir).CombinedOutput()
+		return string(out), err
 	}
-	before, err := os.ReadFile(file)
-	require.NoError(t, err)
-	_, err = exec.CommandContext(t.Context(), "./compose-env", file).CombinedOutput()
-	require.NoError(t, err)
-	after, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(before), string(after))
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	read := func() map[string]string {
+		files := map[string]string{}
+		for _, pattern := range []string{".env", ".secrets/*"} {
+			found, err := filepath.Glob(filepath.Join(dir, pattern))
+			require.NoError(t, err)
+			for _, file := range found {
+				text, err := os.ReadFile(file)
+				require.NoError(t, err)
+				files[file] = string(text)
+			}
+		}
+		return files
+	}
+	out, err := write()
+	require.NoError(t, err, out)
+	before := read()
+	require.Len(t, before, 7)
+	out, err = write()
+	require.NoError(t, err, out)
+	require.Equal(t, before, read())
+	for name, mode := range map[string]os.FileMode{".env": 0o600, ".secrets": 0o700, ".secrets/token-keys": 0o444} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm(), name)
+	}
+
+	require.NoError(t, os.Remove(filepath.Join(dir, ".env")))
+	out, err = write()
+	require.Error(t, err, "secrets that do not fit the data would be written")
+	require.Contains(t, out, "bring the other one back")
 }
 
 // A variable is set by compose-env, or the file has a default for it; if one without a default is
 // missing, loading fails and says what to do.
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	given := environment(t)
+	given, _ := environment(t)
 	text, err := os.ReadFile(composeFile)
 	require.NoError(t, err)
 	for _, part := range strings.Split(string(text), "${")[1:] {
@@ -113,12 +141,14 @@ func TestVariables(t *testing.T) {
 
 func TestSecretsAreInNoEnvironment(t *testing.T) {
 	t.Parallel()
-	p, variables := project(t)
+	p, _, written := project(t)
 	var secrets []string
 	for name, s := range p.Secrets {
-		require.NotEmpty(t, variables[s.Environment], "compose-env does not write %s, the secret %s", s.Environment, name)
-		secrets = append(secrets, variables[s.Environment])
-		if u, err := url.Parse(variables[s.Environment]); err == nil && u.User != nil {
+		// Compose copies no other kind of secret into a container whose file system is read-only.
+		require.Equal(t, name, filepath.Base(s.File))
+		require.NotEmpty(t, written[name], "compose-env does not write the secret %s", name)
+		secrets = append(secrets, written[name])
+		if u, err := url.Parse(written[name]); err == nil && u.User != nil {
 			password, _ := u.User.Password()
 			secrets = append(secrets, password)
 		}
@@ -151,7 +181,7 @@ func TestSecretsAreInNoEnvironment(t *testing.T) {
 // What one service calls another is a service of the file, at a port that this one listens on.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	p, variables := project(t)
+	p, _, secrets := project(t)
 	listens := map[string]bool{
 		"kafka:9092": true, "clickhouse:9000": true, "clickhouse:8123": true, "postgres:5432": true,
 	}
@@ -170,7 +200,7 @@ func TestAddresses(t *testing.T) {
 			text := *value
 			for _, s := range p.Secrets {
 				if text == secretsDir+strings.TrimPrefix(s.Name, p.Name+"_") {
-					text = variables[s.Environment]
+					text = secrets[filepath.Base(s.File)]
 				}
 			}
 			switch {
@@ -189,7 +219,7 @@ func TestAddresses(t *testing.T) {
 
 func TestPorts(t *testing.T) {
 	t.Parallel()
-	p, variables := project(t)
+	p, variables, _ := project(t)
 	published := map[string]string{}
 	for name, s := range p.Services {
 		for _, port := range s.Ports {
@@ -216,7 +246,7 @@ func listensAt(s types.ServiceConfig, port uint32) bool {
 
 func TestVolumes(t *testing.T) {
 	t.Parallel()
-	p, _ := project(t)
+	p, _, _ := project(t)
 	used := map[string]string{}
 	for name, s := range p.Services {
 		for _, v := range s.Volumes {
@@ -250,7 +280,7 @@ func TestVolumes(t *testing.T) {
 
 func TestOrderOfStart(t *testing.T) {
 	t.Parallel()
-	p, _ := project(t)
+	p, _, _ := project(t)
 	for name, s := range p.Services {
 		for other, d := range s.DependsOn {
 			before := p.Services[other]
@@ -273,13 +303,14 @@ func TestOrderOfStart(t *testing.T) {
 
 func TestEveryServiceIsBounded(t *testing.T) {
 	t.Parallel()
-	p, _ := project(t)
+	p, _, _ := project(t)
 	require.Len(t, p.Services, len(ours)+3)
 	for name, s := range p.Services {
 		require.NotNil(t, s.Deploy, name)
 		require.NotNil(t, s.Deploy.Resources.Limits, name)
 		require.Positive(t, int64(s.Deploy.Resources.Limits.MemoryBytes), name)
-		require.Positive(t, s.Deploy.Resources.Limits.NanoCPUs.Value(), name)
+		// A host that has fewer processors than a limit names is refused; shares fit every host.
+		require.Zero(t, s.Deploy.Resources.Limits.NanoCPUs.Value(), name)
 		require.NotNil(t, s.HealthCheck, name)
 		require.NotNil(t, s.Logging, name)
 		require.Contains(t, s.Logging.Options, "max-size", name)
@@ -299,7 +330,7 @@ func TestEveryServiceIsBounded(t *testing.T) {
 // what .dockerignore lets through.
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
-	p, _ := project(t)
+	p, _, _ := project(t)
 	text, err := os.ReadFile("Dockerfile")
 	require.NoError(t, err)
 	dockerfile := string(text)

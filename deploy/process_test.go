@@ -35,11 +35,11 @@ func binary(t *testing.T) string {
 // replaced by those of engines at hand, and says that it is ready.
 func TestEveryProcessStarts(t *testing.T) {
 	t.Parallel()
-	_, variables := project(t)
+	_, variables, secrets := project(t)
 	variables["STACK_SQL_QUERIES"] = "7"
 	p, err := load(t.Context(), variables)
 	require.NoError(t, err)
-	host := &host{t: t, project: p, variables: variables, dir: t.TempDir(), binary: binary(t)}
+	host := &host{t: t, project: p, secrets: secrets, dir: t.TempDir(), binary: binary(t)}
 	host.startEngines()
 
 	for _, name := range ours {
@@ -55,6 +55,7 @@ func TestEveryProcessStarts(t *testing.T) {
 	for _, name := range ours[1:] {
 		host.place(name)
 	}
+	host.givesAccess(t)
 	for _, name := range ours[1:] {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,14 +66,14 @@ func TestEveryProcessStarts(t *testing.T) {
 
 // host stands for the machine that runs the compose file.
 type host struct {
-	t         *testing.T
-	project   *types.Project
-	variables map[string]string
-	dir       string
-	binary    string
-	replace   []string          // old and new addresses, in turn
-	listen    map[string]string // service and variable to an address of this machine
-	sql       string            // ClickHouse's HTTP address of a user who may do anything
+	t       *testing.T
+	project *types.Project
+	secrets map[string]string // by name
+	dir     string
+	binary  string
+	replace []string          // old and new addresses, in turn
+	listen  map[string]string // service and variable to an address of this machine
+	sql     string            // ClickHouse's HTTP address of a user who may do anything
 }
 
 func (h *host) startEngines() {
@@ -96,21 +97,21 @@ func (h *host) startEngines() {
 	}
 	h.replace = []string{"kafka:9092", kafka.Brokers()[0]}
 	h.sql = clickhouse.HTTPURL()
-	h.replaceURL("STACK_CLICKHOUSE_URL", clickhouse)
-	h.replaceURL("STACK_POSTGRES_URL", postgres)
+	h.replaceURL("clickhouse-url", clickhouse)
+	h.replaceURL("postgres-url", postgres)
 	h.listen = map[string]string{}
 }
 
-// replaceURL puts user, password and address of an engine at hand into one of the .env's URLs,
+// replaceURL puts user, password and address of an engine at hand into one of the URLs of compose-env,
 // whose path and options stay.
-func (h *host) replaceURL(variable string, e interface{ URL() string }) {
-	given, err := url.Parse(h.variables[variable])
+func (h *host) replaceURL(secret string, e interface{ URL() string }) {
+	given, err := url.Parse(h.secrets[secret])
 	require.NoError(h.t, err)
 	actual, err := url.Parse(e.URL())
 	require.NoError(h.t, err)
-	require.Equal(h.t, actual.Path, given.Path, "%s names another database", variable)
+	require.Equal(h.t, actual.Path, given.Path, "%s names another database", secret)
 	given.User, given.Host = actual.User, actual.Host
-	h.variables[variable] = given.String()
+	h.secrets[secret] = given.String()
 }
 
 var _ = []interface{ URL() string }{(*engine.ClickHouse)(nil), (*engine.Postgres)(nil)}
@@ -144,7 +145,7 @@ func (h *host) command(ctx context.Context, service string, args ...string) *exe
 		if name, ok := strings.CutPrefix(text, secretsDir); ok {
 			text = filepath.Join(h.dir, service+"-"+name)
 			if _, err := os.Stat(text); err != nil { // once: the process that is starting reads it while its health is asked for
-				require.NoError(h.t, os.WriteFile(text, []byte(h.variables[h.project.Secrets[name].Environment]), 0o600))
+				require.NoError(h.t, os.WriteFile(text, []byte(h.secrets[name]+"\n"), 0o600))
 			}
 		}
 		for _, v := range s.Volumes {
@@ -155,6 +156,16 @@ func (h *host) command(ctx context.Context, service string, args ...string) *exe
 		cmd.Env = append(cmd.Env, variable+"="+text)
 	}
 	return cmd
+}
+
+// givesAccess makes the first account and its key by the commands that compose-env prints, in the environment of crud.
+func (h *host) givesAccess(t *testing.T) {
+	t.Helper()
+	account, err := h.command(t.Context(), "crud", "account", "create", "--name", "My company", "--plan", "team").Output()
+	require.NoError(t, err)
+	key, err := h.command(t.Context(), "crud", "key", "create", "--account", strings.TrimSpace(string(account))).Output()
+	require.NoError(t, err)
+	require.Contains(t, string(key), "lsk_")
 }
 
 // knowsItsSettings checks that each variable is a setting of the command: a misspelt one would be
@@ -204,7 +215,7 @@ func (h *host) runs(t *testing.T, name string) {
 	require.NoError(t, <-ended, said.String())
 	require.NoError(t, ctx.Err())
 	for _, s := range h.project.Services[name].Secrets {
-		secret := h.variables[h.project.Secrets[s.Source].Environment]
+		secret := h.secrets[s.Source]
 		require.NotContains(t, said.String(), secret, "%s logs its secret %s", name, s.Source)
 	}
 }

@@ -1,0 +1,5 @@
+//go:build tools
+
+package composecheck
+
+import _ "github.com/docker/compose/v5/cmd"
