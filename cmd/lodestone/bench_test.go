@@ -31,9 +31,6 @@ func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its
 		}},
 		{"query", []string{"--query-rows=100000", "--query-requests=1", "--query-asked=100"}, []string{"query/100000/first page", "query/100000/cursor"}},
 		{"storage", []string{"--storage-rows=100000"}, []string{"storage"}},
-		{"tables", []string{"--table-rows=100000", "--table-requests=1"}, []string{
-			"tables/ours", "tables/plain", "tables/linkwise", "tables/narrow", "tables/copies", "tables/whole", "tables/ours cost", "tables/narrow cost",
-		}},
 		{"serve", []string{"--serve-time=2s", "--serve-connections=8"}, []string{"serve/crud", "serve/query"}},
 		{"consume", []string{"--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/embedded/4"}},
 		{"end-to-end", []string{"--end-to-end-time=8s", "--end-to-end-rate=1000"}, []string{"end-to-end/embedded"}},

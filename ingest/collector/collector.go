@@ -52,7 +52,7 @@ type Collector struct {
 	limit     *addressLimit // of requests
 	views     *addressLimit // of views of a link
 	allViews  *addressLimit // of views of all landing pages
-	tokens    *Tokens
+	tokens    *tokens
 	server    *fasthttp.Server
 	batches   [classes]sync.Pool // of *batch
 	spaces    sync.Pool          // of *space
@@ -101,7 +101,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		limit:     newAddressLimit(c.AddressLimit),
 		views:     newAddressLimit(c.ViewLimit),
 		allViews:  newAddressLimit(linksPerAddress * c.ViewLimit),
-		tokens:    NewTokens(d.Tokens),
+		tokens:    newTokens(d.Tokens),
 		metrics:   m,
 		failed:    make(chan error, 1),
 		farewell:  farewell,

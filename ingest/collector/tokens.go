@@ -7,10 +7,10 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Tokens verifies tokens, and remembers those that verified: a reader sends one for page after page. Finding one here costs a fifth of
+// tokens verifies tokens, and remembers those that verified: a reader sends one for page after page. Finding one here costs a fifth of
 // verifying it. What is found is exact, since the whole text is compared, and is as good as a check, since the keys stay the same as long
 // as the process. It is bounded, and safe for concurrent use.
-type Tokens struct {
+type tokens struct {
 	ring  *token.Ring
 	seed  maphash.Seed
 	slots []atomic.Pointer[knownToken] // each holds the token that came last of those that share it
@@ -21,14 +21,14 @@ type knownToken struct {
 	claims token.Claims
 }
 
-// NewTokens returns a Tokens that remembers none yet.
-func NewTokens(ring *token.Ring) *Tokens {
+// newTokens returns a tokens that remembers none yet.
+func newTokens(ring *token.Ring) *tokens {
 	const slots = 4096 // about a megabyte
-	return &Tokens{ring, maphash.MakeSeed(), make([]atomic.Pointer[knownToken], slots)}
+	return &tokens{ring, maphash.MakeSeed(), make([]atomic.Pointer[knownToken], slots)}
 }
 
 // Verify returns the claims of a token, which must not be changed, or the error of the ring.
-func (t *Tokens) Verify(text []byte) (*token.Claims, error) {
+func (t *tokens) Verify(text []byte) (*token.Claims, error) {
 	slot := &t.slots[maphash.Bytes(t.seed, text)%uint64(len(t.slots))]
 	if k := slot.Load(); k != nil && k.text == string(text) {
 		return &k.claims, nil

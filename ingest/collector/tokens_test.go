@@ -13,7 +13,7 @@ func TestKnownTokensAreThoseThatVerify(t *testing.T) {
 	t.Parallel()
 	ring, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	k := NewTokens(ring)
+	k := newTokens(ring)
 	k.slots = k.slots[:2] // so that they share
 	all := map[string]token.Claims{}
 	for range 20 {

@@ -18,13 +18,11 @@ type Command struct {
 	Storage  suiteCommand[storageOptions]  `cmd:"" help:"Measure how many bytes an event takes."`
 	Serve    suiteCommand[serveOptions]    `cmd:"" help:"Measure what crud and query need under full load."`
 	SQL      suiteCommand[sqlOptions]      `cmd:"" name:"sql" help:"Measure the questions of docs/sql.md, what heavy SQL queries do to everything else, and summaries of an address."`
-	Tables   suiteCommand[tableOptions]    `cmd:"" help:"Compare designs of the table of events while events are stored. Not part of all: it takes long."`
 	Up       suiteCommand[upOptions]       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
 	All      allCommand                    `cmd:"" help:"Measure everything."`
 	Report   reportCommand                 `cmd:"" help:"Print what was measured before, or put it into a document, with plots."`
 
 	Limit  limitCommand  `cmd:"" hidden:"" help:"The server that shows what can be reached."`
-	Parts  partsCommand  `cmd:"" hidden:"" help:"What the collector does with an event, each part alone."`
 	Broker brokerCommand `cmd:"" hidden:"" help:"The embedded Kafka broker as a process."`
 	Insert insertCommand `cmd:"" hidden:"" help:"The limit of the consumer: ch-go with rows in memory."`
 }

@@ -14,8 +14,6 @@ import (
 	"lodestone/cmd/lodestone/bench/traffic"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/query/eventlist"
-	"lodestone/query/scope"
 )
 
 // queryOptions are the settings of this suite alone.
@@ -71,27 +69,25 @@ func (o queryOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
 
 // The cases of a number of events that are stored.
 const (
-	caseFirstPage  = "first page"
-	caseStatements = "statements"
-	caseCursor     = "cursor"
+	caseFirstPage = "first page"
+	caseCursor    = "cursor"
 )
 
 // queryCase is the name of a case.
 func queryCase(rows int64, kind string) string { return fmt.Sprintf("query/%d/%s", rows, kind) }
 
 func queryCases(rows int64) []string {
-	return []string{queryCase(rows, caseFirstPage), queryCase(rows, caseStatements), queryCase(rows, caseCursor)}
+	return []string{queryCase(rows, caseFirstPage), queryCase(rows, caseCursor)}
 }
 
 // queryRun is the query service on so many events, and who asks it.
 type queryRun struct {
 	*Bench
 	queryOptions
-	rows       int64
-	flags      string
-	lists      *lists
-	statements listStatements
-	picks      [][2]string
+	rows  int64
+	flags string
+	lists *lists
+	picks [][2]string
 }
 
 // measureRows measures with so many events stored, unless nothing of it is wanted.
@@ -114,27 +110,17 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 	if err != nil {
 		return err
 	}
-	door, err := scope.Open(clickhouse.Config{URL: e.ClickHouseURL}, scope.Limits{MaxConns: 3, Timeout: time.Minute, MemoryBytes: 512 << 20})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, door.Close()) }()
 
 	stop := e.keepInserting(ctx, events, o.Rate)
 	defer func() { err = errors.Join(err, stop()) }()
 	q := &queryRun{
 		Bench: b, queryOptions: o, rows: rows, flags: fmt.Sprintf("--query-rows %d", rows), picks: picks,
-		lists:      &lists{client: newListClient(served.address, served.key), rate: o.Asked, seed: b.Seed, watch: append(e.Processes(), served.process.Metered())},
-		statements: listStatements{door, served.account, eventlist.New(door)},
-	}
-	// Whichever case is wanted, it finds months that can be remembered: they cannot until a while after they were merged.
-	if _, _, err := q.statements.questions(ctx, eventlist.Filter{}); err != nil {
-		return err
+		lists: &lists{client: newListClient(served.address, served.key), rate: o.Asked, seed: b.Seed, watch: append(e.Processes(), served.process.Metered())},
 	}
 	if _, err := q.lists.once(ctx, q.queries(), 0); err != nil {
 		return err
 	}
-	for _, measure := range []func(context.Context) error{q.measureFirstPages, q.measureStatements, q.measureCursors} {
+	for _, measure := range []func(context.Context) error{q.measureFirstPages, q.measureCursors} {
 		if err := measure(ctx); err != nil {
 			return err
 		}
@@ -186,26 +172,6 @@ func (q *queryRun) measureFirstPages(ctx context.Context) error {
 		q.Sayf("query: slowest at %s events: %s", million(q.rows), slow)
 	}
 	return err
-}
-
-// measureStatements measures what ClickHouse takes of a first page.
-func (q *queryRun) measureStatements(ctx context.Context) error {
-	name := queryCase(q.rows, caseStatements)
-	if !q.Wanted(name) {
-		return nil
-	}
-	sides, err := q.statements.sides(ctx)
-	if err != nil {
-		return err
-	}
-	if len(sides) == 0 {
-		q.Sayf("%s is left out: the months of the account do not come to rest", name)
-		return nil
-	}
-	return q.Measure(ctx, Case{
-		Name: name, Title: "what a first page without a filter asks of ClickHouse, over open connections: " + million(q.rows) + " events",
-		Sides: sides, Show: []string{Latency(0.5), Latency(0.9), Latency(0.99)}, Warm: 1, Flags: q.flags,
-	})
 }
 
 // measureCursors compares pages deep in lists with the first pages of the same lists: of everything, of a lead magnet that few look
