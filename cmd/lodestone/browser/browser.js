@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 
+import { newLink } from './api.js';
 import { watchBytes } from './measure.js';
 import { collector, patience, site } from './suite.js';
 
@@ -29,6 +30,17 @@ function browser() {
   });
   return started;
 }
+
+/**
+ * Leaves a page for another one of the same site, which the same process shows: the first page then
+ * always gets its pagehide. A page that is left for another process, and is busy for half a second,
+ * is ended by Chromium without one.
+ * @param {import('playwright-core').Page} page
+ */
+export const leave = async (page) => page.goto((await newLink()).url);
+
+/** Waits until a page has nothing to do. @param {import('playwright-core').Page} page */
+export const idle = (page) => page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
 
 /** Closes the browser. */
 export async function stop() {

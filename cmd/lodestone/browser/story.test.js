@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import { api, events, guide, newLink, newMagnet } from './api.js';
-import { newPhone } from './browser.js';
+import { leave, newPhone } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
 import { note } from './measure.js';
 import { eventually, test } from './suite.js';
@@ -47,7 +47,7 @@ test('the whole story', async (t) => {
   await page.touchscreen.tap(180, 320); // brings the tools back, which hid while reading
   const [file] = await Promise.all([page.waitForEvent('download'), page.locator('#download').click()]);
   assert.deepEqual(new Uint8Array(await readFile(await file.path())), guide);
-  await page.goto('about:blank');
+  await leave(page);
   const done = Date.now();
 
   await eventually(async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 
 import { api, newAccessLink, newMagnet, events, eventsOf } from './api.js';
-import { newDesktop, newPhone, newVisitor } from './browser.js';
+import { idle, leave, newDesktop, newPhone, newVisitor } from './browser.js';
 import { measure } from './measure.js';
 import { pdf } from './pdf.js';
 import { eventually, test } from './suite.js';
@@ -61,7 +61,7 @@ test('viewer: the events are those of the reading', async (t) => {
   }
   await v.page.keyboard.press('Home'); // back to the first, past the others
   await read(v.page, 1500);
-  await v.page.goto('about:blank');
+  await leave(v.page);
   const all = await eventsOf({ access_link_id: link.id }, 5);
   assert.deepEqual(viewed(all).sort(), [1, 1, 2, 3, 4]);
   for (const { event_data: { duration_ms } } of all) assert.ok(duration_ms >= 800 && duration_ms < 60_000, `${duration_ms} ms`);
@@ -89,7 +89,7 @@ test('viewer: a hidden page is not read, and what was read is told at once', asy
   shown -= Date.now();
   await hide(v.page, false);
   await read(v.page, 1200);
-  await v.page.goto('about:blank');
+  await leave(v.page);
   shown += Date.now();
   const all = await eventsOf({ access_link_id: link.id }, 2);
   assert.deepEqual(viewed(all), [1, 1]);
@@ -116,7 +116,7 @@ test('viewer: a tunnel costs no event', async (t) => {
   assert.deepEqual(viewed(await events({ access_link_id: link.id })), []);
   await v.offline(false);
   await eventually(async () => viewed(await events({ access_link_id: link.id })).length >= 2, 'events from the tunnel');
-  await v.page.goto('about:blank');
+  await leave(v.page);
   assert.deepEqual(viewed(await eventsOf({ access_link_id: link.id }, 3)).sort(), [1, 2, 3]);
 });
 
@@ -130,6 +130,7 @@ test('viewer: a tab closed in the middle of reading', async (t) => {
   await v.page.waitForFunction(() => document.querySelector('#number').value === '2');
   await read(v.page, 1500);
   await v.context.newPage(); // so that the browser has a window left
+  await idle(v.page);
   await Promise.all([v.page.waitForEvent('close'), v.page.close({ runBeforeUnload: true })]);
   assert.deepEqual(viewed(await eventsOf({ access_link_id: link.id }, 2)).sort(), [1, 2]);
 });
@@ -219,7 +220,7 @@ test('viewer: the place is kept over a reload', async (t) => {
   await drawn(v.page, 7);
   const after = await v.page.evaluate(() => document.querySelector('.page[data-page="7"]').getBoundingClientRect().top);
   assert.ok(Math.abs(after - before) < 60, `${before} px, then ${after} px`);
-  await v.page.goto('about:blank');
+  await leave(v.page);
   const all = await eventually(async () => {
     const found = await events({ access_link_id: link.id });
     return found.some((e) => e.event_data.page === 7) && found;
