@@ -22,8 +22,12 @@ WEB := crud/viewer ingest/beacon
 WEB_BUILT := $(WEB:%=%/dist/manifest.json)
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 
+# The modules of this repository. The laboratory is one of its own, so that the product does not depend on what it needs.
+LAB := cmd/lodestone-lab
+MODULES := . $(LAB)
+
 # Packages whose tests build and run the programs.
-UNCACHED := cmd|deploy|pkg/layout
+UNCACHED := cmd|pkg/layout
 # Packages whose tests read PDFs and pictures, in processes of bounded time and memory: the race detector
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
@@ -49,11 +53,14 @@ install: build ## Copy the programs to PREFIX/bin (/usr/local/bin)
 	@install -m 755 bin/lodestone bin/lodestone-clickhouse $(DESTDIR)$(PREFIX)/bin/
 
 # Go knows best what has changed, so the binaries are asked for each time.
-.PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines
+.PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines bin/lodestone-lab
 bin/lodestone: web
 	@$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/lodestone
 bin/lodestone-clickhouse bin/lodestone-engines:
 	@$(GOBUILD) -ldflags '-s -w' -o $@ ./cmd/$(@F)
+
+bin/lodestone-lab:
+	@cd $(LAB) && $(GOBUILD) -ldflags '-s -w' -o $(CURDIR)/$@ .
 
 warm: # compiles what embeds none, or little, of the front-ends
 	@$(GOBUILD) -o /dev/null ./ingest/... ./query/... ./pkg/...
@@ -103,13 +110,10 @@ test: setup ## Install what is missing, then check and test everything
 check: lint web-check ## Check form, types, vet and lint
 	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); \
 	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt mends it):"; echo "$$unformatted"; exit 1; fi
-	@go mod verify
-	@go mod tidy -diff
-	@cd deploy/composecheck && go vet ./... && go mod tidy -diff
+	@for module in $(MODULES); do (cd $$module && go mod verify && go mod tidy -diff); done
 
 lint: $(GOLANGCI) ## Run go vet and golangci-lint
-	@go vet ./...
-	@$(GOLANGCI) run
+	@for module in $(MODULES); do (cd $$module && go vet ./... && $(CURDIR)/$(GOLANGCI) run); done
 
 $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) (once, about a minute)"
@@ -126,14 +130,13 @@ unit: web-test ## Run the tests alone (after `make build`)
 	@# Pools forget at random under the race detector.
 	@go test -timeout 40m -run '^TestNothingIsAllocated' ./ingest/collector
 	@go test -count=1 -timeout 40m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
-	@# A module of its own: Docker Compose is a large program to depend on.
-	@cd deploy/composecheck && go test -count=1 -timeout 40m ./...
+	@cd $(LAB) && go test -count=1 -timeout 40m ./...
 
-chaos: ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")
-	@go run ./cmd/lodestone-chaos $(CHAOS)
+chaos: bin/lodestone-lab ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")
+	@bin/lodestone-lab chaos $(CHAOS)
 
-bench: build ## Measure everything on the embedded and on the real Kafka (BENCH="collect --only one/512")
-	@bin/lodestone bench $(or $(BENCH),all --kafka both)
+bench: build bin/lodestone-lab ## Measure everything on the embedded and on the real Kafka (BENCH="collect --only one/512")
+	@bin/lodestone-lab bench $(or $(BENCH),all --kafka both)
 
 contract: build contract-tools ## Test the API against its description at length (about ten minutes; CONTRACT_EXAMPLES=1000: an hour)
 	@CONTRACT_EXAMPLES=$${CONTRACT_EXAMPLES:-150} go test -count=1 -timeout 3h -v -run '^TestContract$$' ./cmd/lodestone

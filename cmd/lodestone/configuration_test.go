@@ -76,11 +76,7 @@ func configuration(t *testing.T) []byte {
 					i = len(all)
 					all = append(all, &documented{flag: f})
 				}
-				name := command.Path()
-				if strings.HasPrefix(name, benchPrefix) { // each has most of the others' settings
-					name = strings.TrimSpace(benchPrefix)
-				}
-				if !slices.Contains(all[i].commands, name) {
+				if name := command.Path(); !slices.Contains(all[i].commands, name) {
 					all[i].commands = append(all[i].commands, name)
 				}
 			}
@@ -110,26 +106,17 @@ func configuration(t *testing.T) []byte {
 		section(group.title, func(s *documented) bool { return s.section() == i })
 	}
 	section("`lodestone up`", func(s *documented) bool { return s.section() < 0 && slices.Equal(s.commands, []string{"up"}) })
-	section("`lodestone bench`", func(s *documented) bool { return s.section() < 0 && s.bench() })
 	section("Other commands", func(s *documented) bool {
-		return s.section() < 0 && !s.bench() && !slices.Equal(s.commands, []string{"up"})
+		return s.section() < 0 && !slices.Equal(s.commands, []string{"up"})
 	})
 	require.Equal(t, len(all), written)
 	return doc.Bytes()
 }
 
-// benchPrefix begins the commands of lodestone bench.
-const benchPrefix = "bench "
-
-// bench reports whether only lodestone bench has the setting.
-func (s *documented) bench() bool {
-	return slices.Equal(s.commands, []string{strings.TrimSpace(benchPrefix)})
-}
-
 // section returns the index of the section that the setting belongs to, or -1. Settings that only
 // `up` has are listed with it.
 func (s *documented) section() int {
-	if slices.Equal(s.commands, []string{"up"}) || s.bench() {
+	if slices.Equal(s.commands, []string{"up"}) {
 		return -1
 	}
 	return sectionOf(s.flag.Name)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"lodestone/cmd/lodestone/bench"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/pkg/config"
@@ -57,7 +56,6 @@ type commands struct {
 	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set for how long events are kept."`
 	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Answer a query in SQL as the read-only user of the database analytics."`
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Make a read-only SQL user of one account: prints a file for ClickHouse's directory users.d, and the password."`
-	Bench       bench.Command      `cmd:"" group:"Ask and try:" help:"Measure this machine's Lodestone against the limits of its parts."`
 	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Play a campaign of 200 readers through the public endpoints and compare what the API answers with what was sent."`
 	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Ask the process at the admin address whether it is ready; for container platforms."`
 	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version."`
@@ -87,7 +85,6 @@ func run(ctx context.Context, args []string) int {
 		fmt.Fprintln(os.Stderr, "lodestone: no command has a setting for these variables, which have no effect:", strings.Join(unknown, " "))
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	command.Bind(bench.Version(version))
 	var coded exitError
 	switch err := command.Run(); {
 	case err == nil:

@@ -11,7 +11,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/clock"
 )
 
 // parse reads the arguments and the environment. The parser stops at the first value that it cannot read, so it is asked again
@@ -144,7 +143,7 @@ func shorthand(args []string) []string {
 // others are variables that no flag has: lodestone.env has them, or the installer of engines reads them.
 var others = []string{
 	"LODESTONE_ADMIN_URL", "LODESTONE_API_KEY", "LODESTONE_CLICKHOUSE_HTTP_URL", "LODESTONE_DEV_SECRET", "LODESTONE_URL",
-	"LODESTONE_ENGINE_CACHE", clock.Variable,
+	"LODESTONE_ENGINE_CACHE",
 }
 
 // unknownVariables returns the variables of an environment that look like settings and are none of any command.

@@ -2,9 +2,6 @@ package consumer
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -16,7 +13,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/clock"
 	"lodestone/pkg/event"
 )
 
@@ -63,29 +59,6 @@ func TestATokenOutlivesTheInsertsThatCanStillArrive(t *testing.T) {
 			" FROM system.tables WHERE database = 'lodestone' AND name = {table:String}", chParameter("table", s.Table)).Scan(&remembered))
 		require.Greater(t, float64(remembered)/blocks, 2*(begin+wait).Seconds(), s.Table)
 	}
-}
-
-// The end of an insert's time does not go with a clock that somebody sets back.
-func TestTheEndOfAnInsertsTimeStaysWhenTheClockIsSet(t *testing.T) {
-	t.Parallel()
-	// In a process of its own: the other tests of this one want their time.
-	if path := os.Getenv(clock.Variable); path != "" {
-		file, err := clock.Make(path)
-		require.NoError(t, err)
-		require.NoError(t, clock.Follow(path))
-		deadline := time.Now().Add(20 * time.Second)
-		require.NoError(t, file.Set(-time.Hour))
-		require.LessOrEqual(t, remaining(deadline), 20*time.Second)
-		require.Positive(t, remaining(deadline))
-		require.NoError(t, file.Set(time.Hour)) // or the machine slept
-		require.Negative(t, remaining(deadline))
-		return
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), clock.Variable+"="+filepath.Join(t.TempDir(), "clock"))
-	said, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	require.Contains(t, string(said), "--- PASS")
 }
 
 func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {

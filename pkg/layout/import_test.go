@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,8 +19,11 @@ import (
 
 const module = "lodestone"
 
-// root is the module's directory, seen from this package's tests.
+// root is the repository, seen from this package's tests.
 const root = "../.."
+
+// modules are the directories of the repository's modules: the product, and the laboratory, which the product does not know.
+var modules = []string{".", "cmd/lodestone-lab"}
 
 // rule forbids packages to import others. Paths are prefixes that end at a slash or at the end.
 type rule struct {
@@ -76,10 +80,11 @@ type listed struct {
 	Module                                       *struct{ Path, Version, Dir string }
 }
 
-func goList(t *testing.T, env []string, args ...string) []listed {
+// goList lists packages of a module, which is named by its directory.
+func goList(t *testing.T, module string, env []string, args ...string) []listed {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports,CgoFiles,Module"}, args...)...)
-	cmd.Dir = root
+	cmd.Dir = filepath.Join(root, module)
 	cmd.Env = append(os.Environ(), env...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -100,20 +105,26 @@ func goList(t *testing.T, env []string, args ...string) []listed {
 
 func TestImports(t *testing.T) {
 	t.Parallel()
-	for _, p := range goList(t, nil, "./...") {
-		for _, r := range rules {
-			if !r.covers(p.ImportPath) {
-				continue
-			}
-			imports := p.Imports
-			if r.testsToo {
-				imports = slices.Concat(imports, p.TestImports, p.XTestImports)
-			}
-			for _, i := range imports {
-				if i != p.ImportPath && r.forbids(i) {
-					t.Errorf("%s imports %s: %s", p.ImportPath, i, r.why)
+	for _, m := range modules {
+		for _, p := range goList(t, m, nil, "./...") {
+			for _, r := range rules {
+				if r.covers(p.ImportPath) {
+					r.check(t, p)
 				}
 			}
+		}
+	}
+}
+
+func (r rule) check(t *testing.T, p listed) {
+	t.Helper()
+	imports := p.Imports
+	if r.testsToo {
+		imports = slices.Concat(imports, p.TestImports, p.XTestImports)
+	}
+	for _, i := range imports {
+		if i != p.ImportPath && r.forbids(i) {
+			t.Errorf("%s imports %s: %s", p.ImportPath, i, r.why)
 		}
 	}
 }
@@ -150,11 +161,53 @@ func TestRulesHoldSomething(t *testing.T) {
 	require.True(t, rules[4].forbids("github.com/ebitengine/purego"))
 }
 
+// Every go.mod is one of the modules that tests and `make check` cover.
+func TestModules(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for _, f := range files(t) {
+		if filepath.Base(f) == "go.mod" {
+			found = append(found, filepath.Dir(f))
+		}
+	}
+	require.ElementsMatch(t, modules, found)
+	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nMODULES := . $(LAB)\n")
+}
+
+// What the laboratory measures and breaks in its own process is the product as it is built.
+func TestTheLaboratoryHasTheVersionsOfTheProduct(t *testing.T) {
+	t.Parallel()
+	versions := func(module string) map[string]string {
+		cmd := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json")
+		cmd.Dir = filepath.Join(root, module)
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		var file struct {
+			Require []struct{ Path, Version string }
+		}
+		require.NoError(t, json.Unmarshal(out, &file))
+		all := map[string]string{}
+		for _, r := range file.Require {
+			all[r.Path] = r.Version
+		}
+		return all
+	}
+	ours := versions(".")
+	shared := 0
+	for path, version := range versions(modules[1]) {
+		if v, ok := ours[path]; ok {
+			shared++
+			require.Equal(t, v, version, "%s in %s/go.mod", path, modules[1])
+		}
+	}
+	require.Greater(t, shared, 20)
+}
+
 // The main program is one static file: a container image needs nothing else, and `lodestone up`
 // runs on any Linux. With cgo, or with purego in its place, it would need the C library.
 func TestMainProgramIsStatic(t *testing.T) {
 	t.Parallel()
-	for _, p := range goList(t, []string{"CGO_ENABLED=1"}, "-deps", "./cmd/lodestone") {
+	for _, p := range goList(t, ".", []string{"CGO_ENABLED=1"}, "-deps", "./cmd/lodestone") {
 		if !p.Standard && len(p.CgoFiles) > 0 { // the standard library has another way without cgo
 			t.Errorf("cmd/lodestone needs %s, which uses cgo", p.ImportPath)
 		}

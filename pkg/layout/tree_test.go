@@ -118,8 +118,12 @@ var licences = map[string]string{
 func TestLicencesOfDependencies(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, p := range goList(t, nil, "-deps", "-test", "./...") {
-		if p.Module == nil || p.Module.Path == module || seen[p.Module.Path] {
+	var all []listed
+	for _, m := range modules {
+		all = append(all, goList(t, m, nil, "-deps", "-test", "./...", "tool")...)
+	}
+	for _, p := range all {
+		if p.Module == nil || within(p.Module.Path, module) || seen[p.Module.Path] {
 			continue
 		}
 		seen[p.Module.Path] = true

@@ -1,0 +1,220 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/install"
+	"lodestone/pkg/service"
+	"lodestone/pkg/token"
+)
+
+// Engines are what a suite runs on: started for it, or given by address and emptied, unless the suite is apart. The schemas
+// are up to date and the topics are made: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
+// many as `lodestone migrate` does.
+type Engines struct {
+	// Kafka is Embedded, Real or Given.
+	Kafka   string
+	Brokers []string
+	// Login is how clients log in to Kafka, if they have to.
+	Login []kgo.Opt
+	// ClickHouseURL is the native address, ClickHouseHTTPURL that for HTTP, "" if it was given without.
+	ClickHouseURL, ClickHouseHTTPURL string
+	PostgresURL                      string
+	// TokenKeys is the setting of the keys that sign tracking tokens, Tokens the same ready for use.
+	TokenKeys string
+	Tokens    *token.Ring
+
+	dir string
+	// equalPassword is that of an SQL user whom the bench adds to a ClickHouse that it starts (addEqualAnalyst).
+	equalPassword string
+	started       []service.Service // in the order of starting
+	clickhouse    *engine.ClickHouse
+	postgres      *engine.Postgres
+	apache        *engine.ApacheKafka
+	broker        *Process
+}
+
+// startEngines starts the engines that are not given, and empties those that are, if so asked.
+func (b *Bench) startEngines(ctx context.Context, kafka string, empty bool) (_ *Engines, err error) {
+	keys := token.NewKeys(1)
+	e := &Engines{Kafka: kafka, Brokers: b.KafkaBrokers, ClickHouseURL: b.ClickHouseURL, PostgresURL: b.PostgresURL, TokenKeys: keys.Keys}
+	if e.Tokens, err = keys.Ring(); err != nil {
+		return nil, err
+	}
+	if e.dir, err = os.MkdirTemp(b.Dir, "engines-"); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(e.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.stop(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := e.start(ctx, b); err != nil {
+		return nil, err
+	}
+	if empty && kafka == Given {
+		if err := e.eraseTopics(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !empty && b.ClickHouseURL != "" {
+		return e, nil // a suite that keeps to its own tables: what is given stays as it is
+	}
+	migrate := []string{"migrate"}
+	if kafka == Embedded {
+		migrate = append(migrate, fmt.Sprintf("--kafka-partitions=%d", upPartitions))
+	}
+	if err := b.Once(ctx, e, migrate...); err != nil || !empty {
+		return e, err
+	}
+	return e, e.eraseRows(ctx)
+}
+
+// upPartitions is how many partitions `lodestone up` gives the topics of the embedded Kafka.
+const upPartitions = 4
+
+func (e *Engines) start(ctx context.Context, b *Bench) error {
+	cache := b.Cache
+	if cache == "" {
+		var err error
+		if cache, err = install.DefaultCache(); err != nil {
+			return err
+		}
+	}
+	runtime := engine.Runtime{Log: b.Log}
+	installer := &install.Installer{Cache: cache, Log: b.Log, Progress: func(line string) { b.Sayf("%s", line) }}
+	var all errgroup.Group
+	begin := func(s service.Service) {
+		e.started = append(e.started, s) // stopping what did not start is harmless
+		all.Go(func() error { return s.Start(ctx) })
+	}
+	if e.ClickHouseURL == "" {
+		var err error
+		if e.equalPassword, err = addEqualAnalyst(filepath.Join(e.dir, "clickhouse")); err != nil {
+			return err
+		}
+		e.clickhouse = engine.NewClickHouse(engine.ClickHouseOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
+		begin(e.clickhouse)
+	}
+	if e.PostgresURL == "" {
+		e.postgres = engine.NewPostgres(engine.PostgresOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "postgres"), Installer: installer})
+		begin(e.postgres)
+	}
+	switch e.Kafka {
+	case Real:
+		e.apache = engine.NewApacheKafka(engine.ApacheKafkaOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "kafka"), AsShipped: true, Installer: installer})
+		begin(e.apache)
+	case Embedded:
+		all.Go(func() (err error) { e.broker, err = b.startBroker(ctx, e); return err })
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	if e.apache != nil {
+		e.Brokers = e.apache.Brokers()
+	}
+	if e.clickhouse != nil {
+		e.ClickHouseURL, e.ClickHouseHTTPURL = e.clickhouse.URL(), e.clickhouse.HTTPURL()
+	}
+	if e.postgres != nil {
+		e.PostgresURL = e.postgres.URL()
+	}
+	return nil
+}
+
+// startBroker starts the embedded broker in a process of its own, so that what it uses can be told from
+// what its clients use.
+func (b *Bench) startBroker(ctx context.Context, e *Engines) (*Process, error) {
+	address, err := FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	e.Brokers = []string{address}
+	return b.Start(ctx, "kafka", b.self, nil, func(ctx context.Context) error { return listens(ctx, address) },
+		"bench", "broker", "--data="+filepath.Join(e.dir, "kafka"), "--kafka-port="+port)
+}
+
+// Environment is the settings by which processes of Lodestone reach the engines.
+func (e *Engines) Environment() []string {
+	return []string{
+		config.EnvPrefix + "_KAFKA_BROKERS=" + strings.Join(e.Brokers, ","),
+		config.EnvPrefix + "_CLICKHOUSE_URL=" + e.ClickHouseURL,
+		config.EnvPrefix + "_POSTGRES_URL=" + e.PostgresURL,
+		config.EnvPrefix + "_TOKEN_KEYS=" + e.TokenKeys,
+	}
+}
+
+// Processes are the engines that were started here, for Watch: "kafka", "clickhouse", "postgres".
+func (e *Engines) Processes() []Metered {
+	var all []Metered
+	if e.broker != nil {
+		all = append(all, e.broker.Metered())
+	}
+	if e.apache != nil {
+		all = append(all, Metered{Name: "kafka", PID: e.apache.PID(1)})
+	}
+	if e.clickhouse != nil {
+		all = append(all, Metered{Name: "clickhouse", PID: e.clickhouse.PID()})
+	}
+	if e.postgres != nil {
+		all = append(all, Metered{Name: "postgres", PID: e.postgres.PID()})
+	}
+	return all
+}
+
+func (e *Engines) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	defer cancel()
+	var all errgroup.Group
+	for _, s := range e.started {
+		all.Go(func() error { return s.Stop(ctx) })
+	}
+	if e.broker != nil {
+		all.Go(func() error { return e.broker.Stop(ctx) })
+	}
+	return errors.Join(all.Wait(), engine.RemoveDir(e.dir))
+}
+
+// brokerCommand is the embedded broker as a process.
+type brokerCommand struct {
+	Data string `name:"data" required:"" help:"Directory of the log."`
+	Port int    `name:"kafka-port" required:"" help:"Port to listen on."`
+}
+
+// Run serves until ctx ends.
+func (c *brokerCommand) Run(ctx context.Context) error {
+	log := newLog(os.Stderr)
+	k := engine.NewKafka(engine.KafkaOptions{Runtime: engine.Runtime{Log: log}, Dir: c.Data, Port: c.Port})
+	if err := k.Start(ctx); err != nil {
+		return err
+	}
+	var err error
+	if k.Brokers()[0] != net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)) {
+		err = fmt.Errorf("port %d was taken meanwhile", c.Port)
+	} else {
+		select {
+		case <-ctx.Done():
+		case err = <-k.Failed():
+		}
+	}
+	return errors.Join(err, k.Stop(context.WithoutCancel(ctx)))
+}

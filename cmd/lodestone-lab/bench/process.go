@@ -1,0 +1,169 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/child"
+)
+
+const (
+	startPatience = 3 * time.Minute
+	stopPatience  = 30 * time.Second
+)
+
+// Process is a child process. It ends with this one, also when this one is killed.
+type Process struct {
+	Name string
+	// Admin is the address of its /metrics, "" if it has none.
+	Admin string
+
+	child *child.Process
+	pid   int // of the life that was started
+}
+
+// Start runs a command of a program in a child process, with the settings given and no others, and
+// returns when probe does without an error. The caller stops it.
+func (b *Bench) Start(ctx context.Context, name, program string, env []string, probe func(context.Context) error, args ...string) (*Process, error) {
+	dir := b.File("processes")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	p := &Process{Name: name}
+	p.child = child.New(child.Spec{
+		Name: name, Dir: dir, Log: slog.New(slog.DiscardHandler), // what ended shows when it is stopped
+		Command: func() *exec.Cmd {
+			cmd := exec.Command(program, args...) //nolint:noctx // the supervisor stops it
+			cmd.Env, cmd.Dir = append(cleanEnvironment(), env...), b.Dir
+			return cmd
+		},
+		Probe: probe, DeathSignal: syscall.SIGKILL, StartTimeout: startPatience,
+		Stop: []child.Step{{Signal: syscall.SIGTERM, Wait: stopPatience}},
+	})
+	if err := p.child.Start(ctx); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	p.pid = p.child.PID()
+	return p, nil
+}
+
+// Lodestone starts a process of Lodestone on the engines, with ordinary settings but for those given, as
+// "NAME=value" without the prefix. It returns when the process is ready. The caller stops it.
+func (b *Bench) Lodestone(ctx context.Context, e *Engines, command string, settings ...string) (*Process, error) {
+	admin, err := FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	env := append(e.Environment(), config.EnvPrefix+"_ADMIN_LISTEN="+admin, config.EnvPrefix+"_LOG_LEVEL=WARN")
+	for _, s := range settings {
+		env = append(env, config.EnvPrefix+"_"+s)
+	}
+	p, err := b.Start(ctx, command, b.program, env, func(ctx context.Context) error { return answers(ctx, "http://"+admin+"/readyz") }, command)
+	if err != nil {
+		return nil, err
+	}
+	p.Admin = admin
+	return p, nil
+}
+
+// Once runs a command of Lodestone to its end, on the engines. Its error has what it printed.
+func (b *Bench) Once(ctx context.Context, e *Engines, args ...string) error {
+	cmd := exec.CommandContext(ctx, b.program, args...)
+	cmd.Env, cmd.Dir = append(cleanEnvironment(), e.Environment()...), b.Dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("lodestone %s: %w: %s", strings.Join(args, " "), err, said)
+	}
+	return nil
+}
+
+// Metered is the process for Watch.
+func (p *Process) Metered() Metered { return Metered{Name: p.Name, PID: p.pid} }
+
+// Stop ends the process in order and waits for it. An error says that it had ended by itself before, so
+// that what was measured on it is worth nothing.
+func (p *Process) Stop(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	pid := p.child.PID()
+	err := p.child.Stop(ctx)
+	if pid != p.pid {
+		err = errors.Join(err, fmt.Errorf("%s ended by itself while it was measured: see %s", p.Name, filepath.Base(p.child.LogPath())))
+	}
+	return err
+}
+
+// cleanEnvironment is this process's without settings of Lodestone.
+func cleanEnvironment() []string {
+	var all []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, config.EnvPrefix+"_") {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// Ports for what the bench starts lie between those of engines and those that the system gives to whoever
+// asks for any, so that nobody takes one between its choice and its use: the bench itself opens hundreds of
+// connections, and much else may run beside it.
+const (
+	firstPort = 32_001
+	lastPort  = 32_767
+)
+
+var ports = engine.NewPorts(firstPort, lastPort)
+
+// FreeAddress returns an address of this machine that nobody listens on, and that it has not returned lately.
+func FreeAddress() (string, error) {
+	port, err := ports.Free()
+	if err != nil {
+		return "", err
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
+}
+
+// answers asks an address for a 2xx.
+func answers(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	said, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode/100 != 2 {
+		return fmt.Errorf("%s answered %s: %s", url, resp.Status, said)
+	}
+	return nil
+}
+
+// listens asks whether somebody accepts connections.
+func listens(ctx context.Context, address string) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}

@@ -1,0 +1,199 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"lodestone/cmd/lodestone-lab/bench/traffic"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/engine"
+	"lodestone/pkg/service"
+)
+
+// upOptions are the settings of this suite alone.
+type upOptions struct {
+	Rows int64 `name:"up-rows" default:"10000000" help:"Events that lodestone up has taken in before it is started again."`
+}
+
+// Validate returns every problem of the settings.
+func (o upOptions) Validate() error {
+	if o.Rows < 1000 {
+		return config.Invalid("--up-rows", "is out of range", "give a number from 1000")
+	}
+	return nil
+}
+
+func (o upOptions) suite() suite {
+	return suite{name: "up", bare: true, run: o.run}
+}
+
+// Names of what is measured.
+const (
+	readyTime = "seconds until ready"
+	restBytes = "MiB at rest, everything"
+	restCPU   = "% of a core at rest"
+)
+
+const (
+	restAfter = 7 * time.Second // of start-up's leftovers
+	restFor   = 5 * time.Second
+)
+
+// run starts `lodestone up` again and again on data that is there, empty and full. Its memory and CPU at
+// rest are those of the whole process tree, engines included.
+func (o upOptions) run(ctx context.Context, b *Bench, _ *Engines) error {
+	full := o.Rows
+	if b.Quick {
+		full = min(full, 200_000)
+	}
+	for _, c := range []struct {
+		name, title string
+		rows        int64
+		targets     []Target
+	}{
+		{"up/empty", "lodestone up, started again on an empty directory", 0, []Target{
+			{What: "ready ≤ 2 s", Value: readyTime, AtMost: 2},
+			{What: "≤ 450 MiB at rest", Value: restBytes, AtMost: 450},
+		}},
+		{"up/full", "lodestone up, started again on " + million(full) + " events, a tenth of which are in Kafka as well", full, []Target{
+			{What: "ready ≤ 5 s", Value: readyTime, AtMost: 5},
+			{What: "≤ 450 MiB at rest", Value: restBytes, AtMost: 450},
+		}},
+	} {
+		if !b.Wanted(c.name) {
+			continue
+		}
+		u := &upRun{b: b, dir: b.File(strings.ReplaceAll(c.name, "/", "-"))}
+		b.Sayf("%s: %d events", c.name, c.rows)
+		if err := u.prepare(ctx, c.rows); err != nil {
+			return err
+		}
+		err := b.Measure(ctx, Case{
+			Name: c.name, Title: c.title, Targets: c.targets,
+			Sides: []Side{{Name: "up", Run: u.run}},
+		})
+		if err = errors.Join(err, engine.RemoveDir(u.dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// upRun is `lodestone up` on one directory.
+type upRun struct {
+	b   *Bench
+	dir string
+}
+
+// start starts it and returns how long it took until it was ready.
+func (u *upRun) start(ctx context.Context) (*Process, time.Duration, error) {
+	var ports [3]string
+	for i := range ports {
+		address, err := FreeAddress()
+		if err != nil {
+			return nil, 0, err
+		}
+		ports[i] = address
+	}
+	begin := time.Now()
+	p, err := u.b.Start(ctx, "up", u.b.program, nil, func(ctx context.Context) error { return answers(ctx, "http://"+ports[2]+"/readyz") }, "up",
+		"--data="+u.dir, "--listen="+ports[0], "--collector-listen="+ports[1], "--admin-listen="+ports[2],
+		"--postgres-port=0", "--kafka-port=0", "--clickhouse-port=0", "--clickhouse-http-port=0", "--engine-cache="+u.b.Cache)
+	if err != nil {
+		return nil, 0, err
+	}
+	p.Admin = ports[2]
+	return p, time.Since(begin), nil
+}
+
+// prepare makes the directory and stores events. A tenth of them come by Kafka, which keeps a week, and by the
+// consumer; those of the months before are put straight into the table.
+func (u *upRun) prepare(ctx context.Context, rows int64) (err error) {
+	p, _, err := u.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
+	if rows == 0 {
+		return nil
+	}
+	var brokers, store string
+	var login scram.Auth
+	if err := await(ctx, startPatience, func() (bool, error) { // the file is written a moment later
+		var broken error
+		brokers, err = u.setting(config.EnvPrefix + "_KAFKA_BROKERS")
+		login.User, broken = u.setting(config.EnvPrefix + "_KAFKA_SASL_USER")
+		err = errors.Join(err, broken)
+		login.Pass, broken = u.setting(config.EnvPrefix + "_KAFKA_SASL_PASSWORD")
+		err = errors.Join(err, broken)
+		store, broken = u.setting(config.EnvPrefix + "_CLICKHOUSE_URL")
+		return brokers != "" && store != "", errors.Join(err, broken)
+	}); err != nil {
+		return fmt.Errorf("find the engines of lodestone up: %w", err)
+	}
+	recent := rows / 10
+	if err := insertEvents(ctx, clickhouse.Config{URL: store}, traffic.New(traffic.Year(u.b.Seed, rows-recent)), rows-recent); err != nil {
+		return fmt.Errorf("store events: %w", err)
+	}
+	if err := (&Engines{Brokers: strings.Split(brokers, ","), Login: []kgo.Opt{kgo.SASL(login.AsSha256Mechanism())}}).fill(ctx, u.b.Seed+1, recent); err != nil {
+		return err
+	}
+	return await(ctx, drainPatience, func() (bool, error) {
+		stored, err := metric(ctx, p.Admin, "lodestone_consumer_rows_total")
+		return stored >= float64(recent), err
+	})
+}
+
+// setting reads what `up` tells other programs in its file; "" if it has not yet.
+func (u *upRun) setting(name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(u.dir, "lodestone.env"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+"="); ok {
+			return strings.TrimSpace(value), nil
+		}
+	}
+	return "", nil
+}
+
+func (u *upRun) run(ctx context.Context) (s Sample, err error) {
+	p, took, err := u.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
+	if err := service.Sleep(ctx, restAfter); err != nil {
+		return nil, err
+	}
+	cpu, err := p.Metered().cpu()
+	if err != nil {
+		return nil, err
+	}
+	if err := service.Sleep(ctx, restFor); err != nil {
+		return nil, err
+	}
+	after, err := p.Metered().cpu()
+	if err != nil {
+		return nil, err
+	}
+	s = Sample{readyTime: took.Seconds(), restCPU: 100 * (after - cpu).Seconds() / restFor.Seconds()}
+	total := int64(0)
+	for name, bytes := range residentTree(p.Metered().PID) {
+		s["MiB at rest "+name] = float64(bytes) / (1 << 20)
+		total += bytes
+	}
+	s[restBytes] = float64(total) / (1 << 20)
+	return s, nil
+}

@@ -1,0 +1,122 @@
+package chaos
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/cmd/lodestone-lab/chaos/mutant"
+	"lodestone/pkg/engine"
+	"lodestone/pkg/event"
+)
+
+// The short form of `make chaos`.
+func TestChaos(t *testing.T) {
+	t.Parallel()
+	var steps []string
+	for _, f := range faults() {
+		if f.short {
+			steps = append(steps, f.name)
+		}
+	}
+	// Not t.TempDir(): PostgreSQL, which is another user if we are root, has to get there.
+	dir, err := os.MkdirTemp("", "lodestone-chaos-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	programs := filepath.Join(dir, "bin")
+	require.NoError(t, buildPrograms(t.Context(), programs, ""))
+	ctx, cancel := context.WithTimeout(t.Context(), 35*time.Minute)
+	defer cancel()
+	r, err := chaos(ctx, options{
+		Seed: 20261, Rate: 1500, Senders: 8, Brokers: 3, Steps: steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
+		Dir: dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if r != nil {
+		require.NoError(t, r.write(t.Output()))
+	}
+	require.NoError(t, err, "logs are in %s", dir)
+	require.True(t, r.ok())
+	require.Greater(t, r.Findings.Acked, int64(50_000))
+	require.Positive(t, r.Findings.Poison)
+	require.NoError(t, engine.RemoveDir(dir))
+}
+
+// The runner is worth nothing unless it notices. Each of these builds breaks one of the rules.
+//
+//nolint:tparallel // one after the other: each has a Kafka, a ClickHouse and a PostgreSQL of its own
+func TestChaosNotices(t *testing.T) {
+	t.Parallel()
+	for i, m := range mutant.All() {
+		if m.Package == "" { // the others are tried by the tests of package mutant
+			t.Run(m.Name, func(t *testing.T) { //nolint:paralleltest // as said
+				require.NoError(t, tryMutant(t.Context(), m, "", i, slog.New(slog.NewTextHandler(t.Output(), nil))))
+			})
+		}
+	}
+}
+
+func TestPoisonCannotBecomeRows(t *testing.T) {
+	t.Parallel()
+	for kind, record := range poisons(link{account: uuid.New(), magnet: uuid.New(), id: uuid.New()}) {
+		var e event.Event
+		require.Error(t, e.Decode(record), kind)
+		var v event.LinkView
+		require.Error(t, v.Decode(record), kind)
+	}
+}
+
+func TestIDsTellTheirNumber(t *testing.T) {
+	t.Parallel()
+	run := ids{run: [8]byte{0xff, 1, 2, 3, 4, 5, 6, 7}}
+	for _, number := range []uint64{0, 1, 4711, 1<<48 - 1} {
+		id := run.event(number)
+		require.Equal(t, uuid.Version(8), id.Version())
+		require.Equal(t, uuid.RFC4122, id.Variant())
+		got, ours := run.number(id)
+		require.True(t, ours)
+		require.Equal(t, number, got)
+		require.NotEqual(t, id, run.session(number))
+	}
+	_, ours := run.number(uuid.New())
+	require.False(t, ours)
+}
+
+func TestLedgerKeepsWhatSendersWereTold(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "ledger.txt")
+	l, err := newLedger(path)
+	require.NoError(t, err)
+	require.NoError(t, l.write(true, false, 1, 0, 2))
+	require.NoError(t, l.write(false, true, 2, 2, 1))
+	require.NoError(t, l.close())
+	all, err := readLedger(path, 4)
+	require.NoError(t, err)
+	require.Equal(t, []promise{{step: 1, acked: true}, {step: 1, acked: true}, {step: 2, maybe: true, view: true}, {}}, all)
+	_, err = readLedger(path, 2)
+	require.ErrorContains(t, err, "beyond")
+}
+
+// A seed stands for one schedule, and a round of it holds every fault once.
+func TestDeckIsDecidedByItsSeed(t *testing.T) {
+	t.Parallel()
+	names := []string{"a", "b", "c", "d", "e"}
+	deal := func(seed uint64) (round []string) {
+		order := deck(seed, names)
+		for step := 1; step <= 2*len(names); step++ {
+			round = append(round, order(step))
+		}
+		return round
+	}
+	first, again := deal(1), deal(1)
+	require.Equal(t, first, again)
+	require.NotEqual(t, strings.Join(deal(1), ""), strings.Join(deal(2), ""))
+	require.ElementsMatch(t, names, deal(3)[:len(names)])
+	require.ElementsMatch(t, names, deal(3)[len(names):])
+}

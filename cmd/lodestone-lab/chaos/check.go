@@ -1,0 +1,305 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/consumer"
+	"lodestone/pkg/event"
+)
+
+// findings is what the check at the end found.
+type findings struct {
+	Made        uint64 // events and link views that the senders made
+	Acked       int64  // told so
+	Maybe       int64  // given up by their sender
+	MaybeStored int64  // of those, how many are stored
+	Rows        int64  // of events
+	ViewRows    int64  // of link views
+	Lost        int64  // acknowledged and not stored, but for those that are gone
+	Gone        int64  // acknowledged and not stored, since Kafka lost or deleted them
+	Doubled     int64  // stored more than once
+	Strange     int64  // rows that no sender sent, or sent for another link
+	Places      int64  // rows that share their place in the log with another
+	Counters    int64  // links whose counter is not the number of their sessions, or of the views of their page
+	Views       int64  // sum of the counters of access links
+	Landings    int64  // sum of those of generic links
+	Poison      int    // records written that cannot become rows
+	DeadLetters int    // dead letters, repeats of one counted once
+	DeadWrong   int    // poison without a dead letter, and dead letters without poison
+	Verify      error  // of `lodestone verify`, which compares the engines with one another
+	LostAt      map[int]int64
+	DoubledAt   map[int]int64
+	Examples    []string
+}
+
+// ok reports whether nothing is wrong.
+func (f *findings) ok() bool {
+	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0 && f.Verify == nil
+}
+
+func (f *findings) examplef(format string, args ...any) {
+	if len(f.Examples) < 20 {
+		f.Examples = append(f.Examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// check compares the ledger with ClickHouse, ClickHouse with the counters in Postgres, and the
+// poison with the dead letters. The system must have come to rest.
+func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*findings, error) {
+	f := &findings{Made: l.next.Load(), LostAt: map[int]int64{}, DoubledAt: map[int]int64{}}
+	f.Acked, f.Maybe = l.ledger.counts()
+	promises, err := readLedger(filepath.Join(w.dir, "ledger.txt"), f.Made)
+	if err != nil {
+		return nil, err
+	}
+	views, err := f.rows(ctx, w, l, promises)
+	if err != nil {
+		return nil, err
+	}
+	landings, err := f.viewRows(ctx, w, l, promises)
+	if err != nil {
+		return nil, err
+	}
+	for number, promise := range promises {
+		switch {
+		case promise.acked && promise.stored == 0 && g.has(uint64(number)):
+			f.Gone++
+		case promise.acked && promise.stored == 0:
+			f.Lost++
+			f.LostAt[int(promise.step)]++
+			f.examplef("lost: %s, acknowledged in step %d", l.name(number, promise), promise.step)
+		case promise.stored > 1:
+			f.Doubled += int64(promise.stored) - 1
+			f.DoubledAt[int(promise.step)] += int64(promise.stored) - 1
+			f.examplef("doubled: %s of step %d is stored %d times", l.name(number, promise), promise.step, promise.stored)
+		case promise.maybe && promise.stored == 1:
+			f.MaybeStored++
+		}
+	}
+	for _, stream := range consumer.Streams() {
+		var rows, places uint64
+		err = w.store.QueryRow(ctx, "SELECT count(), count(DISTINCT kafka_topic_id, kafka_partition, kafka_offset) FROM lodestone."+stream.Table).Scan(&rows, &places)
+		if err != nil {
+			return nil, fmt.Errorf("count places in the log: %w", err)
+		}
+		f.Places += int64(rows - places)
+	}
+	if err := f.counters(ctx, w, "access_links", l.links, views, &f.Views); err != nil {
+		return nil, err
+	}
+	if err := f.counters(ctx, w, "generic_links", l.landings, landings, &f.Landings); err != nil {
+		return nil, err
+	}
+	if err := f.deadLetters(ctx, w, p); err != nil {
+		return nil, err
+	}
+	if f.Verify = w.command(ctx, "verify"); f.Verify != nil {
+		f.examplef("%v", f.Verify)
+	}
+	return f, nil
+}
+
+func (l *load) name(number int, p promise) string {
+	if p.view {
+		return fmt.Sprintf("link view %s (%d)", l.ids.view(uint64(number)), number)
+	}
+	return fmt.Sprintf("event %s (%d)", l.ids.event(uint64(number)), number)
+}
+
+// rows reads every row of an event, notes it with its promise, and returns the views of each link.
+func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promise) (map[uuid.UUID]int64, error) {
+	rows, err := w.store.Query(ctx, "SELECT access_link_id, event_id, session_id, toString(event_type), bot FROM lodestone.events")
+	if err != nil {
+		return nil, fmt.Errorf("read the stored events: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // an error shows in rows.Err
+	type opening struct{ link, session uint32 }
+	openings := map[opening]struct{}{}
+	for rows.Next() {
+		var link, id, session uuid.UUID
+		var kind, bot string
+		if err := rows.Scan(&link, &id, &session, &kind, &bot); err != nil {
+			return nil, fmt.Errorf("read the stored events: %w", err)
+		}
+		f.Rows++
+		number, ours := l.ids.number(id)
+		if !ours || number >= uint64(len(promises)) || promises[number].view || l.ids.event(number) != id || l.links[l.linkOf(number)].id != link ||
+			l.ids.session(l.sessionOf(number)) != session || kindOf(number) != kind {
+			f.Strange++
+			f.examplef("strange: a row with event %s of link %s", id, link)
+			continue
+		}
+		promises[number].stored++
+		if kind == event.PageViewed.String() && bot == "" {
+			openings[opening{uint32(l.linkOf(number)), uint32(l.sessionOf(number))}] = struct{}{}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the stored events: %w", err)
+	}
+	views := make(map[uuid.UUID]int64, len(l.links))
+	for o := range openings {
+		views[l.links[o.link].id]++
+	}
+	return views, nil
+}
+
+// viewRows does so for link views.
+func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []promise) (map[uuid.UUID]int64, error) {
+	rows, err := w.store.Query(ctx, "SELECT generic_link_id, event_id, bot, ip_hash, user_agent, created_at FROM lodestone.link_views")
+	if err != nil {
+		return nil, fmt.Errorf("read the stored link views: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // an error shows in rows.Err
+	views := make(map[uuid.UUID]int64, len(l.landings))
+	// A visitor counts once a minute on a link.
+	type visit struct {
+		link             uuid.UUID
+		address, browser string
+		minute           int64
+	}
+	visits := map[visit]struct{}{}
+	for rows.Next() {
+		var link, id uuid.UUID
+		var bot, address, browser string
+		var at time.Time
+		if err := rows.Scan(&link, &id, &bot, &address, &browser, &at); err != nil {
+			return nil, fmt.Errorf("read the stored link views: %w", err)
+		}
+		f.ViewRows++
+		number, ours := l.ids.number(id)
+		if !ours || number >= uint64(len(promises)) || !promises[number].view || l.ids.view(number) != id || l.landings[l.landingOf(number)].id != link {
+			f.Strange++
+			f.examplef("strange: a row with link view %s of link %s", id, link)
+			continue
+		}
+		promises[number].stored++
+		v := visit{link, address, browser, at.Unix() / 60}
+		if _, counted := visits[v]; bot == "" && !counted {
+			visits[v] = struct{}{}
+			views[link]++
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the stored link views: %w", err)
+	}
+	return views, nil
+}
+
+// counters waits until the counter of every link is the number of its views, and counts those that
+// do not get there. It adds up the counters.
+func (f *findings) counters(ctx context.Context, w *world, table string, links []link, views map[uuid.UUID]int64, sum *int64) error {
+	deadline := time.Now().Add(time.Minute)
+	for {
+		wrong := int64(0)
+		*sum = 0
+		counts, err := readCounters(ctx, w.postgres.URL(), table)
+		if err != nil {
+			return err
+		}
+		for _, link := range links {
+			*sum += counts[link.id]
+			if counts[link.id] != views[link.id] {
+				wrong++
+			}
+		}
+		if wrong == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			f.Counters += wrong
+			for _, link := range links {
+				if counts[link.id] != views[link.id] {
+					f.examplef("counter of link %s in %s: %d, but it was viewed %d times", link.id, table, counts[link.id], views[link.id])
+				}
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func readCounters(ctx context.Context, url, table string) (map[uuid.UUID]int64, error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("read the counters: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	rows, err := conn.Query(ctx, "SELECT id, view_count FROM "+table)
+	if err != nil {
+		return nil, fmt.Errorf("read the counters: %w", err)
+	}
+	counts := map[uuid.UUID]int64{}
+	var id uuid.UUID
+	var n int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error { counts[id] = n; return nil }); err != nil {
+		return nil, fmt.Errorf("read the counters: %w", err)
+	}
+	return counts, nil
+}
+
+// deadLetters compares the dead letters, by their origin, with the poison that was written.
+func (f *findings) deadLetters(ctx context.Context, w *world, p *poison) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ends, err := w.admin.ListEndOffsets(ctx, event.DeadLetterTopic)
+	if err == nil {
+		err = ends.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("read the dead letters: %w", err)
+	}
+	left := map[int32]int64{}
+	for _, o := range ends[event.DeadLetterTopic] {
+		if o.Offset > 0 {
+			left[o.Partition] = o.Offset
+		}
+	}
+	reader, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Brokers()...), kgo.ConsumeTopics(event.DeadLetterTopic))
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	found := map[string]struct{}{}
+	for len(left) > 0 {
+		fetches := reader.PollFetches(ctx)
+		if ctx.Err() != nil {
+			return fmt.Errorf("read the dead letters: %w", ctx.Err())
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			found[string(r.Key)] = struct{}{}
+			if r.Offset+1 >= left[r.Partition] {
+				delete(left, r.Partition)
+			}
+		})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f.Poison, f.DeadLetters = len(p.places), len(found)
+	for _, place := range slices.Sorted(maps.Keys(p.places)) {
+		if _, ok := found[place]; !ok {
+			f.DeadWrong++
+			f.examplef("no dead letter for the record at %s", place)
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(found)) {
+		if _, ok := p.places[place]; !ok {
+			f.DeadWrong++
+			f.examplef("a dead letter for the record at %s, which is sound", place)
+		}
+	}
+	return nil
+}

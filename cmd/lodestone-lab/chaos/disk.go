@@ -1,0 +1,95 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// disks are directories with a file system of their own, so that they can be filled up without
+// harm to anything else. That takes root and a loop device; without, they are plain directories
+// that cannot be filled.
+type disks struct {
+	dir     string
+	wanted  bool // else they are plain directories
+	log     *slog.Logger
+	mounted []string
+}
+
+// mount makes a directory with room for so many bytes.
+func (d *disks) mount(name, at string, size int64) error {
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		return err
+	}
+	if !d.wanted {
+		return nil
+	}
+	image := filepath.Join(d.dir, name+".img")
+	// Room is taken only as it is used.
+	err := run("truncate", "-s", strconv.FormatInt(size, 10), image)
+	if err == nil {
+		err = run("mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=1,nodiscard", image)
+	}
+	if err == nil {
+		err = run("mount", "-o", "loop", image, at)
+	}
+	if err != nil {
+		d.log.Info("this disk cannot be filled: a file system of its own takes root and a loop device", "disk", name, "error", err)
+		return nil
+	}
+	d.mounted = append(d.mounted, at)
+	return nil
+}
+
+func (d *disks) canFill(at string) bool { return slices.Contains(d.mounted, at) }
+
+// fill takes all room but so many bytes. The file that takes it is removed by empty.
+func (d *disks) fill(at string, leave int64) error {
+	filler := filepath.Join(at, "filler")
+	var room syscall.Statfs_t
+	if err := syscall.Statfs(at, &room); err != nil {
+		return err
+	}
+	free := int64(room.Bavail) * int64(room.Bsize) //nolint:unconvert // of another type on other systems
+	if leave > 0 {
+		if free <= leave {
+			return fmt.Errorf("the disk has only %d bytes left", free)
+		}
+		return run("fallocate", "-l", strconv.FormatInt(free-leave, 10), filler)
+	}
+	_ = run("fallocate", "-l", strconv.FormatInt(free*99/100, 10), filler) // the rest does without it
+	// It ends with an error when the disk is full, which is what is wanted.
+	_ = run("dd", "if=/dev/zero", "of="+filler, "oflag=append", "conv=notrunc", "bs=4k", "status=none")
+	info, err := os.Stat(filler)
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		return errors.New("the disk cannot be filled")
+	}
+	return nil
+}
+
+func (d *disks) empty(at string) error { return os.Remove(filepath.Join(at, "filler")) }
+
+func (d *disks) unmount() error {
+	var errs []error
+	for _, at := range d.mounted {
+		errs = append(errs, run("umount", at))
+	}
+	d.mounted = nil
+	return errors.Join(errs...)
+}
+
+func run(name string, args ...string) error {
+	if said, err := exec.Command(name, args...).CombinedOutput(); err != nil { //nolint:noctx // quick
+		return fmt.Errorf("%s: %w: %s", name, err, said)
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// scene is what a fault works on: the world, the load, and random numbers of its own, which depend
+// on the seed and the step alone.
+type scene struct {
+	*world
+	load   *load
+	rand   *rand.Rand
+	poison *poison
+	gone   *gone
+	// limit bounds waits for what is under way to be stored.
+	limit time.Duration
+	note  func(format string, args ...any)
+	// wrong reports a rule that the fault itself saw broken. The run goes on, and fails at its end.
+	wrong func(format string, args ...any)
+}
+
+// fault is one way to break things. inject returns when the fault has ended: whatever it stopped
+// runs again or is being started, and whatever it spoilt is whole.
+type fault struct {
+	name   string
+	short  bool // part of the short form
+	inject func(ctx context.Context, s *scene) error
+}
+
+// between returns a random time.
+func (s *scene) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(s.rand.Int64N(int64(most-least)))
+}
+
+// hold waits while a fault lasts.
+func (s *scene) hold(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func (s *scene) consumer() *process  { return s.consumers[s.rand.IntN(consumers)] }
+func (s *scene) collector() *process { return s.collectors[s.rand.IntN(collectors)] }
+func (s *scene) broker() int         { return 1 + s.rand.IntN(s.brokers) }
+
+func (s *scene) brokerPID(node int) func() int {
+	return func() int { return s.kafka.PID(node) }
+}
+
+// killOne ends one thing of a kind and keeps it down for a while.
+func (s *scene) killOne(ctx context.Context, kind string) {
+	down := s.between(0, 8*time.Second)
+	switch kind {
+	case "collector":
+		p := s.collector()
+		s.note("kill -9 %s, down %v", p.name, down)
+		p.kill(down)
+		_ = s.hold(ctx, down)
+	case "consumer":
+		p := s.consumer()
+		s.note("kill -9 %s, down %v", p.name, down)
+		p.kill(down)
+		_ = s.hold(ctx, down)
+	case "clickhouse":
+		s.note("kill -9 clickhouse, down %v", down)
+		s.killEngine(ctx, s.clickhouse.PID, down)
+	case "postgres":
+		s.note("kill -9 postgres, down %v", down)
+		s.killEngine(ctx, s.postgres.PID, down)
+	case "broker":
+		node := s.broker()
+		s.note("kill -9 broker %d, down %v", node, down)
+		s.killEngine(ctx, s.brokerPID(node), down)
+	}
+}
+
+func kill(kind string) fault {
+	return fault{name: "kill -9 " + kind, inject: func(ctx context.Context, s *scene) error {
+		// Several times in a row, since it matters at which moment.
+		for range 1 + s.rand.IntN(3) {
+			s.killOne(ctx, kind)
+			if err := s.hold(ctx, s.between(0, 3*time.Second)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+var kinds = []string{"collector", "consumer", "clickhouse", "postgres", "broker"}
+
+func killTwoBrokers(ctx context.Context, s *scene) error {
+	spared := s.broker()
+	down := s.between(0, 8*time.Second)
+	s.note("kill -9 all brokers but %d, down %v", spared, down)
+	return s.both(func(i int) {
+		s.killEngine(ctx, s.brokerPID(1+(spared+i)%s.brokers), down)
+	})
+}
+
+func killTwoThings(ctx context.Context, s *scene) error {
+	order := s.rand.Perm(len(kinds))
+	// The random numbers are drawn one after the other, so that the seed decides them.
+	type blow struct {
+		kind string
+		pid  func() int
+		p    *process
+		down time.Duration
+	}
+	var blows [2]blow
+	for i := range blows {
+		b := blow{kind: kinds[order[i]], down: s.between(0, 8*time.Second)}
+		switch b.kind {
+		case "collector":
+			b.p = s.collector()
+		case "consumer":
+			b.p = s.consumer()
+		case "clickhouse":
+			b.pid = s.clickhouse.PID
+		case "postgres":
+			b.pid = s.postgres.PID
+		case "broker":
+			b.pid = s.brokerPID(s.broker())
+		}
+		blows[i] = b
+	}
+	s.note("kill -9 %s (down %v) and %s (down %v)", blows[0].kind, blows[0].down, blows[1].kind, blows[1].down)
+	return s.both(func(i int) {
+		if b := blows[i]; b.p != nil {
+			b.p.kill(b.down)
+			_ = s.hold(ctx, b.down)
+		} else {
+			s.killEngine(ctx, b.pid, b.down)
+		}
+	})
+}
+
+// both does a thing twice at once.
+func (s *scene) both(do func(i int)) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do(1)
+	}()
+	do(0)
+	<-done
+	return nil
+}
+
+// freeze stops a process for a while, which then goes on as if nothing had happened.
+func freeze(kind string, least, most time.Duration, short bool) fault {
+	return fault{name: "SIGSTOP " + kind, short: short, inject: func(ctx context.Context, s *scene) error {
+		pid, name := 0, kind
+		switch kind {
+		case "collector":
+			p := s.collector()
+			pid, _ = p.status()
+			name = p.name
+		case "consumer":
+			p := s.consumer()
+			pid, _ = p.status()
+			name = p.name
+		case "clickhouse":
+			pid = s.clickhouse.PID()
+		case "broker":
+			node := s.broker()
+			pid, name = s.kafka.PID(node), "broker "+strconv.Itoa(node)
+		}
+		d := s.between(least, most)
+		if pid == 0 {
+			s.note("%s is not running: nothing to stop", name)
+			return nil
+		}
+		s.note("SIGSTOP %s for %v", name, d)
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			return fmt.Errorf("stop %s: %w", name, err)
+		}
+		err := s.hold(ctx, d)
+		_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been ended as hung
+		return err
+	}}
+}
+
+// sides are the kinds of connections, by the beginnings of their proxies' names.
+var sides = []string{
+	"client-", "collector-kafka", "consumer-kafka", "broker-kafka", "consumer1-clickhouse", "consumer2-clickhouse",
+	"consumer1-postgres", "consumer2-postgres", "collector1-postgres", "collector2-postgres",
+}
+
+// spoil makes some of the network bad for a while.
+func spoil(name string, short bool, draw func(s *scene) toxic) fault {
+	return fault{name: name, short: short, inject: func(ctx context.Context, s *scene) error {
+		t := draw(s)
+		var chosen []string
+		for _, i := range s.rand.Perm(len(sides))[:2+s.rand.IntN(3)] {
+			chosen = append(chosen, sides[i])
+		}
+		return s.spoilFor(ctx, s.network.names(chosen...), t, s.between(4*time.Second, 15*time.Second))
+	}}
+}
+
+func (s *scene) spoilFor(ctx context.Context, names []string, t toxic, d time.Duration) error {
+	way := "requests"
+	if t.answers {
+		way = "answers"
+	}
+	s.note("%s %v of the %s of %v for %v", t.kind, t.attributes, way, names, d)
+	if err := s.network.spoil(names, t); err != nil {
+		return err
+	}
+	err := s.hold(ctx, d)
+	s.network.heal(context.WithoutCancel(ctx))
+	return err
+}
+
+// loseAnswers cuts connections after so many bytes of answers: requests arrive and are carried
+// out, and who sent them does not learn of it.
+func loseAnswers(name string, least, most int64, short bool, prefixes ...string) fault {
+	return fault{name: name, short: short, inject: func(ctx context.Context, s *scene) error {
+		d := s.between(4*time.Second, 12*time.Second)
+		names := s.network.names(prefixes...)
+		s.note("cut %v after %d to %d bytes of answers, for %v", names, least, most, d)
+		end := time.Now().Add(d)
+		for time.Now().Before(end) {
+			for _, name := range names {
+				bytes := least + s.rand.Int64N(most-least)
+				if err := s.network.spoil([]string{name}, toxic{"limit_data", true, map[string]int64{"bytes": bytes}}); err != nil {
+					return err
+				}
+			}
+			err := s.hold(ctx, 500*time.Millisecond)
+			s.network.heal(context.WithoutCancel(ctx))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// killUnreachable kills a collector that Kafka does not hear from, and again soon after it came
+// back, when it may be handing over what it kept.
+func killUnreachable(ctx context.Context, s *scene) error {
+	p := s.collector()
+	out, again := s.between(2*time.Second, 8*time.Second), s.between(100*time.Millisecond, 2*time.Second)
+	s.note("collectors cannot reach Kafka for %v; then kill -9 %s, and again %v later", out, p.name, again)
+	if err := s.network.spoil(s.network.names("collector-kafka"), toxic{"timeout", false, map[string]int64{"timeout": 0}}); err != nil {
+		return err
+	}
+	err := s.hold(ctx, out)
+	p.kill(0)
+	s.network.heal(context.WithoutCancel(ctx))
+	if err == nil {
+		err = s.hold(ctx, again)
+	}
+	p.kill(0)
+	return err
+}
+
+// faults returns every fault, in the order of the report.
+func faults() []fault {
+	return []fault{
+		kill("collector"),
+		kill("consumer"),
+		kill("clickhouse"),
+		kill("postgres"),
+		kill("broker"),
+		{"kill -9 two brokers", true, killTwoBrokers},
+		{"kill -9 two things at once", true, killTwoThings},
+		freeze("collector", 4*time.Second, 12*time.Second, false),
+		freeze("consumer", sessionTimeout+3*time.Second, 25*time.Second, true),
+		freeze("clickhouse", 4*time.Second, 20*time.Second, false),
+		freeze("broker", 10*time.Second, 20*time.Second, false),
+		spoil("network: latency", false, func(s *scene) toxic {
+			return toxic{"latency", s.rand.IntN(2) == 0, map[string]int64{"latency": 20 + s.rand.Int64N(400), "jitter": s.rand.Int64N(200)}}
+		}),
+		spoil("network: resets", false, func(s *scene) toxic {
+			return toxic{"reset_peer", s.rand.IntN(2) == 0, map[string]int64{"timeout": s.rand.Int64N(500)}}
+		}),
+		spoil("network: half-open", true, func(s *scene) toxic {
+			return toxic{"timeout", s.rand.IntN(2) == 0, map[string]int64{"timeout": 0}}
+		}),
+		spoil("network: bandwidth", false, func(s *scene) toxic {
+			return toxic{"bandwidth", s.rand.IntN(2) == 0, map[string]int64{"rate": 5 + s.rand.Int64N(100)}} // KB/s
+		}),
+		loseAnswers("answer lost: Kafka to collector", 600, 6000, true, "collector-kafka"),
+		loseAnswers("answer lost: Kafka to consumer", 600, 100_000, false, "consumer-kafka"),
+		loseAnswers("answer lost: ClickHouse to consumer", 200, 3000, true, "consumer1-clickhouse", "consumer2-clickhouse"),
+		loseAnswers("answer lost: collector to client", 50, 800, false, "client-"),
+		{"kill -9 collector that cannot reach Kafka", true, killUnreachable},
+		{"consumers come and go", false, comeAndGo},
+		{"committed offsets deleted", false, deleteOffsets},
+		{"committed offsets set back", true, setOffsetsBack},
+		{"tokens evicted", true, evictTokens},
+		{"token without its part", true, tokenWithoutPart},
+		{"topic made anew", true, topicAnew},
+		jump("collectors", false, "collector"),
+		jump("consumers", false, "consumer"),
+		jump("ClickHouse", false, "clickhouse"),
+		jump("PostgreSQL", false, "postgres"),
+		jump("all of these at once", true, ""),
+		{"clock jumps: back around a stopped consumer", true, jumpAroundZombie},
+		{"poison records", true, writePoison},
+		{"disk full: ClickHouse", false, fillClickHouse},
+		{"disk full: spool, without Kafka", false, fillSpool},
+		{"no descriptors left: collector", true, takeDescriptors},
+		{"read errors: spool", true, failReads},
+		{"a block over the window", true, blockOverWindow},
+		{"clock 3 h ahead: spooled and repeated", true, spoolAhead},
+		{"another consumer group", true, otherGroup},
+		{"records expired unread", true, expireRecords},
+		{"a log lost its end", true, truncateLog},
+	}
+}

@@ -1,0 +1,127 @@
+package chaos
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// ids makes the ids of a run's events from their numbers, and back.
+type ids struct{ run [8]byte }
+
+// event returns the id of an event: a UUID of version 8 with the number in its first 48 bits.
+func (i ids) event(number uint64) uuid.UUID { return i.make(number, 1) }
+
+// view returns the id of a link view.
+func (i ids) view(number uint64) uuid.UUID { return i.make(number, 3) }
+
+// session returns the id of a session.
+func (i ids) session(number uint64) uuid.UUID { return i.make(number, 2) }
+
+func (i ids) make(number uint64, kind byte) uuid.UUID {
+	var u uuid.UUID
+	for k := range 6 {
+		u[k] = byte(number >> (40 - 8*k))
+	}
+	u[6], u[7] = 0x80, kind
+	copy(u[8:], i.run[:])
+	u[8] = 0x80 | u[8]&0x3f
+	return u
+}
+
+// number returns what the id was made from, or false if it is none of this run's.
+func (i ids) number(u uuid.UUID) (uint64, bool) {
+	var n uint64
+	for k := range 6 {
+		n = n<<8 | uint64(u[k])
+	}
+	return n, i.make(n, u[7]) == u
+}
+
+// ledger is the account of what the senders were told, kept in a file. Every line is one answer:
+//
+//	acked events STEP FIRST COUNT   events FIRST up to FIRST+COUNT-1 were acknowledged, during STEP
+//	maybe views STEP FIRST COUNT    the sender gave these link views up; they may be stored once, or not at all
+//
+// A line is handed to the operating system before its events are counted.
+type ledger struct {
+	mu    sync.Mutex
+	file  *os.File
+	acked int64
+	maybe int64
+}
+
+func newLedger(path string) (*ledger, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &ledger{file: file}, nil
+}
+
+func (l *ledger) write(acked, views bool, step int, first uint64, count int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	word, what := "maybe", "events"
+	if acked {
+		word = "acked"
+	}
+	if views {
+		what = "views"
+	}
+	if _, err := fmt.Fprintf(l.file, "%s %s %d %d %d\n", word, what, step, first, count); err != nil {
+		return fmt.Errorf("write the ledger: %w", err)
+	}
+	if acked {
+		l.acked += int64(count)
+	} else {
+		l.maybe += int64(count)
+	}
+	return nil
+}
+
+func (l *ledger) counts() (acked, maybe int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acked, l.maybe
+}
+
+func (l *ledger) close() error { return l.file.Close() }
+
+// promise is what an event's sender knows.
+type promise struct {
+	step   int16
+	acked  bool
+	maybe  bool
+	view   bool  // of a landing page, else an event
+	stored uint8 // rows found
+}
+
+// readLedger returns the promises by the events' numbers, of which there are count.
+func readLedger(path string, count uint64) ([]promise, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	all := make([]promise, count)
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		var word, what string
+		var step int16
+		var first, n uint64
+		if _, err := fmt.Sscan(lines.Text(), &word, &what, &step, &first, &n); err != nil {
+			return nil, fmt.Errorf("read the ledger: %q: %w", lines.Text(), err)
+		}
+		for i := first; i < first+n; i++ {
+			if i >= count || all[i].acked || all[i].maybe {
+				return nil, fmt.Errorf("the ledger has event %d twice, or beyond the %d that were made", i, count)
+			}
+			all[i] = promise{step: step, acked: word == "acked", maybe: word == "maybe", view: what == "views"}
+		}
+	}
+	return all, lines.Err()
+}

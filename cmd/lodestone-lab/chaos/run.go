@@ -1,0 +1,242 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// options say what to run.
+type options struct {
+	Seed     uint64
+	Duration time.Duration // at least
+	Events   int64         // acknowledged, at least
+	Faults   int           // injected, at least
+	Rate     int           // events a second, 0: as many as are taken
+	Senders  int
+	Brokers  int      // 1 or 3
+	NoSpool  bool     // the collectors have none
+	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration, Events and Faults are reached
+	Only     []string // names of the faults that the seed may choose from; else all
+	Pause    time.Duration
+	Recover  time.Duration // everything has to be stored so long after a fault, or the run fails
+	Dir      string        // for logs, data and the ledger
+	Programs string        // directory of lodestone and lodestone-clickhouse
+	Log      *slog.Logger
+}
+
+// fillsDisks reports whether a fault of the schedule needs a file system of its own.
+func (o options) fillsDisks() bool {
+	fills := func(name string) bool { return strings.HasPrefix(name, "disk full") }
+	if len(o.Steps) > 0 {
+		return slices.ContainsFunc(o.Steps, fills)
+	}
+	return len(o.Only) == 0 || slices.ContainsFunc(o.Only, fills)
+}
+
+// happened is one step of the schedule, as it went.
+type happened struct {
+	Fault   string
+	Acked   int64         // events acknowledged from its begin to the next step's
+	Recover time.Duration // from its end until events were acknowledged again and all in the log by then was stored
+	Err     error
+}
+
+// errStuck says that the system did not come back by itself.
+var errStuck = errors.New("did not recover by itself")
+
+// chaos runs the schedule against a world of its own and checks what is left of it. The error
+// says that the run could not be made or that the system got stuck; the findings tell the rest.
+func chaos(ctx context.Context, o options) (r *report, err error) {
+	begin := time.Now()
+	names, known := o.Only, map[string]fault{}
+	for _, f := range faults() {
+		known[f.name] = f
+		if len(o.Only) == 0 {
+			names = append(names, f.name)
+		}
+	}
+	for _, name := range slices.Concat(names, o.Steps) {
+		if _, ok := known[name]; !ok {
+			return nil, fmt.Errorf("there is no fault %q", name)
+		}
+	}
+	r = &report{options: o}
+	w := newWorld(o)
+	defer func() { err = errors.Join(err, w.stop()) }()
+	o.Log.Info("starting three brokers, ClickHouse, PostgreSQL and Lodestone", "seed", o.Seed, "dir", o.Dir)
+	if err := w.start(ctx); err != nil {
+		return nil, err
+	}
+	book, err := newLedger(filepath.Join(o.Dir, "ledger.txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, book.close()) }()
+	l := &load{links: w.links, landings: w.landings, collectors: w.doors, ledger: book, rate: o.Rate}
+	id := rand.New(rand.NewPCG(o.Seed, uint64(begin.UnixNano())))
+	for i := range l.ids.run {
+		l.ids.run[i] = byte(id.Uint32())
+	}
+	p, g := &poison{places: map[string]struct{}{}}, &gone{numbers: map[uint64]struct{}{}}
+
+	sending, stopSending := context.WithCancel(ctx)
+	l.start(sending, o.Senders)
+	sampling, stopSampling := context.WithCancel(ctx)
+	var sampler sync.WaitGroup
+	sampler.Go(func() { r.sample(sampling, w) })
+	err = r.play(ctx, o, &scene{world: w, load: l, poison: p, gone: g, limit: o.Recover}, known, names)
+	stopSending()
+	l.wait.Wait()
+	stopSampling()
+	sampler.Wait()
+	r.Duration = time.Since(begin)
+	r.Skewed, r.Refused = l.skewed.Load(), l.refused.Load()
+	select {
+	case failed := <-l.failed:
+		err = errors.Join(err, failed)
+	default:
+	}
+	if err != nil {
+		return r, err
+	}
+	o.Log.Info("the schedule is over; waiting until everything is stored")
+	if err := w.drained(ctx, 2*o.Recover); err != nil {
+		return r, fmt.Errorf("%w: %w", errStuck, err)
+	}
+	if r.Findings, err = check(ctx, w, l, p, g); err != nil {
+		return r, fmt.Errorf("check: %w", err)
+	}
+	for _, p := range slices.Concat(w.collectors, w.consumers) {
+		_, surplus := p.status()
+		r.Surplus += surplus
+	}
+	return r, nil
+}
+
+// play goes through the schedule.
+func (r *report) play(ctx context.Context, o options, all *scene, known map[string]fault, names []string) error {
+	begin := time.Now()
+	over := func(step int) bool {
+		if len(o.Steps) > 0 {
+			return step > len(o.Steps)
+		}
+		acked, _ := all.load.ledger.counts()
+		return time.Since(begin) >= o.Duration && acked >= o.Events && step > o.Faults
+	}
+	order := deck(o.Seed, names)
+	for step := 1; ctx.Err() == nil; step++ {
+		random := rand.New(rand.NewPCG(o.Seed, uint64(step)))
+		s := *all
+		s.rand = random
+		if err := s.hold(ctx, o.Pause/2+time.Duration(random.Int64N(int64(o.Pause)))); err != nil {
+			return err
+		}
+		if over(step) {
+			break
+		}
+		if len(o.Steps) == 0 && (step-1)%len(names) == 0 {
+			for i := range names {
+				o.Log.Info("scheduled", "seed", o.Seed, "step", step+i, "fault", order(step+i))
+			}
+		}
+		name := order(step)
+		if len(o.Steps) > 0 {
+			name = o.Steps[step-1]
+		}
+		select {
+		case err := <-s.load.failed:
+			return err
+		default:
+		}
+		if err := r.step(ctx, o, &s, step, known[name]); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// deck deals the faults in rounds: each of them once, in an order that the seed decides.
+func deck(seed uint64, names []string) func(step int) string {
+	return func(step int) string {
+		round := uint64((step - 1) / len(names))
+		random := rand.New(rand.NewPCG(seed, 1<<32+round))
+		return names[random.Perm(len(names))[(step-1)%len(names)]]
+	}
+}
+
+func (r *report) step(ctx context.Context, o options, s *scene, step int, f fault) error {
+	s.note = func(format string, args ...any) {
+		o.Log.Info(fmt.Sprintf(format, args...), "step", step, "fault", f.name)
+	}
+	s.wrong = func(format string, args ...any) {
+		text := fmt.Sprintf("step %d (%s): %s", step, f.name, fmt.Sprintf(format, args...))
+		o.Log.Error(text)
+		r.Broken = append(r.Broken, text)
+	}
+	before, _ := s.load.ledger.counts()
+	s.load.step.Store(int64(step))
+	h := happened{Fault: f.name}
+	err := f.inject(ctx, s)
+	switch {
+	case errors.Is(err, errLeftOut):
+		h.Err = err
+	case err != nil:
+		return fmt.Errorf("step %d (%s): %w", step, f.name, err)
+	default:
+		ended := time.Now()
+		if err := s.recovered(ctx, o.Recover); err != nil {
+			return fmt.Errorf("step %d (%s): %w: %w", step, f.name, errStuck, err)
+		}
+		h.Recover = time.Since(ended)
+	}
+	after, maybe := s.load.ledger.counts()
+	h.Acked = after - before
+	r.Steps = append(r.Steps, h)
+	o.Log.Info("over", "step", step, "fault", f.name, "recovered_in", h.Recover.Round(time.Millisecond), "acked", after, "given_up", maybe)
+	return nil
+}
+
+// recovered returns when events are acknowledged again and everything up to then is stored.
+func (s *scene) recovered(ctx context.Context, within time.Duration) error {
+	before, _ := s.load.ledger.counts()
+	for end := time.Now().Add(within); ; {
+		if acked, _ := s.load.ledger.counts(); acked > before {
+			return s.drained(ctx, within)
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("no event was acknowledged in %v", within)
+		}
+		if err := s.hold(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// sample notes the memory of the processes until ctx ends.
+func (r *report) sample(ctx context.Context, w *world) {
+	r.Memory = map[string]int64{}
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		for name, pid := range w.running() {
+			kind := strings.TrimRight(name, "0123456789")
+			r.Memory[kind] = max(r.Memory[kind], residentBytes(pid))
+		}
+		if records, err := w.spooled(ctx); err == nil {
+			r.Spooled = max(r.Spooled, records)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

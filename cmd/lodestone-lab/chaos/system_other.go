@@ -1,0 +1,19 @@
+//go:build !linux
+
+package chaos
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// dieWithParent does nothing: only Linux can tie a process to its parent.
+func dieWithParent(*syscall.SysProcAttr) {}
+
+func limitDescriptors(int, uint64) (undo func() error, err error) {
+	return nil, fmt.Errorf("%w: only Linux limits the descriptors of another process", errLeftOut)
+}
+
+func exchange(string, string) error {
+	return fmt.Errorf("%w: only Linux exchanges files in one step", errLeftOut)
+}

@@ -1,0 +1,192 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/event"
+)
+
+// repeatWindow is the number of records of a partition within which the consumer knows repeats by itself.
+const repeatWindow = 100_000
+
+// ofFirstLink returns the numbers of so many new events of the first link, which share a partition. Numbers between them are
+// never used.
+func (l *load) ofFirstLink(n int) []uint64 {
+	numbers := make([]uint64, 0, n)
+	for len(numbers) < n {
+		if number := l.next.Add(1) - 1; l.linkOf(number) == 0 {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
+}
+
+// acknowledged writes events of the runner's own into the ledger.
+func (s *scene) acknowledged(numbers []uint64) error {
+	for _, n := range numbers {
+		if err := s.load.ledger.write(true, false, int(s.load.step.Load()), n, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record returns an event as a collector writes it to Kafka.
+func (s *scene) record(number uint64, spooled bool) *kgo.Record {
+	l := s.links[s.load.linkOf(number)]
+	now := time.Now().UnixMilli()
+	e := event.Event{
+		AccountID: l.account, LeadMagnetID: l.magnet, AccessLinkID: l.id, SessionID: s.load.ids.session(s.load.sessionOf(number)),
+		EventID: s.load.ids.event(number), CreatedAt: now, ReceivedAt: now, Spooled: spooled,
+	}
+	e.Type, _ = event.ParseType(kindOf(number))
+	if e.Type == event.PageViewed {
+		e.Page, e.Data = 1, []byte(`{"page":1}`)
+	}
+	return &kgo.Record{Topic: event.Topic, Key: l.id[:], Value: e.Append(nil)}
+}
+
+// write writes records to the partitions of their keys.
+func (s *scene) write(ctx context.Context, records ...*kgo.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	client, err := kgo.NewClient(kgo.SeedBrokers(s.kafka.Brokers()...), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
+		kgo.MaxBufferedRecords(len(records)+1))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := client.ProduceSync(ctx, records...).FirstErr(); err != nil {
+		return fmt.Errorf("write records: %w", err)
+	}
+	return nil
+}
+
+// passWindow writes one event to the first link's partition again and again, until more records lie between what was there and
+// what comes next than the consumer looks back. They make one row. No sender may have anything under way: whatever it repeated
+// afterwards would come too late to be known.
+func (s *scene) passWindow(ctx context.Context) error {
+	number := s.load.ofFirstLink(1)
+	if err := s.acknowledged(number); err != nil {
+		return err
+	}
+	one := s.record(number[0], false)
+	records := make([]*kgo.Record, repeatWindow+1+s.rand.IntN(repeatWindow/2))
+	for i := range records {
+		r := *one
+		records[i] = &r
+	}
+	s.note("%d records of one event", len(records))
+	return s.write(ctx, records...)
+}
+
+// blockOverWindow leaves behind what an outage of Kafka and the consumers does: events that reached Kafka late, were taken for
+// unacknowledged and kept in a spool, and are sent once more, more records later than the consumer knows repeats. All of that
+// fits into one block.
+func blockOverWindow(ctx context.Context, s *scene) error {
+	rows := 100_000 << s.rand.IntN(3)
+	s.note("no consumer runs; the next block may have %d rows", rows)
+	defer s.load.resume()
+	if err := s.load.quiet(ctx); err != nil {
+		return err
+	}
+	return s.withoutConsumers(s.rand.IntN(2) == 0, func() error {
+		numbers := s.load.ofFirstLink(1 + s.rand.IntN(20))
+		first, again := make([]*kgo.Record, len(numbers)), make([]*kgo.Record, len(numbers))
+		for i, n := range numbers {
+			first[i], again[i] = s.record(n, false), s.record(n, true)
+		}
+		for _, p := range s.consumers {
+			p.set("LODESTONE_CONSUMER_BLOCK_ROWS", strconv.Itoa(rows))
+		}
+		return errors.Join(s.acknowledged(numbers), s.write(ctx, first...), s.passWindow(ctx), s.write(ctx, again...))
+	})
+}
+
+// spoolAhead lets a collector whose clock is hours ahead keep events in its spool that its senders, who got no answer, repeat
+// through another collector. It sends them on when the consumer does not know these repeats by itself any more.
+func spoolAhead(ctx context.Context, s *scene) error {
+	number := s.rand.IntN(collectors)
+	p, other := s.collectors[number], s.collectors[(number+1)%collectors]
+	ahead := 3*time.Hour + s.between(0, time.Hour)
+	if err := s.clocks.set(p.name, ahead); err != nil {
+		return err
+	}
+	s.note("the clock of %s is set %v ahead; it keeps events in its spool that %s gets as well", p.name, ahead, other.name)
+	numbers := s.load.ofFirstLink(1 + s.rand.IntN(20))
+	err := s.network.spoil(s.network.names("collector-kafka"), toxic{"timeout", false, map[string]int64{"timeout": 0}})
+	if err == nil {
+		err = retryFor(ctx, s.limit, "have events kept in the spool", func() error { return s.post(ctx, p, numbers) })
+	}
+	p.kill(time.Hour)
+	p.stop(40 * time.Second) // start begins the next life
+	s.network.heal(context.WithoutCancel(ctx))
+	if err == nil {
+		err = s.overtake(ctx, other, numbers)
+	}
+	p.kill(0)
+	err = errors.Join(err, p.start(), s.ready(ctx, p))
+	s.load.resume()
+	if err == nil {
+		err = s.spoolsEmpty(ctx, s.limit)
+	}
+	return errors.Join(err, s.clocks.set(p.name, 0))
+}
+
+// overtake gets the events to Kafka through another collector, and more records behind them than the consumer looks back.
+func (s *scene) overtake(ctx context.Context, by *process, numbers []uint64) error {
+	if err := retryFor(ctx, s.limit, "repeat events", func() error { return s.post(ctx, by, numbers) }); err != nil {
+		return err
+	}
+	if err := errors.Join(s.acknowledged(numbers), s.load.quiet(ctx)); err != nil {
+		return err
+	}
+	if err := retryFor(ctx, s.limit, "empty the spool", func() error {
+		records, err := readMetric(ctx, s.admins[by.name], "lodestone_spool_records")
+		if err == nil && records > 0 {
+			err = fmt.Errorf("%d records wait in it", records)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return s.passWindow(ctx)
+}
+
+// post sends events to a collector in one request, and returns nil if it acknowledged them.
+func (s *scene) post(ctx context.Context, p *process, numbers []uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
+	defer cancel()
+	sent := time.Now().UTC().Format(time.RFC3339Nano)
+	body := []byte("[")
+	for i, n := range numbers {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = s.load.appendEvent(body, n, sent)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.doorOf(p)+"/v1/events", strings.NewReader(string(body)+"]"))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16)); err != nil || resp.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("%d %s: %w", resp.StatusCode, text, err)
+	}
+	return nil
+}

@@ -1,0 +1,429 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/install"
+	"lodestone/pkg/token"
+)
+
+// The shape of what is tried.
+const (
+	collectors     = 2
+	consumers      = 2 // from the start; a fault adds and removes a third
+	mostConsumers  = 3
+	partitions     = 6
+	linksInAll     = 300 // access links
+	landingsInAll  = 30  // generic links
+	accounts       = 3
+	group          = "lodestone"
+	sessionTimeout = 8 * time.Second // of the consumer group
+	startTimeout   = 2 * time.Minute
+)
+
+// world is everything that runs: the engines, the processes of Lodestone and the network between
+// them.
+type world struct {
+	dir      string // of this run
+	programs string // directory of lodestone and lodestone-clickhouse
+	brokers  int
+	spools   bool
+	log      *slog.Logger
+	network  *network
+	disks    *disks
+
+	kafka      *engine.ApacheKafka
+	clickhouse *engine.ClickHouse
+	postgres   *engine.Postgres
+
+	collectors []*process
+	consumers  []*process // of those, the first ones run all the time
+	own        []string   // the environment of commands that no fault is to reach
+	doors      []string   // addresses of the collectors, for clients
+	admins     map[string]string
+
+	direct *kgo.Client // to Kafka, past the network that is spoilt
+	admin  *kadm.Client
+	store  driver.Conn // to ClickHouse, likewise
+	ring   *token.Ring
+	links  []link
+
+	landings []link
+	clocks   *clocks
+}
+
+func newWorld(o options) *world {
+	return &world{
+		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, log: o.Log,
+		network: newNetwork(), disks: &disks{dir: o.Dir, wanted: o.fillsDisks(), log: o.Log}, admins: map[string]string{},
+	}
+}
+
+// start brings everything up, with accounts and links to send events for.
+func (w *world) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // a first start downloads the engines
+	defer cancel()
+	if err := w.startEngines(ctx); err != nil {
+		return err
+	}
+	if err := w.connect(); err != nil {
+		return err
+	}
+	env, err := w.environments()
+	if err != nil {
+		return err
+	}
+	w.own = env["direct"]
+	if err := w.command(ctx, "migrate"); err != nil {
+		return err
+	}
+	if err := w.makeLinks(ctx); err != nil {
+		return err
+	}
+	return w.startProcesses(ctx, env)
+}
+
+func (w *world) startEngines(ctx context.Context) error {
+	var err error
+	if w.clocks, err = newClocks(ctx, w.dir, w.log); err != nil {
+		return err
+	}
+	cache := os.Getenv("LODESTONE_ENGINE_CACHE")
+	if cache == "" {
+		if cache, err = install.DefaultCache(); err != nil {
+			return err
+		}
+	}
+	quiet := slog.New(slog.NewTextHandler(w.logFile("engines"), nil))
+	runtime := func(clock string) engine.Runtime {
+		return engine.Runtime{Log: quiet, Environment: w.clocks.environment(clock)}
+	}
+	installer := &install.Installer{Cache: cache, Log: quiet, Progress: func(line string) { w.log.Info(line) }}
+	storage := filepath.Join(w.dir, "clickhouse")
+	if err := w.disks.mount("clickhouse", storage, 8<<30); err != nil {
+		return err
+	}
+	for i := range collectors {
+		if err := w.disks.mount("spool"+strconv.Itoa(i+1), w.spoolDir(i+1), spoolBytes); err != nil {
+			return err
+		}
+	}
+	w.clickhouse = engine.NewClickHouse(engine.ClickHouseOptions{
+		Runtime: runtime("clickhouse"), Dir: storage, MemoryBytes: 3 << 30, Installer: installer,
+		Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
+	})
+	w.postgres = engine.NewPostgres(engine.PostgresOptions{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
+	listener := func(name, from string) engine.KafkaListener {
+		return engine.KafkaListener{Name: name, Advertise: func(node int, listening string) (string, error) {
+			return w.network.add(from+"-kafka"+strconv.Itoa(node), listening)
+		}}
+	}
+	w.kafka = engine.NewApacheKafka(engine.ApacheKafkaOptions{
+		Runtime: runtime(""), Dir: filepath.Join(w.dir, "kafka"), Nodes: w.brokers, HeapMB: 512, Installer: installer,
+		Listeners: []engine.KafkaListener{listener("COLLECTOR", "collector"), listener("CONSUMER", "consumer"), listener("PEER", "broker")},
+		Between:   "PEER",
+	})
+	var all errgroup.Group
+	all.Go(func() error { return w.clickhouse.Start(ctx) })
+	all.Go(func() error { return w.postgres.Start(ctx) })
+	all.Go(func() error { return w.kafka.Start(ctx) })
+	return all.Wait()
+}
+
+func (w *world) logFile(name string) *os.File {
+	file, err := os.OpenFile(filepath.Join(w.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return os.Stderr
+	}
+	return file
+}
+
+func (w *world) connect() (err error) {
+	w.direct, err = kgo.NewClient(kgo.SeedBrokers(w.kafka.Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(5*time.Second))
+	if err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	w.admin = kadm.NewClient(w.direct)
+	w.store, err = clickhouse.Open(clickhouse.Config{URL: w.clickhouse.URL()}, 4)
+	return err
+}
+
+// environments returns the settings of the processes by their names. "direct" is for commands
+// that no fault is to reach.
+func (w *world) environments() (map[string][]string, error) {
+	keys := token.NewKeys(7)
+	var err error
+	if w.ring, err = keys.Ring(); err != nil {
+		return nil, err
+	}
+	common := []string{
+		"LODESTONE_TOKEN_KEYS=" + keys.Keys,
+		"LODESTONE_KAFKA_PARTITIONS=" + strconv.Itoa(partitions),
+		"LODESTONE_CONSUMER_SESSION_TIMEOUT=" + sessionTimeout.String(),
+		"LODESTONE_CONSUMER_REBALANCE_TIMEOUT=15s",
+		"LODESTONE_CONSUMER_INSERT_TIMEOUT=6s",
+	}
+	env := map[string][]string{"direct": append([]string{
+		"LODESTONE_KAFKA_BROKERS=" + strings.Join(w.kafka.Brokers(), ","),
+		"LODESTONE_POSTGRES_URL=" + w.postgres.URL(),
+		"LODESTONE_CLICKHOUSE_URL=" + w.clickhouse.URL(),
+	}, common...)}
+	through := func(name, kind string) error {
+		postgres, err := w.proxied(name+"-postgres", w.postgres.URL())
+		if err != nil {
+			return err
+		}
+		clickhouse, err := w.proxied(name+"-clickhouse", w.clickhouse.URL())
+		if err != nil {
+			return err
+		}
+		var seeds []string
+		for _, proxy := range w.network.names(kind + "-kafka") {
+			seeds = append(seeds, w.network.proxies[proxy].Listen)
+		}
+		if w.admins[name], err = freeAddress(); err != nil {
+			return err
+		}
+		env[name] = append([]string{
+			"LODESTONE_KAFKA_BROKERS=" + strings.Join(seeds, ","),
+			"LODESTONE_POSTGRES_URL=" + postgres,
+			"LODESTONE_CLICKHOUSE_URL=" + clickhouse,
+			"LODESTONE_ADMIN_LISTEN=" + w.admins[name],
+		}, common...)
+		env[name] = append(env[name], w.clocks.environment(name)...)
+		return nil
+	}
+	for i := range collectors {
+		name := "collector" + strconv.Itoa(i+1)
+		if err := through(name, "collector"); err != nil {
+			return nil, err
+		}
+		listen, err := freeAddress()
+		if err != nil {
+			return nil, err
+		}
+		env[name] = append(env[name],
+			"LODESTONE_COLLECTOR_LISTEN="+listen,
+			"LODESTONE_SPOOL_MAX_BYTES=67108864",
+			"LODESTONE_SPOOL_SEGMENT_BYTES=1048576",
+		)
+		if w.spools {
+			env[name] = append(env[name], "LODESTONE_SPOOL_DIR="+filepath.Join(w.spoolDir(i+1), "events"))
+		}
+		door, err := w.network.add("client-"+name, listen)
+		if err != nil {
+			return nil, err
+		}
+		w.doors = append(w.doors, "http://"+door)
+	}
+	for i := range mostConsumers {
+		if err := through("consumer"+strconv.Itoa(i+1), "consumer"); err != nil {
+			return nil, err
+		}
+	}
+	return env, nil
+}
+
+// proxied puts a proxy before the server of an address and returns the address through it.
+func (w *world) proxied(name, address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", fmt.Errorf("parse the address of %s", name) // the cause would repeat the password
+	}
+	u.Host, err = w.network.add(name, u.Host)
+	return u.String(), err
+}
+
+// freeAddress returns one that the system gives to no outgoing connection while its process is down.
+func freeAddress() (string, error) {
+	port, err := engine.FreePort()
+	if err != nil {
+		return "", err
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
+}
+
+// command runs a command of lodestone. Its error has what it printed.
+func (w *world) command(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), args...)
+	cmd.Env, cmd.Dir = append(os.Environ(), w.own...), w.dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("lodestone %v: %w: %s", args, err, said)
+	}
+	return nil
+}
+
+// makeLinks puts accounts, lead magnets and access links into Postgres.
+func (w *world) makeLinks(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, w.postgres.URL())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for a := range accounts {
+		account, magnet := uuid.New(), uuid.New()
+		if _, err := conn.Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, $2, 'team')", account, fmt.Sprint("Account ", a+1)); err != nil {
+			return err
+		}
+		if _, err := conn.Exec(ctx, "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", magnet, account); err != nil {
+			return err
+		}
+		for i := range linksInAll / accounts {
+			l := link{account: account, magnet: magnet, id: uuid.New()}
+			email := fmt.Sprintf("reader%d@example.com", i)
+			if _, err := conn.Exec(ctx, "INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear) VALUES ($1, $2, $3, $4, $4, $5)",
+				l.id, account, magnet, email, uuid.NewString()); err != nil {
+				return err
+			}
+			l.token = w.ring.Sign(token.Claims{AccountID: account, LeadMagnetID: magnet, AccessLinkID: l.id})
+			w.links = append(w.links, l)
+		}
+		for range landingsInAll / accounts {
+			l := link{account: account, magnet: magnet, id: uuid.New()}
+			if _, err := conn.Exec(ctx, "INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)",
+				l.id, account, magnet, l.id.String()); err != nil {
+				return err
+			}
+			l.token = w.ring.Sign(token.Claims{AccountID: account, LeadMagnetID: magnet, GenericLinkID: l.id})
+			w.landings = append(w.landings, l)
+		}
+	}
+	return nil
+}
+
+func (w *world) startProcesses(ctx context.Context, env map[string][]string) error {
+	add := func(command string, number int) *process {
+		name := command + strconv.Itoa(number)
+		return &process{name: name, command: command, program: filepath.Join(w.programs, "lodestone"), env: env[name], dir: w.dir, log: w.log}
+	}
+	for i := range collectors {
+		w.collectors = append(w.collectors, add("collector", i+1))
+	}
+	for i := range mostConsumers {
+		w.consumers = append(w.consumers, add("consumer", i+1))
+	}
+	for _, p := range slices.Concat(w.collectors, w.consumers[:consumers]) {
+		if err := p.start(); err != nil {
+			return err
+		}
+	}
+	for _, p := range slices.Concat(w.collectors, w.consumers[:consumers]) {
+		if err := w.ready(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready waits until a process says that it can do its work.
+func (w *world) ready(ctx context.Context, p *process) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.admins[p.name]+"/readyz", http.NoBody)
+		if err != nil {
+			return err
+		}
+		resp, err := client.Do(req)
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not get ready: see %s", p.name, filepath.Join(w.dir, p.name+".log"))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// killEngine ends the process group of an engine, and each one that is started for it until down
+// is over: the engine's own supervisor starts it again at once.
+func (w *world) killEngine(ctx context.Context, pid func() int, down time.Duration) {
+	until := time.Now().Add(down)
+	for {
+		if p := pid(); p != 0 {
+			_ = syscall.Kill(-p, syscall.SIGKILL) // it may have ended
+		}
+		if time.Now().After(until) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// processes returns the processes that are to run, by name.
+func (w *world) running() map[string]int {
+	all := map[string]int{"clickhouse": w.clickhouse.PID(), "postgres": w.postgres.PID()}
+	for i := range w.brokers {
+		all["kafka"+strconv.Itoa(i+1)] = w.kafka.PID(i + 1)
+	}
+	for _, p := range slices.Concat(w.collectors, w.consumers) {
+		all[p.name], _ = p.status()
+	}
+	return all
+}
+
+// stop ends everything.
+func (w *world) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	w.network.heal(ctx)
+	var all errgroup.Group
+	for _, p := range slices.Concat(w.collectors, w.consumers) {
+		if p.cancel != nil {
+			all.Go(func() error { p.stop(30 * time.Second); return nil })
+		}
+	}
+	err := all.Wait()
+	if w.direct != nil {
+		w.direct.Close()
+	}
+	if w.store != nil {
+		err = errors.Join(err, w.store.Close())
+	}
+	var engines errgroup.Group
+	if w.kafka != nil {
+		engines.Go(func() error { return w.kafka.Stop(ctx) })
+	}
+	if w.clickhouse != nil {
+		engines.Go(func() error { return w.clickhouse.Stop(ctx) })
+	}
+	if w.postgres != nil {
+		engines.Go(func() error { return w.postgres.Stop(ctx) })
+	}
+	err = errors.Join(err, engines.Wait())
+	w.network.stop()
+	return errors.Join(err, w.disks.unmount())
+}
