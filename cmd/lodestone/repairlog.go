@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"lodestone/ingest/stream"
+
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/repair"
 	"lodestone/pkg/clickhouse"
@@ -30,7 +31,7 @@ type repairLogCommand struct {
 // Run repairs one partition.
 func (c *repairLogCommand) Run(ctx context.Context) (err error) {
 	err = validate(c.Kafka, c.ClickHouse, c.Postgres)
-	stream, known := consumer.StreamOf(c.Topic)
+	of, known := stream.Of(c.Topic)
 	if !known {
 		err = errors.Join(err, config.Invalid("TOPIC", "is "+c.Topic, "give "+event.Topic+" or "+event.LinkViewTopic))
 	}
@@ -44,7 +45,7 @@ func (c *repairLogCommand) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	return withLogbookAndKafka(ctx, c.Process, c.Kafka, c.Postgres, func(book *logbook.Book, _ *kgo.Client) error {
 		r := repair.Repairer{Options: c.Kafka.Options(c.Process.logger()), Conn: conn, Book: book, Group: c.Group}
-		done, err := r.Partition(ctx, stream, c.Partition)
+		done, err := r.Partition(ctx, of, c.Partition)
 		if err != nil {
 			return err
 		}

@@ -21,8 +21,8 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		limit = min(2*limit, maxLook) // as in dropOld
-		if !w.ahead.covers(b.first, b.last) {
-			w.ahead, err = w.store.stored(limited, b.first, max(b.last, min(w.doubt, b.first+aheadOffsets-1)))
+		if !w.ahead.Covers(b.first, b.last) {
+			w.ahead, err = w.store.Stored(limited, b.first, max(b.last, min(w.doubt, b.first+aheadOffsets-1)))
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/config"
@@ -64,19 +66,19 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 	resume()
 	w := &worker{
 		stream:  s,
-		at:      origin{topicID: p.topicID, partition: a.partition},
+		at:      stream.Place{TopicID: p.topicID, Partition: a.partition},
 		cl:      cl,
 		cfg:     c.cfg,
 		log:     log,
 		metrics: c.metrics,
-		store: &store{
-			connection: connection{options: c.clickhouse, log: log, away: c.away},
-			table:      s.table, link: s.link, topicID: p.topicID, partition: a.partition,
+		store: &stream.Store{
+			Connection: stream.Connection{Options: c.clickhouse, Log: log, Health: c.away},
+			Stream:     s, TopicID: p.topicID, Partition: a.partition,
 		},
 		buffer: c.buffer,
 		turns:  c.turns,
 		filler: &filler{
-			at:      origin{topicID: p.topicID, partition: a.partition},
+			at:      stream.Place{TopicID: p.topicID, Partition: a.partition},
 			cfg:     c.cfg,
 			log:     log,
 			metrics: c.metrics,
@@ -84,8 +86,8 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 			turns:   c.turns,
 			queue: newQueue(c.cfg.QueueBytes, c.buffer,
 				func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
-			window:  newWindow(repeatWindow),
-			decoder: s.decoder(),
+			window:  stream.NewWindow(stream.RepeatWindow),
+			decoder: s.Decoder(),
 			started: p.next,
 			read:    p.fetch,
 			intent:  p.intent,

@@ -2,14 +2,12 @@ package consumer
 
 import (
 	"fmt"
-	"io"
 	"testing"
-	"time"
 
-	"github.com/ClickHouse/ch-go/proto"
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/event"
@@ -38,11 +36,11 @@ const benchRows = 10_000
 // window, and added to the columns.
 func BenchmarkFill(b *testing.B) {
 	records := benchRecords(benchRows)
-	s := eventStream()
+	s := stream.Events()
 	f := &filler{
 		cfg: Config{BlockRows: benchRows, BlockBytes: 1 << 30}, log: testLog(),
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
-		window:  newWindow(repeatWindow), decoder: s.decoder(), block: &block{tables: s.tables}, intent: noIntent,
+		window:  stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), block: &block{tables: s.Tables}, intent: stream.NoIntent,
 	}
 	f.block.reset(0)
 	b.ReportAllocs()
@@ -55,27 +53,4 @@ func BenchmarkFill(b *testing.B) {
 		r.Offset = int64(i)
 		f.admit(r)
 	}
-}
-
-// BenchmarkEncode is the encoding of a block of 10,000 rows as ch-go sends it.
-func BenchmarkEncode(b *testing.B) {
-	s := eventStream()
-	rows, reads := s.tables.take(), s.decoder()
-	for _, r := range benchRecords(benchRows) {
-		_, err := reads.decode(r.Value)
-		require.NoError(b, err)
-		reads.add(rows, origin{offset: r.Offset})
-	}
-	w := proto.NewWriter(io.Discard, new(proto.Buffer))
-	b.ReportAllocs()
-	for b.Loop() {
-		input := rows.input(time.UnixMilli(1_795_000_000_000))
-		if err := (proto.Block{Columns: len(input), Rows: benchRows}).WriteBlock(w, proto.Version, input); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := w.Flush(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
 }

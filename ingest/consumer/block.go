@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 )
 
@@ -25,8 +27,8 @@ type block struct {
 	cost int64 // of the records it covers, in the buffer
 	turn *turn // which a large block has; nil: none
 
-	tables  *tables
-	table   table        // the rows; nil: none
+	tables  *stream.Tables
+	table   stream.Table // the rows; nil: none
 	spooled []spooled    // those of the rows that came from a spool
 	repeats int          // records dropped because they repeat an event
 	dead    []deadLetter // records that cannot become rows
@@ -34,7 +36,7 @@ type block struct {
 
 // spooled is a record that may repeat an event from before the window of repeats.
 type spooled struct {
-	decoded
+	stream.Record
 	offset  int64
 	expired bool // did not wait in a spool, but the log no longer holds all of the window before it
 }
@@ -66,7 +68,7 @@ func (b *block) release(to *buffer, turns chan<- *turn) {
 	b.cost = 0
 	b.giveTurn(turns)
 	if b.table != nil {
-		b.tables.give(b.table)
+		b.tables.Give(b.table)
 		b.table = nil
 	}
 }
@@ -76,7 +78,7 @@ func (b *block) rows() []int64 {
 	if b.table == nil {
 		return nil
 	}
-	return b.table.offsets()
+	return b.table.Offsets()
 }
 
 // mostReserved is how many rows a table is made for at once at the most.
@@ -84,19 +86,19 @@ const mostReserved = 1 << 17
 
 // reserve makes room for so many rows at once: growing by and by takes several times the memory.
 func (b *block) reserve(rows int) {
-	b.table = b.tables.take()
-	b.table.reserve(min(rows, mostReserved))
+	b.table = b.tables.Take()
+	b.table.Reserve(min(rows, mostReserved))
 }
 
 // add makes the record that was decoded last a row.
-func (b *block) add(from decoder, at origin, d decoded, expired bool) {
+func (b *block) add(from stream.Decoder, at stream.Place, d stream.Record, expired bool) {
 	if b.table == nil {
-		b.table = b.tables.take()
+		b.table = b.tables.Take()
 	}
-	from.add(b.table, at)
-	b.oldest = min(b.oldest, d.receivedAt)
-	if d.spooled || expired {
-		b.spooled = append(b.spooled, spooled{d, at.offset, expired && !d.spooled})
+	from.Add(b.table, at)
+	b.oldest = min(b.oldest, d.ReceivedAt)
+	if d.Spooled || expired {
+		b.spooled = append(b.spooled, spooled{d, at.Offset, expired && !d.Spooled})
 	}
 }
 
@@ -112,17 +114,17 @@ func (b *block) token(topicID uuid.UUID, partition int32, round int) string {
 
 // drop takes the rows of the offsets out of the block, as repeats.
 func (b *block) drop(repeats map[int64]struct{}) {
-	kept := b.tables.copyRows(b.table, func(offset int64) bool {
+	kept := b.tables.Copy(b.table, func(offset int64) bool {
 		_, repeated := repeats[offset]
 		return !repeated
 	})
-	b.tables.give(b.table)
+	b.tables.Give(b.table)
 	b.table = kept
 	b.repeats += len(repeats)
 }
 
 // missing returns a table of those rows whose offset is not in stored, which the caller gives back. The block
 // keeps all of its rows: what was seen stored is looked at anew after every try.
-func (b *block) missing(stored *Offsets) table {
-	return b.tables.copyRows(b.table, func(offset int64) bool { return !stored.Has(offset) })
+func (b *block) missing(stored *stream.Offsets) stream.Table {
+	return b.tables.Copy(b.table, func(offset int64) bool { return !stored.Has(offset) })
 }

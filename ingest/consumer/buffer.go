@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
+	"lodestone/ingest/stream"
+
 	"github.com/ClickHouse/ch-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -33,17 +35,17 @@ const largeCompressed = 2
 
 // turn allows a block to grow large, until it is stored. With it goes a connection, so that there are no more
 // buffers for large inserts than turns.
-type turn struct{ connection }
+type turn struct{ stream.Connection }
 
 // newTurns returns all turns there are.
-func newTurns(options ch.Options, log *slog.Logger, a *away) chan *turn {
+func newTurns(options ch.Options, log *slog.Logger, a *stream.Health) chan *turn {
 	n := largeBlocks
 	if options.Compression != ch.CompressionDisabled {
 		n = largeCompressed
 	}
 	turns := make(chan *turn, n)
 	for range n {
-		turns <- &turn{connection{options: options, log: log, away: a}}
+		turns <- &turn{stream.Connection{Options: options, Log: log, Health: a}}
 	}
 	return turns
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/ClickHouse/ch-go"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -30,12 +32,12 @@ type Consumer struct {
 	logbook    *logbook.Book
 	log        *slog.Logger
 	metrics    *metrics
-	streams    map[string]stream
+	streams    map[string]stream.Stream
 	buffer     *buffer
 	pool       recordPool
 	turns      chan *turn // those that no block has
 
-	away       *away
+	away       *stream.Health
 	leaveAfter time.Duration // without an answer of ClickHouse
 
 	leave context.CancelCauseFunc // ends the present membership, with the reason
@@ -61,17 +63,17 @@ func New(c Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log
 	}
 	consumer := &Consumer{
 		cfg: c, kafka: k, clickhouse: options, logbook: logbook.New(pool), log: log,
-		streams: map[string]stream{},
+		streams: map[string]stream.Stream{},
 		buffer:  &buffer{most: int64(c.BufferBytes)},
-		away:    &away{},
+		away:    &stream.Health{},
 		workers: map[assignment]*worker{},
 		ends:    map[assignment]int64{},
 		refused: map[assignment]error{},
 
 		leaveAfter: leaveAfter,
 	}
-	for _, s := range []stream{eventStream(), linkViewStream()} {
-		consumer.streams[s.topic] = s
+	for _, s := range stream.All() {
+		consumer.streams[s.Topic] = s
 	}
 	consumer.turns = newTurns(options, log, consumer.away)
 	consumer.metrics = newMetrics(r, consumer.status)

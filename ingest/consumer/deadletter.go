@@ -2,9 +2,10 @@ package consumer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
+
+	"lodestone/ingest/stream"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -18,34 +19,24 @@ type deadLetter struct {
 	err    error
 }
 
-// Reasons of dead letters.
-const (
-	reasonMalformed = "malformed" // the bytes are no record
-	reasonInvalid   = "invalid"   // a record, but no event
-)
-
 func newDeadLetter(r *kgo.Record, err error) deadLetter {
-	reason := reasonMalformed
-	if errors.Is(err, event.ErrInvalid) {
-		reason = reasonInvalid
-	}
-	return deadLetter{record: r, reason: reason, err: err}
+	return deadLetter{record: r, reason: stream.Reason(err), err: err}
 }
 
 // message returns the record for the dead-letter topic. Its key is its origin: when a block is
 // built again after a crash, its dead letters are sent again and collapse on that key.
-func (d deadLetter) message(at origin) *kgo.Record {
+func (d deadLetter) message(at stream.Place) *kgo.Record {
 	offset := strconv.FormatInt(d.record.Offset, 10)
-	partition := strconv.FormatInt(int64(at.partition), 10)
+	partition := strconv.FormatInt(int64(at.Partition), 10)
 	return &kgo.Record{
 		Topic: event.DeadLetterTopic,
-		Key:   []byte(at.topicID.String() + "/" + partition + "/" + offset),
+		Key:   []byte(at.TopicID.String() + "/" + partition + "/" + offset),
 		Value: d.record.Value,
 		Headers: []kgo.RecordHeader{
 			{Key: "reason", Value: []byte(d.reason)},
 			{Key: "error", Value: []byte(d.err.Error())},
 			{Key: "topic", Value: []byte(d.record.Topic)},
-			{Key: "topic_id", Value: []byte(at.topicID.String())},
+			{Key: "topic_id", Value: []byte(at.TopicID.String())},
 			{Key: "partition", Value: []byte(partition)},
 			{Key: "offset", Value: []byte(offset)},
 		},
@@ -53,7 +44,7 @@ func (d deadLetter) message(at origin) *kgo.Record {
 }
 
 // produceDeadLetters returns when all of them are durable.
-func produceDeadLetters(ctx context.Context, cl *kgo.Client, letters []deadLetter, at origin) error {
+func produceDeadLetters(ctx context.Context, cl *kgo.Client, letters []deadLetter, at stream.Place) error {
 	messages := make([]*kgo.Record, len(letters))
 	for i, letter := range letters {
 		messages[i] = letter.message(at)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -49,7 +51,7 @@ func TestEveryReasonCountsFromZero(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string][]string{
-		"lodestone_consumer_dead_letters_total": {reasonInvalid, reasonMalformed},
+		"lodestone_consumer_dead_letters_total": {stream.ReasonInvalid, stream.ReasonMalformed},
 		"lodestone_consumer_halted_partitions":  {haltedLog, haltedNewer},
 	}, reasons)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 
@@ -16,7 +18,7 @@ import (
 func (r *rig) commitEpoch(next int64, epoch int32) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: next, LeaderEpoch: epoch, Metadata: metadata(r.topicID, noIntent)})
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: next, LeaderEpoch: epoch, Metadata: stream.CommitMetadata(r.topicID, stream.NoIntent)})
 	require.NoError(r.t, kadm.NewClient(r.client).CommitAllOffsets(r.t.Context(), r.group, offsets))
 }
 
@@ -100,7 +102,7 @@ func TestLeaderEpochsOfApacheKafka(t *testing.T) {
 	r.produce(0, r.events(10)...)
 	require.Eventually(t, func() bool {
 		at, intent := r.committed(0)
-		return at == 20 && intent == noIntent
+		return at == 20 && intent == stream.NoIntent
 	}, patience, 100*time.Millisecond)
 	stop()
 	r.requireStored(20)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/cenkalti/backoff/v5"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -24,23 +26,23 @@ func (w *worker) recover(ctx context.Context, p position) bool {
 		return false
 	}
 	return w.retry(ctx, "find out what is stored", func() error {
-		if err := w.store.kill(ctx); err != nil {
+		if err := w.store.EndInserts(ctx); err != nil {
 			return err
 		}
-		last, err := w.store.last(ctx, p.fetch)
+		last, err := w.store.Last(ctx, p.fetch)
 		if err != nil {
 			return err
 		}
 		// Only now: what is stored was in the log before.
-		ranges, err := kafka.Ranges(ctx, w.cl, w.stream.topic)
+		ranges, err := kafka.Ranges(ctx, w.cl, w.stream.Topic)
 		if err != nil {
 			return err
 		}
-		if end := ranges[w.at.partition].To; last >= end {
+		if end := ranges[w.at.Partition].To; last >= end {
 			return &differsError{last, end}
 		}
 		w.doubt = max(last, w.next-1, p.intent)
-		w.filler.done, err = w.store.newest(ctx, max(p.fetch, w.next-comparedOffsets), w.next-1)
+		w.filler.done, err = w.store.Newest(ctx, max(p.fetch, w.next-comparedOffsets), w.next-1)
 		return err
 	})
 }
@@ -56,9 +58,9 @@ func (w *worker) insert(ctx context.Context) bool {
 	doubtful := b.first <= w.doubt
 	round := 0
 	tries := w.backoff()
-	by := &w.store.connection
+	by := &w.store.Connection
 	if b.turn != nil {
-		by = &b.turn.connection
+		by = &b.turn.Connection
 	}
 	for {
 		// Before every try, since the commit also proves that the partition is still ours. The try
@@ -89,7 +91,7 @@ func (w *worker) insert(ctx context.Context) bool {
 			w.blocked.Store(true)
 			b.giveTurn(w.turns)
 			w.filler.yield()
-			by = &w.store.connection
+			by = &w.store.Connection
 		}
 		if !w.wait(ctx, tries, "insert", err) {
 			return false
@@ -100,42 +102,42 @@ func (w *worker) insert(ctx context.Context) bool {
 // attempt makes one try, over the connection given. Not in doubt, a successful insert is the end of
 // it. In doubt, only having seen every row stored is: an insert that ClickHouse acknowledged may have been swallowed by a
 // token that was logged although its rows never got to the disk.
-func (w *worker) attempt(ctx context.Context, by *connection, doubtful bool, round *int) (done bool, err error) {
+func (w *worker) attempt(ctx context.Context, by *stream.Connection, doubtful bool, round *int) (done bool, err error) {
 	b := w.block
 	if !doubtful {
 		begin := time.Now()
-		if err := w.store.insert(ctx, by, b.table, b.token(w.at.topicID, w.at.partition, 0)); err != nil {
+		if err := w.store.Insert(ctx, by, b.table, b.token(w.at.TopicID, w.at.Partition, 0)); err != nil {
 			return false, err
 		}
 		w.metrics.insert.Observe(time.Since(begin).Seconds())
 		return true, nil
 	}
-	if err := w.store.kill(ctx); err != nil {
+	if err := w.store.EndInserts(ctx); err != nil {
 		return false, err
 	}
-	stored, err := w.store.stored(ctx, b.first, b.last)
+	stored, err := w.store.Stored(ctx, b.first, b.last)
 	if err != nil {
 		return false, err
 	}
 	missing := b.missing(stored)
-	defer func() { b.tables.give(missing) }()
+	defer func() { b.tables.Give(missing) }()
 	all := len(b.rows())
-	if left := len(missing.offsets()); left > 0 && left < all {
+	if left := len(missing.Offsets()); left > 0 && left < all {
 		// An insert that began before its end was asked for, and arrived after it, could be half
 		// done. Now that it shows, it can be ended, and what it left does not change any more.
-		if err := w.store.kill(ctx); err != nil {
+		if err := w.store.EndInserts(ctx); err != nil {
 			return false, err
 		}
-		if stored, err = w.store.stored(ctx, b.first, b.last); err != nil {
+		if stored, err = w.store.Stored(ctx, b.first, b.last); err != nil {
 			return false, err
 		}
-		b.tables.give(missing)
+		b.tables.Give(missing)
 		missing = b.missing(stored)
 	}
 	if err := w.compare(ctx, stored); err != nil {
 		return false, err
 	}
-	left := len(missing.offsets())
+	left := len(missing.Offsets())
 	if found := all - left; found > 0 && *round == 0 {
 		*round = 1 // another set of rows, so another token
 		w.metrics.recovered.Add(float64(found))
@@ -144,7 +146,7 @@ func (w *worker) attempt(ctx context.Context, by *connection, doubtful bool, rou
 	if left == 0 {
 		return true, nil
 	}
-	if err := w.store.insert(ctx, by, missing, b.token(w.at.topicID, w.at.partition, *round)); err != nil {
+	if err := w.store.Insert(ctx, by, missing, b.token(w.at.TopicID, w.at.Partition, *round)); err != nil {
 		return false, err
 	}
 	*round++ // if rows are still missing, this token is spent
@@ -157,7 +159,7 @@ func (w *worker) attempt(ctx context.Context, by *connection, doubtful bool, rou
 // refuses every commit, and the client takes the assignment away, which cancels ctx.
 func (w *worker) commit(ctx context.Context, next, intent int64) bool {
 	ok := w.retry(ctx, "commit", func() error {
-		text := metadata(w.at.topicID, intent)
+		text := stream.CommitMetadata(w.at.TopicID, intent)
 		var result error
 		w.cl.CommitOffsetsSync(
 			kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error {
@@ -170,7 +172,7 @@ func (w *worker) commit(ctx context.Context, next, intent int64) bool {
 				// topic was made anew, commits nothing.
 				return ctx.Err()
 			}),
-			map[string]map[int32]kgo.EpochOffset{w.stream.topic: {w.at.partition: {Epoch: w.epoch, Offset: next}}},
+			map[string]map[int32]kgo.EpochOffset{w.stream.Topic: {w.at.Partition: {Epoch: w.epoch, Offset: next}}},
 			func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 				result = commitError(resp, err)
 			},
@@ -178,7 +180,7 @@ func (w *worker) commit(ctx context.Context, next, intent int64) bool {
 		return result
 	})
 	w.commits = time.Now()
-	if ok && intent == noIntent {
+	if ok && intent == stream.NoIntent {
 		w.dirty = false
 	}
 	return ok

@@ -3,6 +3,8 @@ package consumer
 import (
 	"context"
 
+	"lodestone/ingest/stream"
+
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/service"
 )
@@ -11,14 +13,14 @@ import (
 // brings those records back, and Kafka would go on deleting while the partition waited. It may be repeated at any
 // point, also by another consumer. It reports whether the worker may go on.
 func (w *worker) giveUpExpired(ctx context.Context, e *expired) bool {
-	if e.intent != noIntent && service.Sleep(ctx, w.cfg.InsertTimeout) != nil {
+	if e.intent != stream.NoIntent && service.Sleep(ctx, w.cfg.InsertTimeout) != nil {
 		// The announced block cannot be built again, so its token does not stop an insert that is still on its way.
 		// After this time the server refuses that.
 		return false
 	}
 	var lost []kafka.Range
 	ok := w.retry(ctx, "find out which deleted records were stored", func() error {
-		if err := w.store.kill(ctx); err != nil {
+		if err := w.store.EndInserts(ctx); err != nil {
 			return err
 		}
 		var err error
@@ -29,7 +31,7 @@ func (w *worker) giveUpExpired(ctx context.Context, e *expired) bool {
 		return false
 	}
 	ok = w.retry(ctx, "record which records are lost", func() error {
-		return w.logbook.AddLosses(ctx, w.at.topicID, w.stream.topic, w.at.partition, lost)
+		return w.logbook.AddLosses(ctx, w.at.TopicID, w.stream.Topic, w.at.Partition, lost)
 	})
 	if !ok {
 		return false
@@ -37,13 +39,13 @@ func (w *worker) giveUpExpired(ctx context.Context, e *expired) bool {
 	for _, r := range lost {
 		w.log.Error("Kafka deleted records before they were stored: see `lodestone losses list`", "first", r.From, "last", r.To-1, "records", r.To-r.From)
 	}
-	return w.commit(ctx, w.next, noIntent)
+	return w.commit(ctx, w.next, stream.NoIntent)
 }
 
 // lost returns the offsets from the committed one to where the log begins that are not stored. Without a commit
 // nothing is known of what lies below the last stored offset, where repeats and dead letters have no rows either.
 func (w *worker) lost(ctx context.Context, committed int64) ([]kafka.Range, error) {
-	last, err := w.store.last(ctx, max(committed, 0))
+	last, err := w.store.Last(ctx, max(committed, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func (w *worker) lost(ctx context.Context, committed int64) ([]kafka.Range, erro
 	}
 	for past := min(last+1, w.next); from < past; {
 		to := min(from+aheadOffsets, past)
-		stored, err := w.store.stored(ctx, from, to-1)
+		stored, err := w.store.Stored(ctx, from, to-1)
 		if err != nil {
 			return nil, err
 		}

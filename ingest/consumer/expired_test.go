@@ -3,6 +3,8 @@ package consumer
 import (
 	"testing"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -41,7 +43,7 @@ func TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord(t *testing.T) {
 	r := newRig(t, 2)
 	r.produce(0, r.events(20)...)
 	r.produce(1, r.events(20)...)
-	r.commit(0, 5, metadata(r.topicID, noIntent))
+	r.commit(0, 5, stream.CommitMetadata(r.topicID, stream.NoIntent))
 	r.expire(0, 10)
 	r.consume(r.config())
 	r.awaitCommit(0, 20)
@@ -57,7 +59,7 @@ func TestOfWhatExpiredOnlyWhatIsNotStoredIsLost(t *testing.T) {
 	events := r.events(40)
 	r.produce(0, events...)
 	// The announced block 5 to 29 got to ClickHouse in part. Its beginning is gone, so it cannot be built again.
-	r.commit(0, 5, metadata(r.topicID, 29))
+	r.commit(0, 5, stream.CommitMetadata(r.topicID, 29))
 	r.storeRows(0, 0, r.group+"before", events[:5]...)
 	r.storeRows(0, 8, r.group+"part", events[8:12]...)
 	r.storeRows(0, 15, r.group+"rest", events[15:25]...)
@@ -75,7 +77,7 @@ func TestALossIsRecordedOnce(t *testing.T) {
 	r.produce(0, r.events(40)...)
 	for _, before := range []int64{10, 10, 25} {
 		r.expire(0, before)
-		r.commit(0, 5, metadata(r.topicID, noIntent))
+		r.commit(0, 5, stream.CommitMetadata(r.topicID, stream.NoIntent))
 		stop := r.consume(r.config())
 		r.awaitCommit(0, 40)
 		stop()
@@ -175,7 +177,7 @@ func TestARepeatIsFoundAlthoughTheWindowExpired(t *testing.T) {
 	stop()
 	r.requireStoredRows(7)
 	// The announced block is built the same by the next owner.
-	r.commit(0, 8, metadata(r.topicID, 11))
+	r.commit(0, 8, stream.CommitMetadata(r.topicID, 11))
 	r.consume(r.config())
 	r.awaitCommit(0, 12)
 	r.requireStoredRows(7)

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/event"
@@ -14,7 +16,7 @@ import (
 
 // filler cuts the log of one partition into blocks: the next one while the worker stores the one before.
 type filler struct {
-	at      origin // topic and partition
+	at      stream.Place // topic and partition
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
@@ -22,8 +24,8 @@ type filler struct {
 	turns   chan *turn
 
 	queue   *queue
-	window  *window
-	decoder decoder
+	window  *stream.Window
+	decoder stream.Decoder
 	pending []*kgo.Record // taken from the queue, not yet in a block
 	ahead   int           // of the pending ones, how many the window expects
 	started int64         // next when the assignment began: records before it fill the window only
@@ -32,7 +34,7 @@ type filler struct {
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
 	block   *block        // that is being filled; nil: none is free
 
-	done map[int64]identity // the last rows stored before started, by offset
+	done map[int64]stream.Identity // the last rows stored before started, by offset
 
 	broken error           // the next record is for a newer release, or is not the stored one: nothing is read any further
 	halt   func(why error) // makes the partition stand still
@@ -70,7 +72,7 @@ func (f *filler) patient() bool { return f.backlog() && !f.blocked.Load() }
 func (f *filler) wantsMore() bool {
 	b := f.block
 	switch {
-	case f.intent != noIntent:
+	case f.intent != stream.NoIntent:
 		return true
 	case b.cost >= leastShare && f.buffer.full():
 		return false
@@ -104,7 +106,7 @@ func (f *filler) run(ctx context.Context, stopping <-chan struct{}, free <-chan 
 		if !ok {
 			return
 		}
-		first, f.intent = past, noIntent
+		first, f.intent = past, stream.NoIntent
 	}
 }
 
@@ -132,7 +134,7 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 			f.halt(f.broken)
 			return 0, false
 		}
-		if aged && !b.empty() && f.intent == noIntent {
+		if aged && !b.empty() && f.intent == stream.NoIntent {
 			offer = full
 		}
 		select { // whoever is stopping is to begin nothing
@@ -215,7 +217,7 @@ func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record a
 	for {
 		switch {
 		case f.broken == nil:
-		case b.empty() || f.intent != noIntent:
+		case b.empty() || f.intent != stream.NoIntent:
 			return halted
 		default:
 			return complete
@@ -236,10 +238,10 @@ func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record a
 		f.lookAhead()
 		r := f.pending[0]
 		switch {
-		case f.intent != noIntent && r.Offset > f.intent:
+		case f.intent != stream.NoIntent && r.Offset > f.intent:
 			b.last = f.intent // the announced block ends in a hole of the log
 			return complete
-		case f.intent != noIntent: // an announced block is as large as it was
+		case f.intent != stream.NoIntent: // an announced block is as large as it was
 		case f.spans(r.Offset):
 			return complete
 		case b.turn == nil && (b.cost >= leastShare || f.patient()):
@@ -252,7 +254,7 @@ func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record a
 		if first && !b.empty() {
 			age.Reset(f.cfg.BlockAge) // the age is that of the block's first record
 		}
-		if f.intent != noIntent {
+		if f.intent != stream.NoIntent {
 			if at == f.intent {
 				return complete
 			}
@@ -268,7 +270,7 @@ func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record a
 // then no longer holds the block's first records, and the look at what is stored (storedBefore) leaves out the block
 // itself, so a repeat of one of them would not be recognised.
 func (f *filler) spans(offset int64) bool {
-	return !f.block.empty() && offset-f.block.start >= f.window.size
+	return !f.block.empty() && offset-f.block.start >= f.window.Size
 }
 
 // lookAhead tells the window of records that are about to come.
@@ -276,12 +278,12 @@ func (f *filler) lookAhead() {
 	if f.ahead > 0 {
 		return
 	}
-	var homes [expected]uint64
+	var homes [stream.PrefetchMax]uint64
 	f.ahead = min(len(f.pending), len(homes))
 	for i, r := range f.pending[:f.ahead] {
-		homes[i] = f.window.home(f.decoder.peek(r.Value))
+		homes[i] = f.window.Hash(f.decoder.Peek(r.Value))
 	}
-	f.window.expect(homes[:f.ahead])
+	f.window.Prefetch(homes[:f.ahead])
 }
 
 // admit takes one record into the window of repeats and, unless it only warms that, into the block. The record is not to
@@ -305,17 +307,17 @@ func (f *filler) use(r *kgo.Record) bool {
 		f.log.Warn("offsets jump", "from", f.read, "to", r.Offset)
 	}
 	f.read = r.Offset + 1
-	d, err := f.decoder.decode(r.Value)
+	d, err := f.decoder.Decode(r.Value)
 	newer := errors.Is(err, event.ErrNewer)
 	if newer && r.Offset >= f.started {
 		f.broken = &newerError{r.Offset, err}
 		return true
 	}
-	if row, stored := f.done[r.Offset]; stored && !newer && (err != nil || d.identity != row) {
+	if row, stored := f.done[r.Offset]; stored && !newer && (err != nil || d.Identity != row) {
 		f.broken = &differsError{r.Offset, f.end.Load()}
 		return true
 	}
-	repeats := err == nil && f.window.repeats(d.identity, r.Offset)
+	repeats := err == nil && f.window.Repeats(d.Identity, r.Offset)
 	if r.Offset < f.started {
 		return true
 	}
@@ -340,12 +342,12 @@ func (f *filler) use(r *kgo.Record) bool {
 		b.repeats++
 	default:
 		at := f.at
-		at.offset = r.Offset
+		at.Offset = r.Offset
 		if b.table == nil && b.turn != nil {
 			b.reserve(f.cfg.BlockRows)
 		}
 		b.add(f.decoder, at, d, r.Offset < f.certain)
-		b.take(f.buffer, d.size)
+		b.take(f.buffer, d.Size)
 	}
 	return true
 }

@@ -37,6 +37,25 @@ func (e *differsError) Error() string {
 		"see \"The log lost its end\" in docs/operations.md", e.offset, what)
 }
 
+// epochError says that the log has fewer records of a leader's epoch than are done: it lost its end, and may have grown
+// past that again under another leader.
+type epochError struct {
+	topic     string
+	partition int32
+	next      int64
+	epoch     int32
+	past      int64 // where the epoch ends; -1: the log has no record of this epoch or a later one
+}
+
+func (e *epochError) Error() string {
+	what := fmt.Sprintf("ends at %d", e.past)
+	if e.past < 0 {
+		what = "is not in the log any more"
+	}
+	return fmt.Sprintf("%s partition %d goes on at offset %d, which was read in the leader epoch %d, but that %s: Kafka lost records that it had "+
+		"acknowledged; see \"The log lost its end\" in docs/operations.md", e.topic, e.partition, e.next, e.epoch, what)
+}
+
 // haltReason returns the reason of a partition that stands still: one of a small fixed set.
 func haltReason(why error) string {
 	if _, newer := errors.AsType[*newerError](why); newer {
@@ -50,6 +69,6 @@ func haltReason(why error) string {
 func (w *worker) halted(c *Consumer) func(error) {
 	return func(why error) {
 		w.filler.queue.halt()
-		c.refuse(assignment{w.stream.topic, w.at.partition}, why)
+		c.refuse(assignment{w.stream.Topic, w.at.Partition}, why)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -145,15 +147,15 @@ func (r *rig) produceRaw(partition int32, values ...[]byte) int64 {
 }
 
 // store returns a connection like a worker's, for a look from outside.
-func (r *rig) store(partition int32) *store {
+func (r *rig) store(partition int32) *stream.Store {
 	options, err := r.clickhouse.BlockOptions()
 	require.NoError(r.t, err)
 	options.ReadTimeout = patience // also of the handshake, which a test does not try again
-	s := &store{
-		connection: connection{options: options, log: testLog()},
-		table:      "events", link: "access_link_id", topicID: r.topicID, partition: partition,
+	s := &stream.Store{
+		Connection: stream.Connection{Options: options, Log: testLog()},
+		Stream:     stream.Events(), TopicID: r.topicID, Partition: partition,
 	}
-	r.t.Cleanup(s.close)
+	r.t.Cleanup(s.Close)
 	return s
 }
 
@@ -175,9 +177,9 @@ func (r *rig) committed(partition int32) (next, intent int64) {
 	offsets, err := kadm.NewClient(r.client).FetchOffsetsForTopics(context.Background(), r.group, event.Topic)
 	o, ok := offsets.Lookup(event.Topic, partition)
 	if err != nil || !ok { // the group has not been made yet
-		return -1, noIntent
+		return -1, stream.NoIntent
 	}
-	_, intent, _ = parseMetadata(o.Metadata)
+	_, intent, _ = stream.ParseCommit(o.Metadata)
 	return o.At, intent
 }
 
@@ -194,7 +196,7 @@ func (r *rig) awaitCommit(partition int32, next int64) {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {
 		at, intent := r.committed(partition)
-		return at == next && intent == noIntent
+		return at == next && intent == stream.NoIntent
 	}, patience, 20*time.Millisecond, "partition %d does not get to offset %d", partition, next)
 }
 
@@ -212,17 +214,18 @@ func (r *rig) storeRows(partition int32, first int64, token string, events ...ev
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
 	s := r.store(partition)
-	require.NoError(r.t, s.insert(ctx, &s.connection, r.rows(partition, first, events...), token))
+	require.NoError(r.t, s.Insert(ctx, &s.Connection, r.rows(partition, first, events...), token))
 }
 
 // rows returns the events as rows, from the offset on.
-func (r *rig) rows(partition int32, first int64, events ...event.Event) table {
+func (r *rig) rows(partition int32, first int64, events ...event.Event) stream.Table {
 	r.t.Helper()
-	rows, reads := newEventTable(), &eventDecoder{}
+	s := stream.Events()
+	rows, reads := s.Tables.Take(), s.Decoder()
 	for i := range events {
-		_, err := reads.decode(events[i].Append(nil))
+		_, err := reads.Decode(events[i].Append(nil))
 		require.NoError(r.t, err)
-		reads.add(rows, origin{topicID: r.topicID, partition: partition, offset: first + int64(i)})
+		reads.Add(rows, stream.Place{TopicID: r.topicID, Partition: partition, Offset: first + int64(i)})
 	}
 	return rows
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -52,7 +54,7 @@ func TestALogThatLostItsEndAndGrewPastItStandsStill(t *testing.T) {
 			}
 			r.produce(0, old[:5]...)
 			r.storeRows(0, 0, r.group+"old", old...)
-			r.commit(0, commit, metadata(r.topicID, noIntent))
+			r.commit(0, commit, stream.CommitMetadata(r.topicID, stream.NoIntent))
 			fresh := r.events(8) // acknowledged at offsets 5 to 12
 			for i := range fresh {
 				fresh[i].AccessLinkID = old[0].AccessLinkID
@@ -86,7 +88,7 @@ func TestARecordThatIsNotTheStoredOneIsNotPassedOver(t *testing.T) {
 			switch commit {
 			case noCommit:
 			case 2000:
-				r.commit(0, commit, metadata(r.topicID, 2050))
+				r.commit(0, commit, stream.CommitMetadata(r.topicID, 2050))
 			default:
 				r.commit(0, commit, "")
 			}
@@ -103,7 +105,7 @@ func TestALogThatEndsBeforeWhatIsStoredStandsStill(t *testing.T) {
 	old := r.events(10)
 	r.produce(0, old[:7]...)
 	r.storeRows(0, 0, r.group+"old", old...)
-	r.commit(0, 5, metadata(r.topicID, noIntent))
+	r.commit(0, 5, stream.CommitMetadata(r.topicID, stream.NoIntent))
 	r.requireHalted(haltedLog, "the log ends at 7")
 }
 
@@ -114,7 +116,7 @@ func TestRowsWhoseRecordsExpiredAreNotCompared(t *testing.T) {
 	events := r.events(20)
 	r.produce(0, events...)
 	r.storeRows(0, 0, r.group+"old", events[:10]...)
-	r.commit(0, 10, metadata(r.topicID, noIntent))
+	r.commit(0, 10, stream.CommitMetadata(r.topicID, stream.NoIntent))
 	r.expire(0, 10)
 	r.consume(r.config())
 	r.awaitCommit(0, 20)
@@ -151,7 +153,7 @@ func TestABlockAnnouncedUnderNewerRulesIsLeftAlone(t *testing.T) {
 	r.requireHalted(haltedNewer, "block of rules 3")
 	next, intent := r.committed(0)
 	require.Equal(t, []int64{0, 9}, []int64{next, intent})
-	_, _, known := parseMetadata("noise of another tool")
+	_, _, known := stream.ParseCommit("noise of another tool")
 	require.False(t, known)
 	require.Equal(t, haltedNewer, haltReason(errors.Join(&newerError{})))
 }

@@ -187,7 +187,7 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 			return
 		}
 		for _, s := range c.streams {
-			s.tables.trim()
+			s.Tables.Trim()
 		}
 		if err := c.unable(ctx, &forbidden); err != nil {
 			c.leave(err)

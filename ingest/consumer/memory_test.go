@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -60,13 +62,13 @@ func TestMemoryWhileClickHouseIsAway(t *testing.T) {
 
 func fillUp(t *testing.T, broker string) {
 	t.Helper()
-	windows := make([]*window, memoryPartitions)
-	id := identity{link: uuid.New()}
+	windows := make([]*stream.Window, memoryPartitions)
+	id := stream.Identity{Link: uuid.New()}
 	for i := range windows {
-		windows[i] = newWindow(repeatWindow)
-		for offset := range int64(2 * repeatWindow) {
-			id.event = uuid.New()
-			windows[i].repeats(id, offset)
+		windows[i] = stream.NewWindow(stream.RepeatWindow)
+		for offset := range int64(2 * stream.RepeatWindow) {
+			id.Event = uuid.New()
+			windows[i].Repeats(id, offset)
 		}
 	}
 	cfg := (&rig{group: "memory"}).config()

@@ -3,6 +3,8 @@ package consumer
 import (
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -45,7 +47,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 16),
 		}),
 	}
-	for _, reason := range []string{reasonMalformed, reasonInvalid} {
+	for _, reason := range []string{stream.ReasonMalformed, stream.ReasonInvalid} {
 		m.deadLetters.WithLabelValues(reason) // from the start: an alarm on the increase misses a first value of 1
 	}
 	for _, reason := range []string{haltedLog, haltedNewer} {

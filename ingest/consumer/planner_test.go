@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -33,7 +35,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 		}
 		var log []*kgo.Record
 		var want []int64 // offsets that become rows
-		events := map[int64]identity{}
+		events := map[int64]stream.Identity{}
 		last := map[int]int64{}
 		offset := int64(-1)
 		for range rapid.IntRange(1, 80).Draw(t, "records") {
@@ -50,7 +52,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 			default:
 				e := base
 				e.EventID = ids[kind]
-				events[offset] = identity{e.AccessLinkID, e.EventID}
+				events[offset] = stream.Identity{Link: e.AccessLinkID, Event: e.EventID}
 				e.Spooled = rapid.Bool().Draw(t, "spooled")
 				r.Value = e.Append(nil)
 				if at, seen := last[kind]; !seen || offset-at > size && !e.Spooled {
@@ -63,8 +65,8 @@ func TestBlocksAgainstAModel(t *testing.T) {
 		end := offset + 1
 
 		var rows []int64
-		stored := map[identity]int64{} // the first offset of each event that has a row
-		next, intent := int64(0), int64(noIntent)
+		stored := map[stream.Identity]int64{} // the first offset of each event that has a row
+		next, intent := int64(0), int64(stream.NoIntent)
 		var announced []int64 // rows of the announced block
 		for next < end {
 			w := plannedFiller(next, intent, max(0, next-size), size, rowsOfABlock)
@@ -82,14 +84,14 @@ func TestBlocksAgainstAModel(t *testing.T) {
 					left = left[n:]
 				}
 				full := w.fill(timer) == complete
-				if !full && (w.block.empty() || w.intent != noIntent) {
+				if !full && (w.block.empty() || w.intent != stream.NoIntent) {
 					continue // an announced block waits for the rest of it, whatever its age
 				}
 				b := w.block
 				require.Equal(t, next, b.first)
 				repeats := map[int64]struct{}{} // as dropOld finds them
 				for _, s := range b.spooled {
-					if at, found := stored[s.identity]; found && at < b.first {
+					if at, found := stored[s.Identity]; found && at < b.first {
 						repeats[s.offset] = struct{}{}
 					}
 				}
@@ -97,7 +99,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 					b.drop(repeats)
 				}
 				offsets := slices.Clone(b.rows())
-				if w.intent != noIntent {
+				if w.intent != stream.NoIntent {
 					require.Equal(t, intent, b.last, "an announced block is built exactly so")
 					require.True(t, slices.Equal(announced, offsets), "%v %v", announced, offsets)
 				}
@@ -111,8 +113,8 @@ func TestBlocksAgainstAModel(t *testing.T) {
 							stored[events[offset]] = offset
 						}
 					}
-					next, intent = b.last+1, noIntent
-					w.intent = noIntent
+					next, intent = b.last+1, stream.NoIntent
+					w.intent = stream.NoIntent
 					w.block.release(nil, nil)
 					w.block.reset(next)
 				}
@@ -126,7 +128,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 // While more than a block waits in the log, a block waits for its records: ClickHouse catches up sooner with large ones.
 func TestABlockGrowsWhileThereIsMuchToCatchUpWith(t *testing.T) {
 	t.Parallel()
-	f := plannedFiller(0, noIntent, 0, 10, 100)
+	f := plannedFiller(0, stream.NoIntent, 0, 10, 100)
 	f.cfg.BlockAge = time.Millisecond
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -148,12 +150,12 @@ func TestABlockGrowsWhileThereIsMuchToCatchUpWith(t *testing.T) {
 
 // plannedFiller is all that cuts blocks, and nothing that stores them.
 func plannedFiller(next, intent, fetch, window int64, rows int) *filler {
-	s := eventStream()
+	s := stream.Events()
 	f := &filler{
 		cfg: Config{BlockRows: rows, BlockBytes: 1 << 20, BlockAge: time.Hour}, log: testLog(),
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		queue:   newQueue(1<<20, nil, func() {}, func() {}),
-		window:  newWindow(window), decoder: s.decoder(), block: &block{tables: s.tables},
+		window:  stream.NewWindow(window), decoder: s.Decoder(), block: &block{tables: s.Tables},
 		started: next, read: fetch, intent: intent,
 	}
 	f.block.reset(next)

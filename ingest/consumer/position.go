@@ -3,8 +3,8 @@ package consumer
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
+
+	"lodestone/ingest/stream"
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -12,9 +12,6 @@ import (
 
 	"lodestone/pkg/kafka"
 )
-
-// noIntent says that no block is announced.
-const noIntent = -1
 
 // position is where a partition's work goes on.
 type position struct {
@@ -38,42 +35,6 @@ type expired struct {
 
 // noCommit says that there is no committed offset.
 const noCommit = -1
-
-// blockRules is the version of what decides which records of a range become rows: decoding, the window of repeats, the
-// look for spooled events. A release that changes one of these raises it. A block that was announced under rules up to
-// this is built by these rules; one of newer rules is left to a newer consumer.
-const blockRules = 2
-
-// metadata is what a commit says besides the offset: the version of the rules for blocks, the topic's id and the end
-// of the announced block. The id tells a commit for a deleted topic of the same name.
-func metadata(topicID uuid.UUID, intent int64) string {
-	return strconv.Itoa(blockRules) + " " + topicID.String() + " " + strconv.FormatInt(intent, 10)
-}
-
-// parseMetadata reads a commit's metadata. Commits made by other tools have none that we know:
-// those announce nothing, and are taken to be for the topic that is there.
-func parseMetadata(text string) (topicID uuid.UUID, intent int64, known bool) {
-	parts := strings.Fields(text)
-	if len(parts) != 3 || announcedRules(text) == 0 {
-		return uuid.Nil, noIntent, false
-	}
-	topicID, idErr := uuid.Parse(parts[1])
-	intent, intentErr := strconv.ParseInt(parts[2], 10, 64)
-	if idErr != nil || intentErr != nil {
-		return uuid.Nil, noIntent, false
-	}
-	return topicID, intent, true
-}
-
-// announcedRules returns the version of the rules that a commit was made under, or 0.
-func announcedRules(text string) int {
-	first, _, _ := strings.Cut(text, " ")
-	rules, err := strconv.Atoi(first)
-	if err != nil || rules < 0 {
-		return 0
-	}
-	return rules
-}
 
 // rangeError says that a committed offset lies beyond the log's end: the log lost its end. Going on would take new
 // records for those that are stored, so the partition stands still.
@@ -126,7 +87,7 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 	if err != nil {
 		return nil, nil, err
 	}
-	epochs, err := epochEnds(ctx, admin, topic, partitions, commits, topicID)
+	epochs, err := stream.EpochEnds(ctx, admin, topic, partitions, commits, topicID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -142,11 +103,11 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 			return nil, nil, fmt.Errorf("read range of %s partition %d: no answer", topic, partition)
 		}
 		start.Offset = max(start.Offset, repaired[partition])
-		p := position{topicID: topicID, next: start.Offset, intent: noIntent, epoch: noEpoch}
+		p := position{topicID: topicID, next: start.Offset, intent: stream.NoIntent, epoch: noEpoch}
 		committed := int64(noCommit)
 		if commitOK && commit.At >= 0 {
-			_, intent, _ := parseMetadata(commit.Metadata)
-			if IsCommitFor(commit.Metadata, topicID) { // else it is for a topic that is gone
+			_, intent, _ := stream.ParseCommit(commit.Metadata)
+			if stream.IsCommitFor(commit.Metadata, topicID) { // else it is for a topic that is gone
 				p.next, p.intent, p.epoch, committed = commit.At, intent, commit.LeaderEpoch, commit.At
 			}
 		}
@@ -163,10 +124,10 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 			continue
 		}
 		if p.intent < p.next {
-			p.intent = noIntent
+			p.intent = stream.NoIntent
 		}
-		if rules := announcedRules(commit.Metadata); p.intent != noIntent && rules > blockRules {
-			out[partition] = &newerError{p.next, fmt.Errorf("block of rules %d, this build knows up to %d", rules, blockRules)}
+		if rules := stream.CommitRules(commit.Metadata); p.intent != stream.NoIntent && rules > stream.BlockRules {
+			out[partition] = &newerError{p.next, fmt.Errorf("block of rules %d, this build knows up to %d", rules, stream.BlockRules)}
 			continue
 		}
 		if start.Offset > 0 && committed < start.Offset {
@@ -174,11 +135,11 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 				committed = max(committed, done)
 			}
 			p.expired = &expired{committed, p.intent}
-			p.next, p.intent, p.epoch = start.Offset, noIntent, noEpoch
+			p.next, p.intent, p.epoch = start.Offset, stream.NoIntent, noEpoch
 		}
-		p.fetch = max(start.Offset, p.next-repeatWindow)
-		if p.fetch > max(0, p.next-repeatWindow) {
-			p.certain = p.fetch + repeatWindow
+		p.fetch = max(start.Offset, p.next-stream.RepeatWindow)
+		if p.fetch > max(0, p.next-stream.RepeatWindow) {
+			p.certain = p.fetch + stream.RepeatWindow
 		}
 		positions[partition] = p
 	}

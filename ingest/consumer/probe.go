@@ -3,11 +3,9 @@ package consumer
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/ClickHouse/ch-go"
-	"github.com/ClickHouse/ch-go/proto"
+	"lodestone/ingest/stream"
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/service"
@@ -26,24 +24,11 @@ const (
 func (c *Consumer) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	asks := &connection{options: c.clickhouse, log: c.log}
-	defer asks.close()
+	asks := &stream.Connection{Options: c.clickhouse, Log: c.log}
+	defer asks.Close()
 	for _, s := range c.streams {
-		var n proto.ColUInt64
-		if err := asks.do(ctx, ch.Query{
-			Body:   "SELECT count() AS n FROM (SELECT kafka_topic_id, kafka_partition, kafka_offset, event_id FROM " + s.table + " WHERE 0)",
-			Result: proto.Results{{Name: "n", Data: &n}},
-		}); err != nil {
-			return fmt.Errorf("look for ClickHouse's table %s: %w", s.table, err)
-		}
-		// The statement of a block, without a row: the server checks the rights, the columns and the settings.
-		none := s.tables.take()
-		q := insertQuery(s.table, none.input(time.Now()), "probe")
-		q.OnInput = func(context.Context) error { return io.EOF }
-		err := asks.do(ctx, q)
-		s.tables.give(none)
-		if err != nil {
-			return fmt.Errorf("try an insert without rows into ClickHouse's table %s: %w", s.table, err)
+		if err := s.Probe(ctx, asks); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -53,8 +38,8 @@ func (c *Consumer) probe(ctx context.Context) error {
 // is called by one goroutine, again and again. What ClickHouse refuses for the data of a block, or for the time being,
 // is no reason to leave: the next consumer would be refused the same.
 func (c *Consumer) unable(ctx context.Context, forbidden *time.Time) error {
-	silent := c.away.longer(c.leaveAfter)
-	if !silent && !c.away.refused() && forbidden.IsZero() {
+	silent := c.away.SilentFor(c.leaveAfter)
+	if !silent && !c.away.Refused() && forbidden.IsZero() {
 		return nil
 	}
 	err := c.probe(ctx)
@@ -79,7 +64,7 @@ func (c *Consumer) awaitClickHouse(ctx context.Context) error {
 	for {
 		err := c.probe(ctx)
 		if err == nil {
-			c.away.answered()
+			c.away.Succeeded()
 			return nil
 		}
 		if ctx.Err() == nil {

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"lodestone/ingest/stream"
+
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -26,7 +28,7 @@ func TestKilledAfterTheInsert(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(50)
 	r.produce(0, events...)
-	r.commit(0, 10, metadata(r.topicID, 29))
+	r.commit(0, 10, stream.CommitMetadata(r.topicID, 29))
 	r.storeRows(0, 0, r.group+"earlier", events[:10]...)
 	r.storeRows(0, 10, r.token(10, 29), events[10:30]...)
 	r.consume(r.config())
@@ -39,7 +41,7 @@ func TestKilledBeforeTheInsert(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(50)
 	r.produce(0, events...)
-	r.commit(0, 0, metadata(r.topicID, 29))
+	r.commit(0, 0, stream.CommitMetadata(r.topicID, 29))
 	r.consume(r.config())
 	r.awaitCommit(0, 50)
 	r.requireStored(50)
@@ -53,7 +55,7 @@ func TestKilledInTheMiddleOfAnInsertOfTwoMonths(t *testing.T) {
 		events[i].CreatedAt -= 30 * 24 * 3600 * 1000 // another partition of the table, so another part
 	}
 	r.produce(0, events...)
-	r.commit(0, 0, metadata(r.topicID, 29))
+	r.commit(0, 0, stream.CommitMetadata(r.topicID, 29))
 	r.storeRows(0, 0, r.token(0, 29), events[:10]...)
 	r.consume(r.config())
 	r.awaitCommit(0, 30)
@@ -65,7 +67,7 @@ func TestATokenWithoutItsRowsSwallowsNothing(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(30)
 	r.produce(0, events...)
-	r.commit(0, 0, metadata(r.topicID, 29))
+	r.commit(0, 0, stream.CommitMetadata(r.topicID, 29))
 	// A crash between the log of tokens and the rename of the part: the token is known, the rows
 	// are gone.
 	r.storeRows(0, 0, r.token(0, 29), events...)
@@ -142,7 +144,7 @@ func TestACommitForADeletedTopicOfTheSameNameIsNotTaken(t *testing.T) {
 	r := newRig(t, 1)
 	r.produce(0, r.events(20)...)
 	other := r.account // any other id
-	r.commit(0, 15, metadata(other, 17))
+	r.commit(0, 15, stream.CommitMetadata(other, 17))
 	r.consume(r.config())
 	r.awaitCommit(0, 20)
 	r.requireStored(20)

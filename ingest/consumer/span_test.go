@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -19,7 +21,7 @@ func TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce(t *testing.T) {
 	x := r.event(0)
 	between := r.events(1000)
 	r.produce(0, append([]event.Event{x}, between...)...)
-	for range repeatWindow / 4000 {
+	for range stream.RepeatWindow / 4000 {
 		var repeats []event.Event
 		for range 4 { // senders that send again what was not acknowledged
 			repeats = append(repeats, between...)
@@ -28,7 +30,7 @@ func TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce(t *testing.T) {
 	}
 	x.Spooled = true
 	last := r.produce(0, x)
-	require.Greater(t, last, int64(repeatWindow))
+	require.Greater(t, last, int64(stream.RepeatWindow))
 	c := r.config()
 	c.BlockRows, c.BlockBytes, c.BufferBytes, c.QueueBytes = 100_000, 256<<20, 512<<20, 256<<20
 	c.BlockAge, c.InsertTimeout, c.SessionTimeout, c.RebalanceTimeout = time.Minute, 20*time.Second, 45*time.Second, time.Minute
@@ -50,7 +52,7 @@ func TestAnAnnouncedBlockLongerThanTheWindowIsBuiltAsAnnounced(t *testing.T) {
 	require.Equal(t, complete, f.fill(timer))
 	require.Equal(t, int64(9), f.block.last)
 	require.Len(t, f.block.rows(), 10)
-	f.intent = noIntent
+	f.intent = stream.NoIntent
 	f.block.reset(10)
 	require.Equal(t, complete, f.fill(timer))
 	require.Equal(t, int64(13), f.block.last, "the next one is within the window")

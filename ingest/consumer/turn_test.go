@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -16,7 +18,7 @@ import (
 
 // backlogged is a filler of blocks of 100 rows whose log is long, and whether its fetching is paused.
 func backlogged() (f *filler, paused *atomic.Bool) {
-	f, paused = plannedFiller(0, noIntent, 0, 1000, 100), new(atomic.Bool)
+	f, paused = plannedFiller(0, stream.NoIntent, 0, 1000, 100), new(atomic.Bool)
 	f.blocked = new(atomic.Bool)
 	f.queue = newQueue(1<<20, nil, func() { paused.Store(true) }, func() { paused.Store(false) })
 	f.turns = make(chan *turn, 1)
@@ -126,21 +128,6 @@ func TestTheLastOfABacklogDoesNotWaitForItsAge(t *testing.T) {
 		require.Zero(t, time.Since(begin))
 		stop()
 	})
-}
-
-func TestTablesThatNobodyNeedsAreLetGo(t *testing.T) {
-	t.Parallel()
-	tables := eventStream().tables
-	a, b, c := tables.take(), tables.take(), tables.take()
-	tables.give(a)
-	tables.give(b)
-	tables.give(c)
-	tables.trim()
-	require.Len(t, tables.free, 3)
-	tables.give(tables.take())
-	tables.trim()
-	require.Len(t, tables.free, 1, "two were not needed")
-	require.Same(t, c, tables.take())
 }
 
 // countingPool counts the batches whose memory came back.

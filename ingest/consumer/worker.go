@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/logbook"
@@ -22,13 +24,13 @@ const idleCommit = 200 * time.Millisecond
 // assignment can happen in a new one. It is two goroutines: the filler's, and one that stores what that
 // hands over, block after block.
 type worker struct {
-	stream  stream
-	at      origin // topic and partition
+	stream  stream.Stream
+	at      stream.Place // topic and partition
 	cl      *kgo.Client
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
-	store   *store
+	store   *stream.Store
 	buffer  *buffer
 	turns   chan *turn
 	filler  *filler
@@ -44,7 +46,7 @@ type worker struct {
 	deadCount  int       // dead letters since the last line about them in the log
 	deadLogged time.Time // when that was
 
-	ahead *Offsets // of the offsets up to doubt, what a look found stored
+	ahead *stream.Offsets // of the offsets up to doubt, what a look found stored
 
 	progress atomic.Int64              // next, for others to read
 	since    atomic.Pointer[time.Time] // when the first record of the block that is being stored was read; nil: none
@@ -61,14 +63,14 @@ const blocksOfOne = 2
 // run is the worker's life, from the position on.
 func (w *worker) run(ctx context.Context, p position) {
 	defer close(w.done)
-	defer w.store.close()
+	defer w.store.Close()
 	defer w.drop()
 	if !w.recover(ctx, p) {
 		return
 	}
 	free, full := make(chan *block, blocksOfOne), make(chan *block)
 	for range blocksOfOne {
-		free <- &block{tables: w.stream.tables}
+		free <- &block{tables: w.stream.Tables}
 	}
 	filling, stopFilling := context.WithCancel(ctx)
 	var filler sync.WaitGroup
@@ -77,7 +79,7 @@ func (w *worker) run(ctx context.Context, p position) {
 	stopFilling()
 	filler.Wait()
 	if ok && w.dirty && ctx.Err() == nil {
-		w.commit(ctx, w.next, noIntent)
+		w.commit(ctx, w.next, stream.NoIntent)
 	}
 }
 
@@ -132,7 +134,7 @@ func (w *worker) storeAll(ctx context.Context, full <-chan *block, free chan<- *
 			b.release(w.buffer, w.turns)
 			free <- b
 		case <-idle.C:
-			if w.dirty && w.filler.since.Load() == nil && !w.commit(ctx, w.next, noIntent) {
+			if w.dirty && w.filler.since.Load() == nil && !w.commit(ctx, w.next, stream.NoIntent) {
 				return false
 			}
 		case <-ctx.Done():
@@ -170,7 +172,7 @@ func (w *worker) finish(ctx context.Context) bool {
 		w.metrics.deadLetters.WithLabelValues(letter.reason).Inc()
 	}
 	if stored && time.Since(w.commits) > idleCommit {
-		return w.commit(ctx, w.next, noIntent) // as announcing the block would have done
+		return w.commit(ctx, w.next, stream.NoIntent) // as announcing the block would have done
 	}
 	return true
 }
@@ -190,20 +192,20 @@ func (w *worker) dropOld(ctx context.Context) bool {
 		// It only reads, so it may take as long as it needs: a server that is slow for having much to
 		// do would otherwise be asked the same over and over, and never answer.
 		limit = min(2*limit, maxLook)
-		var fromSpool, expired []decoded
+		var fromSpool, expired []stream.Record
 		for _, s := range b.spooled {
 			if s.expired {
-				expired = append(expired, s.decoded)
+				expired = append(expired, s.Record)
 			} else {
-				fromSpool = append(fromSpool, s.decoded)
+				fromSpool = append(fromSpool, s.Record)
 			}
 		}
-		found, err := w.store.storedBefore(limited, fromSpool, b.first, repeatWithin)
+		found, err := w.store.StoredBefore(limited, fromSpool, b.first, stream.RepeatWithin)
 		if err != nil {
 			return err
 		}
 		// A partition whose window expired is a quiet one, so these are few, and may be looked for at any time.
-		old, err := w.store.storedBefore(limited, expired, b.first, anyTime)
+		old, err := w.store.StoredBefore(limited, expired, b.first, stream.AnyTime)
 		if err != nil {
 			return err
 		}
@@ -213,7 +215,7 @@ func (w *worker) dropOld(ctx context.Context) bool {
 		}
 		repeats := map[int64]struct{}{}
 		for _, s := range b.spooled {
-			if _, stored := found[s.identity]; stored {
+			if _, stored := found[s.Identity]; stored {
 				repeats[s.offset] = struct{}{}
 			}
 		}

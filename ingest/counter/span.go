@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
-
-	"lodestone/ingest/consumer"
 )
 
 // spanOffsets is how many offsets one step covers at the most, which bounds its memory.
@@ -31,7 +31,7 @@ func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[
 			return nil, 0, fmt.Errorf("read committed offset of partition %d: %w", partition, o.Err)
 		}
 		// Progress never goes back, so a commit for another topic of the name would hide events of this one.
-		if consumer.IsCommitFor(o.Metadata, topicID) {
+		if stream.IsCommitFor(o.Metadata, topicID) {
 			stored[partition] = o.At
 		}
 	}

@@ -10,11 +10,12 @@ import (
 	"slices"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
@@ -53,7 +54,7 @@ type Result struct {
 // candidate is a letter that decodes now.
 type candidate struct {
 	letter Letter
-	id     consumer.Identity
+	record stream.Record
 	value  []byte
 	repeat bool
 }
@@ -99,7 +100,7 @@ func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
 	if err != nil {
 		return err
 	}
-	decoders := map[string]*consumer.Decoder{}
+	decoders := map[string]stream.Decoder{}
 	batches := map[lane][]candidate{}
 	bytes := 0
 	flush := func() error {
@@ -130,7 +131,7 @@ func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
 			return nil
 		}
 		delete(chosen, l.Origin) // doubles collapse
-		stream, known := consumer.StreamOf(l.Topic)
+		s, known := stream.Of(l.Topic)
 		if !known {
 			result.Unknown++
 			return nil
@@ -140,16 +141,16 @@ func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
 			return nil
 		}
 		if decoders[l.Topic] == nil {
-			decoders[l.Topic] = stream.Decoder()
+			decoders[l.Topic] = s.Decoder()
 		}
-		id, err := decoders[l.Topic].Decode(e.value)
+		record, err := decoders[l.Topic].Decode(e.value)
 		if err != nil {
 			result.Undecoded++
 			r.Log.Info("dead letter cannot be decoded", "origin", l.Origin, "error", err)
 			return nil
 		}
 		at := lane{l.Topic, l.Origin.TopicID, l.Origin.Partition}
-		batches[at] = append(batches[at], candidate{letter: l, id: id, value: e.value})
+		batches[at] = append(batches[at], candidate{letter: l, record: record, value: e.value})
 		bytes += len(e.value)
 		if len(batches[at]) >= batchLetters || bytes >= batchBytes {
 			return flush()
@@ -171,7 +172,7 @@ func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
 func (r *Replayer) settled(ctx context.Context) (func(Letter) bool, error) {
 	done := map[lane]int64{}
 	ids := map[string]uuid.UUID{}
-	for _, s := range consumer.Streams() {
+	for _, s := range stream.All() {
 		id, _, err := kafka.Topic(ctx, r.Box.client, s.Topic)
 		if errors.Is(err, kafka.ErrNoTopic) {
 			continue
@@ -180,7 +181,7 @@ func (r *Replayer) settled(ctx context.Context) (func(Letter) bool, error) {
 			return nil, err
 		}
 		ids[s.Topic] = id
-		committed, err := consumer.Committed(ctx, r.Box.client, r.Group, s.Topic, id)
+		committed, err := stream.Committed(ctx, r.Box.client, r.Group, s.Topic, id)
 		if err != nil {
 			return nil, err
 		}
@@ -199,18 +200,21 @@ func (r *Replayer) settled(ctx context.Context) (func(Letter) bool, error) {
 // store stores a batch of one partition, counts, and marks.
 func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result *Result) error {
 	slices.SortFunc(batch, func(a, b candidate) int { return cmp.Compare(a.letter.Origin.Offset, b.letter.Origin.Offset) })
-	stream, _ := consumer.StreamOf(at.topic)
+	of, _ := stream.Of(at.topic)
 	options, err := r.ClickHouse.BlockOptions()
 	if err != nil {
 		return err
 	}
-	w := stream.Writer(options, at.topicID, at.partition, r.Log)
-	defer w.Close()
+	rows := &stream.Store{
+		Connection: stream.Connection{Options: options, Log: r.Log},
+		Stream:     of, TopicID: at.topicID, Partition: at.partition, Replays: true,
+	}
+	defer rows.Close()
 	first, last := batch[0].letter.Origin.Offset, batch[len(batch)-1].letter.Origin.Offset
 
 	var before map[int64]struct{}
 	for round := 0; ; round++ {
-		stored, missing, err := r.look(ctx, w, stream, at, batch)
+		stored, missing, err := r.look(ctx, rows, batch)
 		if err != nil {
 			return err
 		}
@@ -223,7 +227,7 @@ func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result
 		if round == replayRounds {
 			return fmt.Errorf("replay %d dead letters of %s partition %d: ClickHouse does not show their rows after %d inserts", len(missing), at.topic, at.partition, round)
 		}
-		if err := insert(ctx, w, at, missing, round); err != nil {
+		if err := insert(ctx, rows, missing, round); err != nil {
 			return err
 		}
 	}
@@ -253,35 +257,35 @@ func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result
 // look returns which of the batch's offsets are stored, and the candidates that are to be stored
 // yet. It marks those as repeats whose event is stored under another offset, or stands in the batch
 // before.
-func (r *Replayer) look(ctx context.Context, w *consumer.Writer, stream consumer.Stream, at lane, batch []candidate) (
+func (r *Replayer) look(ctx context.Context, rows *stream.Store, batch []candidate) (
 	stored map[int64]struct{}, missing []candidate, err error,
 ) {
-	if err := w.Settle(ctx); err != nil {
+	if err := rows.EndInserts(ctx); err != nil {
 		return nil, nil, err
 	}
-	if stored, err = r.storedOffsets(ctx, w, batch); err != nil {
+	if stored, err = storedOffsets(ctx, rows, batch); err != nil {
 		return nil, nil, err
 	}
-	ids := make([]consumer.Identity, len(batch))
+	records := make([]stream.Record, len(batch))
 	for i, c := range batch {
-		ids[i] = c.id
+		records[i] = c.record
 	}
-	elsewhere, err := stream.Places(ctx, r.Conn, ids)
+	elsewhere, err := rows.Stream.Places(ctx, r.Conn, records)
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := map[consumer.Identity]bool{}
+	seen := map[stream.Identity]bool{}
 	for i := range batch {
 		c := &batch[i]
 		if _, ok := stored[c.letter.Origin.Offset]; ok {
-			seen[c.id] = true
+			seen[c.record.Identity] = true
 			continue
 		}
-		c.repeat = seen[c.id]
-		for _, p := range elsewhere[c.id] {
-			c.repeat = c.repeat || p.TopicID != at.topicID || p.Partition != at.partition || p.Offset != c.letter.Origin.Offset
+		c.repeat = seen[c.record.Identity]
+		for _, at := range elsewhere[c.record.Identity] {
+			c.repeat = c.repeat || at != stream.Place(c.letter.Origin)
 		}
-		seen[c.id] = true
+		seen[c.record.Identity] = true
 		if !c.repeat {
 			missing = append(missing, *c)
 		}
@@ -291,7 +295,7 @@ func (r *Replayer) look(ctx context.Context, w *consumer.Writer, stream consumer
 
 // storedOffsets asks for the batch's offsets in stretches, so that letters far apart do not make it
 // read all that lies between.
-func (r *Replayer) storedOffsets(ctx context.Context, w *consumer.Writer, batch []candidate) (map[int64]struct{}, error) {
+func storedOffsets(ctx context.Context, rows *stream.Store, batch []candidate) (map[int64]struct{}, error) {
 	const stretch = 100_000
 	stored := map[int64]struct{}{}
 	for i := 0; i < len(batch); {
@@ -300,7 +304,7 @@ func (r *Replayer) storedOffsets(ctx context.Context, w *consumer.Writer, batch 
 		for j+1 < len(batch) && batch[j+1].letter.Origin.Offset < first+stretch {
 			j++
 		}
-		found, err := w.Stored(ctx, first, batch[j].letter.Origin.Offset)
+		found, err := rows.Stored(ctx, first, batch[j].letter.Origin.Offset)
 		if err != nil {
 			return nil, err
 		}
@@ -316,15 +320,17 @@ func (r *Replayer) storedOffsets(ctx context.Context, w *consumer.Writer, batch 
 
 // insert stores the rows of the candidates under a token made of their origins. An error leaves it
 // open whether they are stored: the next replay looks.
-func insert(ctx context.Context, w *consumer.Writer, at lane, missing []candidate, round int) error {
+func insert(ctx context.Context, store *stream.Store, missing []candidate, round int) error {
+	decoder, rows := store.Stream.Decoder(), store.Stream.Tables.Take()
 	hash := fnv.New64a()
 	for _, c := range missing {
-		if err := w.Add(c.value, c.letter.Origin.Offset); err != nil {
+		if _, err := decoder.Decode(c.value); err != nil {
 			return fmt.Errorf("decode dead letter %s a second time: %w", c.letter.Origin, err)
 		}
+		decoder.Add(rows, stream.Place(c.letter.Origin))
 		_, _ = hash.Write([]byte(c.letter.Origin.String() + "\n")) // a hash never fails
 	}
-	token := fmt.Sprintf("replay:%s:%d:%d-%d-%x", at.topicID, at.partition, missing[0].letter.Origin.Offset,
+	token := fmt.Sprintf("replay:%s:%d:%d-%d-%x", store.TopicID, store.Partition, missing[0].letter.Origin.Offset,
 		missing[len(missing)-1].letter.Origin.Offset, hash.Sum64())
 	if round > 0 {
 		// ClickHouse acknowledged, and does not have the rows: the token was logged by an insert
@@ -333,5 +339,5 @@ func insert(ctx context.Context, w *consumer.Writer, at lane, missing []candidat
 	}
 	limited, cancel := context.WithTimeout(ctx, insertTimeout)
 	defer cancel()
-	return w.Insert(limited, token)
+	return store.Insert(limited, &store.Connection, rows, token)
 }

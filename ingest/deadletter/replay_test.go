@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
@@ -327,12 +329,14 @@ func TestATokenWithoutItsRowsSwallowsNoReplay(t *testing.T) {
 	e := r.event(r.link())
 	o := r.bury(3, e.Append(nil))
 	r.commit(4)
-	stream, _ := consumer.StreamOf(event.Topic)
+	of, _ := stream.Of(event.Topic)
 	options, err := r.store.BlockOptions()
 	require.NoError(t, err)
-	w := stream.Writer(options, r.topicID, 0, slog.New(slog.DiscardHandler))
-	defer w.Close()
-	require.NoError(t, insert(t.Context(), w, lane{event.Topic, r.topicID, 0}, []candidate{{letter: Letter{Origin: o}, value: e.Append(nil)}}, 0))
+	rows := &stream.Store{
+		Connection: stream.Connection{Options: options, Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.topicID, Replays: true,
+	}
+	defer rows.Close()
+	require.NoError(t, insert(t.Context(), rows, []candidate{{letter: Letter{Origin: o}, value: e.Append(nil)}}, 0))
 	require.NoError(t, r.conn.Exec(t.Context(), "ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} SETTINGS mutations_sync = 2",
 		native.Named("topic", r.topicID.String())))
 	require.Equal(t, Result{Stored: 1}, r.replay(Filter{}))

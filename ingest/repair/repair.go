@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"slices"
 
+	"lodestone/ingest/stream"
+
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
 	"lodestone/ingest/logbook"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
@@ -48,7 +49,7 @@ var ErrSound = errors.New("the log of the partition holds what is stored of it: 
 //
 // The order makes that safe: while the log's start is not on record, the consumer sees that the log is not the one that
 // is stored, and stands still.
-func (r *Repairer) Partition(ctx context.Context, stream consumer.Stream, partition int32) (Result, error) {
+func (r *Repairer) Partition(ctx context.Context, s stream.Stream, partition int32) (Result, error) {
 	cl, err := kgo.NewClient(append(slices.Clip(r.Options), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	if err != nil {
 		return Result{}, fmt.Errorf("make Kafka client: %w", err)
@@ -57,14 +58,14 @@ func (r *Repairer) Partition(ctx context.Context, stream consumer.Stream, partit
 	if err := logbook.RequireEmpty(ctx, cl, r.Group); err != nil {
 		return Result{}, err
 	}
-	id, n, err := kafka.Topic(ctx, cl, stream.Topic)
+	id, n, err := kafka.Topic(ctx, cl, s.Topic)
 	if err != nil {
 		return Result{}, err
 	}
 	if partition < 0 || int(partition) >= n {
-		return Result{}, fmt.Errorf("%s has no partition %d", stream.Topic, partition)
+		return Result{}, fmt.Errorf("%s has no partition %d", s.Topic, partition)
 	}
-	committed, err := consumer.Committed(ctx, cl, r.Group, stream.Topic, id)
+	committed, err := stream.Committed(ctx, cl, r.Group, s.Topic, id)
 	if err != nil {
 		return Result{}, err
 	}
@@ -72,7 +73,7 @@ func (r *Repairer) Partition(ctx context.Context, stream consumer.Stream, partit
 	if err != nil {
 		return Result{}, err
 	}
-	p := part{Repairer: r, cl: cl, stream: stream, topicID: id, number: partition}
+	p := part{Repairer: r, cl: cl, stream: s, topicID: id, number: partition}
 	last, err := p.lastStored(ctx)
 	if err != nil {
 		return Result{}, err
@@ -87,7 +88,7 @@ func (r *Repairer) Partition(ctx context.Context, stream consumer.Stream, partit
 		return Result{}, err
 	}
 	// What took the offsets of records without rows, such as dead letters, shows by its leader epoch alone.
-	cuts, err := consumer.EpochCuts(ctx, cl, r.Group, stream.Topic, id)
+	cuts, err := stream.EpochCuts(ctx, cl, r.Group, s.Topic, id)
 	if err != nil {
 		return Result{}, err
 	}
@@ -105,18 +106,18 @@ func (r *Repairer) Partition(ctx context.Context, stream consumer.Stream, partit
 		return done, err
 	}
 	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: stream.Topic, Partition: partition, At: through + 1, LeaderEpoch: -1})
+	offsets.Add(kadm.Offset{Topic: s.Topic, Partition: partition, At: through + 1, LeaderEpoch: -1})
 	if err := kadm.NewClient(cl).CommitAllOffsets(ctx, r.Group, offsets); err != nil {
 		return done, fmt.Errorf("commit where reading goes on: %w", err)
 	}
-	return done, r.Book.Replace(ctx, id, stream.Topic, partition, through)
+	return done, r.Book.Replace(ctx, id, s.Topic, partition, through)
 }
 
 // part is the partition that is repaired.
 type part struct {
 	*Repairer
 	cl      *kgo.Client
-	stream  consumer.Stream
+	stream  stream.Stream
 	topicID uuid.UUID
 	number  int32
 }
@@ -187,24 +188,24 @@ func (p *part) compare(ctx context.Context, r kafka.Range) (stored []int64, same
 		return nil, nil, err
 	}
 	decoder := p.stream.Decoder()
-	var ids []consumer.Identity
-	records := map[int64]consumer.Identity{}
+	var records []stream.Record
+	identities := map[int64]stream.Identity{}
 	err = kafka.ReadRange(ctx, p.Options, p.stream.Topic, p.number, r, func(record *kgo.Record) error {
-		if id, err := decoder.Decode(record.Value); err == nil {
-			ids, records[record.Offset] = append(ids, id), id
+		if d, err := decoder.Decode(record.Value); err == nil {
+			records, identities[record.Offset] = append(records, d), d.Identity
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	places, err := p.stream.Places(ctx, p.Conn, ids)
+	places, err := p.stream.Places(ctx, p.Conn, records)
 	if err != nil {
 		return nil, nil, err
 	}
 	same = map[int64]struct{}{}
-	for offset, id := range records {
-		if slices.Contains(places[id], consumer.Place{TopicID: p.topicID, Partition: p.number, Offset: offset}) {
+	for offset, id := range identities {
+		if slices.Contains(places[id], stream.Place{TopicID: p.topicID, Partition: p.number, Offset: offset}) {
 			same[offset] = struct{}{}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -74,17 +76,22 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 				}
 			}
 			// Stored: 0 to 9. The log has 0 to 4 of them, and then others.
-			stream, _ := consumer.StreamOf(event.Topic)
+			of, _ := stream.Of(event.Topic)
 			options, err := s.BlockOptions()
 			require.NoError(t, err)
-			w := stream.Writer(options, id, 0, log)
-			defer w.Close()
+			store := &stream.Store{Connection: stream.Connection{Options: options, Log: log}, Stream: of, TopicID: id}
+			defer store.Close()
+			decoder, before := of.Decoder(), of.Tables.Take()
 			for offset, v := range records[:c.stored] {
-				require.NoError(t, w.Add(v, int64(offset)))
+				_, err := decoder.Decode(v)
+				require.NoError(t, err)
+				decoder.Add(before, stream.Place{TopicID: id, Offset: int64(offset)})
 			}
 			limited, cancel := context.WithTimeout(ctx, waitLimit)
 			defer cancel()
-			require.NoError(t, w.Insert(limited, id.String()+":before"))
+			if c.stored > 0 {
+				require.NoError(t, store.Insert(limited, &store.Connection, before, id.String()+":before"))
+			}
 			produce(records[:5]...)
 			if c.stored == 0 {
 				offsets := kadm.Offsets{}
@@ -97,15 +104,15 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 
 			book := logbook.New(pool)
 			r := repair.Repairer{Options: k.Options(log), Conn: conn, Book: book, Group: "g"}
-			done, err := r.Partition(ctx, stream, 0)
+			done, err := r.Partition(ctx, of, 0)
 			require.NoError(t, err)
 			require.Equal(t, kafka.Range{From: 5, To: 10}, done.Offsets)
-			_, err = r.Partition(ctx, stream, 0)
+			_, err = r.Partition(ctx, of, 0)
 			require.ErrorIs(t, err, repair.ErrSound)
 			// Whatever was written to fill the log may stand where consumers read, if collectors wrote as well.
 			whole, err := kafka.Ranges(ctx, client, event.Topic)
 			require.NoError(t, err)
-			decoder := stream.Decoder()
+			decoder = of.Decoder()
 			require.NoError(t, kafka.ReadRange(ctx, k.Options(log), event.Topic, 0, whole[0], func(record *kgo.Record) error {
 				_, err := decoder.Decode(record.Value)
 				return err
@@ -122,7 +129,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 				ranges, err := kafka.Ranges(ctx, client, event.Topic)
 				require.NoError(t, err)
 				require.Eventually(t, func() bool {
-					next, err := consumer.Committed(ctx, client, "g", event.Topic, id)
+					next, err := stream.Committed(ctx, client, "g", event.Topic, id)
 					return err == nil && next[0] == ranges[0].To
 				}, waitLimit, 20*time.Millisecond)
 			}

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
 	"lodestone/ingest/deadletter"
 	"lodestone/ingest/logbook"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/kafka"
 )
 
@@ -26,7 +26,7 @@ const (
 type judged struct {
 	offset  int64
 	at      time.Time // when Kafka got it
-	id      consumer.Identity
+	record  stream.Record
 	decodes bool
 	repeats bool
 }
@@ -35,14 +35,14 @@ type judged struct {
 // before the range, so that the window of repeats is filled.
 func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm int64, report *Report) error {
 	result := Partition{Topic: p.stream.Topic, Partition: p.number, Offsets: r}
-	decoder, window := p.stream.Decoder(), consumer.NewWindow()
+	decoder, window := p.stream.Decoder(), stream.NewWindow(stream.RepeatWindow)
 	begin := r.From // of the chunk
 	var chunk []judged
 	for !r.Empty() {
 		err := kafka.ReadRange(ctx, v.Options, p.stream.Topic, p.number, kafka.Range{From: warm, To: r.To}, func(record *kgo.Record) error {
-			id, err := decoder.Decode(record.Value)
-			j := judged{offset: record.Offset, at: record.Timestamp, id: id, decodes: err == nil}
-			j.repeats = j.decodes && window.Repeats(id, record.Offset)
+			decoded, err := decoder.Decode(record.Value)
+			j := judged{offset: record.Offset, at: record.Timestamp, record: decoded, decodes: err == nil}
+			j.repeats = j.decodes && window.Repeats(decoded.Identity, record.Offset)
 			if record.Offset < r.From {
 				return nil
 			}
@@ -69,7 +69,7 @@ func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm 
 		warm = ranges[p.number].From
 		begin = max(begin, warm)
 		r.From, chunk = begin, chunk[:0]
-		window = consumer.NewWindow()
+		window = stream.NewWindow(stream.RepeatWindow)
 	}
 	if begin < r.To {
 		if err := v.judge(ctx, p, kafka.Range{From: begin, To: r.To}, chunk, &result, report); err != nil {
@@ -136,17 +136,17 @@ const comparedRecords = 2_000
 func (v *Verifier) compareRecords(ctx context.Context, p *part, records []judged, differ func(Kind, int64)) error {
 	step := max(1, (len(records)+comparedRecords-1)/comparedRecords)
 	var compared []judged
-	var ids []consumer.Identity
+	var decoded []stream.Record
 	for i := len(records) - 1; i >= 0; i -= step { // the last one in any case
-		compared, ids = append(compared, records[i]), append(ids, records[i].id)
+		compared, decoded = append(compared, records[i]), append(decoded, records[i].record)
 	}
-	places, err := p.stream.Places(ctx, v.Conn, ids)
+	places, err := p.stream.Places(ctx, v.Conn, decoded)
 	if err != nil {
 		return err
 	}
 	slices.Reverse(compared)
 	for _, j := range compared {
-		if !slices.Contains(places[j.id], consumer.Place{TopicID: p.topicID, Partition: p.number, Offset: j.offset}) {
+		if !slices.Contains(places[j.record.Identity], stream.Place{TopicID: p.topicID, Partition: p.number, Offset: j.offset}) {
 			differ(Replaced, j.offset)
 		}
 	}
@@ -162,13 +162,13 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 			return err
 		}
 	}
-	var ids []consumer.Identity
+	var decoded []stream.Record
 	for _, j := range slices.Concat(missing, suspects) {
 		if j.decodes {
-			ids = append(ids, j.id)
+			decoded = append(decoded, j.record)
 		}
 	}
-	places, err := p.stream.Places(ctx, v.Conn, ids)
+	places, err := p.stream.Places(ctx, v.Conn, decoded)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 		switch {
 		case dead:
 			result.DeadLetters++
-		case j.decodes && len(places[j.id]) > 0:
+		case j.decodes && len(places[j.record.Identity]) > 0:
 			result.Repeats++
 		case onRecord(j.offset): // a broker that is killed soon after it deleted records has them again
 		default:
@@ -194,7 +194,7 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 		}
 	}
 	for _, j := range suspects {
-		if len(places[j.id]) > 1 {
+		if len(places[j.record.Identity]) > 1 {
 			differ(Repeated, j.offset)
 		}
 	}
@@ -251,15 +251,15 @@ func parameters(ctx context.Context, topicID uuid.UUID, partition int32, r kafka
 
 // compareRest looks at the rows that were not compared with the log: those of topics that are gone,
 // those that expired in the log, and those beyond its end.
-func (v *Verifier) compareRest(ctx context.Context, stream consumer.Stream, parts []part, report *Report) error {
+func (v *Verifier) compareRest(ctx context.Context, s stream.Stream, parts []part, report *Report) error {
 	rows, err := v.Conn.Query(ctx, "SELECT kafka_topic_id, kafka_partition, min(kafka_offset), max(kafka_offset) FROM lodestone."+
-		stream.Table+" GROUP BY kafka_topic_id, kafka_partition ORDER BY ALL")
+		s.Table+" GROUP BY kafka_topic_id, kafka_partition ORDER BY ALL")
 	if err != nil {
 		return fmt.Errorf("list stored partitions: %w", err)
 	}
 	var stored []part
 	for rows.Next() {
-		p := part{stream: stream}
+		p := part{stream: s}
 		if err = rows.Scan(&p.topicID, &p.number, &p.log.From, &p.log.To); err != nil {
 			break
 		}
@@ -272,7 +272,7 @@ func (v *Verifier) compareRest(ctx context.Context, stream consumer.Stream, part
 	// After the rows: what is stored was in the log before.
 	ends := map[int32]int64{}
 	if len(parts) > 0 {
-		ranges, err := kafka.Ranges(ctx, v.Client, stream.Topic)
+		ranges, err := kafka.Ranges(ctx, v.Client, s.Topic)
 		if err != nil {
 			return err
 		}
@@ -286,7 +286,7 @@ func (v *Verifier) compareRest(ctx context.Context, stream consumer.Stream, part
 			if end := ends[p.number]; p.log.To > end {
 				first := max(p.log.From, end)
 				report.add(Difference{
-					Kind: Foreign, Topic: stream.Topic, TopicID: p.topicID, Partition: p.number,
+					Kind: Foreign, Topic: s.Topic, TopicID: p.topicID, Partition: p.number,
 					Offsets: kafka.Range{From: first, To: p.log.To}, Count: p.log.To - first,
 				})
 			}

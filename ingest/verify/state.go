@@ -9,10 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/ingest/consumer"
 	"lodestone/pkg/kafka"
 )
 
@@ -97,7 +98,7 @@ func union(ranges []kafka.Range) (all []kafka.Range) {
 		if r.Empty() {
 			continue
 		}
-		if n := len(all); n > 0 && r.From-all[n-1].To < consumer.RepeatWindow/2 {
+		if n := len(all); n > 0 && r.From-all[n-1].To < stream.RepeatWindow/2 {
 			all[n-1].To = max(all[n-1].To, r.To)
 			continue
 		}

@@ -11,12 +11,13 @@ import (
 	"slices"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
 	"lodestone/ingest/deadletter"
 	"lodestone/ingest/logbook"
 	"lodestone/pkg/kafka"
@@ -46,26 +47,26 @@ func (s Span) unbounded() bool { return s.Since.IsZero() && s.Until.IsZero() }
 // Run compares everything in the span. Records that the consumers have not committed yet are left
 // out, as are those that Kafka does not hold any more; of the rows of these it looks only whether
 // an origin occurs twice. Its memory is bounded by the number of dead letters.
-func (v *Verifier) Run(ctx context.Context, s Span) (*Report, error) {
+func (v *Verifier) Run(ctx context.Context, span Span) (*Report, error) {
 	begin := time.Now()
 	report := &Report{}
 	v.dead = nil
-	for _, stream := range consumer.Streams() {
-		parts, err := v.partitions(ctx, stream)
+	for _, s := range stream.All() {
+		parts, err := v.partitions(ctx, s)
 		if err != nil {
 			return report, err
 		}
 		for i := range parts {
 			p := &parts[i]
-			if p.judged, err = v.limit(ctx, p, s); err != nil {
+			if p.judged, err = v.limit(ctx, p, span); err != nil {
 				return report, err
 			}
-			if err := v.compareLog(ctx, p, p.judged, max(p.log.From, p.judged.From-consumer.RepeatWindow), report); err != nil {
+			if err := v.compareLog(ctx, p, p.judged, max(p.log.From, p.judged.From-stream.RepeatWindow), report); err != nil {
 				return report, err
 			}
 		}
-		if s.unbounded() {
-			if err := v.compareRest(ctx, stream, parts, report); err != nil {
+		if span.unbounded() {
+			if err := v.compareRest(ctx, s, parts, report); err != nil {
 				return report, err
 			}
 		}
@@ -73,14 +74,14 @@ func (v *Verifier) Run(ctx context.Context, s Span) (*Report, error) {
 	if err := v.readLosses(ctx, report); err != nil {
 		return report, err
 	}
-	err := v.compareCounters(ctx, s, report)
+	err := v.compareCounters(ctx, span, report)
 	report.Took = time.Since(begin)
 	return report, err
 }
 
 // part is a partition that is compared.
 type part struct {
-	stream    consumer.Stream
+	stream    stream.Stream
 	topicID   uuid.UUID
 	number    int32
 	log       kafka.Range // what the log holds
@@ -89,8 +90,8 @@ type part struct {
 }
 
 // partitions returns the partitions of a stream that have a committed offset, in order.
-func (v *Verifier) partitions(ctx context.Context, stream consumer.Stream) ([]part, error) {
-	id, _, err := kafka.Topic(ctx, v.Client, stream.Topic)
+func (v *Verifier) partitions(ctx context.Context, s stream.Stream) ([]part, error) {
+	id, _, err := kafka.Topic(ctx, v.Client, s.Topic)
 	if errors.Is(err, kafka.ErrNoTopic) {
 		return nil, nil
 	}
@@ -98,11 +99,11 @@ func (v *Verifier) partitions(ctx context.Context, stream consumer.Stream) ([]pa
 		return nil, err
 	}
 	// Commits before the log's range: what was committed is in it, unless it expired since.
-	done, err := consumer.Committed(ctx, v.Client, v.Group, stream.Topic, id)
+	done, err := stream.Committed(ctx, v.Client, v.Group, s.Topic, id)
 	if err != nil {
 		return nil, err
 	}
-	ranges, err := kafka.Ranges(ctx, v.Client, stream.Topic)
+	ranges, err := kafka.Ranges(ctx, v.Client, s.Topic)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (v *Verifier) partitions(ctx context.Context, stream consumer.Stream) ([]pa
 	var parts []part
 	for number, r := range ranges {
 		r.From = min(max(r.From, starts[number]), r.To)
-		p := part{stream: stream, topicID: id, number: number, log: r, committed: r.From}
+		p := part{stream: s, topicID: id, number: number, log: r, committed: r.From}
 		if next, ok := done[number]; ok {
 			p.committed = min(max(next, r.From), r.To)
 		}

@@ -8,11 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
@@ -166,8 +167,8 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 	report := &Report{}
 	next := state{Sweep: map[string]int{}, Next: map[string]int64{}}
 	var present []string
-	for _, stream := range consumer.Streams() {
-		parts, err := v.partitions(ctx, stream)
+	for _, s := range stream.All() {
+		parts, err := v.partitions(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +179,7 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 				return nil, err
 			}
 		}
-		if err := w.compareTouched(ctx, v, stream, parts, report); err != nil {
+		if err := w.compareTouched(ctx, v, s, parts, report); err != nil {
 			return nil, err
 		}
 	}
@@ -231,7 +232,7 @@ func (w *Watch) comparePart(ctx context.Context, v *Verifier, p *part, next *sta
 	}
 	ranges = union(ranges)
 	for _, r := range ranges {
-		if err := v.compareLog(ctx, p, r, max(p.log.From, r.From-consumer.RepeatWindow), report); err != nil {
+		if err := v.compareLog(ctx, p, r, max(p.log.From, r.From-stream.RepeatWindow), report); err != nil {
 			return err
 		}
 	}
@@ -272,12 +273,12 @@ func (w *Watch) record(ctx context.Context, v *Verifier, p *part, cursor, end in
 }
 
 // compareTouched compares the counters of links that have new rows.
-func (w *Watch) compareTouched(ctx context.Context, v *Verifier, stream consumer.Stream, parts []part, report *Report) error {
+func (w *Watch) compareTouched(ctx context.Context, v *Verifier, s stream.Stream, parts []part, report *Report) error {
 	for _, k := range kinds() {
-		if k.table != stream.Table {
+		if k.table != s.Table {
 			continue
 		}
-		ids := slices.Clone(w.state.Odd[stream.Topic])
+		ids := slices.Clone(w.state.Odd[s.Topic])
 		for _, p := range parts {
 			touched, err := v.column(parameters(ctx, p.topicID, p.number, p.judged),
 				"SELECT DISTINCT "+k.link+" FROM lodestone."+k.table+where+fmt.Sprintf(" LIMIT %d", linkBatch))

@@ -8,11 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"lodestone/ingest/stream"
+
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
 	"lodestone/pkg/event"
 )
 
@@ -85,9 +86,9 @@ func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*finding
 			f.MaybeStored++
 		}
 	}
-	for _, stream := range consumer.Streams() {
+	for _, s := range stream.All() {
 		var rows, places uint64
-		err = w.store.QueryRow(ctx, "SELECT count(), count(DISTINCT kafka_topic_id, kafka_partition, kafka_offset) FROM lodestone."+stream.Table).Scan(&rows, &places)
+		err = w.store.QueryRow(ctx, "SELECT count(), count(DISTINCT kafka_topic_id, kafka_partition, kafka_offset) FROM lodestone."+s.Table).Scan(&rows, &places)
 		if err != nil {
 			return nil, fmt.Errorf("count places in the log: %w", err)
 		}

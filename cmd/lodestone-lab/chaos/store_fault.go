@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
+	"lodestone/ingest/stream"
 
-	"lodestone/ingest/consumer"
+	"github.com/twmb/franz-go/pkg/kadm"
 )
 
 func (w *world) setWindow(ctx context.Context, blocks int) error {
 	return retry(ctx, "set the window of tokens", func() error {
-		for _, stream := range consumer.Streams() {
-			if err := w.store.Exec(ctx, "ALTER TABLE lodestone."+stream.Table+" MODIFY SETTING non_replicated_deduplication_window = "+strconv.Itoa(blocks)); err != nil {
+		for _, s := range stream.All() {
+			if err := w.store.Exec(ctx, "ALTER TABLE lodestone."+s.Table+" MODIFY SETTING non_replicated_deduplication_window = "+strconv.Itoa(blocks)); err != nil {
 				return err
 			}
 		}
@@ -79,8 +79,8 @@ func (s *scene) takeAnnouncedRows(ctx context.Context) (found int, err error) {
 	}); err != nil {
 		return 0, err
 	}
-	for _, stream := range consumer.Streams() {
-		taken, err := s.takeAnnouncedRowsOf(ctx, stream)
+	for _, of := range stream.All() {
+		taken, err := s.takeAnnouncedRowsOf(ctx, of)
 		if found += taken; err != nil {
 			return found, err
 		}
@@ -88,15 +88,15 @@ func (s *scene) takeAnnouncedRows(ctx context.Context) (found int, err error) {
 	return found, nil
 }
 
-func (s *scene) takeAnnouncedRowsOf(ctx context.Context, stream consumer.Stream) (found int, err error) {
+func (s *scene) takeAnnouncedRowsOf(ctx context.Context, of stream.Stream) (found int, err error) {
 	var committed kadm.OffsetResponses
 	if err := retry(ctx, "read commits", func() (err error) {
-		committed, err = s.admin.FetchOffsetsForTopics(ctx, group, stream.Topic)
+		committed, err = s.admin.FetchOffsetsForTopics(ctx, group, of.Topic)
 		return err
 	}); err != nil {
 		return 0, err
 	}
-	table := "lodestone." + stream.Table
+	table := "lodestone." + of.Table
 	for _, o := range committed.Sorted() {
 		parts := strings.Fields(o.Metadata) // "1 TOPIC-ID LAST"
 		if len(parts) != 3 {

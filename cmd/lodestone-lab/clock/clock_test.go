@@ -50,14 +50,14 @@ func TestTheTimeOfDayMovesAndTheMonotonicClockDoesNot(t *testing.T) {
 	require.Equal(t, []string{"1h0m0s true", "-2h0m0s true", "1h0m0s true"}, strings.Split(strings.TrimSpace(string(said)), "\n"))
 }
 
-// The consumer fences its inserts by a time that a set clock must not move.
-func TestTheConsumerKeepsTheEndOfAnInsertsTime(t *testing.T) {
+// A store fences its inserts by a time that a set clock must not move.
+func TestTheStoreKeepsTheEndOfAnInsertsTime(t *testing.T) {
 	t.Parallel()
 	sources, err := clock.Sources()
 	require.NoError(t, err)
-	sources["ingest/consumer/clock_chaos_test.go"], err = os.ReadFile("testdata/consumer_test.go.txt")
+	sources["ingest/stream/clock_chaos_test.go"], err = os.ReadFile("testdata/stream_test.go.txt")
 	require.NoError(t, err)
-	cmd, err := sources.Go(t.Context(), t.TempDir(), "test", "-count=1", "-v", "-vet=off", "-run", "^TestTheEndOfAnInsertsTimeStaysWhenTheClockIsSet$", "./ingest/consumer")
+	cmd, err := sources.Go(t.Context(), t.TempDir(), "test", "-count=1", "-v", "-vet=off", "-run", "^TestTheEndOfAnInsertsTimeStaysWhenTheClockIsSet$", "./ingest/stream")
 	require.NoError(t, err)
 	cmd.Env = append(os.Environ(), clock.Variable+"="+filepath.Join(t.TempDir(), "clock"))
 	out, err := cmd.CombinedOutput()

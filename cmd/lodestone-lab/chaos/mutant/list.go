@@ -19,7 +19,7 @@ func caughtByRuns() []Mutant {
 		},
 		{
 			Name:  "repeats are stored",
-			Edits: []Edit{{"ingest/consumer/filler.go", "f.window.repeats(d.identity, r.Offset)", "f.window.repeats(d.identity, r.Offset) && false"}},
+			Edits: []Edit{{"ingest/consumer/filler.go", "f.window.Repeats(d.Identity, r.Offset)", "f.window.Repeats(d.Identity, r.Offset) && false"}},
 			Steps: []string{"kill -9 consumer"}, Sign: Doubled,
 		},
 		{
@@ -40,7 +40,7 @@ func caughtByRuns() []Mutant {
 		},
 		{
 			Name:  "spooled events are looked for within two hours of their time only",
-			Edits: []Edit{{"ingest/consumer/store.go", "const repeatWithin = 72 * time.Hour", "const repeatWithin = 2 * time.Hour"}},
+			Edits: []Edit{{"ingest/stream/look.go", "const RepeatWithin = 72 * time.Hour", "const RepeatWithin = 2 * time.Hour"}},
 			Steps: []string{"clock 3 h ahead: spooled and repeated"}, Sign: Doubled,
 		},
 		{
@@ -49,7 +49,7 @@ func caughtByRuns() []Mutant {
 				{"ingest/consumer/logcheck.go", "stored.Has(offset) && !same.Has(offset)", "stored.Has(offset) && !same.Has(offset) && false"},
 				{"ingest/consumer/filler.go", "stored && !newer &&", "stored && !newer && false &&"},
 				{"ingest/consumer/exactlyonce.go", "; last >= end {", "; last >= end && false {"},
-				{"ingest/consumer/epoch.go", "if len(asked) == 0 {\n\t\treturn nil, nil", "if true {\n\t\treturn nil, nil"},
+				{"ingest/stream/commit.go", "if len(asked) == 0 {\n\t\treturn nil, nil", "if true {\n\t\treturn nil, nil"},
 			},
 			Steps: []string{"a log lost its end"}, Sign: Broken,
 		},
@@ -80,7 +80,7 @@ func caughtByTests() []Mutant {
 		},
 		{
 			Name:    "a block is longer than the window of repeats",
-			Edits:   []Edit{{"ingest/consumer/filler.go", "offset-f.block.start >= f.window.size", "offset-f.block.start >= 10*f.window.size"}},
+			Edits:   []Edit{{"ingest/consumer/filler.go", "offset-f.block.start >= f.window.Size", "offset-f.block.start >= 10*f.window.Size"}},
 			Package: "ingest/consumer", Test: "TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce",
 		},
 		{
@@ -90,7 +90,7 @@ func caughtByTests() []Mutant {
 		},
 		{
 			Name:    "expired records are not put on record as lost",
-			Edits:   []Edit{{"ingest/consumer/expired.go", "return w.logbook.AddLosses(ctx, w.at.topicID, w.stream.topic, w.at.partition, lost)", "return nil"}},
+			Edits:   []Edit{{"ingest/consumer/expired.go", "return w.logbook.AddLosses(ctx, w.at.TopicID, w.stream.Topic, w.at.Partition, lost)", "return nil"}},
 			Package: "ingest/consumer", Test: "TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord",
 		},
 		{

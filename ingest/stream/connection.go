@@ -1,4 +1,4 @@
-package consumer
+package stream
 
 import (
 	"context"
@@ -14,77 +14,79 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// connection is one to ClickHouse, which is made when it is needed. After any error it connects anew, since
-// the state of the old one is unknown. It is used by one goroutine at a time.
-type connection struct {
-	options ch.Options
-	log     *slog.Logger
-	away    *away // nil: no one asks
+// Connection is a connection to ClickHouse, opened when it is needed. After any error it connects again, since
+// the state of the old connection is unknown. It is used by one goroutine at a time.
+type Connection struct {
+	Options ch.Options
+	Log     *slog.Logger
+	Health  *Health // may be nil
 
 	conn   *ch.Client
 	server time.Time // what the server's clock showed when it was asked last; zero: ask
 	asked  time.Time // when its answer came
 }
 
-func (c *connection) do(ctx context.Context, q ch.Query) error {
+func (c *Connection) do(ctx context.Context, q ch.Query) error {
 	if c.conn == nil || c.conn.IsClosed() {
-		conn, err := ch.Dial(ctx, c.options)
+		conn, err := ch.Dial(ctx, c.Options)
 		if err != nil {
-			c.away.note(ctx, err)
+			c.Health.failed(ctx, err)
 			return fmt.Errorf("connect to ClickHouse: %w", err)
 		}
 		c.conn = conn
 	}
 	if err := c.conn.Do(ctx, q); err != nil {
-		c.close()
-		c.away.note(ctx, err)
+		c.Close()
+		c.Health.failed(ctx, err)
 		return err
 	}
-	c.away.answered()
+	c.Health.Succeeded()
 	return nil
 }
 
-// away knows since when ClickHouse does not answer, and whether it refused anything. It is safe for concurrent use; a nil
-// one knows nothing.
-type away struct {
+// Health records since when ClickHouse does not answer, and whether it refused anything. It is safe for concurrent use; a
+// nil Health records nothing.
+type Health struct {
 	since   atomic.Pointer[time.Time]
 	refuses atomic.Bool
 }
 
-// refused reports whether anything was refused since it was called before.
-func (a *away) refused() bool { return a.refuses.Swap(false) }
+// Refused reports whether anything was refused since it was called before.
+func (h *Health) Refused() bool { return h.refuses.Swap(false) }
 
-// note takes an error of a statement or a login into account.
-func (a *away) note(ctx context.Context, err error) {
-	if a == nil {
+// failed records an error of a statement or a login.
+func (h *Health) failed(ctx context.Context, err error) {
+	if h == nil {
 		return
 	}
 	if _, answered := clickhouse.IsException(err); answered {
-		a.refuses.Store(true)
+		h.refuses.Store(true)
 	} else if ctx.Err() == nil {
 		now := time.Now()
-		a.since.CompareAndSwap(nil, &now)
+		h.since.CompareAndSwap(nil, &now)
 	}
 }
 
-func (a *away) answered() {
-	if a != nil {
-		a.since.Store(nil)
+// Succeeded records that ClickHouse answered without an error.
+func (h *Health) Succeeded() {
+	if h != nil {
+		h.since.Store(nil)
 	}
 }
 
-// longer reports whether nothing was answered for so long, since the first failure.
-func (a *away) longer(than time.Duration) bool {
-	since := a.since.Load()
+// SilentFor reports whether nothing was answered for so long, since the first failure.
+func (h *Health) SilentFor(than time.Duration) bool {
+	since := h.since.Load()
 	return since != nil && time.Since(*since) > than
 }
 
-func (c *connection) close() {
+// Close closes the connection. It may be used again.
+func (c *Connection) Close() {
 	if c.conn == nil {
 		return
 	}
 	if err := c.conn.Close(); err != nil && !errors.Is(err, ch.ErrClosed) {
-		c.log.Debug("close connection to ClickHouse", "error", err)
+		c.Log.Debug("close connection to ClickHouse", "error", err)
 	}
 	c.conn, c.server = nil, time.Time{}
 }
@@ -94,7 +96,7 @@ const askAgain = 2 * time.Second
 
 // bound returns what the server's clock is going to show at the deadline, rather too early than too
 // late. The server is asked again and again, so neither clock needs to be right.
-func (c *connection) bound(ctx context.Context, deadline time.Time) (time.Time, error) {
+func (c *Connection) bound(ctx context.Context, deadline time.Time) (time.Time, error) {
 	if c.server.IsZero() || time.Since(c.asked) > askAgain {
 		var now proto.ColInt64
 		if err := c.do(ctx, ch.Query{

@@ -1,4 +1,4 @@
-package consumer
+package stream
 
 import (
 	"time"
@@ -8,14 +8,14 @@ import (
 	"lodestone/pkg/event"
 )
 
-// eventStream is the way of events.
-func eventStream() stream {
-	return stream{
-		topic:   event.Topic,
-		table:   "events",
-		link:    "access_link_id",
-		decoder: func() decoder { return &eventDecoder{} },
-		tables:  newTables(func() table { return newEventTable() }),
+// Events is the way of events.
+func Events() Stream {
+	return Stream{
+		Topic:   event.Topic,
+		Table:   "events",
+		Link:    "access_link_id",
+		Decoder: func() Decoder { return &eventDecoder{} },
+		Tables:  newTables(func() Table { return newEventTable() }),
 	}
 }
 
@@ -70,24 +70,24 @@ const eventRowBytes = 200
 // eventDecoder reads records of events.
 type eventDecoder struct{ event event.Event }
 
-func (d *eventDecoder) decode(record []byte) (decoded, error) {
+func (d *eventDecoder) Decode(record []byte) (Record, error) {
 	e := &d.event
 	if err := e.Decode(record); err != nil {
-		return decoded{}, err
+		return Record{}, err
 	}
-	return decoded{
-		identity: identity{link: e.AccessLinkID, event: e.EventID},
-		account:  e.AccountID, createdAt: e.CreatedAt, receivedAt: e.ReceivedAt, spooled: e.Spooled,
-		size: eventRowBytes + int64(len(e.Data)),
+	return Record{
+		Identity: Identity{Link: e.AccessLinkID, Event: e.EventID},
+		Account:  e.AccountID, CreatedAt: e.CreatedAt, ReceivedAt: e.ReceivedAt, Spooled: e.Spooled,
+		Size: eventRowBytes + int64(len(e.Data)),
 	}, nil
 }
 
-func (d *eventDecoder) peek(record []byte) identity {
+func (d *eventDecoder) Peek(record []byte) Identity {
 	link, id := event.PeekIdentity(record)
-	return identity{link: link, event: id}
+	return Identity{Link: link, Event: id}
 }
 
-func (d *eventDecoder) add(to table, at origin) {
+func (d *eventDecoder) Add(to Table, at Place) {
 	e, t := &d.event, to.(*eventTable) //nolint:forcetypeassert // of the same stream
 	t.accountID.Append(e.AccountID)
 	t.leadMagnetID.Append(e.LeadMagnetID)
@@ -108,7 +108,7 @@ func (d *eventDecoder) add(to table, at origin) {
 	t.place.add(at)
 }
 
-func (t *eventTable) addRow(from table, row int) {
+func (t *eventTable) addRow(from Table, row int) {
 	f := from.(*eventTable) //nolint:forcetypeassert // of the same stream
 	t.accountID.AppendRow(f.accountID, row)
 	t.leadMagnetID.AppendRow(f.leadMagnetID, row)
@@ -129,26 +129,26 @@ func (t *eventTable) addRow(from table, row int) {
 	t.place.addRow(&f.place, row)
 }
 
-func (t *eventTable) offsets() []int64 { return t.place.offset }
+func (t *eventTable) Offsets() []int64 { return t.place.offset }
 
-func (t *eventTable) event(row int) decoded {
-	return decoded{
-		identity: identity{link: t.accessLinkID.Row(row), event: t.eventID.Row(row)},
-		account:  t.accountID.Row(row), createdAt: int64(t.createdAt.Data[row]),
+func (t *eventTable) Record(row int) Record {
+	return Record{
+		Identity: Identity{Link: t.accessLinkID.Row(row), Event: t.eventID.Row(row)},
+		Account:  t.accountID.Row(row), CreatedAt: int64(t.createdAt.Data[row]),
 	}
 }
 
-func (t *eventTable) input(before time.Time) proto.Input {
+func (t *eventTable) Input(before time.Time) proto.Input {
 	t.place.bound(before)
 	return t.columns
 }
 
-func (t *eventTable) reset() { t.columns.Reset() }
+func (t *eventTable) Reset() { t.columns.Reset() }
 
 // dataBytes is how long event_data is, roughly.
 const dataBytes = 40
 
-func (t *eventTable) reserve(rows int) {
+func (t *eventTable) Reserve(rows int) {
 	for _, ids := range []*idColumn{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.accessLinkID, &t.sessionID, &t.eventID} {
 		ids.reserve(rows)
 	}

@@ -1,15 +1,15 @@
-package consumer
+package stream
 
 import (
 	"encoding/binary"
 	"hash/maphash"
 )
 
-// repeatWindow is how many offsets back a repeat of an event is recognised and dropped. It is no
+// RepeatWindow is how many offsets back a repeat of an event is recognised and dropped. It is no
 // setting: what goes into a block must depend on the log alone, also across restarts.
-const repeatWindow = 100_000
+const RepeatWindow = 100_000
 
-// window remembers which events the last offsets of a partition carried. Whether a record is a
+// Window remembers which events the last offsets of a partition carried. Whether a record is a
 // repeat depends only on the size offsets before it, so that a window filled anew from the log
 // decides as the one before did.
 //
@@ -17,33 +17,33 @@ const repeatWindow = 100_000
 // table of places in it touched three, and took half as much memory again). Nothing is taken out: what stands
 // further back than size counts as nothing, and its place is used again. It grows as it fills, so that a quiet partition
 // takes next to nothing.
-type window struct {
-	size  int64
+type Window struct {
+	Size  int64
 	seed  maphash.Seed
 	last  int64   // offset seen last
 	swept int64   // offset at which nothing was left that is too old
 	noted int     // marks put into groups since there were none, at the least as many as there are
 	table []group // a power of two of them
-	read  uint32  // of what was expected; nobody needs it
+	read  uint32  // of what was expected; never used
 }
 
-// expected is how many events are expected at once.
-const expected = 16
+// PrefetchMax is how many events are expected at once.
+const PrefetchMax = 16
 
-// group holds marks of identities, each with the offset at which it was seen last. A mark is 64 bits of a hash that nobody
-// else can compute, and eleven of the event's id: an event is taken for another one of its window, and lost, with a
+// group holds marks of identities, each with the offset at which it was seen last. A mark is 64 bits of a hash that no
+// sender can compute, and eleven of the event's id: an event is taken for another one of its window, and lost, with a
 // probability of less than one in 10^17.
 type group struct {
 	home [marks]uint64
 	seen [marks]uint32 // a stamp and, above it, the bits of the id
-	past uint32        // stamp of the last mark whose place was here, but stands further on since there was no room
+	past uint32        // stamp of the last mark whose place was here, but stands further on since that group was full
 }
 
 // A stamp is the lower bits of an offset, with a bit that is always set. Before they would begin anew, all that are too old
 // are swept away: none gets older than sweepAfter, the window, and one jump over as many offsets as that.
 const (
 	marks      = 5
-	least      = 16 // groups
+	minGroups  = 16 // groups
 	offsetBits = 20
 	sweepAfter = 1 << (offsetBits - 2) // offsets
 	offsetMask = 1<<offsetBits - 1
@@ -51,14 +51,15 @@ const (
 	stampMask  = isStamp | offsetMask
 )
 
-func newWindow(size int64) *window {
-	return &window{size: size, seed: maphash.MakeSeed(), table: make([]group, least)}
+// NewWindow returns an empty window. It decides as another one does once it saw the same size offsets before.
+func NewWindow(size int64) *Window {
+	return &Window{Size: size, seed: maphash.MakeSeed(), table: make([]group, minGroups)}
 }
 
-// repeats notes that the event stands at the offset and reports whether it stood at one of the
+// Repeats notes that the event stands at the offset and reports whether it stood at one of the
 // size offsets before. Offsets must rise from call to call.
-func (w *window) repeats(event identity, offset int64) bool {
-	far := offset-w.last > w.size
+func (w *Window) Repeats(event Identity, offset int64) bool {
+	far := offset-w.last > w.Size
 	w.last = offset
 	switch {
 	case far:
@@ -67,41 +68,41 @@ func (w *window) repeats(event identity, offset int64) bool {
 	case offset-w.swept > sweepAfter:
 		w.sweep()
 	}
-	if w.noted >= w.room() && int64(w.room()) < w.size {
+	if w.noted >= w.capacity() && int64(w.capacity()) < w.Size {
 		w.grow()
 	}
 	w.noted++
-	home := w.home(event)
-	tag := binary.LittleEndian.Uint32(event.event[12:]) &^ stampMask
+	home := w.Hash(event)
+	tag := binary.LittleEndian.Uint32(event.Event[12:]) &^ stampMask
 	repeated := w.take(home, tag)
 	w.put(home, tag|w.stamp())
 	return repeated
 }
 
-// home is the hash of an event, whose lower bits say in which group it is to be looked for first.
-func (w *window) home(event identity) uint64 { return maphash.Comparable(w.seed, event) }
+// Hash is the hash of an event, whose lower bits say in which group it is to be looked for first.
+func (w *Window) Hash(event Identity) uint64 { return maphash.Comparable(w.seed, event) }
 
-// expect reads where events of these homes will be looked for: the processor waits for all of that memory at the same time then, and
+// Prefetch reads where events with these hashes will be looked for: the processor waits for all of that memory at the same time then, and
 // not at each look. Together with the groups that took the window from 25 to 15 % of the consumer's time (bench consume).
-func (w *window) expect(homes []uint64) {
-	for _, home := range homes {
-		w.read += w.table[home&uint64(len(w.table)-1)].past
+func (w *Window) Prefetch(hashes []uint64) {
+	for _, hash := range hashes {
+		w.read += w.table[hash&uint64(len(w.table)-1)].past
 	}
 }
 
-// room is how many marks the table is to have at the most, of the five that each group has room for: few of those come to
-// stand in another group then.
-func (w *window) room() int { return len(w.table) * 16 / marks }
+// capacity is how many marks the table may hold before it grows: with fewer than the five that fit into each group, few marks
+// are stored in another group than their own.
+func (w *Window) capacity() int { return len(w.table) * 16 / marks }
 
-func (w *window) stamp() uint32 { return isStamp | uint32(w.last)&offsetMask }
+func (w *Window) stamp() uint32 { return isStamp | uint32(w.last)&offsetMask }
 
 // counts reports whether a stamp is one, and of the last size offsets.
-func (w *window) counts(stamp uint32) bool {
-	return stamp&isStamp != 0 && int64((uint32(w.last)-stamp)&offsetMask) <= w.size
+func (w *Window) counts(stamp uint32) bool {
+	return stamp&isStamp != 0 && int64((uint32(w.last)-stamp)&offsetMask) <= w.Size
 }
 
 // take removes the mark, and reports whether it was there.
-func (w *window) take(home uint64, tag uint32) bool {
+func (w *Window) take(home uint64, tag uint32) bool {
 	mask := uint64(len(w.table) - 1)
 	at := home & mask
 	for range w.table {
@@ -120,8 +121,8 @@ func (w *window) take(home uint64, tag uint32) bool {
 	return false
 }
 
-// put writes a mark down that is not there. There is always room.
-func (w *window) put(home uint64, seen uint32) {
+// put writes a mark down that is not there. There is always a free place.
+func (w *Window) put(home uint64, seen uint32) {
 	mask := uint64(len(w.table) - 1)
 	for at := home & mask; ; at = (at + 1) & mask {
 		g := &w.table[at]
@@ -136,7 +137,7 @@ func (w *window) put(home uint64, seen uint32) {
 }
 
 // sweep takes out what is too old to count.
-func (w *window) sweep() {
+func (w *Window) sweep() {
 	w.swept = w.last
 	for at := range w.table {
 		g := &w.table[at]
@@ -152,7 +153,7 @@ func (w *window) sweep() {
 }
 
 // grow doubles the table.
-func (w *window) grow() {
+func (w *Window) grow() {
 	old := w.table
 	w.table, w.noted = make([]group, 2*len(old)), 0
 	for at := range old {

@@ -1,4 +1,4 @@
-package consumer
+package stream
 
 import (
 	"time"
@@ -8,14 +8,14 @@ import (
 	"lodestone/pkg/event"
 )
 
-// linkViewStream is the way of views of landing pages.
-func linkViewStream() stream {
-	return stream{
-		topic:   event.LinkViewTopic,
-		table:   "link_views",
-		link:    "generic_link_id",
-		decoder: func() decoder { return &linkViewDecoder{} },
-		tables:  newTables(func() table { return newLinkViewTable() }),
+// LinkViews is the way of views of landing pages.
+func LinkViews() Stream {
+	return Stream{
+		Topic:   event.LinkViewTopic,
+		Table:   "link_views",
+		Link:    "generic_link_id",
+		Decoder: func() Decoder { return &linkViewDecoder{} },
+		Tables:  newTables(func() Table { return newLinkViewTable() }),
 	}
 }
 
@@ -61,22 +61,22 @@ const linkViewRowBytes = 170
 // linkViewDecoder reads records of link views.
 type linkViewDecoder struct{ view event.LinkView }
 
-func (d *linkViewDecoder) decode(record []byte) (decoded, error) {
+func (d *linkViewDecoder) Decode(record []byte) (Record, error) {
 	v := &d.view
 	if err := v.Decode(record); err != nil {
-		return decoded{}, err
+		return Record{}, err
 	}
-	return decoded{
-		identity: identity{link: v.GenericLinkID, event: v.EventID},
-		account:  v.AccountID, createdAt: v.CreatedAt, receivedAt: v.ReceivedAt, spooled: v.Spooled,
-		size: linkViewRowBytes + int64(len(v.Referrer)+len(v.URL)),
+	return Record{
+		Identity: Identity{Link: v.GenericLinkID, Event: v.EventID},
+		Account:  v.AccountID, CreatedAt: v.CreatedAt, ReceivedAt: v.ReceivedAt, Spooled: v.Spooled,
+		Size: linkViewRowBytes + int64(len(v.Referrer)+len(v.URL)),
 	}, nil
 }
 
-// peek does not guess: link views are few.
-func (d *linkViewDecoder) peek([]byte) identity { return identity{} }
+// Peek does not guess: link views are few.
+func (d *linkViewDecoder) Peek([]byte) Identity { return Identity{} }
 
-func (d *linkViewDecoder) add(to table, at origin) {
+func (d *linkViewDecoder) Add(to Table, at Place) {
 	v, t := &d.view, to.(*linkViewTable) //nolint:forcetypeassert // of the same stream
 	t.accountID.Append(v.AccountID)
 	t.leadMagnetID.Append(v.LeadMagnetID)
@@ -92,7 +92,7 @@ func (d *linkViewDecoder) add(to table, at origin) {
 	t.place.add(at)
 }
 
-func (t *linkViewTable) addRow(from table, row int) {
+func (t *linkViewTable) addRow(from Table, row int) {
 	f := from.(*linkViewTable) //nolint:forcetypeassert // of the same stream
 	t.accountID.AppendRow(f.accountID, row)
 	t.leadMagnetID.AppendRow(f.leadMagnetID, row)
@@ -108,26 +108,26 @@ func (t *linkViewTable) addRow(from table, row int) {
 	t.place.addRow(&f.place, row)
 }
 
-func (t *linkViewTable) offsets() []int64 { return t.place.offset }
+func (t *linkViewTable) Offsets() []int64 { return t.place.offset }
 
-func (t *linkViewTable) event(row int) decoded {
-	return decoded{
-		identity: identity{link: t.genericLinkID.Row(row), event: t.eventID.Row(row)},
-		account:  t.accountID.Row(row), createdAt: int64(t.createdAt.Data[row]),
+func (t *linkViewTable) Record(row int) Record {
+	return Record{
+		Identity: Identity{Link: t.genericLinkID.Row(row), Event: t.eventID.Row(row)},
+		Account:  t.accountID.Row(row), CreatedAt: int64(t.createdAt.Data[row]),
 	}
 }
 
-func (t *linkViewTable) input(before time.Time) proto.Input {
+func (t *linkViewTable) Input(before time.Time) proto.Input {
 	t.place.bound(before)
 	return t.columns
 }
 
-func (t *linkViewTable) reset() { t.columns.Reset() }
+func (t *linkViewTable) Reset() { t.columns.Reset() }
 
 // textBytes is how long a referrer or an address is, roughly.
 const textBytes = 60
 
-func (t *linkViewTable) reserve(rows int) {
+func (t *linkViewTable) Reserve(rows int) {
 	for _, ids := range []*idColumn{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.eventID} {
 		ids.reserve(rows)
 	}

@@ -1,4 +1,4 @@
-package consumer
+package stream
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/ch-go"
+	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -17,26 +18,26 @@ import (
 // of their block had to go.
 func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 1)
+	r := newRig(t)
 	events := r.events(4)
 	for i, length := range []int{8, 127, 128, 300} { // the length before a text takes a byte, or two
 		events[i].Data = fmt.Appendf(nil, `{"x":"%s"}`, strings.Repeat("y", length-len(`{"x":""}`)))
 		events[i].GenericLinkID = uuid.New()
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	const compressed, copied = 1, 2 // partitions; the first is plain
 	for partition := range int32(3) {
 		s, rows := r.store(partition), r.rows(partition, 0, events...)
 		switch partition {
 		case compressed:
-			s.options.Compression = ch.CompressionLZ4
+			s.Options.Compression = ch.CompressionLZ4
 		case copied:
-			first := eventStream().tables.copyRows(rows, func(offset int64) bool { return offset < 2 })
-			require.NoError(t, s.insert(ctx, &s.connection, first, fmt.Sprintf("%d first %s", partition, r.group)))
-			rows = eventStream().tables.copyRows(rows, func(offset int64) bool { return offset >= 2 })
+			first := Events().Tables.Copy(rows, func(offset int64) bool { return offset < 2 })
+			require.NoError(t, s.Insert(ctx, &s.Connection, first, fmt.Sprintf("%d first %s", partition, r.token)))
+			rows = Events().Tables.Copy(rows, func(offset int64) bool { return offset >= 2 })
 		}
-		require.NoError(t, s.insert(ctx, &s.connection, rows, fmt.Sprintf("%d %s", partition, r.group)), "partition %d", partition)
+		require.NoError(t, s.Insert(ctx, &s.Connection, rows, fmt.Sprintf("%d %s", partition, r.token)), "partition %d", partition)
 	}
 	conn, err := clickhouse.Open(r.clickhouse, 1)
 	require.NoError(t, err)
@@ -49,7 +50,7 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 			SELECT kafka_offset AS offset, count() AS partitions, uniqExact(account_id, lead_magnet_id, generic_link_id, access_link_id, session_id,
 				event_id, event_type, event_data, magnet_version, page, duration_ms, ip_hash, user_agent, bot, created_at, received_at) AS states
 			FROM lodestone.events WHERE kafka_topic_id = {topic:UUID} GROUP BY offset ORDER BY offset
-		)`, chParameter("topic", r.topicID.String())).Scan(&offsets, &partitions, &states))
+		)`, native.Named("topic", r.topicID.String())).Scan(&offsets, &partitions, &states))
 	require.Equal(t, []int64{0, 1, 2, 3}, offsets)
 	require.Equal(t, []uint64{3, 3, 3, 3}, partitions)
 	require.Equal(t, []uint64{1, 1, 1, 1}, states)

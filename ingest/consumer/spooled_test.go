@@ -1,0 +1,85 @@
+package consumer
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"lodestone/ingest/stream"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/event"
+)
+
+func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(4)
+	// Stored long ago: another topic id stands for more offsets than the window holds.
+	longAgo := *r
+	longAgo.topicID = uuid.New()
+	longAgo.storeRows(0, 0, "old"+r.group, events[0], events[1])
+	events[0].Spooled, events[2].Spooled = true, true // one a repeat, one not
+	r.produce(0, events...)                           // events[1] is a repeat as well, but its sender does not say so
+	stop := r.consume(r.config())
+	r.awaitCommit(0, 4)
+	r.requireStoredRows(3)
+	stop()
+
+	// The same block built again, with its rows stored, is no repeat of itself.
+	r.commit(0, 0, stream.CommitMetadata(r.topicID, 3))
+	r.consume(r.config())
+	r.awaitCommit(0, 4)
+	r.requireStoredRows(3)
+}
+
+// Collectors' clocks may differ, and one of them may have believed the sender's time of up to 48 hours before.
+func TestARepeatFromASpoolIsFoundWithinThreeDays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	events := r.events(3)
+	longAgo := *r
+	longAgo.topicID = uuid.New()
+	longAgo.storeRows(0, 0, "old"+r.group, events...)
+	for i, later := range []time.Duration{71 * time.Hour, -71 * time.Hour, 73 * time.Hour} {
+		events[i].Spooled = true
+		events[i].CreatedAt += later.Milliseconds()
+		r.produce(0, events[i])
+		stop := r.consume(r.config()) // in blocks of their own: a block looks around all of its events
+		r.awaitCommit(0, int64(i)+1)
+		stop()
+	}
+	r.requireStoredRows(1)
+}
+
+func TestLinkViewsAreStoredAndTheirRepeatsDropped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixMilli()
+	view := event.LinkView{
+		AccountID: r.account, LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), EventID: uuid.New(),
+		Referrer: []byte("https://example.com/"), URL: []byte("https://example.org/l/x?utm_source=a"), UserAgent: []byte("test"),
+		CreatedAt: at, ReceivedAt: at + 5,
+	}
+	record := func() *kgo.Record {
+		return &kgo.Record{Topic: event.LinkViewTopic, Key: view.GenericLinkID[:], Value: view.Append(nil)}
+	}
+	require.NoError(t, r.client.ProduceSync(t.Context(), record(), record()).FirstErr())
+	view.EventID = uuid.New()
+	require.NoError(t, r.client.ProduceSync(t.Context(), record()).FirstErr())
+	r.consume(r.config())
+	conn, err := clickhouse.Open(r.clickhouse, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	require.Eventually(t, func() bool {
+		var rows uint64
+		var referrer, url string
+		err := conn.QueryRow(context.Background(), `SELECT count(), any(referrer), any(url) FROM lodestone.link_views
+			WHERE generic_link_id = {link:UUID}`, chParameter("link", view.GenericLinkID.String())).Scan(&rows, &referrer, &url)
+		return err == nil && rows == 2 && referrer == string(view.Referrer) && url == string(view.URL)
+	}, patience, 20*time.Millisecond)
+}

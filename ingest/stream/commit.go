@@ -1,0 +1,165 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// NoIntent is the intent of a commit that announces no block.
+const NoIntent = -1
+
+// BlockRules is the version of what decides which records of a range become rows: decoding, the window of repeats, the
+// look for spooled events. A release that changes one of these raises it. A block that was announced under rules up to
+// this is built by these rules; one of newer rules is left to a newer consumer.
+const BlockRules = 2
+
+// CommitMetadata is what a commit says besides the offset: the version of the rules for blocks, the topic's id and the end
+// of the announced block. The id tells a commit for a deleted topic of the same name.
+func CommitMetadata(topicID uuid.UUID, intent int64) string {
+	return strconv.Itoa(BlockRules) + " " + topicID.String() + " " + strconv.FormatInt(intent, 10)
+}
+
+// ParseCommit reads a commit's metadata. Commits made by other tools have none that we know:
+// those announce nothing, and are taken to be for the topic that is there.
+func ParseCommit(text string) (topicID uuid.UUID, intent int64, known bool) {
+	parts := strings.Fields(text)
+	if len(parts) != 3 || CommitRules(text) == 0 {
+		return uuid.Nil, NoIntent, false
+	}
+	topicID, idErr := uuid.Parse(parts[1])
+	intent, intentErr := strconv.ParseInt(parts[2], 10, 64)
+	if idErr != nil || intentErr != nil {
+		return uuid.Nil, NoIntent, false
+	}
+	return topicID, intent, true
+}
+
+// CommitRules returns the version of the rules that a commit was made under, or 0.
+func CommitRules(text string) int {
+	first, _, _ := strings.Cut(text, " ")
+	rules, err := strconv.Atoi(first)
+	if err != nil || rules < 0 {
+		return 0
+	}
+	return rules
+}
+
+// IsCommitFor reports whether a commit with the metadata is one for the topic with the id, not for a
+// topic that had the same name before. A commit by another tool has no metadata and counts for any.
+func IsCommitFor(metadata string, id uuid.UUID) bool {
+	of, _, known := ParseCommit(metadata)
+	return !known || of == id
+}
+
+// coordinatorTimeout bounds the wait for a group's coordinator: a new cluster makes it when it is
+// first asked for.
+const coordinatorTimeout = time.Minute
+
+// Committed returns the offset of each partition of the topic with the id below which the group has
+// done everything. Partitions without a commit are not in it, nor are commits for a topic that had
+// the same name before.
+func Committed(ctx context.Context, cl *kgo.Client, group, topic string, id uuid.UUID) (map[int32]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, coordinatorTimeout)
+	defer cancel()
+	for {
+		commits, err := kadm.NewClient(cl).FetchOffsetsForTopics(ctx, group, topic)
+		if errors.Is(err, kerr.GroupIDNotFound) {
+			return nil, nil // nothing has been stored yet
+		}
+		done := map[int32]int64{}
+		for partition, o := range commits[topic] {
+			err = errors.Join(err, o.Err)
+			if o.At >= 0 && IsCommitFor(o.Metadata, id) {
+				done[partition] = o.At
+			}
+		}
+		if err == nil {
+			return done, nil
+		}
+		if !kerr.IsRetriable(err) {
+			return nil, fmt.Errorf("read committed offsets of %s: %w", topic, err)
+		}
+		timer := time.NewTimer(100 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, fmt.Errorf("read committed offsets of %s: %w", topic, err)
+		}
+	}
+}
+
+// EpochEnds returns where the epoch of each partition's commit ends in the log: a log that is whole has all records
+// below the commit, so the epoch of the last of them ends at the commit or later. Partitions whose commit has no epoch
+// are left out.
+func EpochEnds(ctx context.Context, admin *kadm.Client, topic string, partitions []int32, commits kadm.OffsetResponses, topicID uuid.UUID) (map[int32]int64, error) {
+	var asked kadm.OffsetForLeaderEpochRequest
+	for _, partition := range partitions {
+		c, ok := commits.Lookup(topic, partition)
+		if ok && c.Err == nil && c.At > 0 && c.LeaderEpoch >= 0 && IsCommitFor(c.Metadata, topicID) {
+			asked.Add(topic, partition, c.LeaderEpoch)
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	answers, err := admin.OffsetForLeaderEpoch(ctx, asked)
+	if err != nil {
+		return nil, fmt.Errorf("read ends of leader epochs of %s: %w", topic, err)
+	}
+	topics, err := admin.ListTopics(ctx, topic)
+	if err != nil {
+		return nil, fmt.Errorf("read leader epochs of %s: %w", topic, err)
+	}
+	past := map[int32]int64{}
+	for partition, epoch := range asked[topic] {
+		answer, ok := answers[topic][partition]
+		if !ok {
+			return nil, fmt.Errorf("read end of the leader epoch of %s partition %d: no answer", topic, partition)
+		}
+		if answer.Err != nil {
+			return nil, fmt.Errorf("read end of the leader epoch of %s partition %d: %w", topic, partition, answer.Err)
+		}
+		if answer.EndOffset < 0 && topics[topic].Partitions[partition].LeaderEpoch >= epoch {
+			continue // the embedded Kafka does not know where an epoch ended that was followed by no record
+		}
+		past[partition] = answer.EndOffset
+	}
+	return past, nil
+}
+
+// EpochCuts returns where the log was cut off below the commits of the group for the topic with the id, by partition, as the
+// leader epochs of the commits show; 0 if only that is known that it was. Partitions of which they show nothing are left out.
+func EpochCuts(ctx context.Context, cl *kgo.Client, group, topic string, id uuid.UUID) (map[int32]int64, error) {
+	admin := kadm.NewClient(cl)
+	commits, err := admin.FetchOffsetsForTopics(ctx, group, topic)
+	if errors.Is(err, kerr.GroupIDNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read committed offsets of %s: %w", topic, err)
+	}
+	cuts, err := EpochEnds(ctx, admin, topic, slices.Collect(maps.Keys(commits[topic])), commits, id)
+	if err != nil {
+		return nil, err
+	}
+	for partition, past := range cuts {
+		if past >= commits[topic][partition].At {
+			delete(cuts, partition)
+			continue
+		}
+		cuts[partition] = max(past, 0)
+	}
+	return cuts, nil
+}
