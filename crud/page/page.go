@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -69,7 +68,7 @@ func New(o Options) (*Site, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		s.baseCSS += squeeze(string(css))
+		s.baseCSS += string(css)
 	}
 	s.status, err = s.Parse(files, "status.html")
 	return s, err
@@ -106,21 +105,9 @@ func (s *Site) Parse(files fs.FS, html string, css ...string) (*Template, error)
 		if err != nil {
 			return nil, fmt.Errorf("read style %s: %w", name, err)
 		}
-		t.css += squeeze(string(text))
+		t.css += string(text)
 	}
 	return t, nil
-}
-
-var (
-	comment = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	gaps    = regexp.MustCompile(`\s+`)
-	around  = regexp.MustCompile(`\s*([{};,>])\s*|(:) `)
-)
-
-// squeeze takes comments and needless space out of a style sheet. Ours have neither in strings.
-func squeeze(css string) string {
-	css = gaps.ReplaceAllString(comment.ReplaceAllString(css, ""), " ")
-	return strings.ReplaceAll(around.ReplaceAllString(strings.TrimSpace(css), "$1$2"), ";}", "}")
 }
 
 // Brand is how an account looks. The zero value is a page without a sign of anybody.

@@ -61,7 +61,7 @@ func TestPageIsSealed(t *testing.T) {
 	one, two := ask(h, "GET", "/x"), ask(h, "GET", "/x")
 	require.Equal(t, 200, one.Code)
 	require.NotContains(t, one.text(), "<img")
-	require.Contains(t, one.text(), "p{color:red}</style>")
+	require.Contains(t, one.text(), "p {\n  color: red; /* a note */\n}\n</style>")
 	policy := one.Header().Get("Content-Security-Policy")
 	nonce := regexp.MustCompile(`'nonce-(\w{26})'`).FindStringSubmatch(policy)[1]
 	require.NotContains(t, two.Header().Get("Content-Security-Policy"), nonce)

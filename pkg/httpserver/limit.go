@@ -1,7 +1,11 @@
 package httpserver
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -39,6 +43,27 @@ func (s *Server) client(c net.Conn) netip.Addr {
 	return clientaddr.Network(addr)
 }
 
+type listener struct {
+	net.Listener
+	*Server
+}
+
+// Accept implements net.Listener.
+func (l listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err //nolint:wrapcheck // net/http looks at the error of a listener
+		}
+		if admitted := l.admit(c); admitted != nil {
+			return admitted, nil
+		}
+	}
+}
+
+// Addr implements net.Listener.
+func (l listener) Addr() net.Addr { return l.Listener.Addr() }
+
 // admit returns the connection, which gives its place back when it is closed, or nil if it was refused.
 func (l listener) admit(c net.Conn) net.Conn {
 	release, err := l.open.Take(l.client(c), 1)
@@ -46,7 +71,7 @@ func (l listener) admit(c net.Conn) net.Conn {
 		l.refuse(c, err)
 		return nil
 	}
-	return &conn{Conn: c, log: l.log, release: release}
+	return &conn{Conn: c, release: release}
 }
 
 // refuse answers a connection before it has sent a request, and closes it. It does not wait: a few hundred bytes fit into
@@ -58,16 +83,44 @@ func (l listener) refuse(c net.Conn, err error) {
 	}
 	p = p.RetryAfter(connectAgain)
 	p.Title = http.StatusText(p.Status)
-	if answer, err := write(p, uuid.NewString()); err == nil {
-		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = c.Write(answer) // a client that left needs no answer
-	}
+	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+	_ = write(c, p, uuid.NewString()) // a client that left needs no answer
 	_ = c.Close()
 	l.log.Debug("connection refused", "reason", err)
+}
+
+// conn is a connection that counts towards the limits until it is closed.
+type conn struct {
+	net.Conn
+	release func() // gives back its slot
+}
+
+// CloseWrite ends the sending half, as net/http does before it closes a connection whose request it did not read to the end.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite() //nolint:wrapcheck // a connection's error is passed on as it is
+	}
+	return nil
 }
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	defer c.release()
 	return c.Conn.Close() //nolint:wrapcheck // a connection's error is passed on as it is
+}
+
+// write sends a problem as a complete HTTP/1.1 response.
+func write(w io.Writer, p *problem.Problem, requestID string) error {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("write problem: %w", err)
+	}
+	header := p.Header()
+	header.Set("Content-Type", problem.ContentType)
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Request-Id", requestID)
+	answer := http.Response{StatusCode: p.Status, ProtoMajor: 1, ProtoMinor: 1, Header: header,
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Close: true}
+	return answer.Write(w) //nolint:wrapcheck // a connection's error is passed on as it is
 }
