@@ -21,7 +21,6 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/capture"
 	"lodestone/crud/pdf"
-	"lodestone/crud/picture"
 	"lodestone/crud/viewer"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
@@ -35,7 +34,6 @@ import (
 
 func TestMain(m *testing.M) {
 	pdf.Main()
-	picture.Main()
 	enginetest.Main(m)
 }
 

@@ -110,14 +110,13 @@ type Service struct {
 	mails       *mail.Queue
 	postgres    *postgres.Pool
 	reader      *pdf.Reader
-	gallery     *picture.Gallery
+	images      *picture.ImageStore
 	notices     *notice.Notices
 	webhooks    *webhook.Webhooks
 	query       *http.Transport // to the query process
 }
 
-// New returns the service. The program's main function must begin with pdf.Main
-// and picture.Main.
+// New returns the service. The program's main function must begin with pdf.Main.
 func New(c Config, p Parts) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -127,10 +126,7 @@ func New(c Config, p Parts) (*Service, error) {
 		return nil, err
 	}
 	intake := upload.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
-	workshop, err := picture.NewWorkshop(intake)
-	if err != nil {
-		return nil, err
-	}
+	thumbnailer := picture.NewThumbnailer(intake)
 	site := strings.TrimRight(c.PublicURL, "/")
 	pages, err := page.New(page.Options{URL: site, Log: p.Log, Home: p.Home})
 	if err != nil {
@@ -170,13 +166,13 @@ func New(c Config, p Parts) (*Service, error) {
 		mails:       mails,
 		postgres:    p.Postgres,
 		reader:      reader,
-		gallery:     picture.NewGallery(p.Postgres, workshop, site),
+		images:      picture.NewImageStore(p.Postgres, thumbnailer, site),
 		notices:     notices,
 		log:         p.Log,
 		pages:       pages,
 		account:     account.NewOwn(p.Postgres, c.Limits, notices),
-		magnets:     magnet.New(magnet.Parts{Postgres: p.Postgres, Reader: reader, Painter: workshop, Intake: intake, Limits: c.Limits, Log: p.Log}, c.MaxFileBytes),
-		links:       link.New(p.Postgres, site, c.Limits, workshop),
+		magnets:     magnet.New(magnet.Parts{Postgres: p.Postgres, Reader: reader, Renderer: thumbnailer, Intake: intake, Limits: c.Limits, Log: p.Log}, c.MaxFileBytes),
+		links:       link.New(p.Postgres, site, c.Limits, thumbnailer),
 		trackers:    link.NewTrackers(p.Postgres, p.Tokens, c.CollectorURL),
 		submissions: submission.New(p.Postgres),
 		access:      accesslink.New(p.Postgres, site, p.Tokens, c.Limits, p.Log),
@@ -215,7 +211,7 @@ func (s *Service) Register(a *api.API) error {
 		a.RequireTLS()
 	}
 	s.pages.Register(a)
-	s.gallery.Register(a)
+	s.images.Register(a)
 	s.account.Register(a)
 	s.magnets.Register(a)
 	s.links.Register(a)

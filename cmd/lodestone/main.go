@@ -14,7 +14,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"lodestone/crud/pdf"
-	"lodestone/crud/picture"
 	"lodestone/pkg/config"
 )
 
@@ -62,8 +61,7 @@ type commands struct {
 }
 
 func main() {
-	pdf.Main() // these return unless this process is one that reads an upload
-	picture.Main()
+	pdf.Main() // returns unless this process is one that reads an upload
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:])
 	stop()

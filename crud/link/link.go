@@ -47,12 +47,12 @@ type Links struct {
 	db       *postgres.Pool
 	site     string
 	limits   account.Limits
-	pictures *picture.Workshop
+	pictures *picture.Thumbnailer
 }
 
 // New returns the generic links of a database. site is the public URL of the landing pages, without
 // a slash at the end.
-func New(db *postgres.Pool, site string, limits account.Limits, pictures *picture.Workshop) *Links {
+func New(db *postgres.Pool, site string, limits account.Limits, pictures *picture.Thumbnailer) *Links {
 	return &Links{db, site, limits, pictures}
 }
 

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"log/slog"
-	"os"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -41,24 +39,11 @@ type LeadMagnet struct {
 	UpdatedAt        api.Time  `json:"updated_at" doc:"When it, or its file, was last changed."`
 }
 
-// Reader reads a PDF; pdf.Reader does.
-type Reader interface {
-	// Read returns what a file of an account is, or an error that pdf.IsInvalid knows if the file is at fault.
-	Read(ctx context.Context, account uuid.UUID, file *os.File) (pdf.Document, error)
-	// Prepare does what would make the first file wait.
-	Prepare(ctx context.Context) error
-}
-
-// Painter makes pictures of a page; picture.Workshop does.
-type Painter interface {
-	Thumbnails(ctx context.Context, page image.Image) (picture.Set, error)
-}
-
 // Parts is what lead magnets are made with. All of it is required.
 type Parts struct {
 	Postgres *postgres.Pool
-	Reader   Reader
-	Painter  Painter
+	Reader   *pdf.Reader
+	Renderer *picture.Thumbnailer
 	Intake   *upload.Intake // of the files that are being received
 	Limits   account.Limits
 	Log      *slog.Logger
@@ -67,8 +52,8 @@ type Parts struct {
 // Magnets serves the lead magnets.
 type Magnets struct {
 	db       *postgres.Pool
-	reader   Reader
-	painter  Painter
+	reader   *pdf.Reader
+	renderer *picture.Thumbnailer
 	intake   *upload.Intake
 	limits   account.Limits
 	log      *slog.Logger
@@ -79,7 +64,7 @@ type Magnets struct {
 
 // New returns the lead magnets of a database. A file may have at most maxBytes.
 func New(p Parts, maxBytes int64) *Magnets {
-	return &Magnets{p.Postgres, p.Reader, p.Painter, p.Intake, p.Limits, p.Log, maxBytes, slot.New[uuid.UUID](maxDownloads, maxAccountDownloads)}
+	return &Magnets{p.Postgres, p.Reader, p.Renderer, p.Intake, p.Limits, p.Log, maxBytes, slot.New[uuid.UUID](maxDownloads, maxAccountDownloads)}
 }
 
 const (

@@ -117,7 +117,7 @@ func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (int
 	if err != nil || document.Cover == nil {
 		return document.Pages, nil, err
 	}
-	pictures, err := m.painter.Thumbnails(ctx, document.Cover)
+	pictures, err := m.renderer.Thumbnails(ctx, document.Cover)
 	return document.Pages, pictures, err
 }
 

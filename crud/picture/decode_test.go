@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -11,7 +12,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,17 +57,12 @@ func jpegOf(t testing.TB, i image.Image) []byte {
 	return encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, i, &jpeg.Options{Quality: 95}) })
 }
 
-// read gives a picture to a process of its own, as an upload does.
+func newThumbnailer() *Thumbnailer { return NewThumbnailer(upload.NewIntake(MaxBytes)) }
+
+// read reads a picture as an upload does.
 func read(t *testing.T, content []byte, box Box) (*image.NRGBA, string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "picture")
-	require.NoError(t, os.WriteFile(path, content, 0o600))
-	file, err := os.Open(path)
-	require.NoError(t, err)
-	defer func() { _ = file.Close() }()
-	workshop, err := NewWorkshop(upload.NewIntake(MaxBytes))
-	require.NoError(t, err)
-	pixels, err := workshop.Read(t.Context(), uuid.Nil, file, box)
+	pixels, err := newThumbnailer().Read(t.Context(), uuid.Nil, bytes.NewReader(content), box)
 	if reason, invalid := IsInvalid(err); invalid {
 		return nil, reason
 	}
@@ -119,6 +114,13 @@ func header(width, height uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(out, chunk...), crc32.ChecksumIEEE(chunk))
 }
 
+// progressiveHeader returns a JPEG of several scans that claims a size, and has no scan.
+func progressiveHeader(width, height uint16) []byte {
+	out := []byte("\xff\xd8\xff\xc2\x00\x11\x08")
+	out = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(out, height), width)
+	return append(out, "\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"...)
+}
+
 func TestRefusedPictures(t *testing.T) {
 	t.Parallel()
 	whole := pngOf(t, halves(64, 64))
@@ -134,6 +136,7 @@ func TestRefusedPictures(t *testing.T) {
 		"thin bomb":      {header(1_000_000, 16), "is too large"},
 		"overflow":       {header(1<<31-1, 1<<31-1), "is"},
 		"just too large": {header(7_100, 7_100), "is too large"},
+		"memory bomb":    {progressiveHeader(7_000, 7_000), "could not be read within the limits of time and memory"},
 		"dot":            {pngOf(t, halves(1, 1)), "is too small"},
 		"cut off":        {whole[:len(whole)/2], "is damaged"},
 		"header alone":   {header(64, 64), "is damaged"},
@@ -146,6 +149,34 @@ func TestRefusedPictures(t *testing.T) {
 			require.Contains(t, invalid, refused.reason)
 		})
 	}
+}
+
+// A picture whose decoding takes too long is given up, and is the file's fault; a request that ended is not.
+func TestReadingIsBoundedInTime(t *testing.T) {
+	t.Parallel()
+	content := jpegOf(t, halves(640, 480))
+	slow := newThumbnailer()
+	slow.timeout = 0
+	_, err := slow.Read(t.Context(), uuid.Nil, bytes.NewReader(content), ThumbnailBox)
+	reason, invalid := IsInvalid(err)
+	require.True(t, invalid, err)
+	require.Contains(t, reason, "could not be read within the limits of time and memory")
+
+	ended, cancel := context.WithCancel(t.Context())
+	reader := &endingReader{bytes.NewReader(content), cancel}
+	_, err = newThumbnailer().Read(ended, uuid.Nil, reader, ThumbnailBox)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// endingReader ends the request while the file is read.
+type endingReader struct {
+	*bytes.Reader
+	end func()
+}
+
+func (r *endingReader) Read(p []byte) (int, error) {
+	r.end()
+	return r.Reader.Read(p)
 }
 
 // A photo of a large camera is read within the limits.
@@ -182,7 +213,7 @@ func TestOrientation(t *testing.T) {
 		1: {4, 16}, 2: {60, 16}, 3: {60, 16}, 4: {4, 16}, 5: {16, 4}, 6: {16, 4}, 7: {16, 60}, 8: {16, 60}, 9: {4, 16},
 	} {
 		for mark, order := range map[string]binary.AppendByteOrder{"II": binary.LittleEndian, "MM": binary.BigEndian} {
-			pixels, invalid := decode(bytes.NewReader(withOrientation(content, orientation, order, mark)), ThumbnailBox)
+			pixels, invalid := decode(t.Context(), withOrientation(content, orientation, order, mark), ThumbnailBox)
 			require.Empty(t, invalid)
 			message := fmt.Sprint(mark, orientation)
 			require.Equal(t, orientation >= 5 && orientation <= 8, pixels.Rect.Dx() < pixels.Rect.Dy(), message)
@@ -201,11 +232,9 @@ func TestNothingOfTheFileIsKept(t *testing.T) {
 	require.Contains(t, string(content), secret)
 	pixels, invalid := read(t, content, ThumbnailBox)
 	require.Empty(t, invalid)
-	workshop, err := NewWorkshop(upload.NewIntake(MaxBytes))
+	thumbnails, err := newThumbnailer().Thumbnails(t.Context(), pixels)
 	require.NoError(t, err)
-	thumbnails, err := workshop.Thumbnails(t.Context(), pixels)
-	require.NoError(t, err)
-	logos, err := workshop.Logo(t.Context(), pixels)
+	logos, err := newThumbnailer().Logo(t.Context(), pixels)
 	require.NoError(t, err)
 	for _, m := range append(thumbnails, logos...) {
 		for _, part := range []string{"GPS", "script", "Exif"} {
@@ -232,7 +261,7 @@ func FuzzDecode(f *testing.F) {
 		if size, _, err := image.DecodeConfig(bytes.NewReader(content)); err == nil && size.Width*size.Height > 1<<20 {
 			return // takes long, and is bounded elsewhere
 		}
-		pixels, invalid := decode(bytes.NewReader(content), LogoBox)
+		pixels, invalid := decode(t.Context(), content, LogoBox)
 		if invalid != "" {
 			require.Nil(t, pixels)
 			return

@@ -3,23 +3,48 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 )
 
-// orientation returns how the pixels of a JPEG lie, as EXIF numbers it from 1 to 8, or 1 if nothing
-// valid tells.
-func orientation(content []byte) int {
-	if !bytes.HasPrefix(content, []byte("\xff\xd8")) {
-		return 1
+// segments yields the marker and the payload of each segment of a JPEG before its first scan.
+func segments(content []byte) iter.Seq2[byte, []byte] {
+	return func(yield func(byte, []byte) bool) {
+		if !bytes.HasPrefix(content, []byte("\xff\xd8")) {
+			return
+		}
+		for rest := content[2:]; len(rest) >= 4 && rest[0] == 0xff && rest[1] != startOfScan; {
+			length := int(binary.BigEndian.Uint16(rest[2:]))
+			if length < 2 || 2+length > len(rest) || !yield(rest[1], rest[4:2+length]) {
+				return
+			}
+			rest = rest[2+length:]
+		}
 	}
-	for rest := content[2:]; len(rest) >= 4 && rest[0] == 0xff && rest[1] != 0xda; {
-		length := int(binary.BigEndian.Uint16(rest[2:]))
-		if length < 2 || 2+length > len(rest) {
-			return 1
+}
+
+// Markers of segments.
+const (
+	progressive = 0xc2
+	startOfScan = 0xda
+	application = 0xe1
+)
+
+// isProgressive reports whether content is a JPEG of several scans.
+func isProgressive(content []byte) bool {
+	for marker := range segments(content) {
+		if marker == progressive {
+			return true
 		}
-		if segment := rest[4 : 2+length]; rest[1] == 0xe1 && bytes.HasPrefix(segment, []byte("Exif\x00\x00")) {
-			return tiffOrientation(segment[6:])
+	}
+	return false
+}
+
+// orientation returns how the pixels of a JPEG lie, as EXIF numbers it from 1 to 8, or 1 if no valid EXIF says so.
+func orientation(content []byte) int {
+	for marker, payload := range segments(content) {
+		if tiff, found := bytes.CutPrefix(payload, []byte("Exif\x00\x00")); found && marker == application {
+			return tiffOrientation(tiff)
 		}
-		rest = rest[2+length:]
 	}
 	return 1
 }

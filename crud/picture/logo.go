@@ -28,12 +28,12 @@ const (
 	tag      = "Account"
 )
 
-func (g *Gallery) registerLogo(a *api.API) {
+func (s *ImageStore) registerLogo(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "get-logo", Method: "GET", Path: logoPath, Scope: auth.Read, Tag: tag,
 		Summary: "Get the account's logo",
 		Errors:  []problem.Code{problem.NotFound},
-	}, g.getLogo)
+	}, s.getLogo)
 	api.RegisterRaw(a, api.Operation{
 		ID: "upload-logo", Method: "PUT", Path: logoPath, Scope: auth.Write, Tag: tag,
 		Summary: "Set the account's logo",
@@ -44,20 +44,20 @@ func (g *Gallery) registerLogo(a *api.API) {
 		Answers: map[string]*huma.Schema{"application/json": api.SchemaOf[Logo](a)},
 		Timeout: ReceiveTimeout,
 		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError},
-	}, g.putLogo)
+	}, s.putLogo)
 	api.Register(a, api.Operation{
 		ID: "delete-logo", Method: "DELETE", Path: logoPath, Scope: auth.Write, Tag: tag, Status: http.StatusNoContent,
 		Summary: "Remove the account's logo",
 		Errors:  []problem.Code{problem.NotFound},
-	}, g.deleteLogo)
+	}, s.deleteLogo)
 }
 
 type noInput struct{}
 
-func (g *Gallery) getLogo(ctx context.Context, _ *noInput) (*api.Answer[Logo], error) {
+func (s *ImageStore) getLogo(ctx context.Context, _ *noInput) (*api.Answer[Logo], error) {
 	var found Logo
-	err := g.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		found, err = g.readLogo(ctx, tx)
+	err := s.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		found, err = s.readLogo(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func (g *Gallery) getLogo(ctx context.Context, _ *noInput) (*api.Answer[Logo], e
 	return api.OK(found), nil
 }
 
-func (g *Gallery) readLogo(ctx context.Context, tx pgx.Tx) (Logo, error) {
+func (s *ImageStore) readLogo(ctx context.Context, tx pgx.Tx) (Logo, error) {
 	row, err := store.New(tx).OwnLogo(ctx)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Logo{}, noLogo()
@@ -75,20 +75,20 @@ func (g *Gallery) readLogo(ctx context.Context, tx pgx.Tx) (Logo, error) {
 		return Logo{}, fmt.Errorf("read logo: %w", err)
 	}
 	return Logo{
-		URL: g.site + pathOf(row.ID, row.ContentType), Width: int(row.Width), Height: int(row.Height), ContentType: row.ContentType,
+		URL: s.site + pathOf(row.ID, row.ContentType), Width: int(row.Width), Height: int(row.Height), ContentType: row.ContentType,
 	}, nil
 }
 
 func noLogo() error { return problem.New(problem.NotFound, "The account has no logo.") }
 
-func (g *Gallery) putLogo(w http.ResponseWriter, r *http.Request, _ *noInput) error {
-	made, err := g.workshop.ReceiveLogo(w, r)
+func (s *ImageStore) putLogo(w http.ResponseWriter, r *http.Request, _ *noInput) error {
+	made, err := s.thumbnailer.ReceiveLogo(w, r)
 	if err != nil {
 		return err
 	}
 	ctx, account := r.Context(), auth.From(r.Context()).AccountID
 	var stored Logo
-	err = g.db.Account(ctx, account, func(tx pgx.Tx) error {
+	err = s.db.Account(ctx, account, func(tx pgx.Tx) error {
 		// The account is taken, so that of two uploads at once one replaces the other.
 		if _, err := store.New(tx).LockPlan(ctx); err != nil {
 			return fmt.Errorf("lock account: %w", err)
@@ -99,7 +99,7 @@ func (g *Gallery) putLogo(w http.ResponseWriter, r *http.Request, _ *noInput) er
 		if _, err := made.StoreLogo(ctx, tx, account); err != nil {
 			return err
 		}
-		stored, err = g.readLogo(ctx, tx)
+		stored, err = s.readLogo(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -108,8 +108,8 @@ func (g *Gallery) putLogo(w http.ResponseWriter, r *http.Request, _ *noInput) er
 	return api.WriteJSON(w, http.StatusOK, nil, stored)
 }
 
-func (g *Gallery) deleteLogo(ctx context.Context, _ *noInput) (*api.Answer[api.Empty], error) {
-	err := g.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+func (s *ImageStore) deleteLogo(ctx context.Context, _ *noInput) (*api.Answer[api.Empty], error) {
+	err := s.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		n, err := store.New(tx).DeleteLogo(ctx)
 		if err == nil && n == 0 {
 			err = noLogo()

@@ -9,6 +9,5 @@ import (
 
 func TestMain(m *testing.M) {
 	pdf.Main()
-	Main()
 	enginetest.Main(m)
 }

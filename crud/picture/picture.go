@@ -2,8 +2,8 @@
 // document, what an owner uploads in its place, a preview of it for where a link is shared, and the
 // account's logo.
 //
-// Nothing that somebody uploaded is ever served: a picture is read in a process of its own, and
-// what is stored is made anew from its pixels. Each has a random name and never changes.
+// No uploaded file is ever served: what is stored is encoded again from the pixels of the picture. Each picture has a
+// random name and never changes.
 package picture
 
 import (

@@ -1,20 +1,14 @@
 package picture
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
 	"io"
-	"os"
-	"strconv"
+	"time"
 
 	"github.com/google/uuid"
-
-	"lodestone/crud/sandbox"
 )
 
 // Limits of an uploaded picture.
@@ -23,8 +17,9 @@ const (
 	maxPixels   = 50_000_000 // of a good camera
 	maxSide     = 30_000
 	minSide     = 16
+	maxMemory   = 400_000_000 // bytes: maxPixels of 16 bits a channel
+	readTimeout = 20 * time.Second
 	maxReaders  = 2
-	readSeconds = 20 // processor time
 )
 
 // Box is the largest size of what Read returns; larger pictures are made smaller.
@@ -35,20 +30,6 @@ var (
 	ThumbnailBox = Box{LargeWidth, 1600}
 	LogoBox      = Box{640, 240}
 )
-
-// What the process that reads is told in its environment.
-const (
-	taskName      = "__read-picture"
-	widthSetting  = "LODESTONE_PICTURE_WIDTH"
-	heightSetting = "LODESTONE_PICTURE_HEIGHT"
-)
-
-// verdict is the first line of what the process that reads writes; then come the pixels.
-type verdict struct {
-	Width   int    `json:"width"`
-	Height  int    `json:"height"`
-	Invalid string `json:"invalid,omitempty"`
-}
 
 // invalidError is about the picture. Its text completes a sentence that begins with "the file".
 type invalidError struct{ reason string }
@@ -65,29 +46,34 @@ func IsInvalid(err error) (reason string, yes bool) {
 }
 
 // Read returns the pixels of a picture of an account, upright as its camera said, made smaller to fit a box.
-// IsInvalid tells of a file that is no such picture, is damaged, or takes too much to read.
-func (w *Workshop) Read(ctx context.Context, owner uuid.UUID, file *os.File, box Box) (*image.NRGBA, error) {
-	out, err := w.run.Run(ctx, owner, taskName, file,
-		widthSetting+"="+strconv.Itoa(box.Width), heightSetting+"="+strconv.Itoa(box.Height))
-	if err != nil && !sandbox.IsDead(err) {
-		return nil, err
+// IsInvalid reports a file that is no such picture, is damaged, or takes too much to read. Accounts take turns, and one
+// account has at most one of the two turns.
+func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSeeker, box Box) (_ *image.NRGBA, err error) {
+	done, err := t.turns.Wait(ctx, owner)
+	if err != nil {
+		return nil, fmt.Errorf("wait to read picture: %w", err)
 	}
-	var v verdict
-	in := bufio.NewReader(bytes.NewReader(out))
-	line, lineErr := in.ReadSlice('\n')
-	if err != nil || lineErr != nil || json.Unmarshal(line, &v) != nil {
-		return nil, &invalidError{"could not be read within the limits of time and memory: send it smaller"}
-	}
-	if v.Invalid != "" {
-		return nil, &invalidError{v.Invalid}
-	}
-	// Nothing is believed of a process that read what a stranger sent.
-	if v.Width < 1 || v.Height < 1 || v.Width > box.Width || v.Height > box.Height {
-		return nil, fmt.Errorf("read picture: unexpected size %d × %d", v.Width, v.Height)
-	}
-	picture := image.NewNRGBA(image.Rect(0, 0, v.Width, v.Height))
-	if _, err := io.ReadFull(in, picture.Pix); err != nil {
+	defer done()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("read picture: %w", err)
+	}
+	content, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read picture: %w", err)
+	}
+	defer func() {
+		if recover() != nil { // a decoder must not end the process
+			err = &invalidError{damaged}
+		}
+	}()
+	limited, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	picture, invalid := decode(limited, content, box)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("read picture: %w", ctx.Err())
+	}
+	if invalid != "" {
+		return nil, &invalidError{invalid}
 	}
 	return picture, nil
 }

@@ -25,32 +25,32 @@ func Rules() upload.Rules {
 
 // ReceiveThumbnail returns the pictures made of the one that an account's request carries. Errors are problems where
 // the request is at fault.
-func (w *Workshop) ReceiveThumbnail(out http.ResponseWriter, r *http.Request) (Set, error) {
-	return w.receive(out, r, ThumbnailBox, w.Thumbnails)
+func (t *Thumbnailer) ReceiveThumbnail(out http.ResponseWriter, r *http.Request) (Set, error) {
+	return t.receive(out, r, ThumbnailBox, t.Thumbnails)
 }
 
 // ReceiveLogo is ReceiveThumbnail for a logo.
-func (w *Workshop) ReceiveLogo(out http.ResponseWriter, r *http.Request) (Set, error) {
-	return w.receive(out, r, LogoBox, w.Logo)
+func (t *Thumbnailer) ReceiveLogo(out http.ResponseWriter, r *http.Request) (Set, error) {
+	return t.receive(out, r, LogoBox, t.Logo)
 }
 
-func (w *Workshop) receive(out http.ResponseWriter, r *http.Request, box Box, paint func(context.Context, image.Image) (Set, error)) (Set, error) {
+func (t *Thumbnailer) receive(out http.ResponseWriter, r *http.Request, box Box, render func(context.Context, image.Image) (Set, error)) (Set, error) {
 	if isSVGType(r.Header.Get("Content-Type")) {
 		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: isSVG})
 	}
 	rules, account := Rules(), auth.From(r.Context()).AccountID
-	rules.Intake = w.intake
+	rules.Intake = t.intake
 	file, err := rules.Receive(out, r, account)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Discard()
-	pixels, err := w.Read(r.Context(), account, file.Temp, box)
+	pixels, err := t.Read(r.Context(), account, file.Temp, box)
 	if reason, invalid := IsInvalid(err); invalid {
 		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("receive picture: %w", err)
 	}
-	return paint(r.Context(), pixels)
+	return render(r.Context(), pixels)
 }

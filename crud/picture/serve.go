@@ -16,39 +16,39 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Gallery serves pictures to everybody, and logos to the account that they belong to.
-type Gallery struct {
-	db       *postgres.Pool
-	workshop *Workshop
-	site     string
+// ImageStore serves pictures to everybody, and logos to the account that they belong to.
+type ImageStore struct {
+	db          *postgres.Pool
+	thumbnailer *Thumbnailer
+	site        string
 }
 
-// NewGallery returns the gallery of a database. site is the public URL, without a slash at the end.
-func NewGallery(db *postgres.Pool, workshop *Workshop, site string) *Gallery {
-	return &Gallery{db, workshop, site}
+// NewImageStore returns the image store of a database. site is the public URL, without a slash at the end.
+func NewImageStore(db *postgres.Pool, thumbnailer *Thumbnailer, site string) *ImageStore {
+	return &ImageStore{db, thumbnailer, site}
 }
 
 // Register adds the pictures and the operations on logos.
-func (g *Gallery) Register(a *api.API) {
+func (s *ImageStore) Register(a *api.API) {
 	a.Handle("GET "+pathPrefix+"{name}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := g.serve(w, r); err != nil {
+		if err := s.serve(w, r); err != nil {
 			a.WriteProblem(w, r, err)
 		}
 	}))
-	g.registerLogo(a)
+	s.registerLogo(a)
 }
 
 var nameForm = regexp.MustCompile(`^([0-9a-f]{32})\.(jpg|png)$`)
 
 // serve answers with a picture. Its name cannot be guessed, so it asks for no key; and it is never
 // another one, so whoever has it need not ask again.
-func (g *Gallery) serve(w http.ResponseWriter, r *http.Request) error {
+func (s *ImageStore) serve(w http.ResponseWriter, r *http.Request) error {
 	missing := problem.New(problem.NotFound, "There is no picture at this address, or not any more.")
 	name := nameForm.FindStringSubmatch(r.PathValue("name"))
 	if name == nil {
 		return missing
 	}
-	found, err := store.New(g.db.Unscoped()).ServePicture(r.Context(), name[1])
+	found, err := store.New(s.db.Unscoped()).ServePicture(r.Context(), name[1])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return missing
 	}

@@ -39,7 +39,7 @@ type Task struct {
 // Runner starts processes for tasks. It is safe for concurrent use.
 type Runner struct {
 	program string
-	turns   *turns
+	turns   *Turns
 }
 
 // New returns a runner that starts this program again, and has at most so many processes at once; the
@@ -49,7 +49,7 @@ func New(atOnce int) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the program to read files with: %w", err)
 	}
-	return &Runner{program: program, turns: newTurns(atOnce)}, nil
+	return &Runner{program: program, turns: NewTurns(atOnce)}, nil
 }
 
 // deadError says that a process did not come to its end.
@@ -68,7 +68,7 @@ func IsDead(err error) bool {
 // all that the process has in its environment. When IsDead holds for the error, what was written until
 // then is returned as well.
 func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os.File, variables ...string) ([]byte, error) {
-	done, err := r.turns.wait(ctx, owner)
+	done, err := r.turns.Wait(ctx, owner)
 	if err != nil {
 		return nil, fmt.Errorf("wait to read the file: %w", err)
 	}

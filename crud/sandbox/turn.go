@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// turns lets so many run at a time. Owners take turns: the next to run is of the owner who has waited longest since its last
+// Turns lets so many run at a time. Owners take turns: the next to run is of the owner who has waited longest since its last
 // turn, however many others wait for another. No owner runs in all places while there are several, so that who comes
 // does not wait for the end of another owner's work.
-type turns struct {
+type Turns struct {
 	each int // places of one owner at a time
 
 	mu      sync.Mutex
@@ -32,12 +32,13 @@ type waiter struct {
 	ready chan struct{} // closed when it may run
 }
 
-func newTurns(places int) *turns {
-	return &turns{each: max(1, places-1), free: places, owners: map[uuid.UUID]*turn{}}
+// NewTurns returns turns of which so many run at a time.
+func NewTurns(places int) *Turns {
+	return &Turns{each: max(1, places-1), free: places, owners: map[uuid.UUID]*turn{}}
 }
 
-// wait returns when it is the owner's turn, which done ends, or when ctx ends.
-func (t *turns) wait(ctx context.Context, owner uuid.UUID) (done func(), err error) {
+// Wait returns when it is the owner's turn, which done ends, or when ctx ends.
+func (t *Turns) Wait(ctx context.Context, owner uuid.UUID) (done func(), err error) {
 	w := &waiter{owner, make(chan struct{})}
 	t.mu.Lock()
 	of := t.owners[owner]
@@ -60,7 +61,7 @@ func (t *turns) wait(ctx context.Context, owner uuid.UUID) (done func(), err err
 }
 
 // next lets those run who can.
-func (t *turns) next() {
+func (t *Turns) next() {
 	for t.free > 0 {
 		var chosen *waiter
 		for _, w := range t.waiting {
@@ -84,7 +85,7 @@ func (t *turns) next() {
 }
 
 // end gives back the place of one that runs, or the place in the queue of one that does not.
-func (t *turns) end(w *waiter) {
+func (t *Turns) end(w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	of := t.owners[w.owner]
@@ -100,7 +101,7 @@ func (t *turns) end(w *waiter) {
 	t.next()
 }
 
-func (t *turns) remove(w *waiter) bool {
+func (t *Turns) remove(w *waiter) bool {
 	at := slices.Index(t.waiting, w)
 	if at >= 0 {
 		t.waiting = slices.Delete(t.waiting, at, at+1)

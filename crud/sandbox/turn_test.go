@@ -12,7 +12,7 @@ import (
 // With one place, an account that comes later comes next, before the files that another sent earlier.
 func TestAccountsTakeTurns(t *testing.T) {
 	t.Parallel()
-	turns := newTurns(1)
+	turns := NewTurns(1)
 	busy, other := uuid.New(), uuid.New()
 	type ran struct {
 		name string
@@ -22,7 +22,7 @@ func TestAccountsTakeTurns(t *testing.T) {
 	enter := func(name string, owner uuid.UUID, waiting int) {
 		t.Helper()
 		go func() {
-			done, err := turns.wait(context.Background(), owner)
+			done, err := turns.Wait(context.Background(), owner)
 			if err != nil {
 				t.Error(err)
 				return
@@ -56,15 +56,15 @@ func TestAccountsTakeTurns(t *testing.T) {
 // An account leaves a place for others; who leaves the queue leaves nothing behind.
 func TestPlaceForOthers(t *testing.T) {
 	t.Parallel()
-	turns := newTurns(2)
+	turns := NewTurns(2)
 	busy, other := uuid.New(), uuid.New()
-	first, err := turns.wait(t.Context(), busy)
+	first, err := turns.Wait(t.Context(), busy)
 	require.NoError(t, err)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = turns.wait(gone, busy)
+	_, err = turns.Wait(gone, busy)
 	require.ErrorIs(t, err, context.Canceled)
-	second, err := turns.wait(t.Context(), other)
+	second, err := turns.Wait(t.Context(), other)
 	require.NoError(t, err)
 	first()
 	second()

@@ -2,45 +2,20 @@ package picture
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
 	"image"
+	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
 	"math"
 	"mime"
-	"os"
-	"strconv"
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/webp"
-
-	"lodestone/crud/sandbox"
 )
-
-// Main does the work of the process that reads a picture, if this is one, and then ends it. It is
-// among the first things that the program's main function does, and in tests TestMain.
-func Main() {
-	sandbox.Main(sandbox.Task{Name: taskName, CPUSeconds: readSeconds, Run: func(file *os.File, out io.Writer) error {
-		width, widthErr := strconv.Atoi(os.Getenv(widthSetting))
-		height, heightErr := strconv.Atoi(os.Getenv(heightSetting))
-		if err := errors.Join(widthErr, heightErr); err != nil {
-			return fmt.Errorf("read the size of the box: %w", err)
-		}
-		picture, invalid := decode(io.LimitReader(file, MaxBytes+1), Box{width, height})
-		if invalid != "" {
-			return json.NewEncoder(out).Encode(verdict{Invalid: invalid})
-		}
-		if err := json.NewEncoder(out).Encode(verdict{Width: picture.Rect.Dx(), Height: picture.Rect.Dy()}); err != nil {
-			return fmt.Errorf("tell the size: %w", err)
-		}
-		_, err := out.Write(picture.Pix)
-		return err
-	}})
-}
 
 // format is a kind of picture that we read.
 type format struct {
@@ -62,16 +37,14 @@ var formats = []format{
 
 const (
 	damaged = "is damaged: it cannot be read as a picture"
+	tooHard = "could not be read within the limits of time and memory: send it smaller"
 	isSVG   = "is an SVG, which can carry scripts: send it as PNG, JPEG, WebP or GIF"
 )
 
-// decode returns the picture in a file, upright and at most as large as the box, or what is wrong with
-// it. Only the process that reads calls it: it may take whatever time and memory.
-func decode(file io.Reader, box Box) (_ *image.NRGBA, invalid string) {
-	content, err := io.ReadAll(file)
-	if err != nil {
-		return nil, damaged
-	}
+// decode returns the picture in content, upright and at most as large as the box, or the reason why it cannot be used.
+// The decoder takes at most maxMemory, and stops reading when ctx ends: what a decoder does between two reads
+// is bounded by the number of pixels, but a JPEG may repeat it in any number of scans.
+func decode(ctx context.Context, content []byte, box Box) (_ *image.NRGBA, invalid string) {
 	for _, f := range formats {
 		if !f.begins(content) {
 			continue
@@ -91,7 +64,13 @@ func decode(file io.Reader, box Box) (_ *image.NRGBA, invalid string) {
 			return nil, fmt.Sprintf("is too large: it has %d × %d pixels, and may have %d million, and %d on a side",
 				size.Width, size.Height, maxPixels/1_000_000, maxSide)
 		}
-		picture, err := f.decode(bytes.NewReader(content))
+		if size.Width*size.Height > maxMemory/bytesPerPixel(content, size) {
+			return nil, tooHard
+		}
+		picture, err := f.decode(bounded{ctx, bytes.NewReader(content)})
+		if ctx.Err() != nil {
+			return nil, tooHard
+		}
 		if err != nil {
 			return nil, damaged
 		}
@@ -101,6 +80,34 @@ func decode(file io.Reader, box Box) (_ *image.NRGBA, invalid string) {
 		return nil, isSVG
 	}
 	return nil, "is not a picture that can be read: send a PNG, JPEG, WebP or GIF"
+}
+
+// bounded is a reader that fails once its context has ended.
+type bounded struct {
+	ctx context.Context //nolint:containedctx // of one call
+	io.Reader
+}
+
+func (b bounded) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err //nolint:wrapcheck // the caller looks at the context
+	}
+	return b.Reader.Read(p) //nolint:wrapcheck // an error of the file
+}
+
+// bytesPerPixel returns an upper bound on the memory that a decoder takes for each pixel. A progressive JPEG holds all
+// coefficients, of 4 bytes each, until its last scan.
+func bytesPerPixel(content []byte, size image.Config) int {
+	switch {
+	case isProgressive(content) && size.ColorModel == color.CMYKModel:
+		return 4 * 5
+	case isProgressive(content):
+		return 3 * 5
+	case size.ColorModel == color.RGBA64Model || size.ColorModel == color.NRGBA64Model:
+		return 8
+	default:
+		return 4
+	}
 }
 
 // decodeWebP decodes a WebP, whose lossy form has values from 16 to 235, and 240 for colour, where the

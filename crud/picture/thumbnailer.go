@@ -1,0 +1,47 @@
+package picture
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"time"
+
+	"lodestone/crud/sandbox"
+	"lodestone/crud/upload"
+)
+
+// Thumbnailer reads uploaded pictures (PNG, JPEG, WebP, and the first image of a GIF), and makes those that
+// are served. It is safe for concurrent use: two pictures are read at a time, and two are made; the others
+// wait, so that memory is bounded.
+type Thumbnailer struct {
+	turns   *sandbox.Turns
+	timeout time.Duration // of reading one picture
+	intake  *upload.Intake
+	slots   chan struct{}
+}
+
+// NewThumbnailer returns a thumbnailer that receives pictures within an intake.
+func NewThumbnailer(intake *upload.Intake) *Thumbnailer {
+	return &Thumbnailer{turns: sandbox.NewTurns(maxReaders), timeout: readTimeout, intake: intake, slots: make(chan struct{}, maxReaders)}
+}
+
+// Thumbnails returns the thumbnails of a page or an uploaded picture, and the preview with it. What is
+// transparent becomes white.
+func (t *Thumbnailer) Thumbnails(ctx context.Context, original image.Image) (Set, error) {
+	return t.make(ctx, original, makeThumbnails)
+}
+
+// Logo returns the logo made of an uploaded picture, which keeps what is transparent.
+func (t *Thumbnailer) Logo(ctx context.Context, original image.Image) (Set, error) {
+	return t.make(ctx, original, makeLogo)
+}
+
+func (t *Thumbnailer) make(ctx context.Context, original image.Image, fn func(image.Image) (Set, error)) (Set, error) {
+	select {
+	case t.slots <- struct{}{}:
+		defer func() { <-t.slots }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait to make pictures: %w", ctx.Err())
+	}
+	return fn(original)
+}
