@@ -82,7 +82,7 @@ func baseURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// Parts is what the service works with. All of it but Home is required.
+// Parts is what the service works with. All of it but Home and Mailbox is required.
 type Parts struct {
 	Postgres *postgres.Pool
 	Tokens   *token.Ring
@@ -90,6 +90,7 @@ type Parts struct {
 	Metrics  prometheus.Registerer
 	Grace    time.Duration // for jobs in flight when the process stops
 	Home     http.Handler  // the page at "/"; nil: there is none
+	Mailbox  mail.Mailbox  // takes mails if there is no SMTP server; nil: they stay in the queue
 }
 
 // Service holds the operations on entities.
@@ -136,7 +137,7 @@ func New(c Config, p Parts) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	mails, err := mail.New(c.Mail, mail.Parts{Queue: jobs, Tokens: p.Tokens, Site: site, Log: p.Log, Metrics: p.Metrics})
+	mails, err := mail.New(c.Mail, mail.Deps{Queue: jobs, Tokens: p.Tokens, Site: site, Log: p.Log, Registerer: p.Metrics, Mailbox: p.Mailbox})
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -51,7 +50,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 	if c.Crud.QueryURL != "" {
 		query.Describe(site) // one description for clients, whichever process answers
 	}
-	if err := p.addCrud(site, c.Crud, ring, pool, crudGrace, nil); err != nil {
+	if err := p.addCrud(site, c.Crud, crud.Parts{Postgres: pool, Tokens: ring, Grace: crudGrace}); err != nil {
 		return err
 	}
 	if err := p.addSite(c.Site, c.Crud.Addresses, site); err != nil {
@@ -71,10 +70,11 @@ func publicURL(c crud.Config, site siteConfig) string {
 // crudGrace is the time that mails and webhooks in flight get when the process stops.
 const crudGrace = 10 * time.Second
 
-// addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack. home is
-// the page at "/", or nil.
-func (p *process) addCrud(site *api.API, c crud.Config, ring *token.Ring, pool *postgres.Pool, grace time.Duration, home http.Handler) error {
-	service, err := crud.New(c, crud.Parts{Postgres: pool, Tokens: ring, Log: p.log, Metrics: p.metrics, Grace: grace, Home: home})
+// addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack. The log and the
+// registerer are those of the process.
+func (p *process) addCrud(site *api.API, c crud.Config, d crud.Parts) error {
+	d.Log, d.Metrics = p.log, p.metrics
+	service, err := crud.New(c, d)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *process) addCrud(site *api.API, c crud.Config, ring *token.Ring, pool *
 		p.log.Warn("the public URL is https, which a proxy has to serve, and no proxy is trusted: all visitors share the limits of one",
 			"remedy", "set --trusted-proxies to the network of the proxy")
 	}
-	if !c.Mail.Enabled() {
+	if !c.Mail.Enabled() && d.Mailbox == nil {
 		p.log.Warn("there is no --smtp-url: mails with documents' links, and those that confirm addresses, wait in the queue and are given up after a day")
 	}
 	p.stack.Add("entities", closing(func() error {

@@ -231,7 +231,8 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if withDev {
 		w.dev = dev
 	}
-	if w.mailbox, err = c.addMailbox(ctx, p, site, engines.DataDir(), w.dev); err != nil {
+	box, err := c.openMailbox(w, p, site)
+	if err != nil {
 		return nil, err
 	}
 	var first http.Handler
@@ -246,7 +247,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 		page.Register(site)
 		first = page.Handler()
 	}
-	if err := p.addCrud(site, c.Crud, ring, pool, upGrace, first); err != nil {
+	if err := p.addCrud(site, c.Crud, crud.Parts{Postgres: pool, Tokens: ring, Grace: upGrace, Home: first, Mailbox: box}); err != nil {
 		return nil, err
 	}
 	return w, p.addSite(c.Site, c.Crud.Addresses, site)

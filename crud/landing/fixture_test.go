@@ -124,7 +124,7 @@ func (f *fixture) serve(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	jobs, err := queue.New(db, queue.Options{Log: log, Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	mails, err := mail.New(mail.Config{}, mail.Parts{Queue: jobs, Tokens: f.tokens, Site: site, Log: log, Metrics: prometheus.NewRegistry()})
+	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: f.tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	pages, err := page.New(page.Options{URL: site, Log: log})
 	require.NoError(t, err)

@@ -1,7 +1,9 @@
 package mail
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"net/mail"
 	"net/netip"
 	"net/url"
@@ -111,6 +113,23 @@ func parseSender(text string) (*mail.Address, error) {
 	}
 	a.Address, err = wire(a.Address)
 	return a, err
+}
+
+// localSender is the sender of mails that are not sent.
+const localSender = "Lodestone <lodestone@localhost>"
+
+// senders returns whom mails come from, and where replies go, which may be nil.
+func (c Config) senders() (from, replyTo *mail.Address, err error) {
+	if from, err = parseSender(cmp.Or(c.From, localSender)); err != nil {
+		return nil, nil, fmt.Errorf("read sender of mails: %w", err)
+	}
+	if c.ReplyTo == "" {
+		return from, nil, nil
+	}
+	if replyTo, err = parseSender(c.ReplyTo); err != nil {
+		return nil, nil, fmt.Errorf("read reply address of mails: %w", err)
+	}
+	return from, replyTo, nil
 }
 
 // CanReach reports whether mail can be sent to an address.

@@ -38,11 +38,11 @@ func messages() map[string]Message {
 }
 
 func writer(t require.TestingT) *worker {
-	out, err := newSender(Config{URL: "smtp://mail.example", From: "Käse & Söhne <hello@käse.example>", ReplyTo: "help@example.com"})
+	from, replyTo, err := Config{From: "Käse & Söhne <hello@käse.example>", ReplyTo: "help@example.com"}.senders()
 	require.NoError(t, err)
 	render, err := newRenderer()
 	require.NoError(t, err)
-	return &worker{sender: out, render: render, site: "https://links.example.com", mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
+	return &worker{from: from, replyTo: replyTo, render: render, site: "https://links.example.com", mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
 }
 
 // posted returns a message as it arrives.

@@ -119,7 +119,7 @@ type Queue struct {
 	enabled bool
 }
 
-// Enabled reports whether there is an SMTP server. Without one, Send takes mails all the same: they
+// Enabled reports whether mails are sent, or shown in a mailbox. Otherwise, Send takes mails all the same: they
 // wait for about a day for a process that has one.
 func (q *Queue) Enabled() bool { return q.enabled }
 

@@ -67,7 +67,7 @@ func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 	var err error
 	f.jobs, err = queue.New(db, queue.Options{Poll: 100 * time.Millisecond, Log: log, Metrics: f.metrics})
 	require.NoError(t, err)
-	f.mails, err = New(Config{URL: url, From: "Example <hello@example.com>"}, Parts{Queue: f.jobs, Tokens: keys, Site: "https://links.example.com/", Log: log, Metrics: f.metrics})
+	f.mails, err = New(Config{URL: url, From: "Example <hello@example.com>"}, Deps{Queue: f.jobs, Tokens: keys, Site: "https://links.example.com/", Log: log, Registerer: f.metrics})
 	require.NoError(t, err)
 	require.NoError(t, f.jobs.Start(t.Context()))
 	t.Cleanup(f.stop)

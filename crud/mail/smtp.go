@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/mail"
 	"net/textproto"
 	"strconv"
 	"strings"
@@ -19,36 +18,22 @@ import (
 // smtpTimeout bounds the dialogue with the server: the connection, and what comes after it.
 const smtpTimeout = 20 * time.Second
 
-// sender hands mails to the SMTP server, each over a connection of its own.
-type sender struct {
-	server  server
-	tls     string
-	from    *mail.Address
-	replyTo *mail.Address  // may be nil
-	roots   *x509.CertPool // nil: the system's
-	dial    dialer
+// smtpSender hands mails to the SMTP server, each over a connection of its own.
+type smtpSender struct {
+	server server
+	tls    string
+	roots  *x509.CertPool // nil: the system's
+	dial   dialer
 }
 
-func newSender(c Config) (*sender, error) {
-	s := &sender{tls: c.TLS, dial: (&net.Dialer{}).DialContext}
-	var err error
-	if s.server, err = parseServer(c.URL); err != nil {
-		return nil, err
-	}
-	if s.from, err = parseSender(c.From); err != nil {
-		return nil, fmt.Errorf("read sender of mails: %w", err)
-	}
-	if c.ReplyTo != "" {
-		if s.replyTo, err = parseSender(c.ReplyTo); err != nil {
-			return nil, fmt.Errorf("read reply address of mails: %w", err)
-		}
-	}
-	return s, nil
+func newSMTPSender(c Config, roots *x509.CertPool) (*smtpSender, error) {
+	s, err := parseServer(c.URL)
+	return &smtpSender{server: s, tls: c.TLS, roots: roots, dial: (&net.Dialer{}).DialContext}, err
 }
 
 // client returns a client for one mail; the connection it makes is closed when ctx ends, in whatever it
 // waits for.
-func (s *sender) client(ctx context.Context) (*gomail.Client, func(), error) {
+func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error) {
 	port, err := strconv.Atoi(s.server.port)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read SMTP port: %w", err)
@@ -113,7 +98,7 @@ func (w *watched) release() {
 
 // send hands over one mail. An error says nothing about what is in it, nor to whom it goes, and is a
 // *refusal if the server answered.
-func (s *sender) send(ctx context.Context, m *gomail.Msg) error {
+func (s *smtpSender) send(ctx context.Context, m *gomail.Msg) error {
 	client, release, err := s.client(ctx)
 	if err != nil {
 		return err

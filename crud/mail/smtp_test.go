@@ -18,15 +18,17 @@ const receiver = "jo@example.com"
 // sendTo sends one mail to a server that calls itself by a name that is not of this machine.
 func sendTo(ctx context.Context, t *testing.T, s *smtpServer, url, tls string, roots *x509.CertPool) error {
 	t.Helper()
-	out, err := newSender(Config{URL: url, TLS: tls, From: "Example <hello@example.com>"})
+	c := Config{URL: url, TLS: tls, From: "Example <hello@example.com>"}
+	out, err := newSMTPSender(c, roots)
 	require.NoError(t, err)
-	out.roots = roots
+	from, _, err := c.senders()
+	require.NoError(t, err)
 	out.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, s.address)
 	}
 	render, err := newRenderer()
 	require.NoError(t, err)
-	w := &worker{sender: out, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
+	w := &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
 	l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: receiver, URL: "https://x.example/a/T"}, "https://x.example", time.Now())
 	require.NoError(t, err)
 	msg, err := w.compose(receiver, time.Now(), l)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/mail"
 	"strings"
 	"time"
 
@@ -32,19 +33,24 @@ const (
 	attemptTimeout = 50 * time.Second
 )
 
-// Parts is what mails work with. Roots may be nil; everything else is required.
-type Parts struct {
-	Queue   *queue.Queue
-	Tokens  *token.Ring // seals mails in the queue
-	Site    string      // public address of the installation, which mails name
-	Log     *slog.Logger
-	Metrics prometheus.Registerer
-	Roots   *x509.CertPool // certificates that may vouch for the SMTP server; nil: the system's
+// Deps is what mails work with. Mailbox and Roots may be nil; everything else is required.
+type Deps struct {
+	Queue      *queue.Queue
+	Tokens     *token.Ring // seals mails in the queue
+	Site       string      // public address of the installation, which mails name
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+	Mailbox    Mailbox        // takes mails if there is no SMTP server; nil: they stay in the queue
+	Roots      *x509.CertPool // certificates that may vouch for the SMTP server; nil: the system's
 }
 
-// New returns the mails of a process, whose worker it registers in the queue. Without an SMTP server mails
-// stay in the queue.
-func New(c Config, p Parts) (*Queue, error) {
+// sender hands over mails. Errors say nothing about a mail's content or receiver; isPermanent classifies them.
+type sender interface {
+	send(ctx context.Context, m *gomail.Msg) error
+}
+
+// New returns the mails of a process, whose worker it registers in the queue.
+func New(c Config, d Deps) (*Queue, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -52,34 +58,42 @@ func New(c Config, p Parts) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{site: strings.TrimRight(p.Site, "/"), render: render, tokens: p.Tokens, log: p.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
+	w := &worker{site: strings.TrimRight(d.Site, "/"), render: render, tokens: d.Tokens, log: d.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_mail_attempts_total",
 		Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
 	}, []string{"kind", "outcome"})}
-	p.Metrics.MustRegister(w.mails)
-	if c.Enabled() {
-		if w.sender, err = newSender(c); err != nil {
-			return nil, err
-		}
-		w.sender.roots = p.Roots
-	}
-	if err := p.Queue.AddQueue(queueName, connections); err != nil {
+	d.Registerer.MustRegister(w.mails)
+	if w.from, w.replyTo, err = c.senders(); err != nil {
 		return nil, err
 	}
-	if err := queue.Register(p.Queue, w); err != nil {
+	switch {
+	case c.Enabled():
+		w.sender, err = newSMTPSender(c, d.Roots)
+	case d.Mailbox != nil:
+		w.sender = mailboxSender{d.Mailbox}
+	}
+	if err != nil {
 		return nil, err
 	}
-	return &Queue{jobs: p.Queue, tokens: p.Tokens, enabled: c.Enabled()}, nil
+	if err := d.Queue.AddQueue(queueName, connections); err != nil {
+		return nil, err
+	}
+	if err := queue.Register(d.Queue, w); err != nil {
+		return nil, err
+	}
+	return &Queue{jobs: d.Queue, tokens: d.Tokens, enabled: w.sender != nil}, nil
 }
 
 type worker struct {
 	river.WorkerDefaults[job]
-	sender *sender // nil: there is no SMTP server
-	site   string
-	render *renderer
-	tokens *token.Ring
-	log    *slog.Logger
-	mails  *prometheus.CounterVec
+	sender  sender // nil: there is no SMTP server
+	from    *mail.Address
+	replyTo *mail.Address // may be nil
+	site    string
+	render  *renderer
+	tokens  *token.Ring
+	log     *slog.Logger
+	mails   *prometheus.CounterVec
 }
 
 var errNoServer = errors.New("there is no SMTP server: give --smtp-url")
@@ -152,7 +166,7 @@ func (w *worker) compose(to string, at time.Time, l letter) (*gomail.Msg, error)
 		return nil, err
 	}
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	m.FromMailAddress(w.sender.from)
+	m.FromMailAddress(w.from)
 	receiver, err := wire(to)
 	if err != nil {
 		return nil, fmt.Errorf("read receiver: %w", err)
@@ -163,16 +177,16 @@ func (w *worker) compose(to string, at time.Time, l letter) (*gomail.Msg, error)
 	switch {
 	case l.ReplyTo != "":
 		if reply, err := wire(l.ReplyTo); err == nil && m.ReplyTo(reply) != nil {
-			m.ReplyToMailAddress(w.sender.from)
+			m.ReplyToMailAddress(w.from)
 		}
-	case w.sender.replyTo != nil:
-		m.ReplyToMailAddress(w.sender.replyTo)
+	case w.replyTo != nil:
+		m.ReplyToMailAddress(w.replyTo)
 	}
 	m.Subject(l.Subject)
 	m.SetDateWithValue(at.UTC())
-	_, domain, _ := strings.Cut(w.sender.from.Address, "@")
+	_, domain, _ := strings.Cut(w.from.Address, "@")
 	m.SetMessageIDWithValue(l.MessageID + "@" + domain)
-	// Nobody's absence notice comes back, and no list answers.
+	// Absence notices do not come back, and lists do not answer.
 	m.SetGenHeader("Auto-Submitted", "auto-generated")
 	m.SetGenHeader("X-Auto-Response-Suppress", "All")
 	if l.OneClick != "" {

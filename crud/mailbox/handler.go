@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 )
@@ -23,7 +24,7 @@ const Path = "/dev/mailbox"
 
 // pages shows a mailbox.
 type pages struct {
-	store     *store
+	mailbox   *Mailbox
 	list, one *page.Template
 }
 
@@ -38,7 +39,7 @@ func (m *Mailbox) Register(a *api.API, site string, private func(*page.Site, htt
 	if err != nil {
 		return err
 	}
-	p := &pages{store: m.store}
+	p := &pages{mailbox: m}
 	if p.list, err = frame.Parse(files, "list.html", "mailbox.css"); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (m *Mailbox) Register(a *api.API, site string, private func(*page.Site, htt
 }
 
 func (p *pages) showList(w http.ResponseWriter, r *http.Request) error {
-	mails, err := p.store.list("", Keep)
+	mails, err := p.mailbox.list("", Keep)
 	if err != nil {
 		return err
 	}
@@ -73,17 +74,18 @@ func title(mails int) string {
 }
 
 func (p *pages) showMail(w http.ResponseWriter, r *http.Request) error {
-	m, err := p.find(r)
+	found, err := p.find(r)
 	if err != nil {
 		return err
 	}
+	m := view(r.PathValue("id"), found)
 	return p.one.Write(w, r, http.StatusOK, page.Page{Title: m.Subject, Class: "mailbox", Policy: page.Policy{Frames: true}, Data: m})
 }
 
-func (p *pages) find(r *http.Request) (Mail, error) {
-	m, err := p.store.get(r.PathValue("id"))
+func (p *pages) find(r *http.Request) (mail.Rendered, error) {
+	m, err := p.mailbox.get(r.PathValue("id"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Mail{}, &page.Status{Kind: page.NotFound, Action: page.Action{Words: "Open the mailbox", URL: Path}}
+		return m, &page.Status{Kind: page.NotFound, Action: page.Action{Words: "Open the mailbox", URL: Path}}
 	}
 	return m, err
 }
@@ -113,10 +115,7 @@ func newWindows(html string) string {
 }
 
 func (p *pages) showRaw(w http.ResponseWriter, r *http.Request) error {
-	raw, err := p.store.raw(r.PathValue("id"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return page.Show(page.NotFound, page.Brand{})
-	}
+	m, err := p.find(r)
 	if err != nil {
 		return err
 	}
@@ -124,18 +123,18 @@ func (p *pages) showRaw(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	_, err = w.Write(raw)
+	_, err = w.Write(m.Source)
 	return ignored(err)
 }
 
 // showJSON answers with the mails, the newest first: all, those to one address (?to=), or the first of them
 // (?limit=).
 func (p *pages) showJSON(w http.ResponseWriter, r *http.Request) error {
-	most, err := strconv.Atoi(r.URL.Query().Get("limit"))
-	if err != nil || most < 1 {
-		most = Keep
+	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	if err != nil || limit < 1 {
+		limit = Keep
 	}
-	mails, err := p.store.list(r.URL.Query().Get("to"), most)
+	mails, err := p.mailbox.list(r.URL.Query().Get("to"), limit)
 	if err != nil {
 		return err
 	}
@@ -149,5 +148,5 @@ func (p *pages) showJSON(w http.ResponseWriter, r *http.Request) error {
 	return ignored(json.NewEncoder(w).Encode(answer))
 }
 
-// ignored drops the error of a reader that left: there is nobody to answer.
+// ignored drops the error of a client that closed its connection.
 func ignored(error) error { return nil }

@@ -1,138 +1,144 @@
-// Package mailbox is a mailbox for everybody: an SMTP server on this machine that keeps what it is given, and
-// pages that show it. It is for trying Lodestone without an SMTP server of one's own, and never for mails that
-// are to arrive.
+// Package mailbox is the mailbox of `lodestone up`: it keeps the mails that would be sent in a directory, and pages show
+// them. It is for trying Lodestone without an SMTP server: no mail in it reaches its receiver.
 package mailbox
 
 import (
-	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/emersion/go-smtp"
+	"lodestone/crud/mail"
 )
 
-const (
-	// Keep is how many mails are kept; older ones go.
-	Keep = 200
+// Keep is how many mails are kept; older ones are removed.
+const Keep = 200
 
-	maxMailBytes = 10 << 20
-	smtpTimeout  = 30 * time.Second
-)
-
-// Mailbox is a service.Service. Its mails stay in a directory over restarts.
+// Mailbox keeps mails as files, named so that they sort by their time. It is safe for concurrent use.
 type Mailbox struct {
-	store    *store
-	server   *smtp.Server
-	listener net.Listener
-	failed   chan error
-	done     chan struct{} // nil before the start
-	stop     sync.Once
+	dir   string
+	mu    sync.Mutex
+	names []string // of files, the oldest first
 }
 
-// New returns a mailbox that keeps its mails in a directory, which it makes. It listens from now on, on a
-// free port of the loopback, and answers once it is started.
-func New(ctx context.Context, dir string, log *slog.Logger) (*Mailbox, error) {
-	s, err := openStore(dir)
-	if err != nil {
-		return nil, err
+var _ mail.Mailbox = (*Mailbox)(nil)
+
+const (
+	idTime    = "20060102T150405.000000000"
+	extension = ".json"
+	// sourceExtension is that of earlier releases, whose files hold the source alone.
+	sourceExtension = ".eml"
+)
+
+var isName = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}-[A-Z2-7]{8}\.(json|eml)$`)
+
+// New returns the mailbox in a directory, which it creates.
+func New(dir string) (*Mailbox, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create mailbox: %w", err)
 	}
-	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
+	entries, err := os.ReadDir(dir) // sorted
 	if err != nil {
-		return nil, fmt.Errorf("listen for mails: %w", err)
+		return nil, fmt.Errorf("open mailbox: %w", err)
 	}
-	m := &Mailbox{store: s, listener: listener, failed: make(chan error, 1)}
-	m.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{store: s}, nil }))
-	m.server.Domain = "localhost"
-	m.server.MaxMessageBytes = maxMailBytes
-	m.server.MaxRecipients = 50
-	m.server.ReadTimeout, m.server.WriteTimeout = smtpTimeout, smtpTimeout
-	m.server.EnableSMTPUTF8 = true
-	m.server.ErrorLog = logger{log}
+	m := &Mailbox{dir: dir}
+	for _, e := range entries {
+		if isName.MatchString(e.Name()) {
+			m.names = append(m.names, e.Name())
+		}
+	}
 	return m, nil
 }
 
-// URL returns the address for --smtp-url.
-func (m *Mailbox) URL() string { return "smtp://" + m.listener.Addr().String() }
+// Deliver implements mail.Mailbox.
+func (m *Mailbox) Deliver(r mail.Rendered) error { return m.add(r, time.Now()) }
 
-// Start implements service.Service.
-func (m *Mailbox) Start(context.Context) error {
-	m.done = make(chan struct{})
-	go func() {
-		defer close(m.done)
-		if err := m.server.Serve(m.listener); err != nil && !errors.Is(err, smtp.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			m.failed <- fmt.Errorf("take mails: %w", err)
-		}
-	}()
-	return nil
-}
-
-// Stop implements service.Service.
-func (m *Mailbox) Stop(ctx context.Context) error {
-	m.stop.Do(func() {
-		_ = m.server.Close()   // that it was not serving is no matter
-		_ = m.listener.Close() // nor that the server closed it
-	})
-	if m.done == nil {
-		return nil
-	}
-	select {
-	case <-m.done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop mailbox: %w", context.Cause(ctx))
-	}
-}
-
-// Failed implements service.Service.
-func (m *Mailbox) Failed() <-chan error { return m.failed }
-
-// session takes the mails of one connection.
-type session struct {
-	store *store
-	from  string
-	to    []string
-}
-
-// Mail implements smtp.Session.
-func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	s.from = from
-	return nil
-}
-
-// Rcpt implements smtp.Session.
-func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	s.to = append(s.to, to)
-	return nil
-}
-
-// Data implements smtp.Session.
-func (s *session) Data(r io.Reader) error {
-	raw, err := io.ReadAll(r)
+func (m *Mailbox) add(r mail.Rendered, at time.Time) error {
+	content, err := json.Marshal(r)
 	if err != nil {
-		return err //nolint:wrapcheck // an answer of the protocol
+		return fmt.Errorf("encode mail: %w", err)
 	}
-	return s.store.add(s.from, s.to, raw, time.Now())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name := at.UTC().Format(idTime) + "-" + rand.Text()[:8] + extension
+	// A killed process leaves no part of a mail under its name.
+	unfinished := filepath.Join(m.dir, "unfinished")
+	if err = os.WriteFile(unfinished, content, 0o600); err == nil {
+		err = os.Rename(unfinished, filepath.Join(m.dir, name))
+	}
+	if err != nil {
+		return fmt.Errorf("keep mail: %w", err)
+	}
+	m.names = append(m.names, name)
+	slices.Sort(m.names) // the clock may have been set back
+	for len(m.names) > Keep {
+		if err := os.Remove(filepath.Join(m.dir, m.names[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove old mail: %w", err)
+		}
+		m.names = m.names[1:]
+	}
+	return nil
 }
 
-// Reset implements smtp.Session.
-func (s *session) Reset() { s.from, s.to = "", nil }
-
-// Logout implements smtp.Session.
-func (s *session) Logout() error { return nil }
-
-// logger takes what the SMTP library has to say.
-type logger struct{ log *slog.Logger }
-
-// Printf implements smtp.Logger.
-func (l logger) Printf(format string, v ...any) {
-	l.log.Debug("mailbox", "message", fmt.Sprintf(format, v...))
+// list returns up to limit mails, those to one address unless that is "", the newest first. A file that
+// was removed is left out.
+func (m *Mailbox) list(to string, limit int) ([]Mail, error) {
+	m.mu.Lock()
+	names := slices.Clone(m.names)
+	m.mu.Unlock()
+	mails := []Mail{}
+	for _, name := range slices.Backward(names) {
+		if len(mails) == limit {
+			break
+		}
+		id := strings.TrimSuffix(name, filepath.Ext(name))
+		r, err := m.read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if to == "" || strings.EqualFold(r.To, to) {
+			mails = append(mails, view(id, r))
+		}
+	}
+	return mails, nil
 }
 
-// Println implements smtp.Logger.
-func (l logger) Println(v ...any) { l.log.Debug("mailbox", "message", fmt.Sprint(v...)) }
+// get returns the mail with an id; fs.ErrNotExist says that there is none.
+func (m *Mailbox) get(id string) (mail.Rendered, error) {
+	m.mu.Lock()
+	at := slices.IndexFunc(m.names, func(name string) bool { return strings.TrimSuffix(name, filepath.Ext(name)) == id })
+	name := ""
+	if at >= 0 {
+		name = m.names[at]
+	}
+	m.mu.Unlock()
+	if name == "" {
+		return mail.Rendered{}, fmt.Errorf("read mail: %w", fs.ErrNotExist)
+	}
+	return m.read(name)
+}
+
+func (m *Mailbox) read(name string) (r mail.Rendered, err error) {
+	content, err := os.ReadFile(filepath.Join(m.dir, name))
+	if err != nil {
+		return r, fmt.Errorf("read mail: %w", err)
+	}
+	if filepath.Ext(name) == sourceExtension {
+		return mail.Rendered{Text: string(content), Source: content}, nil
+	}
+	if err := json.Unmarshal(content, &r); err != nil {
+		return r, fmt.Errorf("read mail: %w", err)
+	}
+	return r, nil
+}

@@ -56,7 +56,7 @@ func start(t *testing.T) *fixture {
 	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	mails, err := mail.New(mail.Config{}, mail.Parts{Queue: jobs, Tokens: tokens, Site: site, Log: log, Metrics: prometheus.NewRegistry()})
+	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	f := &fixture{t: t, db: db, tokens: tokens, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New()}
 	f.notices, err = notice.New(notice.Parts{DB: db, Queue: jobs, Mail: mails, Tokens: tokens, Site: site + "/", Log: log, Now: func() time.Time { return f.now }})

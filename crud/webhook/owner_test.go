@@ -1,13 +1,13 @@
 package webhook_test
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/mail"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,38 +15,40 @@ import (
 	"github.com/stretchr/testify/require"
 
 	letters "lodestone/crud/mail"
-	"lodestone/crud/mailbox"
 	"lodestone/crud/notice"
 	"lodestone/crud/queue"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/token"
 )
 
-// postRig is a rig whose owner's mails arrive in a directory.
+// postRig is a rig that receives the mails to its owner.
 type postRig struct {
 	*rig
-	dir string
+	mu    sync.Mutex
+	mails [][]byte
+}
+
+// Deliver implements mail.Mailbox.
+func (r *postRig) Deliver(m letters.Rendered) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mails = append(r.mails, m.Source)
+	return nil
 }
 
 func newPostRig(t *testing.T) *postRig {
 	t.Helper()
-	r := &postRig{newQuietRig(t), t.TempDir()}
-	box, err := mailbox.New(t.Context(), r.dir, r.logger())
-	require.NoError(t, err)
-	require.NoError(t, box.Start(t.Context()))
+	r := &postRig{rig: newQuietRig(t)}
 	jobs, err := queue.New(r.db, queue.Options{Poll: 100 * time.Millisecond, Log: r.logger(), Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	mails, err := letters.New(letters.Config{URL: box.URL(), From: "hello@example.com"}, letters.Parts{Queue: jobs, Tokens: r.tokens, Site: "https://links.example.com", Log: r.logger(), Metrics: prometheus.NewRegistry()})
+	mails, err := letters.New(letters.Config{From: "hello@example.com"}, letters.Deps{Queue: jobs, Tokens: r.tokens, Site: "https://links.example.com", Log: r.logger(), Registerer: prometheus.NewRegistry(), Mailbox: r})
 	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	owners, err := notice.New(notice.Parts{DB: r.db, Queue: jobs, Mail: mails, Tokens: tokens, Site: "https://links.example.com", Log: r.logger()})
 	require.NoError(t, err)
 	require.NoError(t, jobs.Start(t.Context()))
-	r.t.Cleanup(func() {
-		require.NoError(t, jobs.Stop(context.WithoutCancel(t.Context())))
-		require.NoError(t, box.Stop(context.WithoutCancel(t.Context())))
-	})
+	r.t.Cleanup(func() { require.NoError(t, jobs.Stop(context.WithoutCancel(t.Context()))) })
 	r.hooks, err = webhook.New(settings(), webhook.Parts{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Owners: owners})
 	require.NoError(t, err)
 	t.Cleanup(r.hooks.Close)
@@ -70,17 +72,15 @@ func (r *postRig) queued() (n int) {
 // arrived waits for so many mails and returns the newest.
 func (r *postRig) arrived(n int) *mail.Message {
 	r.t.Helper()
-	var names []string
+	var mails [][]byte
 	require.Eventually(r.t, func() bool {
-		var err error
-		names, err = filepath.Glob(filepath.Join(r.dir, "*.eml"))
-		require.NoError(r.t, err)
-		return len(names) >= n
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		mails = slices.Clone(r.mails)
+		return len(mails) >= n
 	}, patience, 20*time.Millisecond)
-	require.Len(r.t, names, n)
-	text, err := os.ReadFile(slices.Max(names))
-	require.NoError(r.t, err)
-	m, err := mail.ReadMessage(strings.NewReader(string(text)))
+	require.Len(r.t, mails, n)
+	m, err := mail.ReadMessage(bytes.NewReader(mails[n-1]))
 	require.NoError(r.t, err)
 	return m
 }

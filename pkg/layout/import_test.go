@@ -63,7 +63,7 @@ var rules = []rule{
 		why: "the launcher is the inside of one program",
 	},
 	{
-		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "./pkg/leaktest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"},
+		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "./pkg/leaktest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/emersion/go-smtp", "github.com/emersion/go-sasl"},
 		why: "what only tests need is not part of the programs",
 	},
 	{

@@ -1,0 +1,51 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// Mailbox takes mails in place of an SMTP server.
+type Mailbox interface {
+	// Deliver keeps one mail. After an error the same mail is delivered again later.
+	Deliver(m Rendered) error
+}
+
+// Rendered is a mail as it would be sent.
+type Rendered struct {
+	To     string `json:"to"` // address alone, without a name
+	Text   string `json:"text"`
+	HTML   string `json:"html"`
+	Source []byte `json:"source"` // header and body, as in SMTP
+}
+
+// mailboxSender hands mails to a mailbox.
+type mailboxSender struct{ mailbox Mailbox }
+
+func (s mailboxSender) send(_ context.Context, m *gomail.Msg) error {
+	receivers, err := m.GetRecipients()
+	if err != nil {
+		return fmt.Errorf("read receiver: %w", err)
+	}
+	r := Rendered{To: receivers[0]}
+	for _, part := range m.GetParts() {
+		content, err := part.GetContent()
+		if err != nil {
+			return fmt.Errorf("read mail: %w", err)
+		}
+		if part.GetContentType() == gomail.TypeTextHTML {
+			r.HTML = string(content)
+		} else {
+			r.Text = string(content)
+		}
+	}
+	var source bytes.Buffer
+	if _, err := m.WriteTo(&source); err != nil {
+		return fmt.Errorf("write mail: %w", err)
+	}
+	r.Source = source.Bytes()
+	return s.mailbox.Deliver(r) //nolint:wrapcheck // it says what failed
+}
