@@ -12,12 +12,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

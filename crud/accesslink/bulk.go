@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 const bulkPath = "/api/v1/lead-magnets/{id}/bulk-links"

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // Plan is what an account has paid for.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/config"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 // Limits is what the accounts of each plan may have.

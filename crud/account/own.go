@@ -10,11 +10,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 // Account is an account as the API shows it to itself.

@@ -23,11 +23,11 @@ import (
 	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
-	"lodestone/crud/store"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"lodestone/crud/limit"
 	"lodestone/crud/queue"
-	"lodestone/crud/store"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 const (

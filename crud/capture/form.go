@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"lodestone/crud/capture/disposable"
-	"lodestone/crud/store"
 	"lodestone/pkg/email"
+	"lodestone/pkg/store"
 )
 
 // Names of the form's fields.

@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/store"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
+	"lodestone/pkg/store"
 )
 
 // Limits of one verification. Each submission of the form begins another, and sends a mail, whose number

@@ -19,10 +19,10 @@ import (
 	"lodestone/crud/capture"
 	"lodestone/crud/page"
 	"lodestone/crud/picture"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

@@ -16,10 +16,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"lukechampine.com/blake3"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"lukechampine.com/blake3"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

@@ -11,11 +11,11 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/page"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 type createInput struct {

@@ -12,11 +12,11 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/magnet"
 	"lodestone/crud/picture"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 // GenericLink is a generic link as the API shows it.

@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/picture"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 func (l *Links) registerThumbnail(a *api.API) {

@@ -13,8 +13,8 @@ import (
 
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
-	"lodestone/crud/store"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 const (

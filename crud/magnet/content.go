@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // pieceBytes is how much of a file is in memory for one who reads it, who may take it as slowly as a download is allowed to

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/crud/store"
+	"lodestone/pkg/store"
 )
 
 const (

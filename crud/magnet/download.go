@@ -8,10 +8,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/slot"
+	"lodestone/pkg/store"
 )
 
 // Downloads by API keys at a time.

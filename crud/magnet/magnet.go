@@ -13,13 +13,13 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
-	"lodestone/crud/store"
 	"lodestone/crud/upload"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/slot"
+	"lodestone/pkg/store"
 )
 
 // LeadMagnet is a lead magnet as the API shows it. What is about the file is null until there is

@@ -16,11 +16,11 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
-	"lodestone/crud/store"
 	"lodestone/crud/upload"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
+	"lodestone/pkg/store"
 )
 
 const confirmPath = path + "confirm/"

@@ -11,7 +11,7 @@ import (
 
 	"lodestone/crud/mail"
 	"lodestone/crud/notice"
-	"lodestone/crud/store"
+	"lodestone/pkg/store"
 )
 
 // Nothing but one question is sent to an address before whoever reads it agreed.

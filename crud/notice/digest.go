@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/store"
+	"lodestone/pkg/store"
 )
 
 const (

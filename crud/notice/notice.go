@@ -16,8 +16,8 @@ import (
 	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/queue"
-	"lodestone/crud/store"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

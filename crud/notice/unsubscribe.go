@@ -15,8 +15,8 @@ import (
 	"lukechampine.com/blake3"
 
 	"lodestone/crud/page"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

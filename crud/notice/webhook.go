@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/store"
+	"lodestone/pkg/store"
 )
 
 // WebhookDisabled has the owner of a webhook told, once the transaction commits, that it was disabled because it failed, unless the

@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
+	"lodestone/pkg/store"
 )
 
 // Widths of a thumbnail in pixels, as far as its original has them, and the size of a preview.

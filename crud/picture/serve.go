@@ -10,10 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 // ImageStore serves pictures to everybody, and logos to the account that they belong to.

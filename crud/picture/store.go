@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
+	"lodestone/pkg/store"
 )
 
 // StoreForFile keeps the pictures of a version of a lead magnet's file, of which there may be none, and

@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"lodestone/crud/store"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // Jobs takes background work in a transaction; queue.Queue does.

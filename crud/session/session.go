@@ -13,10 +13,10 @@ import (
 
 	"lodestone/crud/accesslink"
 	"lodestone/crud/picture"
-	"lodestone/crud/store"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

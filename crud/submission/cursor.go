@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 // cursor is a place in a list: the submission that its page ended with, and which list it was. It

@@ -12,11 +12,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 // Submission is a submission as the API shows it.

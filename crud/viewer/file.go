@@ -13,9 +13,9 @@ import (
 	"lodestone/crud/magnet"
 	"lodestone/crud/page"
 	"lodestone/crud/session"
-	"lodestone/crud/store"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/slot"
+	"lodestone/pkg/store"
 )
 
 const (

@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/accesslink"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 type previewInput struct {

@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
 )
 
 // byOwner is the reason of an endpoint that its owner disabled.

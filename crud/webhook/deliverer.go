@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 const (

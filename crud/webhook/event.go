@@ -3,8 +3,8 @@ package webhook
 import (
 	"github.com/google/uuid"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/api"
+	"lodestone/pkg/store"
 )
 
 // Kind is a kind of event, as an endpoint asks for it.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/store"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 

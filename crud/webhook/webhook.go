@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"lodestone/crud/store"
 	"lodestone/pkg/dialguard"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 
