@@ -26,11 +26,10 @@ type Rendered struct {
 type mailboxSender struct{ mailbox Mailbox }
 
 func (s mailboxSender) send(_ context.Context, m *gomail.Msg) error {
-	receivers, err := m.GetRecipients()
-	if err != nil {
-		return fmt.Errorf("read receiver: %w", err)
+	var r Rendered
+	for _, receiver := range m.GetTo() { // compose sets one
+		r.To = receiver.Address
 	}
-	r := Rendered{To: receivers[0]}
 	for _, part := range m.GetParts() {
 		content, err := part.GetContent()
 		if err != nil {
