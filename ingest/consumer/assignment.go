@@ -43,11 +43,11 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 			break // all have the same topic id
 		}
 		for number, why := range out {
-			c.refuse(assignment{topic, number}, why)
+			c.halt(assignment{topic, number}, why)
 		}
 		from[topic] = make(map[int32]kgo.Offset, len(positions))
 		for number, p := range positions {
-			c.begin(cl, assignment{topic, number}, p)
+			c.startWorker(cl, assignment{topic, number}, p)
 			from[topic][number] = kgo.NewOffset().At(p.fetch)
 		}
 	}
@@ -56,8 +56,8 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 
 // begin starts the worker of a partition. A worker that is there already is from an assignment
 // that was interrupted before it was complete, and gives way.
-func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
-	c.release(map[string][]int32{a.topic: {a.partition}}, false)
+func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
+	c.stopWorkers(map[string][]int32{a.topic: {a.partition}}, false)
 	s := c.streams[a.topic]
 	ctx, cancel := context.WithCancel(context.Background()) // ends with the assignment, in release
 	log := c.log.With("topic", a.topic, "partition", a.partition)
@@ -72,18 +72,18 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 		log:     log,
 		metrics: c.metrics,
 		store: &stream.Store{
-			Connection: stream.Connection{Options: c.clickhouse, Log: log, Health: c.away},
+			Connection: stream.Connection{Options: c.clickhouse, Log: log, Health: c.health},
 			Stream:     s, TopicID: p.topicID, Partition: a.partition,
 		},
 		buffer: c.buffer,
-		turns:  c.turns,
-		filler: &filler{
+		slots:  c.slots,
+		builder: &blockBuilder{
 			at:      stream.Place{TopicID: p.topicID, Partition: a.partition},
 			cfg:     c.cfg,
 			log:     log,
 			metrics: c.metrics,
 			buffer:  c.buffer,
-			turns:   c.turns,
+			slots:   c.slots,
 			queue: newQueue(c.cfg.QueueBytes, c.buffer,
 				func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
 			window:  stream.NewWindow(stream.RepeatWindow),
@@ -93,7 +93,7 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 			intent:  p.intent,
 			certain: p.certain,
 
-			yielding: make(chan struct{}, 1),
+			slotWanted: make(chan struct{}, 1),
 		},
 		next:    p.next,
 		epoch:   p.epoch,
@@ -103,12 +103,12 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 		cancel:   cancel,
 		done:     make(chan struct{}),
 	}
-	w.filler.blocked = &w.blocked
-	w.filler.halt, w.halt = w.halted(c), w.halted(c)
+	w.builder.blocked = &w.blocked
+	w.builder.halt, w.halt = w.haltPartition(c), w.haltPartition(c)
 	w.progress.Store(p.next)
 	c.mu.Lock()
 	c.workers[a] = w
-	delete(c.refused, a)
+	delete(c.halted, a)
 	c.mu.Unlock()
 	log.Info("took over partition", "next", p.next, "announced", p.intent, "reading_from", p.fetch)
 	go w.run(ctx, p)
@@ -117,13 +117,13 @@ func (c *Consumer) begin(cl *kgo.Client, a assignment, p position) {
 // release stops the workers of the partitions and returns when they have ended. With grace they
 // finish the block that they announced, for as long as an insert may take; without, the partition
 // may have another owner already, so they end at once.
-func (c *Consumer) release(partitions map[string][]int32, grace bool) {
+func (c *Consumer) stopWorkers(partitions map[string][]int32, grace bool) {
 	var stopping []*worker
 	c.mu.Lock()
 	for topic, numbers := range partitions {
 		for _, number := range numbers {
 			a := assignment{topic, number}
-			delete(c.refused, a)
+			delete(c.halted, a)
 			delete(c.ends, a)
 			if w := c.workers[a]; w != nil {
 				stopping = append(stopping, w)
@@ -150,21 +150,21 @@ func (c *Consumer) release(partitions map[string][]int32, grace bool) {
 }
 
 // releaseAll stops every worker that is left.
-func (c *Consumer) releaseAll() {
+func (c *Consumer) stopAllWorkers() {
 	all := map[string][]int32{}
 	c.mu.Lock()
 	for a := range c.workers {
 		all[a.topic] = append(all[a.topic], a.partition)
 	}
 	c.mu.Unlock()
-	c.release(all, false)
+	c.stopWorkers(all, false)
 }
 
 // refuse makes a partition stand still, loudly.
-func (c *Consumer) refuse(a assignment, why error) {
+func (c *Consumer) halt(a assignment, why error) {
 	c.mu.Lock()
-	_, known := c.refused[a]
-	c.refused[a] = why
+	_, known := c.halted[a]
+	c.halted[a] = why
 	c.mu.Unlock()
 	if !known {
 		c.log.Error("partition stands still", "topic", a.topic, "partition", a.partition, "reason", haltReason(why), "error", why)
@@ -180,7 +180,7 @@ func (c *Consumer) Check(context.Context) error {
 		return errors.New("not a member of the consumer group: see the log")
 	}
 	var errs []error
-	for a, why := range c.refused {
+	for a, why := range c.halted {
 		errs = append(errs, fmt.Errorf("%s partition %d stands still: %w", a.topic, a.partition, why))
 	}
 	for a, w := range c.workers {
@@ -195,8 +195,8 @@ func (c *Consumer) Check(context.Context) error {
 func (c *Consumer) status() status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := status{partitions: len(c.workers), blocked: len(c.refused), halted: map[string]int{}, joined: c.joined}
-	for _, why := range c.refused {
+	s := status{partitions: len(c.workers), blocked: len(c.halted), halted: map[string]int{}, joined: c.joined}
+	for _, why := range c.halted {
 		s.halted[haltReason(why)]++
 	}
 	for a, w := range c.workers {
@@ -207,4 +207,13 @@ func (c *Consumer) status() status {
 		s.lag += max(0, c.ends[a]-w.progress.Load())
 	}
 	return s
+}
+
+// halted returns what makes the worker's partition stand still: it is not fetched any more, and counts as blocked until
+// it is released.
+func (w *worker) haltPartition(c *Consumer) func(error) {
+	return func(why error) {
+		w.builder.queue.halt()
+		c.halt(assignment{w.stream.Topic, w.at.Partition}, why)
+	}
 }

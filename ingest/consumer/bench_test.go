@@ -37,7 +37,7 @@ const benchRows = 10_000
 func BenchmarkFill(b *testing.B) {
 	records := benchRecords(benchRows)
 	s := stream.Events()
-	f := &filler{
+	f := &blockBuilder{
 		cfg: Config{BlockRows: benchRows, BlockBytes: 1 << 30}, log: testLog(),
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		window:  stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), block: &block{tables: s.Tables}, intent: stream.NoIntent,
@@ -51,6 +51,6 @@ func BenchmarkFill(b *testing.B) {
 		}
 		r := records[i%benchRows]
 		r.Offset = int64(i)
-		f.admit(r)
+		f.add(r)
 	}
 }

@@ -25,7 +25,7 @@ type block struct {
 	late   bool      // its records waited in the log before they were read
 
 	cost int64 // of the records it covers, in the buffer
-	turn *turn // which a large block has; nil: none
+	slot *slot // of a large block; nil: none
 
 	tables  *stream.Tables
 	table   stream.Table // the rows; nil: none
@@ -41,11 +41,11 @@ type spooled struct {
 	expired bool // did not wait in a spool, but the log no longer holds all of the window before it
 }
 
-// giveTurn lets another block grow.
-func (b *block) giveTurn(turns chan<- *turn) {
-	if b.turn != nil {
-		turns <- b.turn
-		b.turn = nil
+// releaseSlot lets another block grow.
+func (b *block) releaseSlot(slots chan<- *slot) {
+	if b.slot != nil {
+		slots <- b.slot
+		b.slot = nil
 	}
 }
 
@@ -62,11 +62,11 @@ func (b *block) take(from *buffer, cost int64) {
 	from.add(cost)
 }
 
-// release gives back what the block has of the buffer, its turn and its table: it is stored, or dropped.
-func (b *block) release(to *buffer, turns chan<- *turn) {
+// release gives back what the block has of the buffer, its slot and its table: it is stored, or dropped.
+func (b *block) release(to *buffer, slots chan<- *slot) {
 	to.add(-b.cost)
 	b.cost = 0
-	b.giveTurn(turns)
+	b.releaseSlot(slots)
 	if b.table != nil {
 		b.tables.Give(b.table)
 		b.table = nil
@@ -82,12 +82,12 @@ func (b *block) rows() []int64 {
 }
 
 // mostReserved is how many rows a table is made for at once at the most.
-const mostReserved = 1 << 17
+const maxReserved = 1 << 17
 
 // reserve makes room for so many rows at once: growing by and by takes several times the memory.
 func (b *block) reserve(rows int) {
 	b.table = b.tables.Take()
-	b.table.Reserve(min(rows, mostReserved))
+	b.table.Reserve(min(rows, maxReserved))
 }
 
 // add makes the record that was decoded last a row.
@@ -114,17 +114,17 @@ func (b *block) token(topicID uuid.UUID, partition int32, round int) string {
 
 // drop takes the rows of the offsets out of the block, as repeats.
 func (b *block) drop(repeats map[int64]struct{}) {
-	kept := b.tables.Copy(b.table, func(offset int64) bool {
+	rest := b.tables.Copy(b.table, func(offset int64) bool {
 		_, repeated := repeats[offset]
 		return !repeated
 	})
 	b.tables.Give(b.table)
-	b.table = kept
+	b.table = rest
 	b.repeats += len(repeats)
 }
 
 // missing returns a table of those rows whose offset is not in stored, which the caller gives back. The block
-// keeps all of its rows: what was seen stored is looked at anew after every try.
+// keeps all of its rows: what was seen stored is looked up again after every try.
 func (b *block) missing(stored *stream.Offsets) stream.Table {
 	return b.tables.Copy(b.table, func(offset int64) bool { return !stored.Has(offset) })
 }

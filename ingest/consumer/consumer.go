@@ -2,7 +2,7 @@
 //
 // Every partition that this member of the consumer group owns has a worker. The worker cuts the
 // partition's log into blocks, announces each block with the commit of the one before, and inserts
-// it; ARCHITECTURE.md tells why nothing is lost and nothing counted twice, whatever breaks.
+// it; ARCHITECTURE.md explains why nothing is lost and nothing counted twice, whatever breaks.
 package consumer
 
 import (
@@ -35,9 +35,9 @@ type Consumer struct {
 	streams    map[string]stream.Stream
 	buffer     *buffer
 	pool       recordPool
-	turns      chan *turn // those that no block has
+	slots      chan *slot // those that no block has
 
-	away       *stream.Health
+	health     *stream.Health
 	leaveAfter time.Duration // without an answer of ClickHouse
 
 	leave context.CancelCauseFunc // ends the present membership, with the reason
@@ -45,7 +45,7 @@ type Consumer struct {
 	mu      sync.Mutex
 	workers map[assignment]*worker
 	ends    map[assignment]int64 // the log's end, as last seen
-	refused map[assignment]error // partitions that stand still, and why
+	halted  map[assignment]error // partitions that stand still, and why
 	joined  bool                 // a member of the group
 }
 
@@ -64,18 +64,18 @@ func New(c Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log
 	consumer := &Consumer{
 		cfg: c, kafka: k, clickhouse: options, logbook: logbook.New(pool), log: log,
 		streams: map[string]stream.Stream{},
-		buffer:  &buffer{most: int64(c.BufferBytes)},
-		away:    &stream.Health{},
+		buffer:  &buffer{max: int64(c.BufferBytes)},
+		health:  &stream.Health{},
 		workers: map[assignment]*worker{},
 		ends:    map[assignment]int64{},
-		refused: map[assignment]error{},
+		halted:  map[assignment]error{},
 
 		leaveAfter: leaveAfter,
 	}
 	for _, s := range stream.All() {
 		consumer.streams[s.Topic] = s
 	}
-	consumer.turns = newTurns(options, log, consumer.away)
+	consumer.slots = newSlots(options, log, consumer.health)
 	consumer.metrics = newMetrics(r, consumer.status)
 	consumer.Loop = service.NewLoop("consumer", consumer.run)
 	return consumer, nil

@@ -121,7 +121,7 @@ func TestPoisonGoesToTheDeadLettersAndHoldsNothingUp(t *testing.T) {
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))...)
 	require.NoError(t, err)
 	defer letters.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	reasons := map[string]string{}
 	for len(reasons) < 4 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"lodestone/ingest/stream"
 
@@ -53,4 +54,29 @@ func produceDeadLetters(ctx context.Context, cl *kgo.Client, letters []deadLette
 		return fmt.Errorf("write dead letters: %w", err)
 	}
 	return nil
+}
+
+// deadLogEvery is the time between two lines of the log about dead letters of a partition: whoever writes to the topic would
+// else fill the log as well.
+const deadLogEvery = time.Minute
+
+// warnDead logs the first of the block's dead letters, with the number of them since the last line.
+func (w *worker) warnDead() {
+	w.deadCount += len(w.block.dead)
+	if time.Since(w.deadLogged) < deadLogEvery {
+		return
+	}
+	first := w.block.dead[0]
+	w.log.Warn("records cannot become rows: see `lodestone dead-letters list`", "records", w.deadCount,
+		"offset", first.record.Offset, "reason", first.reason, "error", first.err)
+	w.deadCount, w.deadLogged = 0, time.Now()
+}
+
+// writeDeadLetters writes the block's dead letters. They come before the insert: once the block is stored,
+// its records are not read again.
+func (w *worker) writeDeadLetters(ctx context.Context) bool {
+	w.warnDead()
+	return w.retry(ctx, "write dead letters", func() error {
+		return produceDeadLetters(ctx, w.cl, w.block.dead, w.at)
+	})
 }

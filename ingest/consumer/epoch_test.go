@@ -103,7 +103,7 @@ func TestLeaderEpochsOfApacheKafka(t *testing.T) {
 	require.Eventually(t, func() bool {
 		at, intent := r.committed(0)
 		return at == 20 && intent == stream.NoIntent
-	}, patience, 100*time.Millisecond)
+	}, waitLimit, 100*time.Millisecond)
 	stop()
 	r.requireStored(20)
 	require.Greater(t, r.committedEpoch(), first)

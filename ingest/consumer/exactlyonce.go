@@ -8,23 +8,18 @@ import (
 
 	"lodestone/ingest/stream"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/service"
 )
 
 // recover finds out how far earlier assignments may have got: it ends inserts that still run, then
 // reads the last stored offset. Up to there, and within the announced block, every insert is
 // preceded by a look at what is stored (insert). It reports whether the worker may go on.
 func (w *worker) recover(ctx context.Context, p position) bool {
-	if p.expired != nil && !w.giveUpExpired(ctx, p.expired) {
-		return false
-	}
 	return w.retry(ctx, "find out what is stored", func() error {
 		if err := w.store.EndInserts(ctx); err != nil {
 			return err
@@ -41,8 +36,8 @@ func (w *worker) recover(ctx context.Context, p position) bool {
 		if end := ranges[w.at.Partition].To; last >= end {
 			return &differsError{last, end}
 		}
-		w.doubt = max(last, w.next-1, p.intent)
-		w.filler.done, err = w.store.Newest(ctx, max(p.fetch, w.next-comparedOffsets), w.next-1)
+		w.maybeStored = max(last, w.next-1, p.intent)
+		w.builder.done, err = w.store.Newest(ctx, max(p.fetch, w.next-comparedOffsets), w.next-1)
 		return err
 	})
 }
@@ -55,23 +50,23 @@ func (w *worker) recover(ctx context.Context, p position) bool {
 // only the race with an insert that is still on its way; what counts are the stored offsets.
 func (w *worker) insert(ctx context.Context) bool {
 	b := w.block
-	doubtful := b.first <= w.doubt
+	maybeStored := b.first <= w.maybeStored
 	round := 0
 	tries := w.backoff()
 	by := &w.store.Connection
-	if b.turn != nil {
-		by = &b.turn.Connection
+	if b.slot != nil {
+		by = &b.slot.Connection
 	}
 	for {
 		// Before every try, since the commit also proves that the partition is still ours. The try
-		// has to end within InsertTimeout of that proof, even if the whole process is stopped in
+		// has to end within InsertTimeout of that proof, even if the process is stopped in
 		// between; that is less than Kafka waits before it gives the partition away.
 		proved := time.Now()
 		if !w.commit(ctx, b.first, b.last) {
 			return false
 		}
 		deadline, cancel := context.WithDeadline(ctx, proved.Add(w.cfg.InsertTimeout))
-		done, err := w.attempt(deadline, by, doubtful, &round)
+		done, err := w.attempt(deadline, by, maybeStored, &round)
 		cancel()
 		switch {
 		case done:
@@ -80,17 +75,17 @@ func (w *worker) insert(ctx context.Context) bool {
 		case ctx.Err() != nil:
 			return false
 		case err == nil:
-			doubtful = true // inserted while in doubt: count
+			maybeStored = true // inserted although rows may be stored: count them
 			continue
 		}
-		doubtful = true
+		maybeStored = true
 		w.metrics.retries.Inc()
 		if clickhouse.IsRefusal(err) {
-			// It waits for an operator, so others are to have the turn, also that of the block behind it. A worker
-			// never waits for one: those that there are may all be with blocks that wait for their workers.
+			// It waits for an operator, so other partitions get the slot, and that of the block behind it. A worker never
+			// waits for a slot: all of them may be with blocks that wait for their workers.
 			w.blocked.Store(true)
-			b.giveTurn(w.turns)
-			w.filler.yield()
+			b.releaseSlot(w.slots)
+			w.builder.returnSlot()
 			by = &w.store.Connection
 		}
 		if !w.wait(ctx, tries, "insert", err) {
@@ -99,12 +94,12 @@ func (w *worker) insert(ctx context.Context) bool {
 	}
 }
 
-// attempt makes one try, over the connection given. Not in doubt, a successful insert is the end of
-// it. In doubt, only having seen every row stored is: an insert that ClickHouse acknowledged may have been swallowed by a
-// token that was logged although its rows never got to the disk.
-func (w *worker) attempt(ctx context.Context, by *stream.Connection, doubtful bool, round *int) (done bool, err error) {
+// attempt makes one try, over the connection given. If no row can be stored yet, a successful insert completes the block. If
+// rows may be stored, only having seen every row completes it: an insert that ClickHouse acknowledged may have been swallowed
+// by a token that was logged although its rows never got to the disk.
+func (w *worker) attempt(ctx context.Context, by *stream.Connection, maybeStored bool, round *int) (done bool, err error) {
 	b := w.block
-	if !doubtful {
+	if !maybeStored {
 		begin := time.Now()
 		if err := w.store.Insert(ctx, by, b.table, b.token(w.at.TopicID, w.at.Partition, 0)); err != nil {
 			return false, err
@@ -169,7 +164,7 @@ func (w *worker) commit(ctx context.Context, next, intent int64) bool {
 					}
 				}
 				// The last look before the request goes out: a worker that was stopped, or whose
-				// topic was made anew, commits nothing.
+				// topic was recreated, commits nothing.
 				return ctx.Err()
 			}),
 			map[string]map[int32]kgo.EpochOffset{w.stream.Topic: {w.at.Partition: {Epoch: w.epoch, Offset: next}}},
@@ -204,46 +199,4 @@ func commitError(resp *kmsg.OffsetCommitResponse, err error) error {
 		return errors.New("commit offset: the answer names no partition")
 	}
 	return nil
-}
-
-// retry calls fn until it succeeds, with growing pauses. It reports false when the worker is to
-// end before that.
-func (w *worker) retry(ctx context.Context, what string, fn func() error) bool {
-	tries := w.backoff()
-	before := w.blocked.Load()
-	for {
-		err := fn()
-		if err == nil {
-			w.blocked.Store(before) // if it was refused, it is not any more
-			return true
-		}
-		if ctx.Err() != nil || !w.wait(ctx, tries, what, err) {
-			return false
-		}
-	}
-}
-
-func (w *worker) backoff() *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, 5*time.Second
-	return b
-}
-
-// wait logs the error and pauses. What ClickHouse itself refuses would be refused again: that
-// stands still loudly, and goes on by itself once somebody mended the cause. If the log is not the one that was stored,
-// the worker ends.
-func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, what string, err error) bool {
-	if differs, ok := errors.AsType[*differsError](err); ok {
-		w.halt(differs)
-		return false
-	}
-	pause := tries.NextBackOff()
-	if clickhouse.IsRefusal(err) {
-		w.blocked.Store(true)
-		pause = tries.MaxInterval
-		w.log.Error("ClickHouse refuses this partition's rows; it stands still until that is mended", "next", w.next, "error", err)
-	} else {
-		w.log.Warn("will try again", "what", what, "in", pause.Round(time.Millisecond), "error", err)
-	}
-	return service.Sleep(ctx, pause) == nil
 }

@@ -12,7 +12,7 @@ import (
 // giveUpExpired records which offsets Kafka deleted before they were stored, and commits the log's start: nothing
 // brings those records back, and Kafka would go on deleting while the partition waited. It may be repeated at any
 // point, also by another consumer. It reports whether the worker may go on.
-func (w *worker) giveUpExpired(ctx context.Context, e *expired) bool {
+func (w *worker) recordExpired(ctx context.Context, e *expired) bool {
 	if e.intent != stream.NoIntent && service.Sleep(ctx, w.cfg.InsertTimeout) != nil {
 		// The announced block cannot be built again, so its token does not stop an insert that is still on its way.
 		// After this time the server refuses that.

@@ -59,17 +59,17 @@ func TestRareErrorsOfKafkaLoseAndDoubleNothing(t *testing.T) {
 }
 
 // What ClickHouse itself refuses makes its partition stand still, in the open and with bounded
-// memory, while the others go on; and go on by itself once the cause is mended.
-func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
+// memory, while the others go on; and go on by itself once the cause is fixed.
+func TestARefusedBlockStandsStillUntilTheCauseIsFixed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
 	refused := r.event(0)
 	refused.UserAgent = []byte(r.group) // what the table is made to refuse
 	r.exec("ALTER TABLE lodestone.events ADD CONSTRAINT test_" + r.account.String()[:8] + " CHECK user_agent != '" + r.group + "'")
-	mend := func() {
+	repair := func() {
 		r.exec("ALTER TABLE lodestone.events DROP CONSTRAINT IF EXISTS test_" + r.account.String()[:8])
 	}
-	t.Cleanup(mend)
+	t.Cleanup(repair)
 
 	c := r.config()
 	c.QueueBytes = 1 << 16
@@ -80,7 +80,7 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 	require.NoError(t, consumer.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
 	r.produce(0, refused)
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, waitLimit, 20*time.Millisecond)
 	member := r.memberIDs()
 
 	large := r.events(2_000)
@@ -98,20 +98,20 @@ func TestARefusedBlockStandsStillUntilTheCauseIsMended(t *testing.T) {
 		w := consumer.workers[assignment{event.Topic, 0}]
 		consumer.mu.Unlock()
 		if w == nil {
-			return false // it is being assigned anew
+			return false // it is being assigned again
 		}
-		w.filler.queue.mu.Lock()
-		defer w.filler.queue.mu.Unlock()
-		held = w.filler.queue.bytes
-		return w.filler.queue.paused
-	}, patience, 20*time.Millisecond)
+		w.builder.queue.mu.Lock()
+		defer w.builder.queue.mu.Unlock()
+		held = w.builder.queue.bytes
+		return w.builder.queue.paused
+	}, waitLimit, 20*time.Millisecond)
 	require.Less(t, held, 24<<20, "no more than the limit, and what had been fetched when it was reached")
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_seconds") > 0 }, patience, 20*time.Millisecond)
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_records") == 20_001 }, patience, 50*time.Millisecond,
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_seconds") > 0 }, waitLimit, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_records") == 20_001 }, waitLimit, 50*time.Millisecond,
 		"what cannot be read while the partition is paused counts as well")
 
 	require.Equal(t, member, r.memberIDs())
-	mend()
+	repair()
 	r.awaitCommit(0, 20_001)
 	require.Zero(t, gauge(t, metrics, "lodestone_consumer_blocked_partitions"))
 	rows, offsets := r.counts()
@@ -126,8 +126,8 @@ func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
 	r := newRig(t, partitions)
 	constraint := "test_" + r.account.String()[:8]
 	r.exec("ALTER TABLE lodestone.events ADD CONSTRAINT " + constraint + " CHECK user_agent != '" + r.group + "'")
-	mend := func() { r.exec("ALTER TABLE lodestone.events DROP CONSTRAINT IF EXISTS " + constraint) }
-	t.Cleanup(mend)
+	repair := func() { r.exec("ALTER TABLE lodestone.events DROP CONSTRAINT IF EXISTS " + constraint) }
+	t.Cleanup(repair)
 	for p := range int32(partitions) {
 		large := r.events(events)
 		for i := range large {
@@ -137,16 +137,16 @@ func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
 		r.produce(p, large...)
 	}
 	c := r.config()
-	c.BlockRows, c.BlockBytes = 2*leastShare/1_000, 16<<20
+	c.BlockRows, c.BlockBytes = 2*minShare/1_000, 16<<20
 	metrics := prometheus.NewRegistry()
 	consumer, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), metrics)
 	require.NoError(t, err)
 	require.NoError(t, consumer.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == partitions }, patience, 20*time.Millisecond)
-	require.Eventually(t, func() bool { return len(consumer.turns) == largeBlocks }, patience, 20*time.Millisecond, "others may have the turns meanwhile")
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == partitions }, waitLimit, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(consumer.slots) == largeBlocks }, waitLimit, 20*time.Millisecond, "other partitions may have the slots meanwhile")
 
-	mend()
+	repair()
 	for p := range int32(partitions) {
 		r.awaitCommit(p, events)
 	}

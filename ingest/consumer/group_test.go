@@ -82,7 +82,7 @@ func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
 	select {
 	case err := <-c.Failed():
 		require.True(t, config.IsInvalid(err), "%v", err)
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		require.Fail(t, "it goes on")
 	}
 }

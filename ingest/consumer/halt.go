@@ -37,6 +37,20 @@ func (e *differsError) Error() string {
 		"see \"The log lost its end\" in docs/operations.md", e.offset, what)
 }
 
+// rangeError says that a committed offset lies beyond the log's end: the log lost its end. Going on would take new
+// records for those that are stored, so the partition stands still.
+type rangeError struct {
+	topic             string
+	partition         int32
+	next, start, past int64
+}
+
+func (e *rangeError) Error() string {
+	return fmt.Sprintf("%s partition %d goes on at offset %d, but the log holds %d to %d: Kafka lost records that it had acknowledged; "+
+		"see \"The log lost its end\" in docs/operations.md",
+		e.topic, e.partition, e.next, e.start, e.past-1)
+}
+
 // epochError says that the log has fewer records of a leader's epoch than are done: it lost its end, and may have grown
 // past that again under another leader.
 type epochError struct {
@@ -62,13 +76,4 @@ func haltReason(why error) string {
 		return haltedNewer
 	}
 	return haltedLog
-}
-
-// halted returns what makes the worker's partition stand still: it is not fetched any more, and counts as blocked until
-// it is released.
-func (w *worker) halted(c *Consumer) func(error) {
-	return func(why error) {
-		w.filler.queue.halt()
-		c.refuse(assignment{w.stream.Topic, w.at.Partition}, why)
-	}
 }

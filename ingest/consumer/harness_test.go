@@ -26,8 +26,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// patience bounds a wait for something that must happen; it is no measure of speed.
-const patience = 3 * time.Minute
+// waitLimit bounds a wait for something that must happen; it is no measure of speed.
+const waitLimit = 3 * time.Minute
 
 // rig is a broker of the test's own and the shared ClickHouse.
 type rig struct {
@@ -150,7 +150,7 @@ func (r *rig) produceRaw(partition int32, values ...[]byte) int64 {
 func (r *rig) store(partition int32) *stream.Store {
 	options, err := r.clickhouse.BlockOptions()
 	require.NoError(r.t, err)
-	options.ReadTimeout = patience // also of the handshake, which a test does not try again
+	options.ReadTimeout = waitLimit // also of the handshake, which a test does not try again
 	s := &stream.Store{
 		Connection: stream.Connection{Options: options, Log: testLog()},
 		Stream:     stream.Events(), TopicID: r.topicID, Partition: partition,
@@ -197,7 +197,7 @@ func (r *rig) awaitCommit(partition int32, next int64) {
 	require.Eventually(r.t, func() bool {
 		at, intent := r.committed(partition)
 		return at == next && intent == stream.NoIntent
-	}, patience, 20*time.Millisecond, "partition %d does not get to offset %d", partition, next)
+	}, waitLimit, 20*time.Millisecond, "partition %d does not get to offset %d", partition, next)
 }
 
 // requireStored fails unless exactly so many rows are stored, none of them twice.
@@ -211,7 +211,7 @@ func (r *rig) requireStored(want int) {
 // storeRows inserts the events as an earlier consumer would have, from the offset on.
 func (r *rig) storeRows(partition int32, first int64, token string, events ...event.Event) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.t.Context(), waitLimit)
 	defer cancel()
 	s := r.store(partition)
 	require.NoError(r.t, s.Insert(ctx, &s.Connection, r.rows(partition, first, events...), token))

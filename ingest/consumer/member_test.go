@@ -80,7 +80,7 @@ func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {
 
 	repair()
 	require.NoError(r.t, <-started)
-	require.Eventually(r.t, func() bool { return r.members() == 2 }, patience, 20*time.Millisecond)
+	require.Eventually(r.t, func() bool { return r.members() == 2 }, waitLimit, 20*time.Millisecond)
 	require.NoError(r.t, wrong.Check(r.t.Context()))
 }
 
@@ -139,7 +139,7 @@ func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	require.Eventually(t, func() bool {
 		err := c.Check(t.Context()) // readiness
 		return r.members() == 0 && err != nil && strings.Contains(err.Error(), "not a member of the consumer group")
-	}, patience, 20*time.Millisecond)
+	}, waitLimit, 20*time.Millisecond)
 	stop := r.consume(r.config())
 	await(100)
 	produce()

@@ -13,8 +13,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/service"
 )
 
 const (
@@ -55,12 +58,12 @@ func (c *Consumer) run(ctx context.Context, ready func()) error {
 }
 
 // member joins the group and hands out what it polls, until ctx ends or the positions have to be
-// read anew, which only joining again does.
+// read again, which only joining again does.
 func (c *Consumer) member(ctx context.Context, ready func()) error {
 	var cl *kgo.Client
 	created := make(chan struct{}) // closed when cl is set: the group is joined before NewClient returns
 	topics := slices.Sorted(maps.Keys(c.streams))
-	if err := c.admit(ctx, topics); err != nil {
+	if err := c.claimTopics(ctx, topics); err != nil {
 		return err
 	}
 	member, leave := context.WithCancelCause(ctx)
@@ -89,8 +92,8 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 			<-created
 			return c.assign(ctx, cl, o)
 		}),
-		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.release(p, true) }),
-		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.release(p, false) }),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.stopWorkers(p, true) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.stopWorkers(p, false) }),
 	)
 	var err error
 	if cl, err = kgo.NewClient(opts...); err != nil {
@@ -108,7 +111,7 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 	watch.Wait()
 	// Leaving the group gives the partitions back, which stops the workers with grace.
 	cl.CloseAllowingRebalance()
-	c.releaseAll()
+	c.stopAllWorkers()
 	if ctx.Err() == nil {
 		return context.Cause(member) // nil: the positions are to be read again
 	}
@@ -121,9 +124,9 @@ func (c *Consumer) setJoined(joined bool) {
 	c.joined = joined
 }
 
-// admit returns nil once the group may store the topics and ClickHouse lets it write. It asks before the group is joined,
+// claimTopics returns nil once the group may store the topics and ClickHouse lets it write. It asks before the group is joined,
 // so that a consumer that could store nothing takes no partitions from another.
-func (c *Consumer) admit(ctx context.Context, topics []string) error {
+func (c *Consumer) claimTopics(ctx context.Context, topics []string) error {
 	cl, err := kgo.NewClient(c.kafka.Options(c.log)...)
 	if err != nil {
 		return fmt.Errorf("make Kafka client: %w", err)
@@ -141,7 +144,7 @@ func (c *Consumer) admit(ctx context.Context, topics []string) error {
 	return c.awaitClickHouse(ctx)
 }
 
-// poll hands records to the workers until ctx ends, or until the positions have to be read anew.
+// poll hands records to the workers until ctx ends, or until the positions have to be read again.
 // While it does so no assignment can change, so a record never meets the worker of another
 // assignment.
 func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
@@ -162,8 +165,8 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 			c.ends[a] = p.HighWatermark
 			c.mu.Unlock()
 			if w != nil && len(p.Records) > 0 {
-				w.filler.end.Store(p.HighWatermark)
-				w.filler.queue.push(p.Records)
+				w.builder.end.Store(p.HighWatermark)
+				w.builder.queue.push(p.Records)
 			}
 		})
 		cl.AllowRebalance()
@@ -175,7 +178,7 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 
 // watchEnds notes where the log ends until ctx does, gives back memory that was not needed in between, and ends the
 // membership of a consumer that cannot write.
-// What is polled tells as well, but not of a partition that is paused, which is the one whose lag matters.
+// Polled records show it as well, but not of a partition that is paused, which is the one whose lag matters.
 func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []string) {
 	ticker := time.NewTicker(endsInterval)
 	defer ticker.Stop()
@@ -189,7 +192,7 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 		for _, s := range c.streams {
 			s.Tables.Trim()
 		}
-		if err := c.unable(ctx, &forbidden); err != nil {
+		if err := c.cannotWrite(ctx, &forbidden); err != nil {
 			c.leave(err)
 			return
 		}
@@ -209,11 +212,77 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 }
 
 // isMoved reports whether an error says that the log is not what the positions were read for: the
-// topic was made anew under its name, or the place to read from has been deleted. Positions that
-// are read anew either fit, or the partition stands still with an alarm.
+// topic was recreated under its name, or the place to read from has been deleted. Positions that
+// are read again either fit, or the partition stands still with an alarm.
 func isMoved(err error) bool {
 	if _, lost := errors.AsType[*kgo.ErrDataLoss](err); lost {
 		return true
 	}
 	return errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.InconsistentTopicID) || errors.Is(err, kerr.OffsetOutOfRange)
+}
+
+const (
+	// leaveAfter is how long this consumer may be unable to write before it leaves the group, so that one that can
+	// write can have its partitions. It joins again when the probe succeeds: an outage of the server is one leaving
+	// and one joining of each consumer.
+	leaveAfter    = time.Minute
+	probeTimeout  = 5 * time.Second
+	maxProbePause = 5 * time.Second // between two probes
+)
+
+// probe returns nil if ClickHouse lets this consumer read and write the tables. It writes nothing.
+func (c *Consumer) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	asks := &stream.Connection{Options: c.clickhouse, Log: c.log}
+	defer asks.Close()
+	for _, s := range c.streams {
+		if err := s.Probe(ctx, asks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unable returns why this consumer has not been able to write for leaveAfter, or nil. It probes only after an error, and
+// is called by one goroutine, again and again. What ClickHouse refuses for the data of a block, or for the time being,
+// is no reason to leave: the next consumer would be refused the same.
+func (c *Consumer) cannotWrite(ctx context.Context, forbidden *time.Time) error {
+	silent := c.health.SilentFor(c.leaveAfter)
+	if !silent && !c.health.Refused() && forbidden.IsZero() {
+		return nil
+	}
+	err := c.probe(ctx)
+	_, answered := clickhouse.IsException(err)
+	switch {
+	case err == nil, ctx.Err() != nil, answered && !clickhouse.IsForbidden(err):
+		*forbidden = time.Time{}
+		return nil //nolint:nilerr // the error is no reason to leave
+	case answered && forbidden.IsZero():
+		*forbidden = time.Now()
+		c.log.Error("ClickHouse does not let this consumer write; it leaves the consumer group unless that ends", "in", c.leaveAfter, "error", err)
+		return nil
+	case answered && time.Since(*forbidden) < c.leaveAfter, !answered && !silent:
+		return nil
+	}
+	return fmt.Errorf("nothing can be stored since %s: %w", c.leaveAfter, err)
+}
+
+// awaitClickHouse returns nil once the probe succeeds.
+func (c *Consumer) awaitClickHouse(ctx context.Context) error {
+	pause := 100 * time.Millisecond
+	for {
+		err := c.probe(ctx)
+		if err == nil {
+			c.health.Succeeded()
+			return nil
+		}
+		if ctx.Err() == nil {
+			c.log.Warn("not joining the consumer group until ClickHouse lets this consumer write", "again_in", pause, "error", err)
+		}
+		if err := service.Sleep(ctx, pause); err != nil {
+			return err
+		}
+		pause = min(2*pause, maxProbePause)
+	}
 }

@@ -54,10 +54,10 @@ func TestMemoryWhileClickHouseIsAway(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), brokerVariable+"="+strings.Join(r.kafka.Brokers, ","), postgresVariable+"="+r.postgres, clickhouseVariable+"="+r.clickhouse.URL)
-	said, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	require.Contains(t, string(said), "--- PASS")
-	t.Logf("%s", said)
+	output, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	require.Contains(t, string(output), "--- PASS")
+	t.Logf("%s", output)
 }
 
 func fillUp(t *testing.T, broker string) {
@@ -87,14 +87,14 @@ func fillUp(t *testing.T, broker string) {
 		defer c.mu.Unlock()
 		ready := 0 // partitions that are paused, or read to their end
 		for _, w := range c.workers {
-			w.filler.queue.mu.Lock()
-			if n := len(w.filler.queue.records); w.filler.queue.paused || n > 0 && w.filler.queue.records[n-1].Offset == memoryRecords-1 {
+			w.builder.queue.mu.Lock()
+			if n := len(w.builder.queue.records); w.builder.queue.paused || n > 0 && w.builder.queue.records[n-1].Offset == memoryRecords-1 {
 				ready++
 			}
-			w.filler.queue.mu.Unlock()
+			w.builder.queue.mu.Unlock()
 		}
 		return ready == memoryPartitions
-	}, patience, 20*time.Millisecond)
+	}, waitLimit, 20*time.Millisecond)
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	t.Logf("%d MiB from the system, %d MiB of the buffer", m.Sys>>20, c.buffer.used.Load()>>20)

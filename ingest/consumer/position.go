@@ -36,20 +36,6 @@ type expired struct {
 // noCommit says that there is no committed offset.
 const noCommit = -1
 
-// rangeError says that a committed offset lies beyond the log's end: the log lost its end. Going on would take new
-// records for those that are stored, so the partition stands still.
-type rangeError struct {
-	topic             string
-	partition         int32
-	next, start, past int64
-}
-
-func (e *rangeError) Error() string {
-	return fmt.Sprintf("%s partition %d goes on at offset %d, but the log holds %d to %d: Kafka lost records that it had acknowledged; "+
-		"see \"The log lost its end\" in docs/operations.md",
-		e.topic, e.partition, e.next, e.start, e.past-1)
-}
-
 // readPositions returns where each of the partitions goes on. Offset and metadata come from one
 // answer of the group's coordinator, so they belong together. Partitions that have to stand still
 // are in out instead, with the reason.

@@ -72,7 +72,7 @@ func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 			r.awaitCommit(0, 50)
 			r.exec(statements[0])
 			r.produce(0, r.events(50)...)
-			require.Eventually(t, func() bool { return r.members() == 0 && c.Check(t.Context()) != nil }, patience, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return r.members() == 0 && c.Check(t.Context()) != nil }, waitLimit, 20*time.Millisecond)
 			r.exec(statements[1])
 			r.awaitCommit(0, 100)
 			r.requireStored(100)

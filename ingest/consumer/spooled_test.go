@@ -81,5 +81,5 @@ func TestLinkViewsAreStoredAndTheirRepeatsDropped(t *testing.T) {
 		err := conn.QueryRow(context.Background(), `SELECT count(), any(referrer), any(url) FROM lodestone.link_views
 			WHERE generic_link_id = {link:UUID}`, chParameter("link", view.GenericLinkID.String())).Scan(&rows, &referrer, &url)
 		return err == nil && rows == 2 && referrer == string(view.Referrer) && url == string(view.URL)
-	}, patience, 20*time.Millisecond)
+	}, waitLimit, 20*time.Millisecond)
 }

@@ -16,7 +16,7 @@ import (
 // idBytes is the size of a UUID.
 const idBytes = 16
 
-// idColumn is a column of UUIDs: two numbers of eight bytes each, the least byte first.
+// idColumn is a column of UUIDs: two numbers of eight bytes each, the lowest byte first.
 type idColumn []byte
 
 // Append adds a row.
@@ -136,12 +136,12 @@ func (c *textColumn) Row(i int) []byte { return c.texts.RowBytes(int(c.keys[i]))
 // Rows implements proto.ColInput.
 func (c *textColumn) Rows() int { return len(c.keys) }
 
-// Prepare implements proto.Preparable: it chooses the least size for the numbers.
+// Prepare implements proto.Preparable: it chooses the smallest size for the numbers.
 func (c *textColumn) Prepare() error {
-	switch most := c.texts.Rows() - 1; {
-	case most <= math.MaxUint8:
+	switch highest := c.texts.Rows() - 1; {
+	case highest <= math.MaxUint8:
 		c.Key, c.Keys8 = proto.KeyUInt8, narrow(c.Keys8, c.keys)
-	case most <= math.MaxUint16:
+	case highest <= math.MaxUint16:
 		c.Key, c.Keys16 = proto.KeyUInt16, narrow(c.Keys16, c.keys)
 	default:
 		c.Key, c.Keys32 = proto.KeyUInt32, narrow(c.Keys32, c.keys)

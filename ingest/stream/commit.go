@@ -25,7 +25,7 @@ const NoIntent = -1
 const BlockRules = 2
 
 // CommitMetadata is what a commit says besides the offset: the version of the rules for blocks, the topic's id and the end
-// of the announced block. The id tells a commit for a deleted topic of the same name.
+// of the announced block. The id identifies a commit for a deleted topic of the same name.
 func CommitMetadata(topicID uuid.UUID, intent int64) string {
 	return strconv.Itoa(BlockRules) + " " + topicID.String() + " " + strconv.FormatInt(intent, 10)
 }
@@ -100,7 +100,7 @@ func Committed(ctx context.Context, cl *kgo.Client, group, topic string, id uuid
 	}
 }
 
-// EpochEnds returns where the epoch of each partition's commit ends in the log: a log that is whole has all records
+// EpochEnds returns where the epoch of each partition's commit ends in the log: a complete log has all records
 // below the commit, so the epoch of the last of them ends at the commit or later. Partitions whose commit has no epoch
 // are left out.
 func EpochEnds(ctx context.Context, admin *kadm.Client, topic string, partitions []int32, commits kadm.OffsetResponses, topicID uuid.UUID) (map[int32]int64, error) {

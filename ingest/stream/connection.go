@@ -111,7 +111,7 @@ func (c *Connection) bound(ctx context.Context, deadline time.Time) (time.Time, 
 	return c.server.Add(time.Since(c.asked) + remaining(deadline)), nil
 }
 
-// remaining returns the time until the deadline by the monotonic clock, which nobody can set, or by
+// remaining returns the time until the deadline by the monotonic clock, which cannot be set, or by
 // the time of day if that is less: the monotonic clock stands still while the machine is suspended.
 // A clock that is set ahead costs one try.
 func remaining(deadline time.Time) time.Duration {

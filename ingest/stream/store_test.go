@@ -31,11 +31,11 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 	require.ErrorContains(t, err, "the insert came too late")
 	require.False(t, clickhouse.IsRefusal(err), "it is tried again")
 	r.requireStored(0)
-	require.NoError(t, s.Insert(ctx, &s.Connection, rows, "late"+r.token), "the server is asked for its time anew")
+	require.NoError(t, s.Insert(ctx, &s.Connection, rows, "late"+r.token), "the server is asked for its time again")
 	r.requireStored(3)
 }
 
-// A full block of what collectors kept for a while is looked for in parts, none of which is passed over.
+// A full block of what collectors held for a while is looked for in parts, none of which is passed over.
 func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -90,7 +90,7 @@ func (r *rig) keepRunning(kind string) <-chan error {
 	return ended
 }
 
-// runs reports whether a query of the kind runs for the partition that nobody has ended.
+// runs reports whether a query of the kind runs for the partition that was not ended.
 func (r *rig) runs(kind string) bool {
 	var n proto.ColUInt64
 	s := r.store(0)

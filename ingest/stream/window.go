@@ -10,7 +10,7 @@ import (
 const RepeatWindow = 100_000
 
 // Window remembers which events the last offsets of a partition carried. Whether a record is a
-// repeat depends only on the size offsets before it, so that a window filled anew from the log
+// repeat depends only on the size offsets before it, so that a window filled again from the log
 // decides as the one before did.
 //
 // It is a hash table of groups that are a line of the processor's cache each: a look and what it notes touch one (a ring and a
@@ -22,7 +22,7 @@ type Window struct {
 	seed  maphash.Seed
 	last  int64   // offset seen last
 	swept int64   // offset at which nothing was left that is too old
-	noted int     // marks put into groups since there were none, at the least as many as there are
+	noted int     // marks put into groups since there were none, at least as many as there are
 	table []group // a power of two of them
 	read  uint32  // of what was expected; never used
 }
@@ -39,7 +39,7 @@ type group struct {
 	past uint32        // stamp of the last mark whose place was here, but stands further on since that group was full
 }
 
-// A stamp is the lower bits of an offset, with a bit that is always set. Before they would begin anew, all that are too old
+// A stamp is the lower bits of an offset, with a bit that is always set. Before they would repeat, all that are too old
 // are swept away: none gets older than sweepAfter, the window, and one jump over as many offsets as that.
 const (
 	marks      = 5

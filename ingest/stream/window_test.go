@@ -38,7 +38,7 @@ func TestWindowDecidesAsThePlainModel(t *testing.T) {
 			if fresh != nil {
 				got := fresh.Repeats(ids[id], int64(offset))
 				if offset >= refilled {
-					require.Equal(t, want, got, "a window filled anew from the log")
+					require.Equal(t, want, got, "a window filled again from the log")
 				}
 			}
 		}

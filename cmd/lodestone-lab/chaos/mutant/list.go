@@ -11,15 +11,15 @@ func caughtByRuns() []Mutant {
 		{
 			Name: "stored offsets are not looked at before an insert",
 			Edits: []Edit{
-				{"ingest/consumer/ahead.go", "if b.first > w.doubt || len(b.rows()) == 0 {", "if true {"},
-				{"ingest/consumer/exactlyonce.go", "doubtful := b.first <= w.doubt", "doubtful := false"},
-				{"ingest/consumer/exactlyonce.go", "\t\tdoubtful = true\n\t\tw.metrics.retries.Inc()", "\t\tdoubtful = false\n\t\tw.metrics.retries.Inc()"},
+				{"ingest/consumer/stored.go", "if b.first > w.maybeStored || len(b.rows()) == 0 {", "if true {"},
+				{"ingest/consumer/exactlyonce.go", "maybeStored := b.first <= w.maybeStored", "maybeStored := false"},
+				{"ingest/consumer/exactlyonce.go", "\t\tmaybeStored = true\n\t\tw.metrics.retries.Inc()", "\t\tmaybeStored = false\n\t\tw.metrics.retries.Inc()"},
 			},
 			Steps: []string{"tokens evicted", "committed offsets set back", "committed offsets set back"}, Sign: Doubled,
 		},
 		{
 			Name:  "repeats are stored",
-			Edits: []Edit{{"ingest/consumer/filler.go", "f.window.Repeats(d.Identity, r.Offset)", "f.window.Repeats(d.Identity, r.Offset) && false"}},
+			Edits: []Edit{{"ingest/consumer/builder.go", "f.window.Repeats(d.Identity, r.Offset)", "f.window.Repeats(d.Identity, r.Offset) && false"}},
 			Steps: []string{"kill -9 consumer"}, Sign: Doubled,
 		},
 		{
@@ -46,8 +46,8 @@ func caughtByRuns() []Mutant {
 		{
 			Name: "the log is not compared with what is stored",
 			Edits: []Edit{
-				{"ingest/consumer/logcheck.go", "stored.Has(offset) && !same.Has(offset)", "stored.Has(offset) && !same.Has(offset) && false"},
-				{"ingest/consumer/filler.go", "stored && !newer &&", "stored && !newer && false &&"},
+				{"ingest/consumer/stored.go", "stored.Has(offset) && !same.Has(offset)", "stored.Has(offset) && !same.Has(offset) && false"},
+				{"ingest/consumer/builder.go", "stored && !newer &&", "stored && !newer && false &&"},
 				{"ingest/consumer/exactlyonce.go", "; last >= end {", "; last >= end && false {"},
 				{"ingest/stream/commit.go", "if len(asked) == 0 {\n\t\treturn nil, nil", "if true {\n\t\treturn nil, nil"},
 			},
@@ -80,7 +80,7 @@ func caughtByTests() []Mutant {
 		},
 		{
 			Name:    "a block is longer than the window of repeats",
-			Edits:   []Edit{{"ingest/consumer/filler.go", "offset-f.block.start >= f.window.Size", "offset-f.block.start >= 10*f.window.Size"}},
+			Edits:   []Edit{{"ingest/consumer/builder.go", "offset-f.block.start >= f.window.Size", "offset-f.block.start >= 10*f.window.Size"}},
 			Package: "ingest/consumer", Test: "TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce",
 		},
 		{

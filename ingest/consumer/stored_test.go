@@ -34,7 +34,7 @@ func (r *rig) requireHalted(reason, message string) {
 		}
 		return -1
 	}
-	require.Eventually(r.t, func() bool { return halted() == 1 }, patience, 20*time.Millisecond)
+	require.Eventually(r.t, func() bool { return halted() == 1 }, waitLimit, 20*time.Millisecond)
 	require.InDelta(r.t, 1, gauge(r.t, metrics, "lodestone_consumer_blocked_partitions"), 0)
 	require.ErrorContains(r.t, c.Check(r.t.Context()), message)
 	next := r.produce(1, r.event(1)) + 1

@@ -16,20 +16,20 @@ import (
 	"lodestone/pkg/event"
 )
 
-// backlogged is a filler of blocks of 100 rows whose log is long, and whether its fetching is paused.
-func backlogged() (f *filler, paused *atomic.Bool) {
-	f, paused = plannedFiller(0, stream.NoIntent, 0, 1000, 100), new(atomic.Bool)
+// backlogged is a builder of blocks of 100 rows whose log is long, and whether its fetching is paused.
+func backlogged() (f *blockBuilder, paused *atomic.Bool) {
+	f, paused = plannedBuilder(0, stream.NoIntent, 0, 1000, 100), new(atomic.Bool)
 	f.blocked = new(atomic.Bool)
 	f.queue = newQueue(1<<20, nil, func() { paused.Store(true) }, func() { paused.Store(false) })
-	f.turns = make(chan *turn, 1)
-	f.yielding = make(chan struct{}, 1)
+	f.slots = make(chan *slot, 1)
+	f.slotWanted = make(chan struct{}, 1)
 	f.cfg.BlockAge = time.Second
 	f.end.Store(1_000)
 	return f, paused
 }
 
-// fills runs the filler. Each block that it hands over comes by full; stop returns when it has ended.
-func (f *filler) fills(t *testing.T) (full <-chan *block, stop func()) {
+// fills runs the builder. Each block that it hands over comes by built; stop returns when it has ended.
+func (f *blockBuilder) fills(t *testing.T) (built <-chan *block, stop func()) {
 	t.Helper()
 	free, filled, stopping, done := make(chan *block, 1), make(chan *block), make(chan struct{}), make(chan struct{})
 	free <- f.block
@@ -51,7 +51,7 @@ func anEvent() event.Event {
 }
 
 // pushed lets so many records arrive.
-func (f *filler) pushed(from, n int64) {
+func (f *blockBuilder) pushed(from, n int64) {
 	e := anEvent()
 	records := make([]*kgo.Record, n)
 	for i := range records {
@@ -61,55 +61,55 @@ func (f *filler) pushed(from, n int64) {
 	f.queue.push(records)
 }
 
-// However many partitions are behind, only those whose turn it is read for their blocks: so they get large within the buffer.
-func TestNothingIsFetchedForABlockThatWaitsForItsTurn(t *testing.T) {
+// However many partitions are behind, only those with a slot read for their blocks: so they get large within the buffer.
+func TestNothingIsFetchedForABlockThatWaitsForASlot(t *testing.T) {
 	t.Parallel()
 	f, paused := backlogged()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	require.Equal(t, confined, f.fill(timer))
+	require.Equal(t, needsSlot, f.fill(timer))
 	require.True(t, paused.Load())
-	f.block.turn = new(turn)
-	require.Equal(t, hungry, f.fill(timer))
+	f.block.slot = new(slot)
+	require.Equal(t, needsInput, f.fill(timer))
 	require.False(t, paused.Load())
 	f.pushed(0, 85)
-	require.Equal(t, complete, f.fill(timer), "nearly full: more would be fetched for the block after it, which has no turn")
+	require.Equal(t, isFull, f.fill(timer), "nearly full: more would be fetched for the block after it, which has no slot")
 	require.True(t, paused.Load())
 	require.Len(t, f.block.rows(), 85)
 }
 
-// A partition that is hardly behind needs no turn for a small block, whoever has them.
-func TestASmallBlockNeedsNoTurn(t *testing.T) {
+// A partition that is hardly behind needs no slot for a small block.
+func TestASmallBlockNeedsNoSlot(t *testing.T) {
 	t.Parallel()
 	f, paused := backlogged()
 	f.end.Store(5)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	f.pushed(0, 5)
-	require.Equal(t, hungry, f.fill(timer))
+	require.Equal(t, needsInput, f.fill(timer))
 	require.False(t, paused.Load())
 	require.Len(t, f.block.rows(), 5)
 }
 
-// Nothing comes for a block that has its turn, since a broker is away: others are to have it.
-func TestATurnWithoutRecordsIsGivenBack(t *testing.T) {
+// No record comes for a block with a slot, since a broker is away: other blocks get the slot.
+func TestASlotWithoutRecordsIsReturned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, paused := backlogged()
-		f.turns <- new(turn)
+		f.slots <- new(slot)
 		_, stop := f.fills(t)
 		synctest.Wait()
-		require.Empty(t, f.turns)
+		require.Empty(t, f.slots)
 		<-time.After(f.cfg.BlockAge)
 		synctest.Wait()
-		require.Len(t, f.turns, 1)
-		require.False(t, paused.Load(), "it asks for the next turn when it has a record")
+		require.Len(t, f.slots, 1)
+		require.False(t, paused.Load(), "it asks for the next slot when it has a record")
 		f.pushed(0, 1)
 		synctest.Wait()
-		require.Empty(t, f.turns)
+		require.Empty(t, f.slots)
 		stop()
 		f.drop()
-		require.Len(t, f.turns, 1)
+		require.Len(t, f.slots, 1)
 	})
 }
 
@@ -119,11 +119,11 @@ func TestTheLastOfABacklogDoesNotWaitForItsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, _ := backlogged()
 		f.end.Store(40)
-		f.turns <- new(turn)
-		full, stop := f.fills(t)
+		f.slots <- new(slot)
+		built, stop := f.fills(t)
 		f.pushed(0, 40)
 		begin := time.Now()
-		b := <-full
+		b := <-built
 		require.Len(t, b.rows(), 40)
 		require.Zero(t, time.Since(begin))
 		stop()
@@ -162,7 +162,7 @@ func TestRecordsAreRecycledOnceTheyAreRows(t *testing.T) {
 			fetches := client.PollFetches(t.Context())
 			require.NoError(t, fetches.Err())
 			f.queue.push(fetches.Records())
-			require.Equal(t, hungry, f.fill(timer))
+			require.Equal(t, needsInput, f.fill(timer))
 		}
 	}
 	fill(e.Append(nil))

@@ -14,14 +14,14 @@ import (
 	"lodestone/pkg/event"
 )
 
-// filler cuts the log of one partition into blocks: the next one while the worker stores the one before.
-type filler struct {
+// blockBuilder cuts the log of one partition into blocks: it builds the next block while the worker stores the one before.
+type blockBuilder struct {
 	at      stream.Place // topic and partition
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
 	buffer  *buffer
-	turns   chan *turn
+	slots   chan *slot
 
 	queue   *queue
 	window  *stream.Window
@@ -29,7 +29,7 @@ type filler struct {
 	pending []*kgo.Record // taken from the queue, not yet in a block
 	ahead   int           // of the pending ones, how many the window expects
 	started int64         // next when the assignment began: records before it fill the window only
-	certain int64         // before it the log no longer holds the whole window before a record
+	certain int64         // before it the log no longer holds the full window before a record
 	read    int64         // offset of the record to be seen next
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
 	block   *block        // that is being filled; nil: none is free
@@ -39,57 +39,59 @@ type filler struct {
 	broken error           // the next record is for a newer release, or is not the stored one: nothing is read any further
 	halt   func(why error) // makes the partition stand still
 
-	unfed bool // nothing came while it had a turn: it asks for the next one when it has a record
+	slotUnused bool // no record came while the block had a slot: the next record asks for one
 
-	blocked  *atomic.Bool  // ClickHouse refuses the block before this one, so it needs no turn
-	yielding chan struct{} // has one element after blocked was set
+	blocked    *atomic.Bool  // ClickHouse refuses the block before this one, which therefore needs no slot
+	slotWanted chan struct{} // has one element after blocked was set
 
 	end   atomic.Int64              // of the log, as of the last answer of a broker that had records
 	since atomic.Pointer[time.Time] // when the first record of the block was read; nil: it is empty
 }
 
 // behindAge takes the place of the age of blocks while more than a block waits in the log: until then a block waits
-// for its records, or for the turn that it needs to grow. Others have their turns for about as long as ClickHouse takes
-// for their blocks.
+// for its records, or for the slot that it needs to grow. Other partitions hold their slots for about as long as ClickHouse
+// takes for their blocks.
 const behindAge = 5 * time.Second
 
 // backlogPart is the part of a block that waits in the log where there is something to catch up with.
 const backlogPart = 20
 
 // behind reports whether more than a block waits in the log.
-func (f *filler) behind() bool { return f.end.Load()-f.read > int64(f.cfg.BlockRows) }
+func (f *blockBuilder) behind() bool { return f.end.Load()-f.read > int64(f.cfg.BlockRows) }
 
 // backlog reports whether so much waits in the log that what is read next has waited there for a while.
-func (f *filler) backlog() bool { return f.end.Load()-f.read > int64(f.cfg.BlockRows)/backlogPart }
+func (f *blockBuilder) backlog() bool {
+	return f.end.Load()-f.read > int64(f.cfg.BlockRows)/backlogPart
+}
 
-// patient reports whether there is so much to catch up with that a block waits for its turn before anything is read for it:
-// so the buffer is for those that have theirs, and their blocks get large however many partitions there are.
-func (f *filler) patient() bool { return f.backlog() && !f.blocked.Load() }
+// waitsForSlot reports whether so much waits in the log that a block waits for a slot before anything is read for it: the
+// buffer then belongs to the partitions with a slot, and their blocks grow large however many partitions there are.
+func (f *blockBuilder) waitsForSlot() bool { return f.backlog() && !f.blocked.Load() }
 
-// wantsMore reports whether more is to be fetched for the block, if nothing waits. While there is much to catch up with,
-// nothing is that would wait for the turn of the next block and take memory meanwhile: the block ends when it is nearly full
-// and what was fetched is used up. As a row a record takes less memory than it did before.
-func (f *filler) wantsMore() bool {
+// wantsMore reports whether more is to be fetched for the block, if nothing waits. While much waits in the log, nothing is
+// fetched that would wait for the slot of the next block and take memory meanwhile: the block ends when it is nearly full
+// and the fetched records are used up. As a row a record takes less memory than it did before.
+func (f *blockBuilder) wantsMore() bool {
 	b := f.block
 	switch {
 	case f.intent != stream.NoIntent:
 		return true
-	case b.cost >= leastShare && f.buffer.full():
+	case b.cost >= minShare && f.buffer.full():
 		return false
-	case !f.patient():
+	case !f.waitsForSlot():
 		return true
-	case b.turn == nil:
-		return f.unfed
+	case b.slot == nil:
+		return f.slotUnused
 	default:
 		return len(b.rows()) < f.cfg.BlockRows*4/5 && b.bytes < f.cfg.BlockBytes*4/5
 	}
 }
 
-// run fills free blocks and hands them over until ctx or stopping ends, when it closes full. A block is handed
+// run fills free blocks and hands them over until ctx or stopping ends, when it closes built. A block is handed
 // over when it is full or, once it is of age, as soon as the worker has stored the one before: so blocks are small
 // and soon stored when there is little to do, and grow when there is much.
-func (f *filler) run(ctx context.Context, stopping <-chan struct{}, free <-chan *block, full chan<- *block) {
-	defer close(full)
+func (f *blockBuilder) run(ctx context.Context, stopping <-chan struct{}, free <-chan *block, built chan<- *block) {
+	defer close(built)
 	age := time.NewTimer(f.cfg.BlockAge)
 	defer age.Stop()
 	for first := f.started; ; {
@@ -102,7 +104,7 @@ func (f *filler) run(ctx context.Context, stopping <-chan struct{}, free <-chan 
 		case <-ctx.Done():
 			return
 		}
-		past, ok := f.collect(ctx, stopping, age, full)
+		past, ok := f.collect(ctx, stopping, age, built)
 		if !ok {
 			return
 		}
@@ -110,32 +112,32 @@ func (f *filler) run(ctx context.Context, stopping <-chan struct{}, free <-chan 
 	}
 }
 
-// collect fills the block and hands it over. It returns the offset after it, or that the filler is to end.
-func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *time.Timer, full chan<- *block) (past int64, ok bool) {
+// collect fills the block and hands it over. It returns the offset after it, or that the builder is to end.
+func (f *blockBuilder) collect(ctx context.Context, stopping <-chan struct{}, age *time.Timer, built chan<- *block) (past int64, ok bool) {
 	aged := false
 	for {
 		b := f.block
 		var (
 			arrived <-chan struct{}
-			turns   <-chan *turn
+			slots   <-chan *slot
 			offer   chan<- *block
 		)
 		switch f.fill(age) {
-		case hungry:
+		case needsInput:
 			arrived = f.queue.ready
 			aged = aged || b.late && f.read >= f.end.Load()
-		case confined:
+		case needsSlot:
 			if !f.blocked.Load() {
-				turns = f.turns
+				slots = f.slots
 			}
-		case complete:
-			offer = full
-		case halted:
+		case isFull:
+			offer = built
+		case mustHalt:
 			f.halt(f.broken)
 			return 0, false
 		}
 		if aged && !b.empty() && f.intent == stream.NoIntent {
-			offer = full
+			offer = built
 		}
 		select { // whoever is stopping is to begin nothing
 		case <-stopping:
@@ -151,10 +153,10 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 			f.since.Store(nil)
 			return past, true
 		case <-arrived:
-		case t := <-turns:
-			f.takeTurn(t, age)
-		case <-f.yielding:
-			b.giveTurn(f.turns)
+		case granted := <-slots:
+			f.useSlot(granted, age)
+		case <-f.slotWanted:
+			b.releaseSlot(f.slots)
 		case <-age.C:
 			aged = f.ofAge(age)
 		case <-stopping:
@@ -165,20 +167,20 @@ func (f *filler) collect(ctx context.Context, stopping <-chan struct{}, age *tim
 	}
 }
 
-// takeTurn lets the block grow. If nothing has been read for it yet, that is to come soon.
-func (f *filler) takeTurn(t *turn, age *time.Timer) {
-	f.block.turn = t
+// useSlot lets the block grow. If nothing has been read for it yet, a record has to come within the age of a block.
+func (f *blockBuilder) useSlot(granted *slot, age *time.Timer) {
+	f.block.slot = granted
 	if f.block.empty() {
 		age.Reset(f.cfg.BlockAge)
 	}
 }
 
 // ofAge reports whether the block has waited long enough, or sets the timer to when it will have.
-func (f *filler) ofAge(age *time.Timer) bool {
+func (f *blockBuilder) ofAge(age *time.Timer) bool {
 	if f.block.empty() {
-		if f.block.turn != nil { // whatever keeps its records away, others can use the turn
-			f.block.giveTurn(f.turns)
-			f.unfed = true
+		if f.block.slot != nil { // whatever keeps its records away, others can use the slot
+			f.block.releaseSlot(f.slots)
+			f.slotUnused = true
 		}
 		return false
 	}
@@ -193,34 +195,34 @@ func (f *filler) ofAge(age *time.Timer) bool {
 	return left <= 0
 }
 
-// yield makes the filler give back the turn of its block, which has to wait for the one before.
-func (f *filler) yield() {
+// returnSlot makes the builder return the slot of its block, which has to wait for the one before.
+func (f *blockBuilder) returnSlot() {
 	select {
-	case f.yielding <- struct{}{}:
+	case f.slotWanted <- struct{}{}:
 	default:
 	}
 }
 
-// filling is what keeps a block from being filled any further.
-type filling int
+// fillState is why a block takes no further record at the moment.
+type fillState int
 
 const (
-	hungry   filling = iota // no more records wait
-	confined                // it may not grow without a turn
-	complete
-	halted // the next record, or one of the announced block, is not to be stored: see broken
+	needsInput fillState = iota // no more records wait
+	needsSlot                   // it may not grow without a slot
+	isFull
+	mustHalt // the next record, or one of the announced block, is not to be stored: see broken
 )
 
 // fill moves waiting records into the block.
-func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record after the other, each with its reasons to end a block
+func (f *blockBuilder) fill(age *time.Timer) fillState { //nolint:cyclop // one record after the other, each with its reasons to end a block
 	b := f.block
 	for {
 		switch {
 		case f.broken == nil:
 		case b.empty() || f.intent != stream.NoIntent:
-			return halted
+			return mustHalt
 		default:
-			return complete
+			return isFull
 		}
 		if len(f.pending) == 0 {
 			more := f.wantsMore()
@@ -228,11 +230,11 @@ func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record a
 			switch {
 			case len(f.pending) > 0:
 			case more:
-				return hungry
-			case b.turn == nil:
-				return confined
+				return needsInput
+			case b.slot == nil:
+				return needsSlot
 			default:
-				return complete
+				return isFull
 			}
 		}
 		f.lookAhead()
@@ -240,28 +242,30 @@ func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record a
 		switch {
 		case f.intent != stream.NoIntent && r.Offset > f.intent:
 			b.last = f.intent // the announced block ends in a hole of the log
-			return complete
+			return isFull
 		case f.intent != stream.NoIntent: // an announced block is as large as it was
 		case f.spans(r.Offset):
-			return complete
-		case b.turn == nil && (b.cost >= leastShare || f.patient()):
-			return confined
+			return isFull
+		case b.slot == nil && (b.cost >= minShare || f.waitsForSlot()):
+			return needsSlot
 		}
 		f.pending[0], f.pending = nil, f.pending[1:]
 		f.ahead--
 		first, at := b.empty(), r.Offset
-		f.admit(r)
+		if f.add(r) {
+			r.Recycle()
+		}
 		if first && !b.empty() {
 			age.Reset(f.cfg.BlockAge) // the age is that of the block's first record
 		}
 		if f.intent != stream.NoIntent {
 			if at == f.intent {
-				return complete
+				return isFull
 			}
 			continue
 		}
 		if len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read) {
-			return complete
+			return isFull
 		}
 	}
 }
@@ -269,12 +273,12 @@ func (f *filler) fill(age *time.Timer) filling { //nolint:cyclop // one record a
 // spans reports whether the block would be longer than the window of repeats with a record at the offset. The window
 // then no longer holds the block's first records, and the look at what is stored (storedBefore) leaves out the block
 // itself, so a repeat of one of them would not be recognised.
-func (f *filler) spans(offset int64) bool {
+func (f *blockBuilder) spans(offset int64) bool {
 	return !f.block.empty() && offset-f.block.start >= f.window.Size
 }
 
-// lookAhead tells the window of records that are about to come.
-func (f *filler) lookAhead() {
+// lookAhead prefetches the window for the next records.
+func (f *blockBuilder) lookAhead() {
 	if f.ahead > 0 {
 		return
 	}
@@ -286,16 +290,9 @@ func (f *filler) lookAhead() {
 	f.window.Prefetch(homes[:f.ahead])
 }
 
-// admit takes one record into the window of repeats and, unless it only warms that, into the block. The record is not to
-// be used afterwards.
-func (f *filler) admit(r *kgo.Record) {
-	if f.use(r) {
-		r.Recycle()
-	}
-}
-
-// use does so, and reports whether nothing refers to the record any more.
-func (f *filler) use(r *kgo.Record) bool {
+// add takes one record into the window of repeats and, unless it only fills that, into the block. It reports whether the
+// record may be recycled: nothing refers to it any more.
+func (f *blockBuilder) add(r *kgo.Record) bool {
 	f.buffer.add(-queuedCost(r))
 	if r.Offset < f.read {
 		return true // a fetch that overlaps what was read
@@ -329,7 +326,7 @@ func (f *filler) use(r *kgo.Record) bool {
 		f.since.Store(&began)
 		b.late = f.backlog()
 	}
-	f.unfed = false
+	f.slotUnused = false
 	b.last, b.epoch = r.Offset, r.LeaderEpoch
 	b.count++
 	b.bytes += len(r.Value)
@@ -343,7 +340,7 @@ func (f *filler) use(r *kgo.Record) bool {
 	default:
 		at := f.at
 		at.Offset = r.Offset
-		if b.table == nil && b.turn != nil {
+		if b.table == nil && b.slot != nil {
 			b.reserve(f.cfg.BlockRows)
 		}
 		b.add(f.decoder, at, d, r.Offset < f.certain)
@@ -353,13 +350,13 @@ func (f *filler) use(r *kgo.Record) bool {
 }
 
 // drop gives up what was read and not handed over.
-func (f *filler) drop() {
+func (f *blockBuilder) drop() {
 	f.queue.close()
 	for _, r := range f.pending {
 		f.buffer.add(-queuedCost(r))
 	}
 	f.pending = nil
 	if f.block != nil {
-		f.block.release(f.buffer, f.turns)
+		f.block.release(f.buffer, f.slots)
 	}
 }

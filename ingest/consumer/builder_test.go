@@ -69,7 +69,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 		next, intent := int64(0), int64(stream.NoIntent)
 		var announced []int64 // rows of the announced block
 		for next < end {
-			w := plannedFiller(next, intent, max(0, next-size), size, rowsOfABlock)
+			w := plannedBuilder(next, intent, max(0, next-size), size, rowsOfABlock)
 			w.cfg.BlockBytes = bytesOfABlock
 			timer := time.NewTimer(time.Hour)
 			crash := false
@@ -83,7 +83,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 					w.queue.push(left[:n])
 					left = left[n:]
 				}
-				full := w.fill(timer) == complete
+				full := w.fill(timer) == isFull
 				if !full && (w.block.empty() || w.intent != stream.NoIntent) {
 					continue // an announced block waits for the rest of it, whatever its age
 				}
@@ -128,7 +128,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 // While more than a block waits in the log, a block waits for its records: ClickHouse catches up sooner with large ones.
 func TestABlockGrowsWhileThereIsMuchToCatchUpWith(t *testing.T) {
 	t.Parallel()
-	f := plannedFiller(0, stream.NoIntent, 0, 10, 100)
+	f := plannedBuilder(0, stream.NoIntent, 0, 10, 100)
 	f.cfg.BlockAge = time.Millisecond
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -137,7 +137,7 @@ func TestABlockGrowsWhileThereIsMuchToCatchUpWith(t *testing.T) {
 		CreatedAt: 1_795_000_000_000, ReceivedAt: 1_795_000_000_000, Data: []byte("{}"),
 	}
 	f.queue.push([]*kgo.Record{{Topic: event.Topic, Value: e.Append(nil)}})
-	require.Equal(t, hungry, f.fill(timer))
+	require.Equal(t, needsInput, f.fill(timer))
 	f.block.began = time.Now().Add(-time.Second)
 	f.end.Store(102)
 	require.False(t, f.ofAge(timer), "101 records wait")
@@ -148,10 +148,10 @@ func TestABlockGrowsWhileThereIsMuchToCatchUpWith(t *testing.T) {
 	require.True(t, f.ofAge(timer), "but not for ever")
 }
 
-// plannedFiller is all that cuts blocks, and nothing that stores them.
-func plannedFiller(next, intent, fetch, window int64, rows int) *filler {
+// plannedBuilder is all that cuts blocks, and nothing that stores them.
+func plannedBuilder(next, intent, fetch, window int64, rows int) *blockBuilder {
 	s := stream.Events()
-	f := &filler{
+	f := &blockBuilder{
 		cfg: Config{BlockRows: rows, BlockBytes: 1 << 20, BlockAge: time.Hour}, log: testLog(),
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		queue:   newQueue(1<<20, nil, func() {}, func() {}),

@@ -1,0 +1,127 @@
+package consumer
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"lodestone/ingest/stream"
+)
+
+// aheadOffsets is how many offsets one look ahead covers: as many as a block may have rows several times over.
+const aheadOffsets = 1 << 18
+
+// isStored reports whether every row of the block is stored already, and takes those that are out of
+// what is to be looked for among old events. Committed offsets that are lost or set back make a
+// consumer walk through all of the log that is left: with a look and a commit for each block that would
+// take hours, so one look ahead serves many. Rows are never taken away while a consumer may look for them, so what it
+// shows as stored stays so; of the rest it knows nothing, since an insert of an earlier assignment may have
+// come later. ok is false if the worker is to end.
+func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
+	b := w.block
+	if b.first > w.maybeStored || len(b.rows()) == 0 {
+		return false, true
+	}
+	limit := w.cfg.InsertTimeout
+	ok = w.retry(ctx, "look which rows are stored", func() (err error) {
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		limit = min(2*limit, maxLook) // as in dropOld
+		if !w.ahead.Covers(b.first, b.last) {
+			w.ahead, err = w.store.Stored(limited, b.first, max(b.last, min(w.maybeStored, b.first+aheadOffsets-1)))
+			if err != nil {
+				return err
+			}
+		}
+		return w.compare(limited, w.ahead)
+	})
+	if !ok {
+		return false, false
+	}
+	left := b.spooled[:0]
+	for _, s := range b.spooled {
+		if !w.ahead.Has(s.offset) {
+			left = append(left, s)
+		}
+	}
+	b.spooled = left
+	for _, offset := range b.rows() {
+		if !w.ahead.Has(offset) {
+			return false, true
+		}
+	}
+	w.metrics.recovered.Add(float64(len(b.rows())))
+	return true, true
+}
+
+// maxLook bounds a look that a dead connection keeps from ending.
+const maxLook = 5 * time.Minute
+
+// dropOld takes out of the block what came from a spool and is stored since long: the sender gave
+// the spooling collector up and sent again, maybe hours ago. What is stored below the block never
+// changes, so this decides the same whenever the block is built.
+func (w *worker) dropStoredRepeats(ctx context.Context) bool {
+	b := w.block
+	limit := w.cfg.InsertTimeout
+	return w.retry(ctx, "look for events stored long ago", func() error {
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		// It only reads, so it may take as long as it needs: a server that is slow for having much to
+		// do would otherwise be asked the same over and over, and never answer.
+		limit = min(2*limit, maxLook)
+		var fromSpool, expired []stream.Record
+		for _, s := range b.spooled {
+			if s.expired {
+				expired = append(expired, s.Record)
+			} else {
+				fromSpool = append(fromSpool, s.Record)
+			}
+		}
+		found, err := w.store.StoredBefore(limited, fromSpool, b.first, stream.RepeatWithin)
+		if err != nil {
+			return err
+		}
+		// A partition whose window expired is a quiet one, so these are few, and may be looked for at any time.
+		old, err := w.store.StoredBefore(limited, expired, b.first, stream.AnyTime)
+		if err != nil {
+			return err
+		}
+		maps.Copy(found, old)
+		if len(found) == 0 {
+			return nil
+		}
+		repeats := map[int64]struct{}{}
+		for _, s := range b.spooled {
+			if _, stored := found[s.Identity]; stored {
+				repeats[s.offset] = struct{}{}
+			}
+		}
+		b.drop(repeats)
+		return nil
+	})
+}
+
+// A log that lost its end (all brokers lost their power, or Kafka was restored from a backup) gives the offsets of what
+// is stored to new records. So a record is passed over only if the row at its offset is of the same event (compare). What is
+// below the commit is passed over without a look: there the last rows are compared with what the builder reads for the
+// window of repeats, since what a log loses is always its end.
+const comparedOffsets = 1_000 // so far below the commit they are looked for
+
+// compare returns a *differsError if a row that was found stored is not of the event that the block has at its offset.
+func (w *worker) compare(ctx context.Context, stored *stream.Offsets) error {
+	rows := w.block.table
+	if !slices.ContainsFunc(rows.Offsets(), stored.Has) {
+		return nil
+	}
+	same, err := w.store.Same(ctx, rows)
+	if err != nil {
+		return err
+	}
+	for _, offset := range rows.Offsets() {
+		if stored.Has(offset) && !same.Has(offset) {
+			return &differsError{offset, w.builder.end.Load()}
+		}
+	}
+	return nil
+}
