@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"strings"
 
-	"lodestone/crud/limit"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
 	"lodestone/crud/session"
 	"lodestone/crud/viewer"
+	"lodestone/pkg/ratelimit"
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
@@ -28,7 +28,7 @@ func newReading(c Config, p Parts, pages *page.Site, jobs *queue.Queue) (*viewer
 	}
 	v, err := viewer.New(viewer.Parts{
 		Pages: pages, Sessions: session.New(p.Postgres, strings.TrimRight(c.PublicURL, "/"), p.Tokens, jobs), Postgres: p.Postgres,
-		Tokens: p.Tokens, Addresses: finder, Limiter: limit.New(p.Postgres, p.Tokens), Config: c.Viewer, Collector: collector, Log: p.Log,
+		Tokens: p.Tokens, Addresses: finder, Limiter: ratelimit.NewVisitors(p.Postgres, p.Tokens), Config: c.Viewer, Collector: collector, Log: p.Log,
 	})
 	return v, reporter, err
 }

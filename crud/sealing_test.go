@@ -156,6 +156,25 @@ func TestLinkTokensOutliveTokenKeys(t *testing.T) {
 	u.fixture.opens(t, secret)
 }
 
+// Tokens that cannot be opened, more than a batch of them, do not keep the others from being sealed with the new key.
+func TestLinkTokensWithoutTheirKeyHoldUpNoOthers(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	first, second := token.NewKeys(1).Keys, token.NewKeys(2).Keys
+	u = u.at(t, f.with(t, first))
+	m := u.file(t)
+	_, err := f.db.Unscoped().Exec(t.Context(), `INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
+		SELECT ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, $2, 'ada' || n || '@example.com', 'ada' || n || '@example.com', sha256(n::text::bytea), '\x00', 1
+		FROM generate_series(1, 1200) AS n`, u.account, m)
+	require.NoError(t, err)
+	link := u.accessLink(t, m)
+	f.seal(t, f.with(t, second+","+first), func() bool { return f.count(t, "access_links WHERE token_key = 2") == 1 })
+	require.Equal(t, 1200, f.count(t, "access_links WHERE token_key = 1"))
+	require.Contains(t, f.log.String(), "give the token key that sealed")
+	f.opens(t, tokenOf(t, link))
+}
+
 // A link is found by one look into one index.
 func TestFindingALinkIsOneIndexLookup(t *testing.T) {
 	t.Parallel()

@@ -5,11 +5,11 @@ import (
 
 	"lodestone/crud/capture"
 	"lodestone/crud/landing"
-	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/notice"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/pkg/ratelimit"
 )
 
 // newLanding puts together what visitors of landing pages meet.
@@ -18,7 +18,7 @@ func newLanding(c Config, p Parts, pages *page.Site, jobs *queue.Queue, mails *m
 	if err != nil {
 		return nil, err
 	}
-	limiter := limit.New(p.Postgres, p.Tokens)
+	limiter := ratelimit.NewVisitors(p.Postgres, p.Tokens)
 	if err := capture.Forget(jobs, p.Postgres, limiter); err != nil {
 		return nil, err
 	}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
@@ -19,8 +17,7 @@ const (
 	// sealing is the purpose that tokens are sealed for. The context is the id of their link.
 	sealing = "access links"
 	// noKey is the key of a token that is not sealed yet.
-	noKey     = -1
-	sealBatch = 1000
+	noKey = -1
 )
 
 // Token is the secret part of a link's URL, with what is stored of it.
@@ -67,44 +64,31 @@ func openToken(keys *token.Ring, id uuid.UUID, inClear *string, sealed []byte) (
 }
 
 // Seal seals the tokens that a release before left in clear, and those that are sealed under another key of the ring than the first.
+// Tokens that cannot be opened stay as they are, and are logged.
 func (l *Links) Seal(ctx context.Context) error {
-	ids := l.tokens.IDs()
+	ids, q := l.tokens.IDs(), store.New(l.db.Unscoped())
 	keys := []int16{noKey}
 	for _, id := range ids[1:] {
 		keys = append(keys, int16(id))
 	}
-	for {
-		found, sealed := 0, store.SealLinkTokensParams{TokenKey: int16(ids[0])}
-		err := l.db.Transaction(ctx, func(tx pgx.Tx) error {
-			q := store.New(tx)
-			rows, err := q.LinkTokensSealedBy(ctx, store.LinkTokensSealedByParams{Keys: keys, RowLimit: sealBatch})
-			if err != nil {
-				return err
-			}
-			found = len(rows)
-			for _, row := range rows {
-				text, err := openToken(l.tokens, row.ID, row.TokenClear, row.TokenSealed)
-				if errors.Is(err, token.ErrSealed) {
-					continue
-				}
-				if err != nil {
-					return err
-				}
-				t, err := seal(l.tokens, row.ID, text)
-				if err != nil {
-					return err
-				}
-				sealed.IDs, sealed.TokenHashes, sealed.TokensSealed = append(sealed.IDs, row.ID), append(sealed.TokenHashes, t.Hash), append(sealed.TokensSealed, t.Sealed)
-			}
-			return q.SealLinkTokens(ctx, sealed)
-		})
-		switch {
-		case err != nil:
-			return fmt.Errorf("seal tokens of access links: %w", err)
-		case found > 0 && len(sealed.IDs) == 0:
-			return fmt.Errorf("seal tokens of access links: give the token key that sealed %d or more of them: %w", found, token.ErrSealed)
-		case found < sealBatch:
-			return nil
+	unopened, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.LinkTokensSealedByRow, error) {
+		return q.LinkTokensSealedBy(ctx, store.LinkTokensSealedByParams{Keys: keys, After: after, RowLimit: limit})
+	}, func(ctx context.Context, row store.LinkTokensSealedByRow) (uuid.UUID, error) {
+		text, err := openToken(l.tokens, row.ID, row.TokenClear, row.TokenSealed)
+		if err != nil {
+			return row.ID, err
 		}
+		t, err := seal(l.tokens, row.ID, text)
+		if err != nil {
+			return row.ID, err
+		}
+		return row.ID, q.SealLinkToken(ctx, store.SealLinkTokenParams{ID: row.ID, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key})
+	})
+	if err != nil {
+		return fmt.Errorf("seal tokens of access links: %w", err)
 	}
+	if unopened > 0 {
+		l.log.Error("cannot open tokens of access links: give the token key that sealed them", "links", unopened)
+	}
+	return nil
 }

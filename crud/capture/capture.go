@@ -20,13 +20,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/accesslink"
-	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
@@ -45,7 +45,7 @@ type Noticer interface {
 // Parts is what capture works with. Notices and Now may be nil; all else is required.
 type Parts struct {
 	DB      *postgres.Pool
-	Limiter *limit.Limiter
+	Limiter *ratelimit.Visitors
 	Mail    Mailer
 	Notices Noticer // nil: nobody is told
 	Tokens  *token.Ring

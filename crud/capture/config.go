@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"lodestone/crud/limit"
 	"lodestone/pkg/config"
+	"lodestone/pkg/ratelimit"
 )
 
 // Config is the setting of the capture of addresses.
@@ -38,12 +38,12 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (c Config) forms() limit.Rule {
-	return limit.Rule{Name: "forms", Quota: c.Forms, Window: time.Hour}
+func (c Config) forms() ratelimit.Rule {
+	return ratelimit.Rule{Name: "forms", Quota: c.Forms, Window: time.Hour}
 }
 
-func (c Config) mails() []limit.Rule {
-	return []limit.Rule{
+func (c Config) mails() []ratelimit.Rule {
+	return []ratelimit.Rule{
 		{Name: "mails-hour", Quota: c.Mails, Window: time.Hour},
 		{Name: "mails-day", Quota: 4 * c.Mails, Window: 24 * time.Hour},
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"lodestone/crud/limit"
 	"lodestone/crud/queue"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
 )
 
@@ -34,12 +34,12 @@ func (forgetting) InsertOpts() river.InsertOpts {
 type forgetter struct {
 	river.WorkerDefaults[forgetting]
 	db      *postgres.Pool
-	limiter *limit.Limiter
+	limiter *ratelimit.Visitors
 	now     func() time.Time
 }
 
 // Forget has old counts of visitors and old verifications deleted, every hour.
-func Forget(q *queue.Queue, db *postgres.Pool, limiter *limit.Limiter) error {
+func Forget(q *queue.Queue, db *postgres.Pool, limiter *ratelimit.Visitors) error {
 	if err := q.AddQueue(forgetQueue, 1); err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/capture"
 	"lodestone/crud/landing"
-	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
@@ -30,6 +29,7 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/token"
 )
 
@@ -130,7 +130,7 @@ func (f *fixture) serve(t *testing.T) {
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1", "::1"}}.Finder()
 	require.NoError(t, err)
-	taking := capture.New(config, capture.Parts{DB: db, Limiter: limit.New(db, f.tokens), Mail: mails, Tokens: f.tokens, Site: site, Now: f.now})
+	taking := capture.New(config, capture.Parts{DB: db, Limiter: ratelimit.NewVisitors(db, f.tokens), Mail: mails, Tokens: f.tokens, Site: site, Now: f.now})
 	visitors, err := landing.New(landing.Parts{
 		DB: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Site: site, Collector: collector, Now: f.now,
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 
@@ -58,34 +59,29 @@ func (j job) open(keys *token.Ring) (m Message, err error) {
 
 // Seal seals the mails that a release before left in clear.
 func (q *Queue) Seal(ctx context.Context, db *postgres.Pool) error {
-	rows, err := db.Unscoped().Query(ctx, "SELECT id, args FROM river_job WHERE kind = $1", kindInClear)
-	if err != nil {
-		return fmt.Errorf("read mails in clear: %w", err)
-	}
-	type inClear struct {
-		Message
-		ID uuid.UUID `json:"id"`
-	}
-	mails := map[int64]inClear{}
-	for rows.Next() {
-		var id int64
-		var m inClear
-		if err := rows.Scan(&id, &m); err != nil {
-			return fmt.Errorf("read mails in clear: %w", err)
+	rows := store.New(db.Unscoped())
+	_, err := token.SealRows(ctx, func(ctx context.Context, after, limit int64) ([]store.MailsInClearRow, error) {
+		return rows.MailsInClear(ctx, store.MailsInClearParams{Kind: kindInClear, After: after, RowLimit: limit})
+	}, func(ctx context.Context, row store.MailsInClearRow) (int64, error) {
+		var m struct {
+			Message
+			ID uuid.UUID `json:"id"`
 		}
-		mails[id] = m
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read mails in clear: %w", err)
-	}
-	for id, m := range mails {
+		if err := json.Unmarshal(row.Args, &m); err != nil {
+			return row.ID, err
+		}
 		j, err := seal(q.tokens, m.Message, m.ID)
 		if err != nil {
-			return err
+			return row.ID, err
 		}
-		if _, err := db.Unscoped().Exec(ctx, "UPDATE river_job SET kind = $2, args = $3 WHERE id = $1", id, kind, j); err != nil {
-			return fmt.Errorf("write sealed mail: %w", err)
+		args, err := json.Marshal(j)
+		if err != nil {
+			return row.ID, err
 		}
+		return row.ID, rows.SealMail(ctx, store.SealMailParams{ID: row.ID, Kind: kind, Args: args})
+	})
+	if err != nil {
+		return fmt.Errorf("seal mails: %w", err)
 	}
 	return nil
 }

@@ -11,23 +11,23 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
 )
 
 const confirmPath = path + "confirm/"
 
 // How often anyone is asked to agree to notices: a tenant can enter any address.
-func questionsTo() limit.Rule {
-	return limit.Rule{Name: "notice-questions-to", Quota: 3, Window: time.Hour}
+func questionsTo() ratelimit.Rule {
+	return ratelimit.Rule{Name: "notice-questions-to", Quota: 3, Window: time.Hour}
 }
 
-func questionsOf() limit.Rule {
-	return limit.Rule{Name: "notice-questions-of", Quota: 10, Window: 24 * time.Hour}
+func questionsOf() ratelimit.Rule {
+	return ratelimit.Rule{Name: "notice-questions-of", Quota: 10, Window: 24 * time.Hour}
 }
 
 // questions is the job of asking for addresses that were entered before they had to be confirmed. It may run twice, and

@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"lodestone/crud/limit"
 	"lodestone/crud/mail"
 	"lodestone/crud/queue"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
@@ -51,7 +51,7 @@ type Parts struct {
 // Notices tells owners. It is safe for concurrent use.
 type Notices struct {
 	Parts
-	limiter  *limit.Limiter
+	limiter  *ratelimit.Visitors
 	confirms [][token.KeyBytes]byte // as keys, of links that confirm an address
 	keys     [][token.KeyBytes]byte // the first one signs links of mails, all of them verify
 }
@@ -62,7 +62,7 @@ func New(p Parts) (*Notices, error) {
 		p.Now = time.Now
 	}
 	p.Site = strings.TrimRight(p.Site, "/")
-	n := &Notices{Parts: p, limiter: limit.New(p.DB, p.Tokens), keys: p.Tokens.DeriveEach("notices"), confirms: p.Tokens.DeriveEach("notice confirmation")}
+	n := &Notices{Parts: p, limiter: ratelimit.NewVisitors(p.DB, p.Tokens), keys: p.Tokens.DeriveEach("notices"), confirms: p.Tokens.DeriveEach("notice confirmation")}
 	if err := queue.Register(p.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
 		return nil, err
 	}

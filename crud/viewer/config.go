@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"time"
 
-	"lodestone/crud/limit"
 	"lodestone/pkg/config"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/slot"
 )
 
@@ -38,6 +38,6 @@ func (c Config) sending() *slot.Slots[netip.Addr] {
 	return slot.New[netip.Addr](int64(c.Sending), int64(c.PerAddr))
 }
 
-func (c Config) openings() limit.Rule {
-	return limit.Rule{Name: "openings", Quota: c.Openings, Window: time.Hour}
+func (c Config) openings() ratelimit.Rule {
+	return ratelimit.Rule{Name: "openings", Quota: c.Openings, Window: time.Hour}
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 
-	"lodestone/crud/limit"
 	"lodestone/crud/page"
 	"lodestone/crud/session"
 	"lodestone/pkg/api"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/guess"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/slot"
 	"lodestone/pkg/token"
 )
@@ -37,7 +37,7 @@ type Parts struct {
 	Postgres  *postgres.Pool
 	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
-	Limiter   *limit.Limiter
+	Limiter   *ratelimit.Visitors
 	Config    Config
 	Collector string // URL of the collector as browsers reach it, without a slash at the end
 	Log       *slog.Logger

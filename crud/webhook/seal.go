@@ -55,38 +55,28 @@ func (w *Webhooks) Seal(ctx context.Context) error {
 // sealSecrets seals the secrets that a release before left in clear, and those that are sealed under another key than the first. So a key
 // is needed no longer once every process has run with the next one as the first.
 func (w *Webhooks) sealSecrets(ctx context.Context) error {
-	q, after := store.New(w.db.Unscoped()), uuid.Nil
-	for {
-		rows, err := q.SomeWebhookSecrets(ctx, store.SomeWebhookSecretsParams{After: after, RowLimit: sealBatch})
-		if err != nil {
-			return fmt.Errorf("read secrets: %w", err)
+	q := store.New(w.db.Unscoped())
+	_, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.SomeWebhookSecretsRow, error) {
+		return q.SomeWebhookSecrets(ctx, store.SomeWebhookSecretsParams{After: after, RowLimit: limit})
+	}, func(ctx context.Context, row store.SomeWebhookSecretsRow) (id uuid.UUID, err error) {
+		var sealed []byte
+		if row.Clear != nil {
+			sealed, err = w.tokens.Seal(sealing, row.Clear, row.EndpointID[:])
+		} else {
+			sealed, err = w.tokens.Reseal(sealing, row.Sealed, row.EndpointID[:])
 		}
-		for _, row := range rows {
-			var sealed []byte
-			if row.Clear != nil {
-				sealed, err = w.tokens.Seal(sealing, row.Clear, row.EndpointID[:])
-			} else {
-				sealed, err = w.tokens.Reseal(sealing, row.Sealed, row.EndpointID[:])
-			}
-			if errors.Is(err, token.ErrSealed) {
-				w.cannotOpen(row.ID, row.EndpointID, err)
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("seal secret: %w", err)
-			}
-			if row.Clear == nil && bytes.Equal(sealed, row.Sealed) {
-				continue
-			}
-			if err := q.SealWebhookSecret(ctx, store.SealWebhookSecretParams{ID: row.ID, Sealed: sealed, Was: row.Sealed}); err != nil {
-				return fmt.Errorf("store sealed secret: %w", err)
-			}
+		if errors.Is(err, token.ErrSealed) {
+			w.cannotOpen(row.ID, row.EndpointID, err)
 		}
-		if len(rows) < sealBatch {
-			return nil
+		if err != nil || row.Clear == nil && bytes.Equal(sealed, row.Sealed) {
+			return row.ID, err
 		}
-		after = rows[len(rows)-1].ID
+		return row.ID, q.SealWebhookSecret(ctx, store.SealWebhookSecretParams{ID: row.ID, Sealed: sealed, Was: row.Sealed})
+	})
+	if err != nil {
+		return fmt.Errorf("seal secrets of webhooks: %w", err)
 	}
+	return nil
 }
 
 // sealMessages seals the bodies of deliveries, and the answers in their attempts.

@@ -1,5 +1,5 @@
-// Package ratelimit counts requests in fixed windows of 60 seconds, exactly across all processes: the
-// counter is a row in Postgres.
+// Package ratelimit counts in fixed windows, exactly across all processes: requests of keys and accounts (Limiter), and what
+// visitors without keys do (Visitors). Each count is a row in Postgres.
 package ratelimit
 
 import (
@@ -89,8 +89,7 @@ func New(c Config, db *postgres.Pool, log *slog.Logger, metrics prometheus.Regis
 	return l
 }
 
-// Untouched returns the state of a subject that has not used a limit, for answers that count for
-// nobody.
+// Untouched returns the state of a subject that has not used a limit, for answers that are not counted.
 func (l *Limiter) Untouched(name Name) State {
 	return State{Name: name, Quota: l.quotas[name], Remaining: l.quotas[name], Reset: Window}
 }
@@ -147,17 +146,6 @@ func (l *Limiter) over(who subject, now time.Time) (reset time.Duration, over bo
 	return until.Sub(now), ok
 }
 
-// take adds one to the present window or begins the next. One statement, so no two requests see the
-// same count; the time is Postgres's, so that all processes mean the same window. A request that
-// waited for the row while another began a new window counts in that one. The count stops at one over
-// the quota.
-const take = `
-	INSERT INTO rate_limits AS r (policy, subject, started, used) VALUES ($1, $2, clock_timestamp(), 1)
-	ON CONFLICT (policy, subject) DO UPDATE SET
-		used = CASE WHEN r.started > excluded.started - $4::interval THEN least(r.used, $3) + 1 ELSE 1 END,
-		started = CASE WHEN r.started > excluded.started - $4::interval THEN r.started ELSE excluded.started END
-	RETURNING used, greatest(started + $4::interval - clock_timestamp(), '0')`
-
 func (l *Limiter) count(ctx context.Context, who subject, now time.Time) (used int, reset time.Duration, err error) {
 	l.mu.Lock()
 	resting := now.Before(l.paused)
@@ -168,14 +156,14 @@ func (l *Limiter) count(ctx context.Context, who subject, now time.Time) (used i
 	// A client that leaves must not look like a Postgres that fails.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 	defer cancel()
-	err = l.db.Unscoped().QueryRow(ctx, take, string(who.name), who.id, l.quotas[who.name], Window).Scan(&used, &reset)
+	used, reset, err = count(ctx, l.db, Rule{string(who.name), l.quotas[who.name], Window}, who.id)
 	if err == nil {
 		return used, reset, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Before(l.paused) {
-		return 0, 0, errResting // another request has told already
+		return 0, 0, errResting // another request logged it
 	}
 	l.paused = time.Now().Add(pause)
 	l.log.Warn("requests are not counted for their limits: the counter cannot be reached", "error", err)

@@ -237,7 +237,7 @@ func TestWindowEnds(t *testing.T) {
 	take := func(l *ratelimit.Limiter) ratelimit.State { return l.Take(t.Context(), ratelimit.Requests, who) }
 	require.False(t, take(l).Refused)
 	pass := func(d string) {
-		_, err := pool.Unscoped().Exec(t.Context(), `UPDATE rate_limits SET started = started - $1::interval WHERE subject = $2`, d, who.KeyID)
+		_, err := pool.Unscoped().Exec(t.Context(), `UPDATE visitor_counts SET started = started - $1::interval, ends = ends - $1::interval WHERE subject = $2`, d, who.KeyID)
 		require.NoError(t, err)
 	}
 	pass("40 seconds")
@@ -254,7 +254,7 @@ func TestWindowEnds(t *testing.T) {
 	require.Equal(t, 1, s.Remaining)
 	require.Greater(t, s.Reset, 30*time.Second)
 	var rows int
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM rate_limits`).Scan(&rows))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM visitor_counts`).Scan(&rows))
 	require.Equal(t, 1, rows, "windows do not pile up")
 }
 
@@ -266,7 +266,7 @@ func TestRefusalsAreRemembered(t *testing.T) {
 	who := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
 	l.Take(t.Context(), ratelimit.Requests, who)
 	require.True(t, l.Take(t.Context(), ratelimit.Requests, who).Refused)
-	_, err := pool.Unscoped().Exec(t.Context(), `DELETE FROM rate_limits`)
+	_, err := pool.Unscoped().Exec(t.Context(), `DELETE FROM visitor_counts`)
 	require.NoError(t, err)
 	require.True(t, l.Take(t.Context(), ratelimit.Requests, who).Refused)
 }

@@ -258,12 +258,13 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 }
 
 const linkTokensSealedBy = `-- name: LinkTokensSealedBy :many
-SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY ($1::smallint[])
-LIMIT $2::bigint FOR NO KEY UPDATE SKIP LOCKED
+SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY ($1::smallint[]) AND id > $2
+ORDER BY id LIMIT $3::bigint
 `
 
 type LinkTokensSealedByParams struct {
 	Keys     []int16
+	After    uuid.UUID
 	RowLimit int64
 }
 
@@ -273,9 +274,9 @@ type LinkTokensSealedByRow struct {
 	TokenSealed []byte
 }
 
-// Some tokens that one of the keys sealed, or none for the key -1. Those that another process is sealing are left out.
+// The tokens after an id, in its order, that one of the keys sealed, or none for the key -1.
 func (q *Queries) LinkTokensSealedBy(ctx context.Context, arg LinkTokensSealedByParams) ([]LinkTokensSealedByRow, error) {
-	rows, err := q.db.Query(ctx, linkTokensSealedBy, arg.Keys, arg.RowLimit)
+	rows, err := q.db.Query(ctx, linkTokensSealedBy, arg.Keys, arg.After, arg.RowLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -377,25 +378,24 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 	return items, nil
 }
 
-const sealLinkTokens = `-- name: SealLinkTokens :exec
-UPDATE access_links a SET token_clear = NULL, token_hash = n.hash, token_sealed = n.sealed, token_key = $1
-FROM (SELECT unnest($2::uuid[]) AS id, unnest($3::bytea[]) AS hash, unnest($4::bytea[]) AS sealed) n
-WHERE a.id = n.id
+const sealLinkToken = `-- name: SealLinkToken :exec
+UPDATE access_links SET token_clear = NULL, token_hash = $1, token_sealed = $2, token_key = $3
+WHERE id = $4
 `
 
-type SealLinkTokensParams struct {
-	TokenKey     int16
-	IDs          []uuid.UUID
-	TokenHashes  [][]byte
-	TokensSealed [][]byte
+type SealLinkTokenParams struct {
+	TokenHash   []byte
+	TokenSealed []byte
+	TokenKey    int16
+	ID          uuid.UUID
 }
 
-func (q *Queries) SealLinkTokens(ctx context.Context, arg SealLinkTokensParams) error {
-	_, err := q.db.Exec(ctx, sealLinkTokens,
+func (q *Queries) SealLinkToken(ctx context.Context, arg SealLinkTokenParams) error {
+	_, err := q.db.Exec(ctx, sealLinkToken,
+		arg.TokenHash,
+		arg.TokenSealed,
 		arg.TokenKey,
-		arg.IDs,
-		arg.TokenHashes,
-		arg.TokensSealed,
+		arg.ID,
 	)
 	return err
 }

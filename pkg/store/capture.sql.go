@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const countSubmission = `-- name: CountSubmission :exec
@@ -20,42 +19,6 @@ UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1
 func (q *Queries) CountSubmission(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, countSubmission, id)
 	return err
-}
-
-const countVisitor = `-- name: CountVisitor :one
-INSERT INTO visitor_counts AS c (policy, subject, started, ends, used)
-VALUES ($1, $2, clock_timestamp(), clock_timestamp() + $3::interval, 1)
-ON CONFLICT (policy, subject) DO UPDATE SET
-    used = CASE WHEN c.ends > excluded.started THEN least(c.used, $4::integer) + 1 ELSE 1 END,
-    started = CASE WHEN c.ends > excluded.started THEN c.started ELSE excluded.started END,
-    ends = CASE WHEN c.ends > excluded.started THEN c.ends ELSE excluded.ends END
-RETURNING used, extract(epoch FROM greatest(ends - clock_timestamp(), '0'))::float8 AS seconds_left
-`
-
-type CountVisitorParams struct {
-	Policy  string
-	Subject uuid.UUID
-	Span    pgtype.Interval
-	Quota   int32
-}
-
-type CountVisitorRow struct {
-	Used        int32
-	SecondsLeft float64
-}
-
-// Adds one to the present window or begins the next. One statement, so no two requests see the same
-// count; the time is Postgres's, so that all processes mean the same window.
-func (q *Queries) CountVisitor(ctx context.Context, arg CountVisitorParams) (CountVisitorRow, error) {
-	row := q.db.QueryRow(ctx, countVisitor,
-		arg.Policy,
-		arg.Subject,
-		arg.Span,
-		arg.Quota,
-	)
-	var i CountVisitorRow
-	err := row.Scan(&i.Used, &i.SecondsLeft)
-	return i, err
 }
 
 const detachFormLinks = `-- name: DetachFormLinks :execrows
@@ -78,18 +41,6 @@ DELETE FROM verifications WHERE expires_at < $1::timestamptz
 // A while after their end: until then their pages can say that they are over.
 func (q *Queries) ForgetVerifications(ctx context.Context, before time.Time) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetVerifications, before)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const forgetVisitors = `-- name: ForgetVisitors :execrows
-DELETE FROM visitor_counts WHERE ends < clock_timestamp()
-`
-
-func (q *Queries) ForgetVisitors(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetVisitors)
 	if err != nil {
 		return 0, err
 	}

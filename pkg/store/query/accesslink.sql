@@ -67,11 +67,10 @@ WHERE s.id = sqlc.arg(id)::uuid AND (s.view_count, s.first_viewed_at, s.last_vie
 SELECT count(*) FROM (SELECT FROM access_links LIMIT sqlc.arg(most)::bigint) AS found;
 
 -- name: LinkTokensSealedBy :many
--- Some tokens that one of the keys sealed, or none for the key -1. Those that another process is sealing are left out.
-SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY (sqlc.arg(keys)::smallint[])
-LIMIT sqlc.arg(row_limit)::bigint FOR NO KEY UPDATE SKIP LOCKED;
+-- The tokens after an id, in its order, that one of the keys sealed, or none for the key -1.
+SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY (sqlc.arg(keys)::smallint[]) AND id > sqlc.arg(after)
+ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
 
--- name: SealLinkTokens :exec
-UPDATE access_links a SET token_clear = NULL, token_hash = n.hash, token_sealed = n.sealed, token_key = sqlc.arg(token_key)
-FROM (SELECT unnest(sqlc.arg(ids)::uuid[]) AS id, unnest(sqlc.arg(token_hashes)::bytea[]) AS hash, unnest(sqlc.arg(tokens_sealed)::bytea[]) AS sealed) n
-WHERE a.id = n.id;
+-- name: SealLinkToken :exec
+UPDATE access_links SET token_clear = NULL, token_hash = sqlc.arg(token_hash), token_sealed = sqlc.arg(token_sealed), token_key = sqlc.arg(token_key)
+WHERE id = sqlc.arg(id);

@@ -105,20 +105,6 @@ UPDATE verifications SET mails = mails + 1, sent_at = sqlc.arg(now)::timestamptz
 WHERE id = sqlc.arg(id) AND used_at IS NULL AND expires_at > sqlc.arg(now)::timestamptz
     AND mails < sqlc.arg(max_mails)::integer AND sent_at <= sqlc.arg(sent_before)::timestamptz;
 
--- name: CountVisitor :one
--- Adds one to the present window or begins the next. One statement, so no two requests see the same
--- count; the time is Postgres's, so that all processes mean the same window.
-INSERT INTO visitor_counts AS c (policy, subject, started, ends, used)
-VALUES (sqlc.arg(policy), sqlc.arg(subject), clock_timestamp(), clock_timestamp() + sqlc.arg(span)::interval, 1)
-ON CONFLICT (policy, subject) DO UPDATE SET
-    used = CASE WHEN c.ends > excluded.started THEN least(c.used, sqlc.arg(quota)::integer) + 1 ELSE 1 END,
-    started = CASE WHEN c.ends > excluded.started THEN c.started ELSE excluded.started END,
-    ends = CASE WHEN c.ends > excluded.started THEN c.ends ELSE excluded.ends END
-RETURNING used, extract(epoch FROM greatest(ends - clock_timestamp(), '0'))::float8 AS seconds_left;
-
--- name: ForgetVisitors :execrows
-DELETE FROM visitor_counts WHERE ends < clock_timestamp();
-
 -- name: ForgetVerifications :execrows
 -- A while after their end: until then their pages can say that they are over.
 DELETE FROM verifications WHERE expires_at < sqlc.arg(before)::timestamptz;
