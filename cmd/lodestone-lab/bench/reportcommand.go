@@ -14,7 +14,7 @@ import (
 // reportCommand prints what was measured before.
 type reportCommand struct {
 	Files    []string `arg:"" name:"file" help:"Files that --json wrote. A case that is in several is taken from the last."`
-	Markdown bool     `name:"markdown" help:"Print the tables in Markdown, as docs/performance.md has them."`
+	Markdown bool     `name:"markdown" help:"Print the tables in Markdown, as docs/bench/report.md has them."`
 	Into     string   `name:"into" placeholder:"FILE" help:"Put the tables into this document, between the lines <!-- bench --> and <!-- /bench -->, instead of printing them."`
 	Plots    string   `name:"plots" placeholder:"DIR" help:"Write the plots into this directory, as bench-NAME.svg."`
 }

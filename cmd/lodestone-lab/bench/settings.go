@@ -25,7 +25,7 @@ type Settings struct {
 	Quick    bool     `name:"quick" help:"Shorter runs, fewer of them and less data: to see that it works. The figures are rough."`
 	Only     []string `name:"only" placeholder:"PART" help:"Measure only the cases whose name has one of these parts in it."`
 	JSON     string   `name:"json" placeholder:"FILE" help:"Write everything that was measured to this file."`
-	Markdown bool     `name:"markdown" help:"Print the tables in Markdown, as docs/performance.md has them."`
+	Markdown bool     `name:"markdown" help:"Print the tables in Markdown, as docs/bench/report.md has them."`
 
 	Kafka         string   `name:"kafka" default:"embedded" enum:"embedded,real,both" help:"Which Kafka to start: embedded, as in lodestone up; real, which is Apache Kafka (needs Java 17); or both, one after the other."`
 	KafkaBrokers  []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka to measure on instead of one that is started here. It must be empty, for every suite begins with it empty: its topics are deleted and made anew."`
