@@ -8,6 +8,7 @@ import (
 	"lodestone/ingest/beacon"
 	"lodestone/ingest/collector"
 	"lodestone/ingest/collector/bot"
+	"lodestone/ingest/iphash"
 	"lodestone/ingest/producer"
 	"lodestone/ingest/quota"
 	"lodestone/ingest/spool"
@@ -74,7 +75,7 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 	if err != nil {
 		return err
 	}
-	salts, err := collector.NewSalts(pool, ring, time.Now, p.log, p.metrics)
+	salts, err := iphash.NewSalts(pool, ring, time.Now, p.log, p.metrics)
 	if err != nil {
 		return err
 	}

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/netip"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/valyala/fasthttp"
@@ -110,20 +108,6 @@ func BenchmarkJSON(b *testing.B) {
 			}
 		}
 	})
-}
-
-// BenchmarkHash is the hash of a visitor's address.
-func BenchmarkHash(b *testing.B) {
-	now := time.Now()
-	salts := &Salts{}
-	salts.set.Store(&saltSet{[]*salt{newSalt(midnight(now), make([]byte, saltBytes))}})
-	account, client := testClaims().AccountID, netip.MustParseAddr("203.0.113.1")
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, ok := salts.Hash(account, client, now); !ok {
-			b.Fatal("no salt")
-		}
-	}
 }
 
 // crowd is a sink that lets its callers wait for one another, as Kafka's round trip does: so a

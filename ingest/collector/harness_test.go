@@ -25,6 +25,7 @@ import (
 
 	"lodestone/ingest/collector"
 	"lodestone/ingest/collector/bot"
+	"lodestone/ingest/iphash"
 	"lodestone/ingest/producer"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -143,11 +144,11 @@ func run(t *testing.T, s startStopper) {
 }
 
 // runSalts runs salts until there is one for the time: they start without, should Postgres take its time.
-func runSalts(t *testing.T, s *collector.Salts, at time.Time) {
+func runSalts(t *testing.T, s *iphash.Salts, at time.Time) {
 	t.Helper()
 	run(t, s)
 	require.Eventually(t, func() bool {
-		_, ok := s.Hash(oneID, anna, at)
+		_, ok := s.Hash(uuid.Nil, netip.MustParseAddr("203.0.113.1"), at)
 		return ok
 	}, patience, 20*time.Millisecond)
 }
@@ -163,19 +164,9 @@ func newDatabase(t *testing.T) *postgres.Pool {
 	return pool
 }
 
-// saltKeys are those of all collectors that share a database.
-var saltKeys = sync.OnceValues(token.NewKeys(1).Ring)
-
-func newSalts(t *testing.T, pool *postgres.Pool, clock func() time.Time) *collector.Salts {
+func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *iphash.Salts {
 	t.Helper()
-	keys, err := saltKeys()
-	require.NoError(t, err)
-	return newSaltsUnder(t, keys, pool, clock)
-}
-
-func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *collector.Salts {
-	t.Helper()
-	salts, err := collector.NewSalts(pool, keys, clock, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	salts, err := iphash.NewSalts(pool, keys, clock, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	require.NoError(t, err)
 	return salts
 }

@@ -2,24 +2,17 @@ package collector_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
-	"fmt"
-	"log/slog"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"lukechampine.com/blake3"
 
-	"lodestone/ingest/collector"
 	"lodestone/pkg/postgres"
-	"lodestone/pkg/token"
 )
 
 // Whoever has a dump of Postgres and the hashes that the API shows cannot go back to the addresses. Whoever has the salt can,
@@ -100,52 +93,4 @@ func reverse(dump []byte, want [16]byte, account uuid.UUID) (netip.Addr, bool) {
 		}
 	}
 	return netip.Addr{}, false
-}
-
-// A new first token key loses no salt, as long as the key before it is kept.
-func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
-	t.Parallel()
-	pool := newDatabase(t)
-	old, fresh := token.NewKeys(1).Keys, token.NewKeys(2).Keys
-	withKeys := func(keys string) (*collector.Salts, *lockedBuffer) {
-		ring, err := token.Config{Keys: keys}.Ring()
-		require.NoError(t, err)
-		log := &lockedBuffer{}
-		s, err := collector.NewSalts(pool, ring, newClock(noon).now, slog.New(slog.NewTextHandler(log, nil)), prometheus.NewRegistry())
-		require.NoError(t, err)
-		require.NoError(t, s.Refresh(t.Context()))
-		return s, log
-	}
-	before, _ := withKeys(old)
-	rotated, _ := withKeys(fresh + "," + old)
-	require.Equal(t, hash(t, before, oneID, anna, noon), hash(t, rotated, oneID, anna, noon))
-
-	// Without it the salt cannot be decrypted. It stays for the others, and nothing is hashed under another one.
-	without, log := withKeys(fresh)
-	_, ok := without.Hash(oneID, anna, noon)
-	require.False(t, ok)
-	require.NoError(t, without.Refresh(t.Context()))
-	require.Equal(t, 2, strings.Count(log.String(), "cannot be decrypted"), "once for today and once for tomorrow")
-	require.NoError(t, before.Refresh(t.Context()))
-	require.Equal(t, hash(t, before, oneID, anna, noon), hash(t, rotated, oneID, anna, noon))
-
-	// A collector that has the salt in memory goes on with it, whoever wrote the row.
-	_, err := pool.Unscoped().Exec(t.Context(), "TRUNCATE ip_salts") // as after a crash of Postgres
-	require.NoError(t, err)
-	require.NoError(t, rotated.Refresh(t.Context()))
-	require.NoError(t, before.Refresh(t.Context()), "sealed under a key that it does not have")
-	require.Equal(t, hash(t, rotated, oneID, anna, noon), hash(t, before, oneID, anna, noon))
-}
-
-// The upgrade leaves no salt in clear behind.
-func TestSaltsInClearAreDestroyedByTheUpgrade(t *testing.T) {
-	t.Parallel()
-	pool := newDatabase(t)
-	rows, err := pool.Unscoped().Query(context.Background(), "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'ip_salts' ORDER BY 1")
-	require.NoError(t, err)
-	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
-	require.Equal(t, []string{"day", "sealed"}, columns)
-	_, err = pool.Unscoped().Exec(context.Background(), "INSERT INTO ip_salts (day, sealed) VALUES ('2026-03-14', $1)", fmt.Appendf(nil, "%032d", 0))
-	require.Error(t, err, "what is not encrypted is too short")
 }

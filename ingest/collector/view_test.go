@@ -48,7 +48,7 @@ func TestLinkView(t *testing.T) {
 	v.IPHash = [16]byte{}
 	require.Equal(t, event.LinkView{
 		AccountID: s.claims.AccountID, LeadMagnetID: s.claims.LeadMagnetID, GenericLinkID: s.claims.GenericLinkID,
-		EventID: oneID, Referrer: []byte("https://example.org/a"), URL: []byte("https://example.com/l/x?a=1"),
+		EventID: uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057"), Referrer: []byte("https://example.org/a"), URL: []byte("https://example.com/l/x?a=1"),
 		UserAgent: []byte("test"), CreatedAt: now.UnixMilli(), ReceivedAt: now.UnixMilli(),
 	}, v)
 }

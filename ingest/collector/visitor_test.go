@@ -169,3 +169,14 @@ func TestUserAgentIsCutAndMadeValid(t *testing.T) {
 		})
 	}
 }
+
+// Without a salt the event is kept, without the hash.
+func TestEventsWithoutSalt(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, func(_ *collector.Config, d *collector.Deps) { d.Addresses = noHasher{} })
+	require.Equal(t, 202, s.post(t, s.event()).status)
+	e := s.stored(t)
+	require.Zero(t, e.IPHash)
+	require.Equal(t, "test", string(e.UserAgent))
+	require.InDelta(t, 1, s.metric(t, "lodestone_collector_unhashed_events_total"), 0)
+}

@@ -1,4 +1,6 @@
-package collector
+// Package iphash turns the addresses of clients into hashes that cannot be reversed once their day is over: the secret
+// of each day is shared by all collectors through Postgres and destroyed after 48 hours.
+package iphash
 
 import (
 	"context"
@@ -38,13 +40,13 @@ const (
 // back. Tomorrow's salt is fetched ahead, so that midnight needs no Postgres and neither does an outage of a day.
 type Salts struct {
 	*service.Loop
-	pool *postgres.Pool
-	keys *token.Ring
-	now  func() time.Time
-	log  *slog.Logger
-	set  atomic.Pointer[saltSet]
-	age  prometheus.Gauge
-	shut map[string]bool // days whose salt could not be decrypted, as the log has it; of Refresh
+	pool       *postgres.Pool
+	keys       *token.Ring
+	now        func() time.Time
+	log        *slog.Logger
+	set        atomic.Pointer[saltSet]
+	age        prometheus.Gauge
+	unreadable map[string]bool // days whose salt could not be decrypted, as the log has it; of Refresh
 }
 
 // saltSet is the salts of some days. It is never changed, only replaced.
@@ -69,7 +71,7 @@ func (s *salt) hash(message *[32]byte) (out [16]byte) {
 	return out
 }
 
-func (s *saltSet) of(day time.Time) *salt {
+func (s *saltSet) lookup(day time.Time) *salt {
 	for _, salt := range s.salts {
 		if salt.day.Equal(day) {
 			return salt
@@ -80,7 +82,7 @@ func (s *saltSet) of(day time.Time) *salt {
 
 // NewSalts returns the salts kept in a migrated database, encrypted under the keys. now is time.Now but in tests.
 func NewSalts(pool *postgres.Pool, keys *token.Ring, now func() time.Time, log *slog.Logger, r prometheus.Registerer) (*Salts, error) {
-	s := &Salts{pool: pool, keys: keys, now: now, log: log, shut: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
+	s := &Salts{pool: pool, keys: keys, now: now, log: log, unreadable: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
 		Name: "lodestone_collector_salt_horizon_days",
 		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
 	})}
@@ -92,11 +94,11 @@ func NewSalts(pool *postgres.Pool, keys *token.Ring, now func() time.Time, log *
 	return s, nil
 }
 
-// Hash implements Hasher: keyed BLAKE3, cut to 16 bytes, of the account and the address under the
+// Hash returns keyed BLAKE3, cut to 16 bytes, of the account and the address under the
 // salt of the day. The account is part of it so that two accounts cannot find out that they had
-// the same visitor. It takes no lock and does no input or output.
+// the same visitor. Without a salt for the time it returns false. It takes no lock and does no input or output.
 func (s *Salts) Hash(account uuid.UUID, client netip.Addr, at time.Time) (out [16]byte, ok bool) {
-	salt := s.set.Load().of(midnight(at))
+	salt := s.set.Load().lookup(midnight(at))
 	if salt == nil {
 		return out, false
 	}
@@ -115,14 +117,14 @@ func (s *Salts) run(ctx context.Context, ready func()) error {
 	const (
 		firstRetry = 250 * time.Millisecond
 		lastRetry  = 15 * time.Second
-		patience   = 3 * time.Second // of the start
+		startLimit = 3 * time.Second // of the start
 	)
 	retry, began, started := firstRetry, time.Now(), false
 	for {
 		wait := s.untilRefresh()
 		attempt, cancel := ctx, func() {}
 		if !started {
-			attempt, cancel = context.WithTimeout(ctx, patience)
+			attempt, cancel = context.WithTimeout(ctx, startLimit)
 		}
 		err := s.Refresh(attempt)
 		cancel()
@@ -141,7 +143,7 @@ func (s *Salts) run(ctx context.Context, ready func()) error {
 		case s.horizon() > 0:
 			started = true
 			ready()
-		case time.Since(began) >= patience:
+		case time.Since(began) >= startLimit:
 			s.log.Warn("starting without a salt: events are kept without the hash of the address until Postgres answers", "error", err)
 			started = true
 			ready()
@@ -171,7 +173,7 @@ func jitter(d time.Duration) time.Duration {
 func (s *Salts) horizon() int {
 	set, today := s.set.Load(), midnight(s.now())
 	days := 0
-	for set.of(today.Add(time.Duration(days)*day)) != nil {
+	for set.lookup(today.Add(time.Duration(days)*day)) != nil {
 		days++
 	}
 	return days
@@ -199,13 +201,13 @@ func (s *Salts) Refresh(ctx context.Context) error {
 // forget drops the salts of days before the one given.
 func (s *Salts) forget(before time.Time) {
 	old := s.set.Load()
-	kept := &saltSet{}
+	rest := &saltSet{}
 	for _, salt := range old.salts {
 		if !salt.day.Before(before) {
-			kept.salts = append(kept.salts, salt)
+			rest.salts = append(rest.salts, salt)
 		}
 	}
-	s.set.Store(kept)
+	s.set.Store(rest)
 }
 
 // offer puts a salt into the table for each day that has none there: the one in memory if there is
@@ -216,7 +218,7 @@ func (s *Salts) offer(ctx context.Context, today time.Time) error {
 	set := s.set.Load()
 	for _, d := range []time.Time{today.Add(-day), today, today.Add(day)} {
 		secret := make([]byte, saltBytes)
-		switch known := set.of(d); {
+		switch known := set.lookup(d); {
 		case known != nil:
 			copy(secret, known.secret[:])
 		case d.Before(today):
@@ -252,16 +254,16 @@ func (s *Salts) fetch(ctx context.Context, today time.Time) error {
 		if err := rows.Scan(&date, &sealed); err != nil {
 			return fmt.Errorf("read salts: %w", err)
 		}
-		known := old.of(date)
+		known := old.lookup(date)
 		secret, err := s.keys.Open(saltPurpose, sealed, saltContext(date))
 		if err != nil {
-			s.reportShut(date, known != nil)
+			s.reportUnreadable(date, known != nil)
 			if known != nil {
 				fresh.salts = append(fresh.salts, known)
 			}
 			continue
 		}
-		delete(s.shut, date.Format(time.DateOnly))
+		delete(s.unreadable, date.Format(time.DateOnly))
 		if known == nil || known.secret != [saltBytes]byte(secret) {
 			if known != nil {
 				s.log.Warn("the salt of a day was replaced by another collector's: hashes of that day fall into two groups", "day", date.Format(time.DateOnly))
@@ -277,13 +279,13 @@ func (s *Salts) fetch(ctx context.Context, today time.Time) error {
 	return nil
 }
 
-// reportShut logs once that the salt of a day cannot be decrypted.
-func (s *Salts) reportShut(day time.Time, inMemory bool) {
+// reportUnreadable logs once that the salt of a day cannot be decrypted.
+func (s *Salts) reportUnreadable(day time.Time, inMemory bool) {
 	date := day.Format(time.DateOnly)
-	if s.shut[date] {
+	if s.unreadable[date] {
 		return
 	}
-	s.shut[date] = true
+	s.unreadable[date] = true
 	effect := "events of that day are kept without the hash of the address"
 	if inMemory {
 		effect = "this collector goes on with the salt in its memory"

@@ -1,24 +1,28 @@
-package collector_test
+package iphash_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/ingest/collector"
+	"lodestone/ingest/iphash"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
 )
 
 // clock is a time that the test sets.
@@ -40,7 +44,7 @@ var (
 	oneID = uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
 )
 
-func hash(t testing.TB, s *collector.Salts, account uuid.UUID, addr netip.Addr, at time.Time) [16]byte {
+func hash(t testing.TB, s *iphash.Salts, account uuid.UUID, addr netip.Addr, at time.Time) [16]byte {
 	t.Helper()
 	h, ok := s.Hash(account, addr, at)
 	require.True(t, ok)
@@ -108,7 +112,7 @@ func TestSaltsRotateAndAreDestroyed(t *testing.T) {
 	require.Equal(t, first, hash(t, s, oneID, anna, noon))
 	require.Equal(t, second, hash(t, s, oneID, anna, noon.Add(24*time.Hour)))
 
-	refresh(noon.Add(36*time.Hour - time.Millisecond)) // 48 h less a moment after the day began
+	refresh(noon.Add(36*time.Hour - time.Millisecond)) // just before 48 h after the day began
 	require.Contains(t, days(t, pool), "2026-03-14")
 	refresh(noon.Add(36 * time.Hour))
 	require.Equal(t, []string{"2026-03-15", "2026-03-16", "2026-03-17"}, days(t, pool))
@@ -194,7 +198,7 @@ func TestSaltsStartWithoutPostgres(t *testing.T) {
 	var log lockedBuffer
 	keys, err := saltKeys()
 	require.NoError(t, err)
-	s, err := collector.NewSalts(pool, keys, time.Now, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+	s, err := iphash.NewSalts(pool, keys, time.Now, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
 	require.NoError(t, err)
 	run(t, s)
 	_, ok := s.Hash(oneID, anna, time.Now())
@@ -207,18 +211,7 @@ func TestSaltsStartWithoutPostgres(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, ok := s.Hash(oneID, anna, time.Now())
 		return ok
-	}, patience, 20*time.Millisecond)
-}
-
-// Without a salt the event is kept, without the hash.
-func TestEventsWithoutSalt(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, func(_ *collector.Config, d *collector.Deps) { d.Addresses = noHasher{} })
-	require.Equal(t, 202, s.post(t, s.event()).status)
-	e := s.stored(t)
-	require.Zero(t, e.IPHash)
-	require.Equal(t, "test", string(e.UserAgent))
-	require.InDelta(t, 1, s.metric(t, "lodestone_collector_unhashed_events_total"), 0)
+	}, waitLimit, 20*time.Millisecond)
 }
 
 // link is a network between a collector and Postgres that a test can cut.
@@ -313,8 +306,56 @@ func TestSaltsThroughAnOutageOverMidnight(t *testing.T) {
 	require.Error(t, cutOff.Refresh(ctx))
 	_, ok := cutOff.Hash(oneID, anna, noon)
 	require.False(t, ok, "destroyed here, with Postgres away")
-	require.Contains(t, days(t, direct), "2026-03-14", "nobody could destroy it there yet")
+	require.Contains(t, days(t, direct), "2026-03-14", "it could not be destroyed there yet")
 	network.set(false)
 	require.NoError(t, cutOff.Refresh(ctx))
 	require.Equal(t, []string{"2026-03-15", "2026-03-16", "2026-03-17"}, days(t, direct))
+}
+
+// A new first token key loses no salt, as long as the key before it is kept.
+func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
+	t.Parallel()
+	pool := newDatabase(t)
+	old, fresh := token.NewKeys(1).Keys, token.NewKeys(2).Keys
+	withKeys := func(keys string) (*iphash.Salts, *lockedBuffer) {
+		ring, err := token.Config{Keys: keys}.Ring()
+		require.NoError(t, err)
+		log := &lockedBuffer{}
+		s, err := iphash.NewSalts(pool, ring, newClock(noon).now, slog.New(slog.NewTextHandler(log, nil)), prometheus.NewRegistry())
+		require.NoError(t, err)
+		require.NoError(t, s.Refresh(t.Context()))
+		return s, log
+	}
+	before, _ := withKeys(old)
+	rotated, _ := withKeys(fresh + "," + old)
+	require.Equal(t, hash(t, before, oneID, anna, noon), hash(t, rotated, oneID, anna, noon))
+
+	// Without it the salt cannot be decrypted. It stays for the others, and nothing is hashed under another one.
+	without, log := withKeys(fresh)
+	_, ok := without.Hash(oneID, anna, noon)
+	require.False(t, ok)
+	require.NoError(t, without.Refresh(t.Context()))
+	require.Equal(t, 2, strings.Count(log.String(), "cannot be decrypted"), "once for today and once for tomorrow")
+	require.NoError(t, before.Refresh(t.Context()))
+	require.Equal(t, hash(t, before, oneID, anna, noon), hash(t, rotated, oneID, anna, noon))
+
+	// A collector that has the salt in memory goes on with it, whoever wrote the row.
+	_, err := pool.Unscoped().Exec(t.Context(), "TRUNCATE ip_salts") // as after a crash of Postgres
+	require.NoError(t, err)
+	require.NoError(t, rotated.Refresh(t.Context()))
+	require.NoError(t, before.Refresh(t.Context()), "sealed under a key that it does not have")
+	require.Equal(t, hash(t, rotated, oneID, anna, noon), hash(t, before, oneID, anna, noon))
+}
+
+// The upgrade leaves no salt in clear behind.
+func TestSaltsInClearAreDestroyedByTheUpgrade(t *testing.T) {
+	t.Parallel()
+	pool := newDatabase(t)
+	rows, err := pool.Unscoped().Query(context.Background(), "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'ip_salts' ORDER BY 1")
+	require.NoError(t, err)
+	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Equal(t, []string{"day", "sealed"}, columns)
+	_, err = pool.Unscoped().Exec(context.Background(), "INSERT INTO ip_salts (day, sealed) VALUES ('2026-03-14', $1)", fmt.Appendf(nil, "%032d", 0))
+	require.Error(t, err, "what is not encrypted is too short")
 }
