@@ -111,7 +111,7 @@ func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fix
 	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &lines{}}
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	f.verifier = auth.NewVerifier(db, log)
-	service, err := crud.New(config, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	t.Cleanup(service.Close)
 	a := api.New(api.Options{Verifier: f.verifier, Log: log})

@@ -12,7 +12,7 @@ import (
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
-func newReading(c Config, p Parts, pages *page.Site, jobs *queue.Queue) (*viewer.Viewer, *session.Reporter, error) {
+func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue) (*viewer.Viewer, *session.Reporter, error) {
 	finder, err := c.Addresses.Finder()
 	if err != nil {
 		return nil, nil, err
@@ -20,15 +20,15 @@ func newReading(c Config, p Parts, pages *page.Site, jobs *queue.Queue) (*viewer
 	collector := strings.TrimRight(c.CollectorURL, "/")
 	internal := strings.TrimRight(cmp.Or(c.CollectorInternalURL, c.CollectorURL), "/")
 	if collector == "" {
-		p.Log.Warn("there is no --collector-url: pages send no events, and finished downloads wait to be reported")
+		d.Log.Warn("there is no --collector-url: pages send no events, and finished downloads wait to be reported")
 	}
-	reporter, err := session.Report(jobs, internal, p.Tokens)
+	reporter, err := session.Report(jobs, internal, d.Tokens)
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := viewer.New(viewer.Parts{
-		Pages: pages, Sessions: session.New(p.Postgres, strings.TrimRight(c.PublicURL, "/"), p.Tokens, jobs), Postgres: p.Postgres,
-		Tokens: p.Tokens, Addresses: finder, Limiter: ratelimit.NewVisitors(p.Postgres, p.Tokens), Config: c.Viewer, Collector: collector, Log: p.Log,
+	v, err := viewer.New(c.Viewer, viewer.Deps{
+		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens, Queue: jobs}), Postgres: d.Postgres,
+		Tokens: d.Tokens, Addresses: finder, Limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens), Collector: collector, Log: d.Log,
 	})
 	return v, reporter, err
 }

@@ -101,8 +101,8 @@ func TestRotatedKeysEndNothing(t *testing.T) {
 	}
 	r := newReading(t, 0)
 	id, path := r.link("")
-	before := session.New(r.fixture.db, site, ring(keys), nil)
-	after := session.New(r.fixture.db, site, ring(token.NewKeys(2).Keys+","+keys), nil)
+	before := session.New(session.Deps{Postgres: r.fixture.db, Site: site, Tokens: ring(keys)})
+	after := session.New(session.Deps{Postgres: r.fixture.db, Site: site, Tokens: ring(token.NewKeys(2).Keys + "," + keys)})
 	link, err := before.Find(t.Context(), strings.TrimPrefix(path, "/a/"))
 	require.NoError(t, err)
 	require.Equal(t, id, link.ID.String())

@@ -58,7 +58,7 @@ func (f *fixture) with(t *testing.T, keys string) *crud.Service {
 	ring, err := token.Config{Keys: keys}.Ring()
 	require.NoError(t, err)
 	s, err := crud.New(crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Capture: capturing, Viewer: viewing},
-		crud.Parts{Postgres: f.db, Tokens: ring, Log: slog.New(slog.NewJSONHandler(f.log, nil)), Metrics: prometheus.NewRegistry()})
+		crud.Deps{Postgres: f.db, Tokens: ring, Log: slog.New(slog.NewJSONHandler(f.log, nil)), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s

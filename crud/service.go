@@ -82,15 +82,15 @@ func baseURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// Parts is what the service works with. All of it but Home and Mailbox is required.
-type Parts struct {
-	Postgres *postgres.Pool
-	Tokens   *token.Ring
-	Log      *slog.Logger
-	Metrics  prometheus.Registerer
-	Grace    time.Duration // for jobs in flight when the process stops
-	Home     http.Handler  // the page at "/"; nil: there is none
-	Mailbox  mail.Mailbox  // takes mails if there is no SMTP server; nil: they stay in the queue
+// Deps is what the service works with. All of it but Home and Mailbox is required.
+type Deps struct {
+	Postgres   *postgres.Pool
+	Tokens     *token.Ring
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+	Grace      time.Duration // for jobs in flight when the process stops
+	Home       http.Handler  // the page at "/"; nil: there is none
+	Mailbox    mail.Mailbox  // takes mails if there is no SMTP server; nil: they stay in the queue
 }
 
 // Service holds the operations on entities.
@@ -98,10 +98,9 @@ type Service struct {
 	config      Config
 	log         *slog.Logger
 	pages       *page.Site
-	account     *account.Own
+	account     *account.Self
 	magnets     *magnet.Magnets
 	links       *link.Links
-	trackers    *link.Trackers
 	submissions *submission.Submissions
 	access      *accesslink.Links
 	landing     *landing.Landing
@@ -118,7 +117,7 @@ type Service struct {
 }
 
 // New returns the service. The program's main function must begin with pdf.Main.
-func New(c Config, p Parts) (*Service, error) {
+func New(c Config, d Deps) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -129,31 +128,31 @@ func New(c Config, p Parts) (*Service, error) {
 	intake := upload.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
 	thumbnailer := picture.NewThumbnailer(intake)
 	site := strings.TrimRight(c.PublicURL, "/")
-	pages, err := page.New(page.Options{URL: site, Log: p.Log, Home: p.Home})
+	pages, err := page.New(page.Deps{Site: site, Log: d.Log, Home: d.Home})
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := queue.New(p.Postgres, queue.Options{Grace: p.Grace, Log: p.Log, Metrics: p.Metrics})
+	jobs, err := queue.New(queue.Config{Grace: d.Grace}, queue.Deps{Postgres: d.Postgres, Log: d.Log, Registerer: d.Registerer})
 	if err != nil {
 		return nil, err
 	}
-	mails, err := mail.New(c.Mail, mail.Deps{Queue: jobs, Tokens: p.Tokens, Site: site, Log: p.Log, Registerer: p.Metrics, Mailbox: p.Mailbox})
+	mails, err := mail.New(c.Mail, mail.Deps{Queue: jobs, Tokens: d.Tokens, Site: site, Log: d.Log, Registerer: d.Registerer, Mailbox: d.Mailbox})
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notice.New(notice.Parts{DB: p.Postgres, Queue: jobs, Mail: mails, Tokens: p.Tokens, Site: site, Log: p.Log})
+	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Queue: jobs, Mail: mails, Tokens: d.Tokens, Site: site, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
-	visitors, err := newLanding(c, p, pages, jobs, mails, notices)
+	visitors, err := newLanding(c, d, pages, jobs, mails, notices)
 	if err != nil {
 		return nil, err
 	}
-	readers, reporter, err := newReading(c, p, pages, jobs)
+	readers, reporter, err := newReading(c, d, pages, jobs)
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := webhook.New(c.Webhooks, webhook.Parts{Postgres: p.Postgres, Tokens: p.Tokens, Log: p.Log, Metrics: p.Metrics, Grace: p.Grace, Owners: notices})
+	webhooks, err := webhook.New(c.Webhooks, webhook.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Grace: d.Grace, Owners: notices})
 	if err != nil {
 		return nil, err
 	}
@@ -165,18 +164,17 @@ func New(c Config, p Parts) (*Service, error) {
 		reporter:    reporter,
 		queue:       jobs,
 		mails:       mails,
-		postgres:    p.Postgres,
+		postgres:    d.Postgres,
 		reader:      reader,
-		images:      picture.NewImageStore(p.Postgres, thumbnailer, site),
+		images:      picture.NewImageStore(d.Postgres, thumbnailer, site),
 		notices:     notices,
-		log:         p.Log,
+		log:         d.Log,
 		pages:       pages,
-		account:     account.NewOwn(p.Postgres, c.Limits, notices),
-		magnets:     magnet.New(magnet.Parts{Postgres: p.Postgres, Reader: reader, Renderer: thumbnailer, Intake: intake, Limits: c.Limits, Log: p.Log}, c.MaxFileBytes),
-		links:       link.New(p.Postgres, site, c.Limits, thumbnailer),
-		trackers:    link.NewTrackers(p.Postgres, p.Tokens, c.CollectorURL),
-		submissions: submission.New(p.Postgres),
-		access:      accesslink.New(p.Postgres, site, p.Tokens, c.Limits, p.Log),
+		account:     account.NewSelf(c.Limits, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
+		magnets:     magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Limits: c.Limits}, magnet.Deps{Postgres: d.Postgres, Reader: reader, Renderer: thumbnailer, Intake: intake, Log: d.Log}),
+		links:       link.New(c.Limits, link.Deps{Postgres: d.Postgres, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
+		submissions: submission.New(d.Postgres),
+		access:      accesslink.New(c.Limits, accesslink.Deps{Postgres: d.Postgres, Site: site, Tokens: d.Tokens, Log: d.Log}),
 		query: &http.Transport{
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       90 * time.Second,
@@ -216,7 +214,6 @@ func (s *Service) Register(a *api.API) error {
 	s.account.Register(a)
 	s.magnets.Register(a)
 	s.links.Register(a)
-	s.trackers.Register(a)
 	s.submissions.Register(a)
 	s.landing.Register(a)
 	s.viewer.Register(a)

@@ -34,7 +34,7 @@ func TestConfig(t *testing.T) {
 	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes", "--plan-pro-generic-links", "--capture-forms-per-hour", "--capture-mails-per-hour", "--capture-verification-time", "--trusted-proxies"} {
 		require.ErrorContains(t, err, setting)
 	}
-	_, err = crud.New(bad, crud.Parts{})
+	_, err = crud.New(bad, crud.Deps{})
 	require.Error(t, err)
 }
 
@@ -103,7 +103,7 @@ func TestPostgresGone(t *testing.T) {
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}, crud.Parts{Postgres: db, Tokens: tokens, Log: log, Metrics: prometheus.NewRegistry()})
+	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))

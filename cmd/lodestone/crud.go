@@ -50,7 +50,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 	if c.Crud.QueryURL != "" {
 		query.Describe(site) // one description for clients, whichever process answers
 	}
-	if err := p.addCrud(site, c.Crud, crud.Parts{Postgres: pool, Tokens: ring, Grace: crudGrace}); err != nil {
+	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: crudGrace}); err != nil {
 		return err
 	}
 	if err := p.addSite(c.Site, c.Crud.Addresses, site); err != nil {
@@ -72,8 +72,8 @@ const crudGrace = 10 * time.Second
 
 // addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack. The log and the
 // registerer are those of the process.
-func (p *process) addCrud(site *api.API, c crud.Config, d crud.Parts) error {
-	d.Log, d.Metrics = p.log, p.metrics
+func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
+	d.Log, d.Registerer = p.log, p.metrics
 	service, err := crud.New(c, d)
 	if err != nil {
 		return err

@@ -247,7 +247,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 		page.Register(site)
 		first = page.Handler()
 	}
-	if err := p.addCrud(site, c.Crud, crud.Parts{Postgres: pool, Tokens: ring, Grace: upGrace, Home: first, Mailbox: box}); err != nil {
+	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, Home: first, Mailbox: box}); err != nil {
 		return nil, err
 	}
 	return w, p.addSite(c.Site, c.Crud.Addresses, site)

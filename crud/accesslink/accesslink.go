@@ -44,20 +44,22 @@ type AccessLink struct {
 // Source is how the URL of an access link was handed out.
 type Source string
 
-// Links serves the access links.
-type Links struct {
-	db     *postgres.Pool
-	site   string
-	tokens *token.Ring
-	limits account.Limits
-	log    *slog.Logger
+// Deps is what access links work with. All of it is required.
+type Deps struct {
+	Postgres *postgres.Pool
+	Site     string      // public URL of the viewer, without a slash at the end
+	Tokens   *token.Ring // signs tracking tokens and seals those of URLs
+	Log      *slog.Logger
 }
 
-// New returns the access links of a database. site is the public URL of the viewer, without a slash
-// at the end; tokens signs the tracking tokens and seals those of URLs.
-func New(db *postgres.Pool, site string, tokens *token.Ring, limits account.Limits, log *slog.Logger) *Links {
-	return &Links{db, site, tokens, limits, log}
+// Links serves the access links.
+type Links struct {
+	limits account.Limits
+	deps   Deps
 }
+
+// New returns the access links of a database.
+func New(limits account.Limits, d Deps) *Links { return &Links{limits, d} }
 
 const (
 	path = "/api/v1/access-links"
@@ -108,7 +110,7 @@ type idInput struct {
 
 func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[AccessLink], error) {
 	var row store.GetAccessLinkRow
-	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		row, err = store.New(tx).GetAccessLink(ctx, in.ID)
 		return err
 	})
@@ -140,7 +142,7 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[A
 	}
 	var total int64
 	var links []AccessLink
-	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		if total, err = q.CountListedAccessLinks(ctx, count); err != nil {
 			return err
@@ -175,13 +177,13 @@ func (l *Links) fromRow(row store.GetAccessLinkRow) AccessLink {
 		claims.GenericLinkID = *a.GenericLinkID
 	}
 	var url *string
-	if t, err := OpenToken(l.tokens, a); err == nil {
-		text := l.site + "/a/" + t
+	if t, err := OpenToken(l.deps.Tokens, a); err == nil {
+		text := l.deps.Site + "/a/" + t
 		url = &text
 	} else {
-		l.log.Error("cannot show the URL of an access link: give the token key that sealed it", "error", err)
+		l.deps.Log.Error("cannot show the URL of an access link: give the token key that sealed it", "error", err)
 	}
-	tracking := l.tokens.Sign(claims)
+	tracking := l.deps.Tokens.Sign(claims)
 	return AccessLink{
 		ID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID,
 		Email: &a.Email, Source: Source(a.Source), URL: url, TrackingToken: &tracking,

@@ -20,5 +20,5 @@ func (l *Links) announce(ctx context.Context, tx pgx.Tx, account uuid.UUID, made
 			URL: *a.URL, MaxViews: a.MaxViews, ExpiresAt: a.ExpiresAt, CreatedAt: a.CreatedAt,
 		}
 	}
-	return webhook.Emit(ctx, tx, l.tokens, account, events...)
+	return webhook.Emit(ctx, tx, l.deps.Tokens, account, events...)
 }

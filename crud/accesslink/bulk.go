@@ -77,14 +77,14 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 	}
 	params.AccountID, params.LeadMagnetID = auth.From(ctx).AccountID, in.ID
 	for _, id := range params.IDs {
-		t, err := NewToken(l.tokens, id)
+		t, err := NewToken(l.deps.Tokens, id)
 		if err != nil {
 			return nil, err
 		}
 		params.TokenHashes, params.TokensSealed, params.TokenKey = append(params.TokenHashes, t.Hash), append(params.TokensSealed, t.Sealed), t.Key
 	}
 	made := make([]AccessLink, len(params.IDs))
-	err = l.db.Account(ctx, params.AccountID, func(tx pgx.Tx) error {
+	err = l.deps.Postgres.Account(ctx, params.AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		magnet, err := shareMagnet(ctx, q, in.ID)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -39,7 +39,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Access
 		return nil, err
 	}
 	var row store.GetAccessLinkRow
-	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err = l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		changed := int64(0)
 		if b != (changedAccessLink{}) {
 			changed, err = store.New(tx).UpdateAccessLink(ctx, store.UpdateAccessLinkParams{
@@ -84,7 +84,7 @@ func (l *Links) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Em
 	if err != nil {
 		return nil, err
 	}
-	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err = l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		submission, err := store.New(tx).DeleteAccessLink(ctx, store.DeleteAccessLinkParams{ID: in.ID, Revisions: revisions})
 		if err == nil && submission != nil {
 			// The counters' service does not come to a link again that is gone.

@@ -68,13 +68,13 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Access
 	if params.ID, err = uuid.NewV7(); err != nil {
 		return nil, fmt.Errorf("create access link: %w", err)
 	}
-	t, err := NewToken(l.tokens, params.ID)
+	t, err := NewToken(l.deps.Tokens, params.ID)
 	if err != nil {
 		return nil, err
 	}
 	params.TokenHash, params.TokenSealed, params.TokenKey = t.Hash, t.Sealed, t.Key
 	var row store.GetAccessLinkRow
-	err = l.db.Account(ctx, params.AccountID, func(tx pgx.Tx) (err error) {
+	err = l.deps.Postgres.Account(ctx, params.AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		magnet, err := shareMagnet(ctx, q, params.LeadMagnetID)
 		if errors.Is(err, pgx.ErrNoRows) {

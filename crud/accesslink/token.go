@@ -66,7 +66,7 @@ func openToken(keys *token.Ring, id uuid.UUID, inClear *string, sealed []byte) (
 // Seal seals the tokens that a release before left in clear, and those that are sealed under another key of the ring than the first.
 // Tokens that cannot be opened stay as they are, and are logged.
 func (l *Links) Seal(ctx context.Context) error {
-	ids, q := l.tokens.IDs(), store.New(l.db.Unscoped())
+	ids, q := l.deps.Tokens.IDs(), store.New(l.deps.Postgres.Unscoped())
 	keys := []int16{noKey}
 	for _, id := range ids[1:] {
 		keys = append(keys, int16(id))
@@ -74,11 +74,11 @@ func (l *Links) Seal(ctx context.Context) error {
 	unopened, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.LinkTokensSealedByRow, error) {
 		return q.LinkTokensSealedBy(ctx, store.LinkTokensSealedByParams{Keys: keys, After: after, RowLimit: limit})
 	}, func(ctx context.Context, row store.LinkTokensSealedByRow) (uuid.UUID, error) {
-		text, err := openToken(l.tokens, row.ID, row.TokenClear, row.TokenSealed)
+		text, err := openToken(l.deps.Tokens, row.ID, row.TokenClear, row.TokenSealed)
 		if err != nil {
 			return row.ID, err
 		}
-		t, err := seal(l.tokens, row.ID, text)
+		t, err := seal(l.deps.Tokens, row.ID, text)
 		if err != nil {
 			return row.ID, err
 		}
@@ -88,7 +88,7 @@ func (l *Links) Seal(ctx context.Context) error {
 		return fmt.Errorf("seal tokens of access links: %w", err)
 	}
 	if unopened > 0 {
-		l.log.Error("cannot open tokens of access links: give the token key that sealed them", "links", unopened)
+		l.deps.Log.Error("cannot open tokens of access links: give the token key that sealed them", "links", unopened)
 	}
 	return nil
 }

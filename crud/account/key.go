@@ -45,18 +45,20 @@ type NewAPIKey struct {
 // maxKeys bounds the working keys of an account, so that a stolen key cannot make keys without end.
 const maxKeys = 100
 
-// Own serves an account to whoever has a key of it.
-type Own struct {
-	db     *postgres.Pool
+// Deps is what an account's operations on itself work with. All of it is required.
+type Deps struct {
+	Postgres  *postgres.Pool
+	Confirmer Confirmer
+}
+
+// Self serves an account to the holder of one of its keys.
+type Self struct {
 	limits Limits
-
-	confirmer Confirmer
+	deps   Deps
 }
 
-// NewOwn returns the operations of accounts on themselves.
-func NewOwn(db *postgres.Pool, limits Limits, confirmer Confirmer) *Own {
-	return &Own{db, limits, confirmer}
-}
+// NewSelf returns the operations of accounts on themselves.
+func NewSelf(limits Limits, d Deps) *Self { return &Self{limits, d} }
 
 const (
 	keysPath = "/api/v1/keys"
@@ -64,44 +66,44 @@ const (
 )
 
 // Register adds the operations.
-func (o *Own) Register(a *api.API) {
+func (s *Self) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "get-account", Method: "GET", Path: "/api/v1/account", Scope: auth.Read, Tag: tag,
 		Summary: "Get the account that the key belongs to",
-	}, o.get)
+	}, s.get)
 	api.Register(a, api.Operation{
 		ID: "update-account", Method: "PATCH", Path: "/api/v1/account", Scope: auth.Write, Tag: tag,
 		Summary:     "Change the account that the key belongs to",
 		Description: "Fields that are left out stay as they are. Its name and plan are changed by whoever runs the installation.",
 		NotHere:     map[string]string{"name": "cannot be changed here", "plan": "cannot be changed here"},
-	}, o.update)
+	}, s.update)
 	api.Register(a, api.Operation{
 		ID: "list-keys", Method: "GET", Path: keysPath, Scope: auth.Keys, Tag: tag,
 		Summary: "List the working API keys, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
-	}, o.listKeys)
+	}, s.listKeys)
 	api.Register(a, api.Operation{
 		ID: "get-key", Method: "GET", Path: keysPath + "/{id}", Scope: auth.Keys, Tag: tag,
 		Summary: "Get a working API key, without its text",
-	}, o.getKey)
+	}, s.getKey)
 	api.Register(a, api.Operation{
 		ID: "create-key", Method: "POST", Path: keysPath, Scope: auth.Keys, Tag: tag, Status: 201, Secret: true,
 		Summary:     "Create an API key",
 		Description: "The key can have the scopes of the key that makes it, and no others. It is revoked with that key, and expires no later.",
 		Errors:      []problem.Code{problem.LimitReached},
-	}, o.createKey)
+	}, s.createKey)
 	api.Register(a, api.Operation{
 		ID: "revoke-key", Method: "DELETE", Path: keysPath + "/{id}", Scope: auth.Keys, Tag: tag, Status: 204,
 		Summary:     "Revoke an API key",
 		Description: "Within a second the key is refused everywhere, and so is every key that was made with it, or with one of those.",
-	}, o.revokeKey)
+	}, s.revokeKey)
 }
 
 type listKeysInput struct{ api.Paging }
 
-func (o *Own) listKeys(ctx context.Context, in *listKeysInput) (*api.Answer[api.Page[APIKey]], error) {
+func (s *Self) listKeys(ctx context.Context, in *listKeysInput) (*api.Answer[api.Page[APIKey]], error) {
 	var total int64
 	var keys []APIKey
-	err := o.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := s.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		if total, err = q.CountKeys(ctx); err != nil {
 			return err
@@ -131,7 +133,7 @@ type newKey struct {
 	ExpiresAt *string      `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to work (ISO 8601, in the future). When left out or null, it expires with the key that makes it, if that expires."`
 }
 
-func (o *Own) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[NewAPIKey], error) {
+func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[NewAPIKey], error) {
 	caller := auth.From(ctx)
 	scopes := in.Body.Scopes
 	expiresAt, err := in.Body.check(time.Now())
@@ -149,7 +151,7 @@ func (o *Own) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[Ne
 	}
 	key := auth.NewKey()
 	var row store.GetKeyRow
-	err = o.db.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
+	err = s.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
 		// One at a time, so that two at once cannot pass the limit.
 		if _, err := LockPlan(ctx, tx); err != nil {
 			return err
@@ -225,8 +227,8 @@ type keyInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the key."`
 }
 
-func (o *Own) revokeKey(ctx context.Context, in *keyInput) (*api.Answer[api.Empty], error) {
-	err := o.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+func (s *Self) revokeKey(ctx context.Context, in *keyInput) (*api.Answer[api.Empty], error) {
+	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		worked, err := revoke(ctx, tx, in.ID)
 		if err == nil && !worked {
 			return problem.Missing("working key")

@@ -56,14 +56,14 @@ type Usage struct {
 
 type noInput struct{}
 
-func (o *Own) get(ctx context.Context, _ *noInput) (*api.Answer[Account], error) {
+func (s *Self) get(ctx context.Context, _ *noInput) (*api.Answer[Account], error) {
 	var shown Account
-	err := o.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err := s.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).OwnAccount(ctx)
 		if err != nil {
 			return err
 		}
-		shown, err = o.show(ctx, tx, row)
+		shown, err = s.show(ctx, tx, row)
 		return err
 	})
 	if err != nil {
@@ -72,7 +72,7 @@ func (o *Own) get(ctx context.Context, _ *noInput) (*api.Answer[Account], error)
 	return api.OK(shown), nil
 }
 
-func (o *Own) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account, error) {
+func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account, error) {
 	usage, err := store.New(tx).CountUsage(ctx)
 	if err != nil {
 		return Account{}, err
@@ -84,7 +84,7 @@ func (o *Own) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account, 
 	shown := Account{
 		ID: row.ID, Name: row.Name, Plan: Plan(row.Plan), CreatedAt: api.TimeOf(row.CreatedAt),
 		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: row.Notify, BrandColor: row.BrandColor,
-		Limits: o.limits.of(Plan(row.Plan)).allowance(),
+		Limits: s.limits.of(Plan(row.Plan)).allowance(),
 		Usage: Usage{
 			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks, AccessLinks: usage.AccessLinks, Keys: usage.Keys,
 			EventsThisMonth: events.Events,
@@ -105,10 +105,10 @@ type Confirmer interface {
 }
 
 // mayAsk refuses a change to an address that would be asked too often.
-func (o *Own) mayAsk(ctx context.Context, to email.Address) error {
+func (s *Self) mayAsk(ctx context.Context, to email.Address) error {
 	id := auth.From(ctx).AccountID
 	confirmed := false
-	err := o.db.AccountSnapshot(ctx, id, func(tx pgx.Tx) error {
+	err := s.deps.Postgres.AccountSnapshot(ctx, id, func(tx pgx.Tx) error {
 		row, err := store.New(tx).OwnAccount(ctx)
 		confirmed = err == nil && row.NotifyConfirmedAt != nil && row.NotifyEmail != nil && *row.NotifyEmail == to.Text
 		return err
@@ -119,7 +119,7 @@ func (o *Own) mayAsk(ctx context.Context, to email.Address) error {
 	if confirmed {
 		return nil
 	}
-	wait, err := o.confirmer.MayAsk(ctx, id, to)
+	wait, err := s.deps.Confirmer.MayAsk(ctx, id, to)
 	if err != nil {
 		return fmt.Errorf("change account: %w", err)
 	}
@@ -139,7 +139,7 @@ type changedAccount struct {
 	BrandColor  api.Change[string] `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent of the account's pages; null for ours."`
 }
 
-func (o *Own) update(ctx context.Context, in *updateInput) (*api.Answer[Account], error) {
+func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account], error) {
 	b := in.Body
 	if b.NotifyEmail.Given { // mails about leads go there
 		if err := auth.From(ctx).Require(auth.Leads); err != nil {
@@ -151,7 +151,7 @@ func (o *Own) update(ctx context.Context, in *updateInput) (*api.Answer[Account]
 		if err != nil {
 			return nil, problem.Invalid(problem.Field{Field: "notify_email", Message: err.Error()})
 		}
-		if err := o.mayAsk(ctx, address); err != nil {
+		if err := s.mayAsk(ctx, address); err != nil {
 			return nil, err
 		}
 	}
@@ -160,7 +160,7 @@ func (o *Own) update(ctx context.Context, in *updateInput) (*api.Answer[Account]
 		b.BrandColor.Value = &lower
 	}
 	var shown Account
-	err := o.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{
 			Notify: b.Notify, SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
 			SetBrandColor: b.BrandColor.Given, BrandColor: b.BrandColor.Value,
@@ -169,11 +169,11 @@ func (o *Own) update(ctx context.Context, in *updateInput) (*api.Answer[Account]
 			return err
 		}
 		if b.NotifyEmail.Value != nil && row.NotifyConfirmedAt == nil {
-			if err := o.confirmer.Ask(ctx, tx, row.ID, *b.NotifyEmail.Value); err != nil {
+			if err := s.deps.Confirmer.Ask(ctx, tx, row.ID, *b.NotifyEmail.Value); err != nil {
 				return err
 			}
 		}
-		shown, err = o.show(ctx, tx, row)
+		shown, err = s.show(ctx, tx, row)
 		return err
 	})
 	if err != nil {
@@ -183,9 +183,9 @@ func (o *Own) update(ctx context.Context, in *updateInput) (*api.Answer[Account]
 }
 
 // getKey shows a key that works, as the list does.
-func (o *Own) getKey(ctx context.Context, in *keyInput) (*api.Answer[APIKey], error) {
+func (s *Self) getKey(ctx context.Context, in *keyInput) (*api.Answer[APIKey], error) {
 	var row store.GetKeyRow
-	err := o.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := s.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		row, err = store.New(tx).GetKey(ctx, in.ID)
 		return err
 	})

@@ -42,30 +42,30 @@ type Noticer interface {
 	NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error
 }
 
-// Parts is what capture works with. Notices and Now may be nil; all else is required.
-type Parts struct {
-	DB      *postgres.Pool
-	Limiter *ratelimit.Visitors
-	Mail    Mailer
-	Notices Noticer // nil: nobody is told
-	Tokens  *token.Ring
-	Site    string           // public URL without a slash at the end
-	Now     func() time.Time // the clock; nil: time.Now
+// Deps is what capture works with. Notices and Now may be nil; all else is required.
+type Deps struct {
+	Postgres *postgres.Pool
+	Limiter  *ratelimit.Visitors
+	Mail     Mailer
+	Notices  Noticer // nil: nobody is told
+	Tokens   *token.Ring
+	Site     string           // public URL without a slash at the end
+	Now      func() time.Time // the clock; nil: time.Now
 }
 
 // Capture takes submissions. It is safe for concurrent use.
 type Capture struct {
 	config Config
-	Parts
-	keys [][token.KeyBytes]byte // the first one makes secrets; those made with the others are still sent again
+	deps   Deps
+	keys   [][token.KeyBytes]byte // the first one makes secrets; those made with the others are still sent again
 }
 
 // New returns the capture of an installation.
-func New(c Config, p Parts) *Capture {
-	if p.Now == nil {
-		p.Now = time.Now
+func New(c Config, d Deps) *Capture {
+	if d.Now == nil {
+		d.Now = time.Now
 	}
-	return &Capture{config: c, Parts: p, keys: p.Tokens.DeriveEach("verification")}
+	return &Capture{config: c, deps: d, keys: d.Tokens.DeriveEach("verification")}
 }
 
 // Limited is the error of somebody who did something too often.
@@ -92,7 +92,7 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 	if err != nil {
 		return Outcome{}, err
 	}
-	wait, err := c.Limiter.TakeAddress(ctx, c.config.forms(), client, "")
+	wait, err := c.deps.Limiter.TakeAddress(ctx, c.config.forms(), client, "")
 	if err != nil {
 		return Outcome{}, fmt.Errorf("submit form: %w", err)
 	}
@@ -107,7 +107,7 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 		return Outcome{}, &Limited{wait} // without the mail there is no way on
 	}
 	var out Outcome
-	err = c.DB.Account(ctx, link.AccountID, func(tx pgx.Tx) (err error) {
+	err = c.deps.Postgres.Account(ctx, link.AccountID, func(tx pgx.Tx) (err error) {
 		out, err = c.submit(ctx, tx, link, f, address, wait == 0)
 		return err
 	})
@@ -123,7 +123,7 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 // takeMail counts a mail to a mailbox, and returns how long that has to wait.
 func (c *Capture) takeMail(ctx context.Context, a email.Address) (wait time.Duration, err error) {
 	for _, rule := range c.config.mails() {
-		more, err := c.Limiter.Take(ctx, rule, a.Mailbox())
+		more, err := c.deps.Limiter.Take(ctx, rule, a.Mailbox())
 		if err != nil {
 			return 0, err
 		}
@@ -133,7 +133,7 @@ func (c *Capture) takeMail(ctx context.Context, a email.Address) (wait time.Dura
 }
 
 func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink, f Form, address email.Address, mayMail bool) (Outcome, error) {
-	q, now := store.New(tx), c.Now()
+	q, now := store.New(tx), c.deps.Now()
 	first, err := c.record(ctx, tx, link, f, address, now)
 	if err != nil {
 		return Outcome{}, err
@@ -164,10 +164,10 @@ func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 }
 
 func (c *Capture) notify(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error {
-	if c.Notices == nil {
+	if c.deps.Notices == nil {
 		return nil
 	}
-	if err := c.Notices.NewLead(ctx, tx, submission); err != nil {
+	if err := c.deps.Notices.NewLead(ctx, tx, submission); err != nil {
 		return fmt.Errorf("tell the owner: %w", err)
 	}
 	return nil
@@ -215,7 +215,7 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 		}
 		return false, nil
 	}
-	err = webhook.Emit(ctx, tx, c.Tokens, link.AccountID, webhook.FormSubmitted{
+	err = webhook.Emit(ctx, tx, c.deps.Tokens, link.AccountID, webhook.FormSubmitted{
 		SubmissionID: id, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: address.Text, Name: p.Name,
 		VerificationRequired: link.RequireVerification, UTM: f.UTM, SubmittedAt: api.TimeOf(now),
 	})
@@ -245,7 +245,7 @@ func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericL
 	if err != nil {
 		return "", fmt.Errorf("make id: %w", err)
 	}
-	t, err := accesslink.NewToken(c.Tokens, id)
+	t, err := accesslink.NewToken(c.deps.Tokens, id)
 	if err != nil {
 		return "", err
 	}
@@ -270,7 +270,7 @@ type mailboxLink struct {
 func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (mailboxLink, error) {
 	a, err := store.New(tx).MailboxLink(ctx, s.ID)
 	if err == nil {
-		text, err := accesslink.OpenToken(c.Tokens, a)
+		text, err := accesslink.OpenToken(c.deps.Tokens, a)
 		return mailboxLink{a, text}, err
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
@@ -280,7 +280,7 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 	if err != nil {
 		return mailboxLink{}, fmt.Errorf("make id: %w", err)
 	}
-	t, err := accesslink.NewToken(c.Tokens, id)
+	t, err := accesslink.NewToken(c.deps.Tokens, id)
 	if err != nil {
 		return mailboxLink{}, err
 	}
@@ -291,7 +291,7 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 	if err != nil {
 		return mailboxLink{}, fmt.Errorf("add access link: %w", err)
 	}
-	err = webhook.Emit(ctx, tx, c.Tokens, s.AccountID, webhook.LinkCreated{
+	err = webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.LinkCreated{
 		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), CreatedAt: api.TimeOf(a.CreatedAt),
 	})
 	if err != nil {
@@ -301,7 +301,7 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 }
 
 func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, a mailboxLink) error {
-	err := c.Mail.Send(ctx, tx, mail.Message{Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token)})
+	err := c.deps.Mail.Send(ctx, tx, mail.Message{Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token)})
 	if err != nil {
 		return fmt.Errorf("mail the document's link: %w", err)
 	}
@@ -316,4 +316,4 @@ func Redirect(link store.GenericLink) string {
 	return ""
 }
 
-func (c *Capture) accessURL(token string) string { return c.Site + "/a/" + token }
+func (c *Capture) accessURL(token string) string { return c.deps.Site + "/a/" + token }

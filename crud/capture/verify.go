@@ -54,7 +54,7 @@ func (c *Capture) seen(v store.Verification, mailbox, slug string, link uuid.UUI
 	switch {
 	case v.UsedAt != nil:
 		out.State = Used
-	case !c.Now().Before(v.ExpiresAt):
+	case !c.deps.Now().Before(v.ExpiresAt):
 		out.State = Over
 	case v.Attempts >= maxAttempts:
 		out.State = Guessed
@@ -68,7 +68,7 @@ var ErrUnknown = errors.New("there is no such verification")
 
 // ByPage returns the verification of a waiting page.
 func (c *Capture) ByPage(ctx context.Context, page string) (Verification, error) {
-	row, err := store.New(c.DB.Unscoped()).VerificationByPage(ctx, hash(page))
+	row, err := store.New(c.deps.Postgres.Unscoped()).VerificationByPage(ctx, hash(page))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Verification{}, ErrUnknown
 	}
@@ -80,7 +80,7 @@ func (c *Capture) ByPage(ctx context.Context, page string) (Verification, error)
 
 // ByLink returns the verification of a mail's link.
 func (c *Capture) ByLink(ctx context.Context, link string) (Verification, error) {
-	row, err := store.New(c.DB.Unscoped()).VerificationByLink(ctx, hash(link))
+	row, err := store.New(c.deps.Postgres.Unscoped()).VerificationByLink(ctx, hash(link))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Verification{}, ErrUnknown
 	}
@@ -109,8 +109,8 @@ func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, s store.Subm
 
 // mailSecrets goes to the address of the first submission: a later one differs from it in case alone.
 func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string, s secrets, ends time.Time) error {
-	err := c.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.Site + "/verify/" + s.link, Code: s.code, ExpiresAt: ends,
+	err := c.deps.Mail.Send(ctx, tx, mail.Message{
+		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + "/verify/" + s.link, Code: s.code, ExpiresAt: ends,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the verification: %w", err)
@@ -126,7 +126,7 @@ func (c *Capture) Confirm(ctx context.Context, link string) (Outcome, Verificati
 		return Outcome{}, v, err
 	}
 	var out Outcome
-	err = c.DB.Account(ctx, v.row.AccountID, func(tx pgx.Tx) (err error) {
+	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) (err error) {
 		out, err = c.complete(ctx, tx, v)
 		return err
 	})
@@ -148,10 +148,10 @@ func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verific
 	}
 	given := codeHash(page, digits(typed))
 	var out Outcome
-	err = c.DB.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
+	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		out = Outcome{}
 		// The try is counted whatever comes of it, so a wrong code commits.
-		tried, err := store.New(tx).TryCode(ctx, store.TryCodeParams{ID: v.row.ID, MaxAttempts: maxAttempts, Now: c.Now()})
+		tried, err := store.New(tx).TryCode(ctx, store.TryCodeParams{ID: v.row.ID, MaxAttempts: maxAttempts, Now: c.deps.Now()})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -175,7 +175,7 @@ func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verific
 
 // complete uses a verification up, once, and gives the document.
 func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outcome, error) {
-	q, now := store.New(tx), c.Now()
+	q, now := store.New(tx), c.deps.Now()
 	used, err := q.UseVerification(ctx, store.UseVerificationParams{ID: v.row.ID, Now: now})
 	if err != nil || used == 0 {
 		return Outcome{}, err
@@ -193,7 +193,7 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 		return Outcome{}, fmt.Errorf("verify submission: %w", err)
 	}
 	if changed > 0 {
-		err := webhook.Emit(ctx, tx, c.Tokens, s.AccountID, webhook.FormVerified{
+		err := webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.FormVerified{
 			SubmissionID: s.ID, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: s.Email, Name: s.Name, VerifiedAt: api.TimeOf(now),
 		})
 		if err != nil {
@@ -241,7 +241,7 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 	if err != nil || !v.MayResend {
 		return false, v, err
 	}
-	now := c.Now()
+	now := c.deps.Now()
 	if wait := v.row.SentAt.Add(mailPause).Sub(now); wait > 0 {
 		return false, v, &Limited{wait}
 	}
@@ -257,7 +257,7 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 		return false, v, &Limited{wait}
 	}
 	secrets := c.secretsAgain(page, v.row.LinkHash)
-	err = c.DB.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
+	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		counted, err := store.New(tx).ResendVerification(ctx, store.ResendVerificationParams{
 			ID: v.row.ID, Now: now, MaxMails: maxMails, SentBefore: now.Add(-mailPause), LinkHash: hash(secrets.link), CodeHash: codeHash(page, secrets.code),
 		})

@@ -122,17 +122,17 @@ func (f *fixture) serve(t *testing.T) {
 	f.tokens, err = token.Config{Keys: f.keys}.Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	jobs, err := queue.New(db, queue.Options{Log: log, Metrics: prometheus.NewRegistry()})
+	jobs, err := queue.New(queue.Config{}, queue.Deps{Postgres: db, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: f.tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	pages, err := page.New(page.Options{URL: site, Log: log})
+	pages, err := page.New(page.Deps{Site: site, Log: log})
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1", "::1"}}.Finder()
 	require.NoError(t, err)
-	taking := capture.New(config, capture.Parts{DB: db, Limiter: ratelimit.NewVisitors(db, f.tokens), Mail: mails, Tokens: f.tokens, Site: site, Now: f.now})
-	visitors, err := landing.New(landing.Parts{
-		DB: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Site: site, Collector: collector, Now: f.now,
+	taking := capture.New(config, capture.Deps{Postgres: db, Limiter: ratelimit.NewVisitors(db, f.tokens), Mail: mails, Tokens: f.tokens, Site: site, Now: f.now})
+	visitors, err := landing.New(landing.Deps{
+		Postgres: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Site: site, Collector: collector, Now: f.now,
 	})
 	require.NoError(t, err)
 	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})

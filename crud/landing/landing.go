@@ -29,10 +29,10 @@ import (
 //go:embed web
 var web embed.FS
 
-// Parts is what the pages work with. Now may be nil, and Collector empty: then views are not counted. All
+// Deps is what the pages work with. Now may be nil, and Collector empty: then views are not counted. All
 // else is required.
-type Parts struct {
-	DB        *postgres.Pool
+type Deps struct {
+	Postgres  *postgres.Pool
 	Pages     *page.Site
 	Capture   *capture.Capture
 	Tokens    *token.Ring
@@ -44,27 +44,27 @@ type Parts struct {
 
 // Landing serves the pages. It is safe for concurrent use.
 type Landing struct {
-	Parts
+	deps                 Deps
 	keys                 [][token.KeyBytes]byte // the first one signs previews, all of them verify
 	offer, sent, confirm *page.Template
 }
 
 // New returns the landing pages of an installation.
-func New(p Parts) (*Landing, error) {
-	if p.Now == nil {
-		p.Now = time.Now
+func New(d Deps) (*Landing, error) {
+	if d.Now == nil {
+		d.Now = time.Now
 	}
 	files, err := fs.Sub(web, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read landing pages: %w", err)
 	}
-	l := &Landing{Parts: p, keys: p.Tokens.DeriveEach("landing preview")}
+	l := &Landing{deps: d, keys: d.Tokens.DeriveEach("landing preview")}
 	for name, t := range map[string]**page.Template{"offer": &l.offer, "sent": &l.sent, "confirm": &l.confirm} {
 		css := name + ".css"
 		if name != "offer" {
 			css = "sent.css"
 		}
-		if *t, err = p.Pages.Parse(files, name+".html", css); err != nil {
+		if *t, err = d.Pages.Parse(files, name+".html", css); err != nil {
 			return nil, fmt.Errorf("parse landing pages: %w", err)
 		}
 	}
@@ -74,7 +74,7 @@ func New(p Parts) (*Landing, error) {
 // Register mounts the pages, and adds the operation that makes a preview.
 func (l *Landing) Register(a *api.API) {
 	mount := func(pattern string, fn func(w http.ResponseWriter, r *http.Request) error) {
-		a.Handle(pattern, l.Pages.Handler(fn))
+		a.Handle(pattern, l.deps.Pages.Handler(fn))
 	}
 	mount("GET /l/{slug}", l.show)
 	mount("POST /l/{slug}", l.submit)
@@ -99,7 +99,7 @@ func (l *Landing) strip(w http.ResponseWriter, r *http.Request) error {
 	if !slugForm.MatchString(slug) {
 		return page.Show(page.NotFound, page.Brand{})
 	}
-	http.Redirect(w, r, l.Pages.Path(pathOf(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(pathOf(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return nil
 }
 
@@ -165,7 +165,7 @@ func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) 
 	if len(slug) > maxSlug || !slugForm.MatchString(slug) {
 		return o, page.Show(page.NotFound, page.Brand{})
 	}
-	err = l.DB.Transaction(ctx, func(tx pgx.Tx) (err error) {
+	err = l.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		o = offered{}
 		if o.LandingPageRow, err = q.LandingPage(ctx, slug); errors.Is(err, pgx.ErrNoRows) {
@@ -181,8 +181,8 @@ func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) 
 		if err != nil {
 			return err
 		}
-		o.path = l.Pages.Path(pathOf(slug))
-		o.pictures, err = picture.ForLink(ctx, tx, l.Site, o.GenericLink.ID, o.GenericLink.ThumbnailURL)
+		o.path = l.deps.Pages.Path(pathOf(slug))
+		o.pictures, err = picture.ForLink(ctx, tx, l.deps.Site, o.GenericLink.ID, o.GenericLink.ThumbnailURL)
 		return err
 	})
 	if err != nil {
@@ -215,6 +215,6 @@ func (l *Landing) lower(w http.ResponseWriter, r *http.Request) bool {
 	if small == slug || !slugForm.MatchString(small) {
 		return false
 	}
-	http.Redirect(w, r, l.Pages.Path(pathOf(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(pathOf(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return true
 }

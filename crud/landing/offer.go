@@ -65,7 +65,7 @@ func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	referrer := r.Referer()
-	if page.Origin(referrer) == page.Origin(l.Site) {
+	if page.Origin(referrer) == page.Origin(l.deps.Site) {
 		referrer = "" // from a page of ours
 	}
 	form := capture.Form{Origin: capture.ReadOrigin(r.URL.Query(), referrer)}
@@ -84,7 +84,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 	if o.preview {
 		return l.writeOffer(w, r, http.StatusOK, o, form, nil)
 	}
-	out, err := l.Capture.Submit(r.Context(), o.link(), form, l.Addresses.Client(r))
+	out, err := l.deps.Capture.Submit(r.Context(), o.link(), form, l.deps.Addresses.Client(r))
 	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
 		form.Trap = ""
 		return l.writeOffer(w, r, http.StatusUnprocessableEntity, o, form, wrong)
@@ -93,7 +93,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return o.refusal(err)
 	}
 	if out.Page != "" {
-		return l.lead(w, r, l.Pages.Path("/verify/sent/"+out.Page))
+		return l.lead(w, r, l.deps.Pages.Path("/verify/sent/"+out.Page))
 	}
 	return l.leadToDocument(w, r, o, out)
 }
@@ -117,7 +117,7 @@ func (l *Landing) leadToDocument(w http.ResponseWriter, r *http.Request, o offer
 	if to := o.redirect(); to != "" {
 		return l.lead(w, r, to)
 	}
-	return l.lead(w, r, l.Pages.Path("/a/"+out.Access))
+	return l.lead(w, r, l.deps.Pages.Path("/a/"+out.Access))
 }
 
 // redirect returns the owner's page after the form, or "".
@@ -160,7 +160,7 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 		}
 	}
 	p := page.Page{
-		Title: d.Title, Description: summary(o.Description()), Canonical: l.Pages.URL(pathOf(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
+		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(pathOf(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
 		Brand: o.brand(), Keep: !o.preview && status == http.StatusOK, Policy: page.Policy{Forms: []string{o.redirect()}},
 	}
 	if len(wrong) > 0 {
@@ -174,11 +174,11 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 		}
 	}
 	// A page that is shown again with a message is the same load, as a visitor sees it.
-	if l.Collector != "" && !o.preview && status == http.StatusOK && r.Method != http.MethodPost {
-		t := l.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)})
-		d.Count = &count{Views: l.Collector + "/v1/link-views", Pixel: l.Collector + "/v1/pixel.gif?" + url.Values{"t": {t}}.Encode(), Token: t, Page: l.countedPage(g.Slug, form.UTM)}
-		p.Policy.Connect = []string{l.Collector}
-		p.Policy.Images = append(p.Policy.Images, l.Collector)
+	if l.deps.Collector != "" && !o.preview && status == http.StatusOK && r.Method != http.MethodPost {
+		t := l.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)})
+		d.Count = &count{Views: l.deps.Collector + "/v1/link-views", Pixel: l.deps.Collector + "/v1/pixel.gif?" + url.Values{"t": {t}}.Encode(), Token: t, Page: l.countedPage(g.Slug, form.UTM)}
+		p.Policy.Connect = []string{l.deps.Collector}
+		p.Policy.Images = append(p.Policy.Images, l.deps.Collector)
 	}
 	p.Data = d
 	if err := l.offer.Write(w, r, status, p); err != nil {
@@ -194,7 +194,7 @@ func (l *Landing) countedPage(slug string, utm map[string]string) string {
 	for name, value := range utm {
 		campaign.Set(name, value)
 	}
-	address := l.Pages.URL(pathOf(slug))
+	address := l.deps.Pages.URL(pathOf(slug))
 	if len(campaign) > 0 {
 		address += "?" + campaign.Encode()
 	}

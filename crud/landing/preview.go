@@ -46,7 +46,7 @@ func (l *Landing) registerPreview(a *api.API) {
 
 func (l *Landing) makePreview(ctx context.Context, in *previewInput) (*api.Answer[Preview], error) {
 	var link store.GenericLink
-	err := l.DB.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		link, err = store.New(tx).GetLink(ctx, in.ID)
 		return err
 	})
@@ -56,10 +56,10 @@ func (l *Landing) makePreview(ctx context.Context, in *previewInput) (*api.Answe
 	if err != nil {
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
-	ends := l.Now().Add(previewTime).Truncate(time.Second)
+	ends := l.deps.Now().Add(previewTime).Truncate(time.Second)
 	sign := sign(&l.keys[0], link.ID, ends.Unix())
 	return api.OK(Preview{
-		URL:       l.Site + pathOf(link.Slug) + "?" + url.Values{"preview": {sign}}.Encode(),
+		URL:       l.deps.Site + pathOf(link.Slug) + "?" + url.Values{"preview": {sign}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
 	}), nil
 }
@@ -79,7 +79,7 @@ func (l *Landing) isPreview(given string, link uuid.UUID) bool {
 	if !found || err != nil {
 		return false
 	}
-	return l.Now().Unix() < ends && slices.ContainsFunc(l.keys, func(key [token.KeyBytes]byte) bool {
+	return l.deps.Now().Unix() < ends && slices.ContainsFunc(l.keys, func(key [token.KeyBytes]byte) bool {
 		return subtle.ConstantTimeCompare([]byte(given), []byte(sign(&key, link, ends))) == 1
 	})
 }

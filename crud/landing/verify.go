@@ -36,11 +36,11 @@ func (l *Landing) waiting(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *Landing) byPage(r *http.Request) (capture.Verification, offered, error) {
-	return l.bySecret(r.Context(), r.PathValue("page"), l.Capture.ByPage)
+	return l.bySecret(r.Context(), r.PathValue("page"), l.deps.Capture.ByPage)
 }
 
 func (l *Landing) byLink(r *http.Request) (capture.Verification, offered, error) {
-	return l.bySecret(r.Context(), r.PathValue("link"), l.Capture.ByLink)
+	return l.bySecret(r.Context(), r.PathValue("link"), l.deps.Capture.ByLink)
 }
 
 // bySecret returns the verification that a look-up finds for a secret, and the offer that it is for.
@@ -69,13 +69,13 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("code"))
 	if !capture.IsCode(typed) { // costs none of the tries
-		v, err := l.Capture.ByPage(r.Context(), r.PathValue("page"))
+		v, err := l.deps.Capture.ByPage(r.Context(), r.PathValue("page"))
 		if err != nil {
 			return fmt.Errorf("find verification: %w", err)
 		}
 		return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, sentData{Wrong: "Enter the six digits from the mail.", Typed: typed})
 	}
-	out, v, err := l.Capture.Try(r.Context(), r.PathValue("page"), typed)
+	out, v, err := l.deps.Capture.Try(r.Context(), r.PathValue("page"), typed)
 	if err != nil {
 		return o.refusal(err)
 	}
@@ -101,8 +101,8 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	here := l.Pages.Path("/verify/sent/" + r.PathValue("page"))
-	sent, _, err := l.Capture.Resend(r.Context(), r.PathValue("page"))
+	here := l.deps.Pages.Path("/verify/sent/" + r.PathValue("page"))
+	sent, _, err := l.deps.Capture.Resend(r.Context(), r.PathValue("page"))
 	if err != nil {
 		err = o.refusal(err)
 		if st, ok := errors.AsType[*page.Status](err); ok {
@@ -120,7 +120,7 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offered, d sentData) error {
-	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.Pages.Path("/verify/sent/"+r.PathValue("page")), o.Title()
+	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path("/verify/sent/"+r.PathValue("page")), o.Title()
 	d.Away = o.redirect() != ""
 	p := page.Page{Title: "Check your mail", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirect()}}}
 	switch {
@@ -153,7 +153,7 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, v, err := l.Capture.Confirm(r.Context(), r.PathValue("link"))
+	out, v, err := l.deps.Capture.Confirm(r.Context(), r.PathValue("link"))
 	if err != nil {
 		return o.refusal(err)
 	}
@@ -164,7 +164,7 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered) error {
-	d := sentData{Verification: v, Back: o.path, Here: l.Pages.Path("/verify/" + r.PathValue("link")), Title: o.Title(), Away: o.redirect() != ""}
+	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path("/verify/" + r.PathValue("link")), Title: o.Title(), Away: o.redirect() != ""}
 	p := page.Page{Title: "Confirm your address", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirect()}}, Data: d}
 	status := http.StatusOK
 	switch v.State {

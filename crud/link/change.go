@@ -50,7 +50,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 	}
 	var shown GenericLink
 	var revision int64
-	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err = l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := l.change(ctx, tx, in, revisions)
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ func (l *Links) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Em
 	if err != nil {
 		return nil, err
 	}
-	err = l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err = l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		revision, err := q.TakeLink(ctx, in.ID)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -95,7 +95,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 	}
 	var made GenericLink
 	var revision int64
-	err = l.db.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {
+	err = l.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {
 		magnetID, ok := api.ParseID(in.Body.LeadMagnetID)
 		var offered store.LeadMagnet
 		if ok {

@@ -17,6 +17,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
+	"lodestone/pkg/token"
 )
 
 // GenericLink is a generic link as the API shows it.
@@ -42,19 +43,23 @@ type GenericLink struct {
 	UpdatedAt           api.Time           `json:"updated_at" doc:"When it was last changed."`
 }
 
-// Links serves the generic links.
-type Links struct {
-	db       *postgres.Pool
-	site     string
-	limits   account.Limits
-	pictures *picture.Thumbnailer
+// Deps is what generic links work with. Collector may be empty; all else is required.
+type Deps struct {
+	Postgres    *postgres.Pool
+	Site        string      // public URL of the landing pages, without a slash at the end
+	Collector   string      // public URL of the collector, without a slash at the end; "": not known
+	Tokens      *token.Ring // signs tracking tokens
+	Thumbnailer *picture.Thumbnailer
 }
 
-// New returns the generic links of a database. site is the public URL of the landing pages, without
-// a slash at the end.
-func New(db *postgres.Pool, site string, limits account.Limits, pictures *picture.Thumbnailer) *Links {
-	return &Links{db, site, limits, pictures}
+// Links serves the generic links.
+type Links struct {
+	limits account.Limits
+	deps   Deps
 }
+
+// New returns the generic links of a database.
+func New(limits account.Limits, d Deps) *Links { return &Links{limits, d} }
 
 const (
 	path = "/api/v1/generic-links"
@@ -91,6 +96,7 @@ func (l *Links) Register(a *api.API) {
 		Summary: "Delete a generic link and its submissions", Description: "Access links that came from it stay.",
 	}, l.delete)
 	l.registerThumbnail(a)
+	l.registerTracking(a)
 }
 
 type idInput struct {
@@ -100,7 +106,7 @@ type idInput struct {
 func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink], error) {
 	var found GenericLink
 	var revision int64
-	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).GetLink(ctx, in.ID)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return problem.Missing("generic link")
@@ -141,7 +147,7 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[G
 		}
 		magnetID = &id
 	}
-	err := l.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		if total, err = q.CountListedLinks(ctx, magnetID); err != nil {
 			return err
@@ -177,7 +183,7 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 			magnets = append(magnets, row.LeadMagnetID)
 		}
 	}
-	covers, err := picture.Covers(ctx, tx, l.site, magnets)
+	covers, err := picture.Covers(ctx, tx, l.deps.Site, magnets)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +199,7 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 
 func (l *Links) fromRow(row store.GenericLink) GenericLink {
 	return GenericLink{
-		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.site + "/l/" + row.Slug,
+		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + "/l/" + row.Slug,
 		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
 		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,

@@ -37,7 +37,7 @@ func (l *Links) registerThumbnail(a *api.API) {
 func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput) error {
 	ctx, account := r.Context(), auth.From(r.Context()).AccountID
 	// Look first, so that nobody sends a picture to learn that there is nothing to send it to.
-	err := l.db.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
+	err := l.deps.Postgres.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
 		_, err := store.New(tx).GetLink(ctx, in.ID)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return problem.Missing("generic link")
@@ -47,12 +47,12 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 	if err != nil {
 		return fmt.Errorf("set thumbnail: %w", err)
 	}
-	made, err := l.pictures.ReceiveThumbnail(w, r)
+	made, err := l.deps.Thumbnailer.ReceiveThumbnail(w, r)
 	if err != nil {
 		return err
 	}
 	var row store.GenericLink
-	err = l.db.Account(ctx, account, func(tx pgx.Tx) (err error) {
+	err = l.deps.Postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
 		if err := clearThumbnail(ctx, tx, in); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 }
 
 func (l *Links) deleteThumbnail(ctx context.Context, in *idInput) (*api.Answer[api.Empty], error) {
-	err := l.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err := l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		if err := clearThumbnail(ctx, tx, in); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (l *Links) thumbnailURL(row store.GenericLink) *string {
 	if row.ThumbnailPicture == nil {
 		return row.ThumbnailURL
 	}
-	url := l.site + *row.ThumbnailPicture
+	url := l.deps.Site + *row.ThumbnailPicture
 	return &url
 }
 

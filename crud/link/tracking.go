@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
@@ -24,31 +22,17 @@ type Tracking struct {
 	Pixel         *string `json:"pixel" doc:"HTML that does so without scripts. null if script is."`
 }
 
-// Trackers serves the tracking of generic links.
-type Trackers struct {
-	db        *postgres.Pool
-	tokens    *token.Ring
-	collector string
-}
-
-// NewTrackers returns the tracking of a database's links. collector is the collector's public URL, or
-// empty if it is not known.
-func NewTrackers(db *postgres.Pool, tokens *token.Ring, collector string) *Trackers {
-	return &Trackers{db, tokens, strings.TrimRight(collector, "/")}
-}
-
-// Register adds the operation.
-func (t *Trackers) Register(a *api.API) {
+func (l *Links) registerTracking(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "get-generic-link-tracking", Method: "GET", Path: path + "/{id}/tracking", Scope: auth.Read, Tag: tag,
 		Summary:     "Get what counts a page of yours as a link's",
 		Description: "Paste script into a landing page of your own, and its views count in the link's view_count.",
-	}, t.get)
+	}, l.getTracking)
 }
 
-func (t *Trackers) get(ctx context.Context, in *idInput) (*api.Answer[Tracking], error) {
+func (l *Links) getTracking(ctx context.Context, in *idInput) (*api.Answer[Tracking], error) {
 	var row store.GenericLink
-	err := t.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		row, err = store.New(tx).GetLink(ctx, in.ID)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return problem.Missing("generic link")
@@ -59,11 +43,11 @@ func (t *Trackers) get(ctx context.Context, in *idInput) (*api.Answer[Tracking],
 		return nil, fmt.Errorf("get tracking of generic link: %w", err)
 	}
 	// Without the file's version, which a view of a page has not: so the token stays the same.
-	found := Tracking{TrackingToken: t.tokens.Sign(token.Claims{
+	found := Tracking{TrackingToken: l.deps.Tokens.Sign(token.Claims{
 		AccountID: row.AccountID, LeadMagnetID: row.LeadMagnetID, GenericLinkID: row.ID,
 	})}
-	if t.collector != "" {
-		base := html.EscapeString(t.collector)
+	if l.deps.Collector != "" {
+		base := html.EscapeString(l.deps.Collector)
 		script := fmt.Sprintf(`<script async src="%s/v1/beacon.js" data-token="%s"></script>`, base, found.TrackingToken)
 		pixel := fmt.Sprintf(`<img src="%s/v1/pixel.gif?t=%s" width="1" height="1" alt="">`, base, found.TrackingToken)
 		found.Script, found.Pixel = &script, &pixel

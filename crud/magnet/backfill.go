@@ -33,7 +33,7 @@ func (m *Magnets) Backfill() service.Service {
 		for {
 			pause := backfillPause
 			if err := m.backfill(ctx); err != nil && ctx.Err() == nil {
-				m.log.Warn("cannot make pictures of older files yet", "error", err)
+				m.deps.Log.Warn("cannot make pictures of older files yet", "error", err)
 				pause = backfillRetry
 			}
 			select {
@@ -46,14 +46,14 @@ func (m *Magnets) Backfill() service.Service {
 }
 
 func (m *Magnets) backfill(ctx context.Context) error {
-	if err := discard(ctx, store.New(m.db.Unscoped()), nil); err != nil {
+	if err := discard(ctx, store.New(m.deps.Postgres.Unscoped()), nil); err != nil {
 		return err
 	}
-	if err := m.reader.Prepare(ctx); err != nil {
+	if err := m.deps.Reader.Prepare(ctx); err != nil {
 		return err
 	}
 	for after := uuid.Nil; ; {
-		files, err := store.New(m.db.Unscoped()).UnpicturedFiles(ctx, store.UnpicturedFilesParams{After: after, RowLimit: backfillBatch})
+		files, err := store.New(m.deps.Postgres.Unscoped()).UnpicturedFiles(ctx, store.UnpicturedFilesParams{After: after, RowLimit: backfillBatch})
 		if err != nil {
 			return fmt.Errorf("look for files without pictures: %w", err)
 		}
@@ -82,7 +82,7 @@ func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error
 	if err != nil {
 		return fmt.Errorf("make pictures of lead magnet %s: %w", f.LeadMagnetID, err)
 	}
-	err = m.db.Account(ctx, f.AccountID, func(tx pgx.Tx) error {
+	err = m.deps.Postgres.Account(ctx, f.AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).LockMagnet(ctx, f.LeadMagnetID)
 		if errors.Is(err, pgx.ErrNoRows) || err == nil && row.FileVersion != f.Version {
 			return nil // deleted or replaced meanwhile
@@ -95,7 +95,7 @@ func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error
 	if err != nil {
 		return fmt.Errorf("keep pictures of lead magnet %s: %w", f.LeadMagnetID, err)
 	}
-	m.log.Info("made pictures of an older file", "lead_magnet_id", f.LeadMagnetID, "pictures", len(made))
+	m.deps.Log.Info("made pictures of an older file", "lead_magnet_id", f.LeadMagnetID, "pictures", len(made))
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (pictur
 		_ = temp.Close()
 		_ = os.Remove(temp.Name())
 	}()
-	content := NewContent(ctx, m.db, store.LeadMagnetFile{
+	content := NewContent(ctx, m.deps.Postgres, store.LeadMagnetFile{
 		AccountID: f.AccountID, LeadMagnetID: f.LeadMagnetID, Version: f.Version, FileSize: f.FileSize,
 	})
 	if _, err := io.Copy(temp, content); err != nil {

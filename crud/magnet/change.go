@@ -37,7 +37,7 @@ func (m *Magnets) update(ctx context.Context, in *updateInput) (*api.Answer[Lead
 		return nil, err
 	}
 	var row store.GetMagnetRow
-	err = m.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err = m.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		changed := int64(0)
 		if b != (changedLeadMagnet{}) {
 			changed, err = store.New(tx).UpdateMagnet(ctx, store.UpdateMagnetParams{
@@ -71,7 +71,7 @@ func (m *Magnets) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.
 	if err != nil {
 		return nil, err
 	}
-	err = m.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err = m.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		revision, err := q.TakeMagnet(ctx, in.ID)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -24,7 +24,7 @@ const (
 func (m *Magnets) download(w http.ResponseWriter, r *http.Request, in *idInput) error {
 	ctx, account := r.Context(), auth.From(r.Context()).AccountID
 	var meta store.LeadMagnetFile
-	err := m.db.AccountSnapshot(ctx, account, func(tx pgx.Tx) (err error) {
+	err := m.deps.Postgres.AccountSnapshot(ctx, account, func(tx pgx.Tx) (err error) {
 		meta, err = store.New(tx).GetFile(ctx, in.ID)
 		return err
 	})
@@ -42,7 +42,7 @@ func (m *Magnets) download(w http.ResponseWriter, r *http.Request, in *idInput) 
 		return problem.New(problem.Unavailable, "As many files are being downloaded as can be at a time. Try again later.").Because(err).RetryAfter(downloadAgain)
 	}
 	defer release()
-	content := NewContent(ctx, m.db, meta)
+	content := NewContent(ctx, m.deps.Postgres, meta)
 	if err := content.Check(); err != nil { // what cannot be read fails before the answer begins
 		return fmt.Errorf("download file: %w", err)
 	}

@@ -39,32 +39,31 @@ type LeadMagnet struct {
 	UpdatedAt        api.Time  `json:"updated_at" doc:"When it, or its file, was last changed."`
 }
 
-// Parts is what lead magnets are made with. All of it is required.
-type Parts struct {
+// Deps is what lead magnets are made with. All of it is required.
+type Deps struct {
 	Postgres *postgres.Pool
 	Reader   *pdf.Reader
 	Renderer *picture.Thumbnailer
 	Intake   *upload.Intake // of the files that are being received
-	Limits   account.Limits
 	Log      *slog.Logger
+}
+
+// Config is the setting of lead magnets.
+type Config struct {
+	MaxFileBytes int64
+	Limits       account.Limits
 }
 
 // Magnets serves the lead magnets.
 type Magnets struct {
-	db       *postgres.Pool
-	reader   *pdf.Reader
-	renderer *picture.Thumbnailer
-	intake   *upload.Intake
-	limits   account.Limits
-	log      *slog.Logger
-	maxBytes int64
-
+	config    Config
+	deps      Deps
 	downloads *slot.Slots[uuid.UUID]
 }
 
-// New returns the lead magnets of a database. A file may have at most maxBytes.
-func New(p Parts, maxBytes int64) *Magnets {
-	return &Magnets{p.Postgres, p.Reader, p.Renderer, p.Intake, p.Limits, p.Log, maxBytes, slot.New[uuid.UUID](maxDownloads, maxAccountDownloads)}
+// New returns the lead magnets of a database.
+func New(c Config, d Deps) *Magnets {
+	return &Magnets{c, d, slot.New[uuid.UUID](maxDownloads, maxAccountDownloads)}
 }
 
 const (
@@ -119,8 +118,8 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 		return nil, fmt.Errorf("create lead magnet: %w", err)
 	}
 	var row store.LeadMagnet
-	err = m.db.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
-		if err := m.limits.Reserve(ctx, tx, account.LeadMagnets, 1); err != nil {
+	err = m.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
+		if err := m.config.Limits.Reserve(ctx, tx, account.LeadMagnets, 1); err != nil {
 			return err
 		}
 		row, err = store.New(tx).InsertMagnet(ctx, store.InsertMagnetParams{
@@ -140,7 +139,7 @@ type idInput struct {
 
 func (m *Magnets) get(ctx context.Context, in *idInput) (*api.Answer[LeadMagnet], error) {
 	var row store.GetMagnetRow
-	err := m.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := m.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		row, err = read(ctx, tx, in.ID)
 		return err
 	})
@@ -179,7 +178,7 @@ type listInput struct {
 func (m *Magnets) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[LeadMagnet]], error) {
 	var total int64
 	var magnets []LeadMagnet
-	err := m.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := m.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		if total, err = q.CountMagnets(ctx); err != nil {
 			return err

@@ -31,7 +31,7 @@ const (
 )
 
 func (m *Magnets) rules() upload.Rules {
-	return upload.Rules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.maxBytes, Timeout: transferTimeout, Intake: m.intake}
+	return upload.Rules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.config.MaxFileBytes, Timeout: transferTimeout, Intake: m.deps.Intake}
 }
 
 func (m *Magnets) registerFile(a *api.API) {
@@ -70,7 +70,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	ctx, caller := r.Context(), auth.From(r.Context()).AccountID
 	var title string
 	// Look first, so that nobody sends 50 MB to learn that there is nothing to send them to.
-	err := m.db.AccountSnapshot(ctx, caller, func(tx pgx.Tx) error {
+	err := m.deps.Postgres.AccountSnapshot(ctx, caller, func(tx pgx.Tx) error {
 		found, err := Get(ctx, tx, in.ID)
 		title = found.Title
 		return err
@@ -98,7 +98,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 		return fmt.Errorf("upload file: %w", err)
 	}
 	var stored LeadMagnet
-	err = m.db.Account(ctx, caller, func(tx pgx.Tx) error {
+	err = m.deps.Postgres.Account(ctx, caller, func(tx pgx.Tx) error {
 		if err := m.store(ctx, tx, f, caller, in.ID); err != nil {
 			return err
 		}
@@ -113,11 +113,11 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 
 // read returns the pages of a PDF, and the pictures of its first one, if that can be rendered.
 func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (int, picture.Set, error) {
-	document, err := m.reader.Read(ctx, owner, temp)
+	document, err := m.deps.Reader.Read(ctx, owner, temp)
 	if err != nil || document.Cover == nil {
 		return document.Pages, nil, err
 	}
-	pictures, err := m.renderer.Thumbnails(ctx, document.Cover)
+	pictures, err := m.deps.Renderer.Thumbnails(ctx, document.Cover)
 	return document.Pages, pictures, err
 }
 
@@ -134,7 +134,7 @@ func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *file, owner, id uuid.
 	if err := discard(ctx, q, &id); err != nil {
 		return err
 	}
-	if err := m.limits.Reserve(ctx, tx, account.StoredBytes, f.Size); err != nil {
+	if err := m.config.Limits.Reserve(ctx, tx, account.StoredBytes, f.Size); err != nil {
 		return err
 	}
 	version := row.FileVersion + 1

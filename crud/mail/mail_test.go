@@ -65,7 +65,7 @@ func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 	f := &fixture{t: t, db: db, metrics: prometheus.NewRegistry(), log: &lines{}, account: uuid.New()}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
-	f.jobs, err = queue.New(db, queue.Options{Poll: 100 * time.Millisecond, Log: log, Metrics: f.metrics})
+	f.jobs, err = queue.New(queue.Config{Poll: 100 * time.Millisecond}, queue.Deps{Postgres: db, Log: log, Registerer: f.metrics})
 	require.NoError(t, err)
 	f.mails, err = New(Config{URL: url, From: "Example <hello@example.com>"}, Deps{Queue: f.jobs, Tokens: keys, Site: "https://links.example.com/", Log: log, Registerer: f.metrics})
 	require.NoError(t, err)

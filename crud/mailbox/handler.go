@@ -35,7 +35,7 @@ func (m *Mailbox) Register(a *api.API, site string, private func(*page.Site, htt
 	if err != nil {
 		return fmt.Errorf("read the pages of the mailbox: %w", err)
 	}
-	frame, err := page.New(page.Options{URL: site, Log: log})
+	frame, err := page.New(page.Deps{Site: site, Log: log})
 	if err != nil {
 		return err
 	}

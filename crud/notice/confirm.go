@@ -52,24 +52,24 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 		return fmt.Errorf("record question: %w", err)
 	}
 	if !mail.CanReach(to) {
-		n.Log.Warn("cannot ask to confirm an account's notify_email: no mail can be sent to it", "account", account)
+		n.deps.Log.Warn("cannot ask to confirm an account's notify_email: no mail can be sent to it", "account", account)
 		return nil
 	}
-	return n.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindNotices, AccountID: account, To: to, URL: n.Site + confirmPath + secret(&n.confirms[0], account, to),
+	return n.deps.Mail.Send(ctx, tx, mail.Message{
+		Kind: mail.KindNotices, AccountID: account, To: to, URL: n.deps.Site + confirmPath + secret(&n.confirms[0], account, to),
 	})
 }
 
 // AskAll asks every address that is not confirmed and was never asked, once: those that accounts had before addresses
 // had to be confirmed.
 func (n *Notices) AskAll(ctx context.Context) error {
-	accounts, err := store.New(n.DB.Unscoped()).AccountsToAsk(ctx)
+	accounts, err := store.New(n.deps.Postgres.Unscoped()).AccountsToAsk(ctx)
 	if err != nil {
 		return fmt.Errorf("look for addresses to be confirmed: %w", err)
 	}
 	var errs []error // one account's failure is not the others'
 	for _, id := range accounts {
-		err := n.DB.Account(ctx, id, func(tx pgx.Tx) error {
+		err := n.deps.Postgres.Account(ctx, id, func(tx pgx.Tx) error {
 			a, err := store.New(tx).TakeNotices(ctx)
 			if err != nil || a.NotifyEmail == nil || a.NotifyConfirmedAt != nil || a.NotifyAskedAt != nil {
 				return err // changed just now

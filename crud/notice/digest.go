@@ -32,14 +32,14 @@ func (digests) Kind() string { return "daily-notices" }
 // SendDigests has every daily mail sent that is due, each once, however many processes do it. Days are
 // those of UTC.
 func (n *Notices) SendDigests(ctx context.Context) error {
-	before := n.Now().UTC().Add(-digestHour * time.Hour).Truncate(24 * time.Hour)
-	accounts, err := store.New(n.DB.Unscoped()).AccountsWithDigestDue(ctx, before)
+	before := n.deps.Now().UTC().Add(-digestHour * time.Hour).Truncate(24 * time.Hour)
+	accounts, err := store.New(n.deps.Postgres.Unscoped()).AccountsWithDigestDue(ctx, before)
 	if err != nil {
 		return fmt.Errorf("look for daily notices that are due: %w", err)
 	}
 	var errs []error // one account's failure is not the others'
 	for _, id := range accounts {
-		if err := n.DB.Account(ctx, id, func(tx pgx.Tx) error { return n.sendDigest(ctx, tx, id, before) }); err != nil {
+		if err := n.deps.Postgres.Account(ctx, id, func(tx pgx.Tx) error { return n.sendDigest(ctx, tx, id, before) }); err != nil {
 			errs = append(errs, fmt.Errorf("send daily notice of account %s: %w", id, err))
 		}
 	}
@@ -78,7 +78,7 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 		}
 		leads.List = append(leads.List, lead)
 	}
-	return n.Mail.Send(ctx, tx, mail.Message{
+	return n.deps.Mail.Send(ctx, tx, mail.Message{
 		Kind: mail.KindDigest, AccountID: account, To: *a.NotifyEmail, Leads: leads, Unsubscribe: n.unsubscribeURL(account, *a.NotifyEmail),
 	})
 }

@@ -37,43 +37,43 @@ type Mailer interface {
 	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
 }
 
-// Parts is what notices work with. Now may be nil; all else is required.
-type Parts struct {
-	DB     *postgres.Pool
-	Queue  *queue.Queue
-	Mail   Mailer
-	Tokens *token.Ring
-	Site   string // public URL of the installation
-	Log    *slog.Logger
-	Now    func() time.Time // the clock; nil: time.Now
+// Deps is what notices work with. Now may be nil; all else is required.
+type Deps struct {
+	Postgres *postgres.Pool
+	Queue    *queue.Queue
+	Mail     Mailer
+	Tokens   *token.Ring
+	Site     string // public URL of the installation
+	Log      *slog.Logger
+	Now      func() time.Time // the clock; nil: time.Now
 }
 
 // Notices tells owners. It is safe for concurrent use.
 type Notices struct {
-	Parts
+	deps     Deps
 	limiter  *ratelimit.Visitors
 	confirms [][token.KeyBytes]byte // as keys, of links that confirm an address
 	keys     [][token.KeyBytes]byte // the first one signs links of mails, all of them verify
 }
 
 // New returns the notices of an installation, and has the daily ones sent by its queue.
-func New(p Parts) (*Notices, error) {
-	if p.Now == nil {
-		p.Now = time.Now
+func New(d Deps) (*Notices, error) {
+	if d.Now == nil {
+		d.Now = time.Now
 	}
-	p.Site = strings.TrimRight(p.Site, "/")
-	n := &Notices{Parts: p, limiter: ratelimit.NewVisitors(p.DB, p.Tokens), keys: p.Tokens.DeriveEach("notices"), confirms: p.Tokens.DeriveEach("notice confirmation")}
-	if err := queue.Register(p.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
+	d.Site = strings.TrimRight(d.Site, "/")
+	n := &Notices{deps: d, limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens), keys: d.Tokens.DeriveEach("notices"), confirms: d.Tokens.DeriveEach("notice confirmation")}
+	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
 		return nil, err
 	}
-	if err := queue.Register(p.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[questions]) error { return n.AskAll(ctx) })); err != nil {
+	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[questions]) error { return n.AskAll(ctx) })); err != nil {
 		return nil, err
 	}
-	if err := p.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{}); err != nil {
+	if err := d.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{}); err != nil {
 		return nil, err
 	}
 	// More often than once a day: days begin while processes are down, and an account may be switched on.
-	if err := p.Queue.AddPeriodic("daily-notices", river.PeriodicInterval(digestInterval), digests{}); err != nil {
+	if err := d.Queue.AddPeriodic("daily-notices", river.PeriodicInterval(digestInterval), digests{}); err != nil {
 		return nil, err
 	}
 	return n, nil
@@ -90,7 +90,7 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 	if err != nil {
 		return fmt.Errorf("read whom to tell of a lead: %w", err)
 	}
-	sent, err := store.New(tx).CountNotice(ctx, n.Now())
+	sent, err := store.New(tx).CountNotice(ctx, n.deps.Now())
 	if err != nil {
 		return fmt.Errorf("count notice: %w", err)
 	}
@@ -101,8 +101,8 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 	if l.Name != nil {
 		lead.Name = *l.Name
 	}
-	return n.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.Site + "/l/" + l.Slug,
+	return n.deps.Mail.Send(ctx, tx, mail.Message{
+		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.deps.Site + "/l/" + l.Slug,
 		Unsubscribe: n.unsubscribeURL(l.AccountID, l.NotifyEmail), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
 	})
 }

@@ -31,7 +31,7 @@ const (
 // unsubscribeURL returns the address of the page on which whoever got a notice ends them. It works as long
 // as the account's notices go to the same address.
 func (n *Notices) unsubscribeURL(account uuid.UUID, to string) string {
-	return n.Site + path + secret(&n.keys[0], account, to)
+	return n.deps.Site + path + secret(&n.keys[0], account, to)
 }
 
 func mac(key *[token.KeyBytes]byte, account uuid.UUID, to string) []byte {
@@ -110,7 +110,7 @@ func (n *Notices) ofToken(r *http.Request, keys [][token.KeyBytes]byte, fn func(
 	if !ok {
 		return missing
 	}
-	return n.DB.Account(r.Context(), account, func(tx pgx.Tx) error {
+	return n.deps.Postgres.Account(r.Context(), account, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		a, err := q.TakeNotices(r.Context())
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -15,7 +15,7 @@ import (
 // WebhookDisabled has the owner of a webhook told, once the transaction commits, that it was disabled because it failed, unless the
 // account is set to none. Such mails count among the HourlyNotices. The transaction may be of any scope.
 func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.WebhookEndpoint) error {
-	row, err := store.New(tx).CountOwnerNotice(ctx, store.CountOwnerNoticeParams{Now: n.Now(), ID: hook.AccountID})
+	row, err := store.New(tx).CountOwnerNotice(ctx, store.CountOwnerNoticeParams{Now: n.deps.Now(), ID: hook.AccountID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 		return nil
 	}
 	if !mail.CanReach(row.NotifyEmail) { // that nobody can be written to keeps no webhook from being disabled
-		n.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook", hook.ID, "account", hook.AccountID)
+		n.deps.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook", hook.ID, "account", hook.AccountID)
 		return nil
 	}
 	w := &mail.Webhook{ID: hook.ID, Host: hostOf(hook.Url)}
@@ -36,7 +36,7 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 	if hook.DisabledReason != nil && hook.DisabledAt != nil { // they are set together
 		w.Reason, w.DisabledAt = *hook.DisabledReason, *hook.DisabledAt
 	}
-	return n.Mail.Send(ctx, tx, mail.Message{
+	return n.deps.Mail.Send(ctx, tx, mail.Message{
 		Kind: mail.KindWebhook, AccountID: hook.AccountID, To: row.NotifyEmail, Webhook: w, Unsubscribe: n.unsubscribeURL(hook.AccountID, row.NotifyEmail),
 	})
 }

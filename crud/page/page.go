@@ -21,9 +21,9 @@ import (
 //go:embed web
 var web embed.FS
 
-// Options are what the pages of an installation share. URL and Log are required.
-type Options struct {
-	URL         string             // public address of the site, without a slash at the end
+// Deps are what the pages of an installation share. Site and Log are required.
+type Deps struct {
+	Site        string             // public address of the site, without a slash at the end
 	Log         *slog.Logger       // learns the causes of errors
 	Unavailable []func(error) bool // errors that will pass by themselves
 	Home        http.Handler       // the page at "/"; nil: there is none
@@ -42,20 +42,20 @@ type Site struct {
 }
 
 // New returns the pages of an installation.
-func New(o Options) (*Site, error) {
+func New(d Deps) (*Site, error) {
 	files, err := fs.Sub(web, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the frame of pages: %w", err)
 	}
-	public, err := url.Parse(strings.TrimRight(o.URL, "/"))
+	public, err := url.Parse(strings.TrimRight(d.Site, "/"))
 	if err != nil {
 		return nil, fmt.Errorf("parse address of the site: %w", err)
 	}
 	s := &Site{
-		url: public.String(), prefix: public.EscapedPath(), log: o.Log, unavailable: o.Unavailable, home: o.Home,
+		url: public.String(), prefix: public.EscapedPath(), log: d.Log, unavailable: d.Unavailable, home: d.Home,
 		forms: http.NewCrossOriginProtection(),
 	}
-	if origin := Origin(o.URL); origin != "" {
+	if origin := Origin(d.Site); origin != "" {
 		if err := s.forms.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("trust forms of %s: %w", origin, err)
 		}

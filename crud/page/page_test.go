@@ -21,7 +21,7 @@ import (
 func site(t *testing.T) (*page.Site, *strings.Builder) {
 	t.Helper()
 	log := &strings.Builder{}
-	s, err := page.New(page.Options{URL: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil))})
+	s, err := page.New(page.Deps{Site: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil))})
 	require.NoError(t, err)
 	return s, log
 }

@@ -41,18 +41,21 @@ const (
 	failedRetention    = 7 * 24 * time.Hour
 )
 
-// Options are what a process decides.
-type Options struct {
+// Config is what a process decides.
+type Config struct {
 	// Grace is the time that jobs in flight get to end when the queue is stopped; after it their
 	// contexts are cancelled, and they are run again by whoever works next, without losing an attempt.
 	Grace time.Duration
-	// Poll is how often each queue looks for jobs. Postgres tells of new ones at once; looking finds those
-	// of which no process was told, because its connection was down. Zero: 5 s; the least is 100 ms.
+	// Poll is how often each queue looks for jobs. Postgres notifies of new ones at once; looking finds those
+	// of which no process was notified, because its connection was down. Zero: 5 s; at least 100 ms.
 	Poll time.Duration
-	// Log takes warnings and errors; what River does routinely goes there at the level DEBUG.
-	Log *slog.Logger
-	// Metrics takes the queue's metrics.
-	Metrics prometheus.Registerer
+}
+
+// Deps is what a queue works with. All of it is required.
+type Deps struct {
+	Postgres   *postgres.Pool
+	Log        *slog.Logger // takes warnings and errors, and at the level DEBUG what River does routinely
+	Registerer prometheus.Registerer
 }
 
 // Queue is the one queue of a process, a service.Service. Queues and workers are added before it is
@@ -66,20 +69,20 @@ type Queue struct {
 }
 
 // New returns a queue without workers.
-func New(pool *postgres.Pool, o Options) (*Queue, error) {
-	q := &Queue{workers: river.NewWorkers(), log: o.Log, metrics: newMetrics(pool, o.Metrics)}
-	client, err := river.NewClient(riverpgxv5.New(pool.Unscoped()), &river.Config{
+func New(c Config, d Deps) (*Queue, error) {
+	q := &Queue{workers: river.NewWorkers(), log: d.Log, metrics: newMetrics(d.Postgres, d.Registerer)}
+	client, err := river.NewClient(riverpgxv5.New(d.Postgres.Unscoped()), &river.Config{
 		CancelledJobRetentionPeriod: failedRetention,
 		CompletedJobRetentionPeriod: completedRetention,
 		DiscardedJobRetentionPeriod: failedRetention,
-		FetchPollInterval:           cmp.Or(o.Poll, defaultPoll),
+		FetchPollInterval:           cmp.Or(c.Poll, defaultPoll),
 		JobTimeout:                  jobTimeout,
-		Logger:                      slog.New(quiet{o.Log.Handler()}),
+		Logger:                      slog.New(quiet{d.Log.Handler()}),
 		Middleware:                  []rivertype.Middleware{river.WorkerMiddlewareFunc(q.metrics.work)},
 		// A client has to have one queue to count as one that works; periodic jobs go here as well.
 		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 2}},
 		RescueStuckJobsAfter: rescueAfter,
-		SoftStopTimeout:      max(o.Grace, time.Millisecond),
+		SoftStopTimeout:      max(c.Grace, time.Millisecond),
 		Workers:              q.workers,
 	})
 	if err != nil {

@@ -87,7 +87,7 @@ func makeQueue(t *testing.T, pool *postgres.Pool, do func(context.Context, *rive
 	}
 	f := &fixture{worker: &worker{got: make(chan greeting, 100), do: do}, metrics: prometheus.NewRegistry()}
 	var err error
-	f.Queue, err = queue.New(pool, queue.Options{Poll: poll, Log: slog.New(slog.DiscardHandler), Metrics: f.metrics})
+	f.Queue, err = queue.New(queue.Config{Poll: poll}, queue.Deps{Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: f.metrics})
 	require.NoError(t, err)
 	require.NoError(t, f.AddQueue("greetings", 4))
 	require.NoError(t, queue.Register(f.Queue, f.worker))

@@ -38,7 +38,7 @@ func (s *Sessions) StartDownload(ctx context.Context, in Session, id uuid.UUID) 
 	if err != nil {
 		return fmt.Errorf("make id: %w", err)
 	}
-	err = s.db.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
+	err = s.deps.Postgres.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		n, err := q.StartDownload(ctx, store.StartDownloadParams{
 			ID: id, AccountID: in.Link.AccountID, SessionID: in.ID, EventID: event, Most: mostDownloads,
@@ -64,8 +64,8 @@ func (s *Sessions) Begun(ctx context.Context, in Session, v Visitor) error {
 	if err != nil {
 		return fmt.Errorf("make id: %w", err)
 	}
-	err = s.db.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
-		return s.jobs.Insert(ctx, tx, newReport(in, event, "download_started", time.Now(), v), nil)
+	err = s.deps.Postgres.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
+		return s.deps.Queue.Insert(ctx, tx, newReport(in, event, "download_started", time.Now(), v), nil)
 	})
 	if err != nil {
 		return fmt.Errorf("report start of download: %w", err)
@@ -96,7 +96,7 @@ func (s *Sessions) Served(ctx context.Context, in Session, id uuid.UUID, first, 
 }
 
 func (s *Sessions) served(ctx context.Context, in Session, id uuid.UUID, first, last int64, v Visitor) error {
-	err := s.db.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
+	err := s.deps.Postgres.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).ServeDownload(ctx, store.ServeDownloadParams{ID: id, First: first, Last: last, Size: in.File.FileSize})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil // complete before, or deleted with its link
@@ -104,10 +104,10 @@ func (s *Sessions) served(ctx context.Context, in Session, id uuid.UUID, first, 
 		if err != nil || row.CompletedAt == nil {
 			return err
 		}
-		if err := s.jobs.Insert(ctx, tx, newReport(in, row.EventID, "download_completed", *row.CompletedAt, v), nil); err != nil {
+		if err := s.deps.Queue.Insert(ctx, tx, newReport(in, row.EventID, "download_completed", *row.CompletedAt, v), nil); err != nil {
 			return err
 		}
-		return webhook.Emit(ctx, tx, s.tokens, in.Link.AccountID, webhook.DownloadCompleted{
+		return webhook.Emit(ctx, tx, s.deps.Tokens, in.Link.AccountID, webhook.DownloadCompleted{
 			Link: webhook.LinkOf(in.Link), SessionID: &in.ID, MagnetVersion: in.File.Version, FileName: in.File.FileName,
 			FileSize: in.File.FileSize, CompletedAt: api.TimeOf(*row.CompletedAt),
 		})

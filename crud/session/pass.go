@@ -59,9 +59,9 @@ func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, 
 		time.Now().Unix() >= int64(binary.BigEndian.Uint64(raw[20:])) {
 		return Session{}, &Refusal{Over}
 	}
-	out := Session{ID: uuid.UUID(raw[:16]), tokens: s.tokens, key: &s.keys[0]}
+	out := Session{ID: uuid.UUID(raw[:16]), tokens: s.deps.Tokens, key: &s.keys[0]}
 	version := int32(binary.BigEndian.Uint32(raw[16:]))
-	err = s.db.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) error {
+	err = s.deps.Postgres.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		if out.ID == uuid.Nil {
 			row, err := q.GetOpening(ctx, link.ID)

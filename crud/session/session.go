@@ -53,24 +53,26 @@ func (r *Refusal) Error() string {
 // Link names an access link and whose it is.
 type Link struct{ ID, Account uuid.UUID }
 
-// Sessions opens access links. It is safe for concurrent use.
-type Sessions struct {
-	db     *postgres.Pool
-	tokens *token.Ring
-	jobs   Jobs
-	site   string
-	keys   [][token.KeyBytes]byte // the first one signs passes, all of them verify
+// Deps is what sessions work with. All of it is required.
+type Deps struct {
+	Postgres *postgres.Pool
+	Site     string      // public URL without a slash at the end
+	Tokens   *token.Ring // signs what a session hands out
+	Queue    Jobs        // takes the reports of downloads
 }
 
-// New returns the sessions of a database. site is the public URL without a slash at the end; tokens
-// signs what a session hands out; jobs takes the reports of downloads.
-func New(db *postgres.Pool, site string, tokens *token.Ring, jobs Jobs) *Sessions {
-	return &Sessions{db: db, site: site, tokens: tokens, jobs: jobs, keys: tokens.DeriveEach("session pass")}
+// Sessions opens access links. It is safe for concurrent use.
+type Sessions struct {
+	deps Deps
+	keys [][token.KeyBytes]byte // the first one signs passes, all of them verify
 }
+
+// New returns the sessions of a database.
+func New(d Deps) *Sessions { return &Sessions{d, d.Tokens.DeriveEach("session pass")} }
 
 // Find returns the link that a token opens, or a Refusal.
 func (s *Sessions) Find(ctx context.Context, secret string) (Link, error) {
-	row, err := store.New(s.db.Unscoped()).FindAccessLink(ctx, accesslink.HashToken(secret))
+	row, err := store.New(s.deps.Postgres.Unscoped()).FindAccessLink(ctx, accesslink.HashToken(secret))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Link{}, &Refusal{Unknown}
 	}
@@ -98,12 +100,12 @@ func (s *Sessions) Look(ctx context.Context, link Link, strict bool) (Document, 
 		pictures picture.Page
 		open     bool
 	)
-	err := s.db.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) (err error) {
+	err := s.deps.Postgres.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		if row, err = q.GetOpening(ctx, link.ID); err != nil {
 			return err
 		}
-		if pictures, err = picture.ForMagnet(ctx, tx, s.site, row.AccessLink.LeadMagnetID); err != nil || strict {
+		if pictures, err = picture.ForMagnet(ctx, tx, s.deps.Site, row.AccessLink.LeadMagnetID); err != nil || strict {
 			return err
 		}
 		open, err = q.HasOpenSession(ctx, store.HasOpenSessionParams{
@@ -187,7 +189,7 @@ func (s Session) TrackingToken() string {
 // A client that got no answer asks again for the same id, and so spends one opening.
 func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID) (Session, error) {
 	var out Session
-	err := s.db.Account(ctx, link.Account, func(tx pgx.Tx) error {
+	err := s.deps.Postgres.Account(ctx, link.Account, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		row, err := q.ResumeSession(ctx, store.ResumeSessionParams{
 			ID: wanted, AccessLinkID: link.ID, PauseSeconds: pause.Seconds(), LongestSeconds: Longest.Seconds(),
@@ -224,7 +226,7 @@ func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.
 	if out.ID, out.StartedAt, err = insert(ctx, q, counted, wanted); err != nil {
 		return Session{}, err
 	}
-	return out, webhook.Emit(ctx, tx, s.tokens, link.Account, webhook.LinkAccessed{
+	return out, webhook.Emit(ctx, tx, s.deps.Tokens, link.Account, webhook.LinkAccessed{
 		Link: webhook.LinkOf(out.Link), SessionID: out.ID, AccessedAt: api.TimeOf(time.Now()),
 	})
 }
@@ -267,7 +269,7 @@ func (s *Sessions) why(ctx context.Context, q *store.Queries, link Link) error {
 
 // complete adds what is known by the link and the version of the file.
 func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session) (err error) {
-	out.tokens, out.key = s.tokens, &s.keys[0]
+	out.tokens, out.key = s.deps.Tokens, &s.keys[0]
 	out.File, err = q.GetFileVersion(ctx, store.GetFileVersionParams{LeadMagnetID: out.Link.LeadMagnetID, Version: out.File.Version})
 	if err != nil {
 		return fmt.Errorf("read file of session: %w", err)
@@ -283,7 +285,7 @@ func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session)
 // Preview returns a look at the document for the owner of a link, whatever the link's state.
 func (s *Sessions) Preview(ctx context.Context, link Link) (Session, error) {
 	var out Session
-	err := s.db.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) error {
+	err := s.deps.Postgres.AccountSnapshot(ctx, link.Account, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		row, err := q.GetOpening(ctx, link.ID)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -32,12 +32,12 @@ const (
 func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
 	in, err := v.enter(r)
 	if err != nil {
-		v.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		v.deps.Pages.WriteError(w, r, asPage(err, page.Brand{}))
 		return
 	}
 	release, err := v.place(r)
 	if err != nil {
-		v.Pages.WriteError(w, r, err)
+		v.deps.Pages.WriteError(w, r, err)
 		return
 	}
 	defer release()
@@ -46,7 +46,7 @@ func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
 
 // place takes a place among the files that are sent at a time, of a visitor's address and in all. The error is a page.
 func (v *Viewer) place(r *http.Request) (release func(), err error) {
-	release, err = v.sending.Take(clientaddr.Network(v.Addresses.Client(r)), 1)
+	release, err = v.sending.Take(clientaddr.Network(v.deps.Addresses.Client(r)), 1)
 	if err == nil {
 		return release, nil
 	}
@@ -66,7 +66,7 @@ func (v *Viewer) enter(r *http.Request) (session.Session, error) {
 	if err != nil {
 		return session.Session{}, err
 	}
-	return v.Sessions.Enter(ctx, link, r.URL.Query().Get("s"))
+	return v.deps.Sessions.Enter(ctx, link, r.URL.Query().Get("s"))
 }
 
 // download serves the document of a session for keeping, and records which bytes went out. Its URL
@@ -74,12 +74,12 @@ func (v *Viewer) enter(r *http.Request) (session.Session, error) {
 func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	in, err := v.enter(r)
 	if err != nil {
-		v.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		v.deps.Pages.WriteError(w, r, asPage(err, page.Brand{}))
 		return
 	}
 	release, err := v.place(r)
 	if err != nil {
-		v.Pages.WriteError(w, r, err)
+		v.deps.Pages.WriteError(w, r, err)
 		return
 	}
 	defer release()
@@ -89,10 +89,10 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), enterTimeout)
-	err = v.Sessions.StartDownload(ctx, in, id)
+	err = v.deps.Sessions.StartDownload(ctx, in, id)
 	cancel()
 	if err != nil {
-		v.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		v.deps.Pages.WriteError(w, r, asPage(err, page.Brand{}))
 		return
 	}
 	first, last := v.send(w, r, in.File, "attachment")
@@ -102,18 +102,18 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	// The visitor may be gone by now, and what went out did go out.
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(r.Context()), recordTimeout)
 	defer cancel()
-	if err := v.Sessions.Served(ctx, in, id, first, last, visitor(r)); err != nil {
-		v.Log.Error("cannot record a download", "session_id", in.ID, "error", err)
+	if err := v.deps.Sessions.Served(ctx, in, id, first, last, visitor(r)); err != nil {
+		v.deps.Log.Error("cannot record a download", "session_id", in.ID, "error", err)
 	}
 }
 
 // send writes a file, or the part of it that is asked for. It returns what went out: the bytes from
 // first up to, and without, last.
 func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnetFile, kind string) (first, last int64) {
-	content := magnet.NewContent(r.Context(), v.Postgres, f)
+	content := magnet.NewContent(r.Context(), v.deps.Postgres, f)
 	magnet.KeepOneRange(r, f.FileSize)
 	if err := content.Check(); err != nil { // what cannot be read fails before the answer begins
-		v.Pages.WriteError(w, r, err)
+		v.deps.Pages.WriteError(w, r, err)
 		return 0, 0
 	}
 	h := w.Header()
@@ -135,7 +135,7 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	}
 	// What is short of what it announced is seen to be cut off: net/http breaks the connection.
 	if content.Failed() != nil && r.Context().Err() == nil {
-		v.Log.Error("a file was cut off", "lead_magnet_id", f.LeadMagnetID, "error", content.Failed())
+		v.deps.Log.Error("a file was cut off", "lead_magnet_id", f.LeadMagnetID, "error", content.Failed())
 	}
 	if r.Method == http.MethodHead || out.bytes == 0 {
 		return 0, 0

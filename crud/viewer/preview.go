@@ -40,7 +40,7 @@ func (v *Viewer) makePreview(ctx context.Context, in *previewInput) (*api.Answer
 		return nil, err
 	}
 	var row store.GetAccessLinkRow
-	err := v.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := v.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		row, err = store.New(tx).GetAccessLink(ctx, in.ID)
 		return err
 	})
@@ -50,13 +50,13 @@ func (v *Viewer) makePreview(ctx context.Context, in *previewInput) (*api.Answer
 	if err != nil {
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
-	secret, err := accesslink.OpenToken(v.Tokens, row.AccessLink)
+	secret, err := accesslink.OpenToken(v.deps.Tokens, row.AccessLink)
 	if err != nil {
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
-	text, ends := v.Sessions.PreviewToken(row.AccessLink.ID)
+	text, ends := v.deps.Sessions.PreviewToken(row.AccessLink.ID)
 	return api.OK(LinkPreview{
-		URL:       v.Pages.URL(pathOf(secret)) + "?" + url.Values{"preview": {text}}.Encode(),
+		URL:       v.deps.Pages.URL(pathOf(secret)) + "?" + url.Values{"preview": {text}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
 	}), nil
 }

@@ -30,22 +30,22 @@ import (
 //go:embed viewer.html viewer.css all:dist
 var files embed.FS
 
-// Parts is what the viewer works with. All of it is required.
-type Parts struct {
+// Deps is what the viewer works with. All of it is required.
+type Deps struct {
 	Pages     *page.Site
 	Sessions  *session.Sessions
 	Postgres  *postgres.Pool
 	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
 	Limiter   *ratelimit.Visitors
-	Config    Config
 	Collector string // URL of the collector as browsers reach it, without a slash at the end
 	Log       *slog.Logger
 }
 
 // Viewer serves the pages. It is safe for concurrent use.
 type Viewer struct {
-	Parts
+	config   Config
+	deps     Deps
 	template *page.Template
 	build    *build
 	guesses  *guess.Guesses
@@ -53,8 +53,8 @@ type Viewer struct {
 }
 
 // New returns the viewer.
-func New(p Parts) (*Viewer, error) {
-	template, err := p.Pages.Parse(files, "viewer.html", "viewer.css")
+func New(c Config, d Deps) (*Viewer, error) {
+	template, err := d.Pages.Parse(files, "viewer.html", "viewer.css")
 	if err != nil {
 		return nil, err
 	}
@@ -63,25 +63,25 @@ func New(p Parts) (*Viewer, error) {
 		return nil, err
 	}
 	if !b.Done() {
-		p.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
+		d.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
 	}
-	return &Viewer{Parts: p, template: template, build: b, guesses: guess.New(mostFailures), sending: p.Config.sending()}, nil
+	return &Viewer{config: c, deps: d, template: template, build: b, guesses: guess.New(mostFailures), sending: c.sending()}, nil
 }
 
 func pathOf(token string) string { return "/a/" + token }
 
 // path returns the path of a request's page, as browsers know it.
-func (v *Viewer) path(r *http.Request) string { return v.Pages.Path(pathOf(r.PathValue("token"))) }
+func (v *Viewer) path(r *http.Request) string { return v.deps.Pages.Path(pathOf(r.PathValue("token"))) }
 
 // Register mounts the pages.
 func (v *Viewer) Register(a *api.API) {
-	a.Handle("GET /a/{token}", v.Pages.Handler(v.show))
-	a.Handle("POST /a/{token}/sessions", v.Pages.Handler(v.start))
-	a.Handle("POST /a/{token}/open", v.Pages.Handler(v.open))
+	a.Handle("GET /a/{token}", v.deps.Pages.Handler(v.show))
+	a.Handle("POST /a/{token}/sessions", v.deps.Pages.Handler(v.start))
+	a.Handle("POST /a/{token}/open", v.deps.Pages.Handler(v.open))
 	a.Handle("GET /a/{token}/file", http.HandlerFunc(v.file))
 	a.Handle("GET /a/{token}/download", http.HandlerFunc(v.download))
-	a.Handle("GET /a/{rest...}", v.Pages.Nothing()) // a link that was cut off, or has something behind it
-	a.Handle("GET /a/{token}/{$}", v.Pages.Handler(v.strip))
+	a.Handle("GET /a/{rest...}", v.deps.Pages.Nothing()) // a link that was cut off, or has something behind it
+	a.Handle("GET /a/{token}/{$}", v.deps.Pages.Handler(v.strip))
 	a.Handle("GET "+assetPath, v.build)
 	v.registerPreview(a)
 }
@@ -98,9 +98,9 @@ func (v *Viewer) strip(w http.ResponseWriter, r *http.Request) error {
 // find returns the link of a request. Who asks for many that do not exist has to wait before asking
 // for more of them; links that exist open all the same, for others may share the address.
 func (v *Viewer) find(r *http.Request) (session.Link, error) {
-	link, err := v.Sessions.Find(r.Context(), r.PathValue("token"))
+	link, err := v.deps.Sessions.Find(r.Context(), r.PathValue("token"))
 	if refusal, ok := errors.AsType[*session.Refusal](err); ok && refusal.State == session.Unknown {
-		who := v.Addresses.Client(r)
+		who := v.deps.Addresses.Client(r)
 		if wait := v.guesses.Wait(who, time.Now()); wait > 0 {
 			return session.Link{}, &tooMany{wait}
 		}
@@ -112,14 +112,14 @@ func (v *Viewer) find(r *http.Request) (session.Link, error) {
 // begin starts a session, or goes on with the one wanted, unless the visitor's address has opened the
 // link too often.
 func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (session.Session, error) {
-	wait, err := v.Limiter.TakeAddress(r.Context(), v.Config.openings(), v.Addresses.Client(r), link.ID.String())
+	wait, err := v.deps.Limiter.TakeAddress(r.Context(), v.config.openings(), v.deps.Addresses.Client(r), link.ID.String())
 	if err != nil {
 		return session.Session{}, err
 	}
 	if wait > 0 {
 		return session.Session{}, &tooMany{wait}
 	}
-	return v.Sessions.Start(r.Context(), link, wanted)
+	return v.deps.Sessions.Start(r.Context(), link, wanted)
 }
 
 // mostFailures is how many unknown links an address may ask for in a minute. A person mistypes one or two. A token has 130
@@ -163,7 +163,7 @@ func (v *Viewer) brandOf(d session.Document) page.Brand {
 		b.Accent = *d.Colour
 	}
 	if l := d.Pictures.Logo; l != nil {
-		b.Logo = v.Pages.Path(l.Path)
+		b.Logo = v.deps.Pages.Path(l.Path)
 		if l.Height > 0 {
 			b.LogoWidth = 32 * l.Width / l.Height
 		}
@@ -196,10 +196,10 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 		return asPage(err, page.Brand{})
 	}
 	preview := r.URL.Query().Get("preview")
-	owner := preview != "" && v.Sessions.IsPreview(link, preview)
+	owner := preview != "" && v.deps.Sessions.IsPreview(link, preview)
 	// A page that was refused a session comes here to say so: then only what is true now counts.
 	closed := r.URL.Query().Has("closed")
-	d, err := v.Sessions.Look(r.Context(), link, closed)
+	d, err := v.deps.Sessions.Look(r.Context(), link, closed)
 	if err != nil && !owner {
 		return asPage(err, v.brandOf(d))
 	}
@@ -209,17 +209,17 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // to a path of ours, with a token that exists
 		return nil
 	}
-	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.Pages.Path(assetPath), Ratio: "1 / 1.4142"}
+	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.deps.Pages.Path(assetPath), Ratio: "1 / 1.4142"}
 	if owner {
 		s.Preview = preview
 	}
 	if t := d.Pictures.Thumbnail; t != nil && !t.Uploaded && t.Width > 0 {
-		s.First = &first{v.Pages.Path(t.Path), t.SrcSet(), t.Width, t.Height}
+		s.First = &first{v.deps.Pages.Path(t.Path), t.SrcSet(), t.Width, t.Height}
 		s.Ratio = fmt.Sprintf("%d / %d", t.Width, t.Height)
 	}
 	return v.template.Write(w, r, http.StatusOK, page.Page{
 		Title: d.Title, Class: "viewer", Brand: v.brandOf(d), Data: s,
-		Policy: page.Policy{Scripts: true, Wasm: true, Connect: []string{v.Collector}},
+		Policy: page.Policy{Scripts: true, Wasm: true, Connect: []string{v.deps.Collector}},
 	})
 }
 
@@ -251,11 +251,11 @@ func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
 	path := v.path(r)
 	pass := "?s=" + in.Pass()
 	tracking := in.TrackingToken()
-	if v.Collector == "" {
+	if v.deps.Collector == "" {
 		tracking = "" // there is nobody to tell
 	}
 	v.answer(w, r, http.StatusCreated, started{
-		SessionID: in.ID, TrackingToken: tracking, Collector: v.Collector,
+		SessionID: in.ID, TrackingToken: tracking, Collector: v.deps.Collector,
 		File: path + "/file" + pass, Download: path + "/download" + pass, FileName: in.File.FileName,
 		Size: in.File.FileSize, Pages: in.File.PageCount, Resumed: in.Resumed,
 	})
@@ -274,8 +274,8 @@ func (v *Viewer) opening(r *http.Request) (session.Session, error) {
 	if err := json.UnmarshalRead(r.Body, &asked); err != nil {
 		asked.SessionID = uuid.Nil // it gets a session under an id of ours
 	}
-	if asked.Preview != "" && v.Sessions.IsPreview(link, asked.Preview) {
-		return v.Sessions.Preview(r.Context(), link)
+	if asked.Preview != "" && v.deps.Sessions.IsPreview(link, asked.Preview) {
+		return v.deps.Sessions.Preview(r.Context(), link)
 	}
 	return v.begin(r, link, asked.SessionID)
 }
@@ -298,7 +298,7 @@ func (v *Viewer) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		v.answer(w, r, http.StatusGone, refused{states[refusal.State]})
 	default:
 		if r.Context().Err() == nil {
-			v.Log.Error("cannot start a session", "request_id", api.RequestID(r.Context()), "error", err)
+			v.deps.Log.Error("cannot start a session", "request_id", api.RequestID(r.Context()), "error", err)
 		}
 		w.Header().Set("Retry-After", "3")
 		v.answer(w, r, http.StatusServiceUnavailable, refused{"unavailable"})
@@ -308,7 +308,7 @@ func (v *Viewer) refuse(w http.ResponseWriter, r *http.Request, err error) {
 func (v *Viewer) answer(w http.ResponseWriter, r *http.Request, status int, body any) {
 	out, err := json.Marshal(body)
 	if err != nil { // its fields are strings and numbers
-		v.Log.Error("cannot write an answer", "request_id", api.RequestID(r.Context()), "error", err)
+		v.deps.Log.Error("cannot write an answer", "request_id", api.RequestID(r.Context()), "error", err)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -329,13 +329,13 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 		return page.BadForm(err)
 	}
 	var in session.Session
-	if preview := r.PostForm.Get("preview"); preview != "" && v.Sessions.IsPreview(link, preview) {
-		in, err = v.Sessions.Preview(r.Context(), link)
+	if preview := r.PostForm.Get("preview"); preview != "" && v.deps.Sessions.IsPreview(link, preview) {
+		in, err = v.deps.Sessions.Preview(r.Context(), link)
 	} else {
 		in, err = v.begin(r, link, uuid.Nil)
 	}
 	if err != nil {
-		d, _ := v.Sessions.Look(r.Context(), link, true) // for its brand alone
+		d, _ := v.deps.Sessions.Look(r.Context(), link, true) // for its brand alone
 		return asPage(err, v.brandOf(d))
 	}
 	to := v.path(r) + "/file?s=" + in.Pass()
@@ -345,7 +345,7 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 			return fmt.Errorf("make id: %w", err)
 		}
 		if in.ID != uuid.Nil { // not the owner's preview
-			if err := v.Sessions.Begun(r.Context(), in, visitor(r)); err != nil {
+			if err := v.deps.Sessions.Begun(r.Context(), in, visitor(r)); err != nil {
 				return err
 			}
 		}

@@ -108,7 +108,7 @@ func unresolved() *net.Resolver {
 func TestUnknownName(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
-	w, err := webhook.New(settings(), webhook.Parts{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Resolver: unresolved()})
+	w, err := webhook.New(settings(), webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Resolver: unresolved()})
 	require.NoError(t, err)
 	t.Cleanup(w.Close)
 	id, _ := r.create("https://nobody.example/")

@@ -17,16 +17,16 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Parts is what webhooks work with.
-type Parts struct {
-	Postgres *postgres.Pool
-	Tokens   *token.Ring // seals the secrets of endpoints
-	Log      *slog.Logger
-	Metrics  prometheus.Registerer // nil: no metrics
-	Grace    time.Duration         // for messages in flight when the process stops
-	Owners   Owners                // nil: nobody is told
-	Now      func() time.Time      // nil: time.Now; deliveries are due by it
-	Resolver *net.Resolver         // of the hosts of endpoints; nil: the system's
+// Deps is what webhooks work with.
+type Deps struct {
+	Postgres   *postgres.Pool
+	Tokens     *token.Ring // seals the secrets of endpoints
+	Log        *slog.Logger
+	Registerer prometheus.Registerer // nil: no metrics
+	Grace      time.Duration         // for messages in flight when the process stops
+	Owners     Owners                // nil: nobody is told
+	Now        func() time.Time      // nil: time.Now; deliveries are due by it
+	Resolver   *net.Resolver         // of the hosts of endpoints; nil: the system's
 }
 
 // Owners has the owner of an endpoint told of it, once the transaction commits. It is implemented by notice.Notices.
@@ -53,18 +53,18 @@ type Webhooks struct {
 }
 
 // New returns the webhooks of a database.
-func New(c Config, p Parts) (*Webhooks, error) {
+func New(c Config, d Deps) (*Webhooks, error) {
 	networks, err := c.networks()
 	if err != nil {
 		return nil, fmt.Errorf("make webhooks: %w", err)
 	}
-	if p.Now == nil {
-		p.Now = time.Now
+	if d.Now == nil {
+		d.Now = time.Now
 	}
 	guard := dialguard.New(networks...)
-	transport := dialguard.NewTransport(guard, p.Resolver)
+	transport := dialguard.NewTransport(guard, d.Resolver)
 	return &Webhooks{
-		config: c, grace: p.Grace, plain: len(networks) > 0, db: p.Postgres, tokens: p.Tokens, owners: p.Owners, log: p.Log, now: p.Now, guard: guard, transport: transport, metrics: newMetrics(p.Metrics),
+		config: c, grace: d.Grace, plain: len(networks) > 0, db: d.Postgres, tokens: d.Tokens, owners: d.Owners, log: d.Log, now: d.Now, guard: guard, transport: transport, metrics: newMetrics(d.Registerer),
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is an answer like any other, and no success
 		}},

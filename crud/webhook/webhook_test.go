@@ -127,7 +127,7 @@ func (r *rig) logger() *slog.Logger {
 // more makes the webhooks of another process.
 func (r *rig) more(c webhook.Config) *webhook.Webhooks {
 	r.t.Helper()
-	w, err := webhook.New(c, webhook.Parts{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now})
+	w, err := webhook.New(c, webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now})
 	require.NoError(r.t, err)
 	r.t.Cleanup(w.Close)
 	return w

@@ -55,7 +55,7 @@ func New(o Options) (*Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the first page: %w", err)
 	}
-	frame, err := page.New(page.Options{URL: o.Site, Log: o.Log})
+	frame, err := page.New(page.Deps{Site: o.Site, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
