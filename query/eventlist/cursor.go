@@ -55,7 +55,9 @@ func (f Filter) digest(account uuid.UUID) string {
 	h := sha256.New()
 	h.Write(account[:])
 	for _, c := range f.conditions() {
-		h.Write([]byte(c.param + "=" + c.value + "\n"))
+		for _, p := range c.params {
+			h.Write([]byte(p.name + "=" + p.value + "\n"))
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -3,6 +3,7 @@ package eventlist
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,15 +22,19 @@ type Filter struct {
 	Bot           *bool      // true: bots only; false: no bots
 }
 
-// condition is a comparison, with the parameter that it reads. Where param is "" it reads none, or the caller adds its parameters.
-type condition struct{ sql, param, value string }
+// condition is a comparison, with the parameters that it reads.
+type condition struct {
+	sql    string
+	params []param
+}
 
-// conditions returns the filter's conditions beyond the account, in a fixed order. Times are
-// whole milliseconds in the table, so a bound between two of them is moved to the one that
-// divides the rows in the same way.
-func (f Filter) conditions() []condition {
+type param struct{ name, value string }
+
+// properties returns the conditions on what an event is, rather than when it happened or was stored. Every statement
+// about a list has all of them, so a filter that is added here applies to pages and to counts.
+func (f Filter) properties() []condition {
 	var list []condition
-	add := func(sql, param, value string) { list = append(list, condition{sql, param, value}) }
+	add := func(sql, name, value string) { list = append(list, condition{sql, []param{{name, value}}}) }
 	if f.AccessLinkID != nil {
 		add("access_link_id = {access_link:UUID}", "access_link", f.AccessLinkID.String())
 	}
@@ -43,26 +48,67 @@ func (f Filter) conditions() []condition {
 		// In the form that the projections have it, which then can answer.
 		add("(bot = '') = {human:Bool}", "human", strconv.FormatBool(!*f.Bot))
 	}
-	if f.From != nil {
-		list = append(list, createdFrom("from", ceil(*f.From)))
-	}
-	if f.To != nil {
-		list = append(list, createdBefore("to", ceil(*f.To)))
-	}
+	return list
+}
+
+// conditions returns the filter's conditions beyond the account, in a fixed order: its properties, and the times.
+func (f Filter) conditions() []condition {
+	list := append(f.properties(), f.created().conditions("from", "to")...)
 	if f.ReceivedAfter != nil {
 		list = append(list, storedAfter(*f.ReceivedAfter))
 	}
 	return list
 }
 
-// createdFrom lets through what was created at a time or after it, given as the parameter.
-func createdFrom(param string, t time.Time) condition {
-	return condition{"created_at >= fromUnixTimestamp64Milli({" + param + ":Int64}, 'UTC')", param, milliseconds(t)}
+// created returns the time in which the events of the list happened. Times are whole milliseconds in the table, so a
+// bound between two of them is moved to the one that divides the rows in the same way.
+func (f Filter) created() (p period) {
+	if f.From != nil {
+		p.from = new(within(ceil(*f.From)))
+	}
+	if f.To != nil {
+		p.to = new(within(ceil(*f.To)))
+	}
+	return p
 }
 
-// createdBefore lets through what was created before a time, given as the parameter.
-func createdBefore(param string, t time.Time) condition {
-	return condition{"created_at < fromUnixTimestamp64Milli({" + param + ":Int64}, 'UTC')", param, milliseconds(t)}
+// period is a time from one bound on and before the other; a nil bound is none.
+type period struct{ from, to *time.Time }
+
+// conditions lets through what was created in the period. The names are those of the parameters.
+func (p period) conditions(from, to string) (list []condition) {
+	if p.from != nil {
+		list = append(list, condition{"created_at >= fromUnixTimestamp64Milli({" + from + ":Int64}, 'UTC')", []param{{from, milliseconds(*p.from)}}})
+	}
+	if p.to != nil {
+		list = append(list, condition{"created_at < fromUnixTimestamp64Milli({" + to + ":Int64}, 'UTC')", []param{{to, milliseconds(*p.to)}}})
+	}
+	return list
+}
+
+func (p period) isEmpty() bool { return p.from != nil && p.to != nil && !p.from.Before(*p.to) }
+
+// since returns the part of the period from a time on, and before returns the other part.
+func (p period) since(t time.Time) period {
+	if p.from == nil || p.from.Before(t) {
+		p.from = &t
+	}
+	return p
+}
+
+func (p period) before(t time.Time) period {
+	if p.to == nil || t.Before(*p.to) {
+		p.to = &t
+	}
+	return p
+}
+
+func storedAfter(t time.Time) condition {
+	return condition{"stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", []param{{"received_after", milliseconds(t)}}}
+}
+
+func storedBy(t time.Time) condition {
+	return condition{"stored_at <= fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')", []param{{"received_after", milliseconds(t)}}}
 }
 
 // The years that a time of an event can lie in, with room: beyond them ClickHouse's times wrap.
@@ -90,3 +136,17 @@ func within(t time.Time) time.Time {
 }
 
 func milliseconds(t time.Time) string { return strconv.FormatInt(within(t).UnixMilli(), 10) }
+
+// where returns the clause of the account's rows for which all conditions hold, and the parameters of these.
+func where(conditions []condition) (clause string, params map[string]string) {
+	params = map[string]string{}
+	var b strings.Builder
+	b.WriteString("WHERE account_id = {account:UUID}")
+	for _, c := range conditions {
+		b.WriteString("\n  AND " + c.sql)
+		for _, p := range c.params {
+			params[p.name] = p.value
+		}
+	}
+	return b.String(), params
+}

@@ -35,30 +35,27 @@ func TestStatements(t *testing.T) {
 		CreatedAt: time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC),
 		TopicID:   uuid.MustParse("0197a1b2-0000-7000-8000-000000000003"), Partition: 2, Offset: 41,
 	}
-	edge, end := time.Date(2026, 2, 27, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	edge, now := time.Date(2026, 2, 27, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	from, to := edge.Add(time.Hour), edge.Add(3*dayLength+time.Minute)
 	days := []day{{start: edge.Add(dayLength), events: 15}, {start: edge, events: 30}}
 	rare := []day{{start: edge.Add(dayLength), events: 1, times: []time.Time{edge.Add(25 * time.Hour)}}, {start: edge, events: 2, times: []time.Time{edge, edge.Add(time.Millisecond)}}}
 	after := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	kind := full()
 	kind.AccessLinkID = nil
 	for name, s := range map[string]scope.Statement{
-		"page":           pageStatement(Filter{}, span{from: &edge}, 0, 21),
-		"page_days":      pageStatement(Filter{}, span{from: &edge, before: &end, days: days}, 40, 21),
-		"page_times":     pageStatement(full(), span{from: &edge, before: &end, days: rare}, 0, 21),
-		"page_again":     pageStatement(full(), span{from: &edge, days: append(days, rare[0])}, 0, 21),
-		"page_full":      pageStatement(full(), span{from: &edge}, 0, 21),
+		"page":           pageStatement(Filter{}, span{created: period{from: &edge}}, 0, 21),
+		"page_days":      pageStatement(Filter{}, on(days, nil), 40, 21),
+		"page_times":     pageStatement(full(), on(rare, nil), 0, 21),
+		"page_mixed":     pageStatement(full(), on([]day{days[0], rare[1]}, nil), 0, 21),
+		"page_full":      pageStatement(full(), span{created: period{from: &edge}}, 0, 21),
 		"cursor":         pageStatement(Filter{}, span{after: &position}, 0, 21),
 		"cursor_full":    pageStatement(full(), span{after: &position}, 0, 21),
-		"count":          totalStatement(Filter{}),
-		"count_received": totalStatement(Filter{ReceivedAfter: &after}),
-		"rest":           restRowsStatement(Filter{}, &view{open: end}, nil),
-		"rest_full":      restRowsStatement(kind, &view{open: end, restless: []uint32{202601, 202511}}, []time.Time{edge, edge.AddDate(0, 0, -9)}),
-		"rest_many":      restNumbersStatement(kind, &view{open: edge, restless: []uint32{202601}}, []time.Time{edge.AddDate(0, 0, -9)}),
-		"rest_whole":     restNumbersStatement(Filter{LeadMagnetID: kind.LeadMagnetID}, &view{open: end}, nil),
-		"numbers":        numbersStatement(edge, end),
-		"stored":         storedStatement(edge, end),
-		"days_of_a_link": daysStatement(full()),
-		"days_of_a_kind": daysStatement(kind),
+		"count":          countStatement(Filter{}, now),
+		"count_time":     countStatement(Filter{From: &from, To: &to}, now),
+		"count_received": countStatement(Filter{ReceivedAfter: &after}, now),
+		"count_new":      countStatement(Filter{ReceivedAfter: &after}, after.Add(recent-1)),
+		"count_link":     countStatement(full(), now),
+		"count_full":     countStatement(kind, now),
 	} {
 		text := []string{s.SQL}
 		names := make([]string, 0, len(s.Params))
@@ -98,9 +95,9 @@ func TestTimeBounds(t *testing.T) {
 		{time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), "5648745600000", "5648745600000"},
 	} {
 		list := Filter{From: &c.at, To: &c.at, ReceivedAfter: &c.at}.conditions()
-		require.Equal(t, c.from, list[0].value, "%v", c.at)
-		require.Equal(t, c.from, list[1].value, "%v", c.at)
-		require.Equal(t, c.cut, list[2].value, "%v", c.at)
+		require.Equal(t, c.from, list[0].params[0].value, "%v", c.at)
+		require.Equal(t, c.from, list[1].params[0].value, "%v", c.at)
+		require.Equal(t, c.cut, list[2].params[0].value, "%v", c.at)
 	}
 }
 

@@ -1,7 +1,4 @@
-SELECT toInt64(count()) AS n
+SELECT toDate(created_at) AS day, toInt64(count()) AS events
 FROM lodestone.events
 WHERE account_id = {account:UUID}
-  AND created_at >= fromUnixTimestamp64Milli({low:Int64}, 'UTC')
-  AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
--- low = 0
--- to = 5648745600000
+GROUP BY day

@@ -1,6 +1,6 @@
 SELECT toDate(created_at) AS day, toInt64(count()) AS events
 FROM lodestone.events
 WHERE account_id = {account:UUID}
-  AND (created_at >= fromUnixTimestamp64Milli({open:Int64}, 'UTC'))
+  AND stored_at > fromUnixTimestamp64Milli({received_after:Int64}, 'UTC')
 GROUP BY day
--- open = 1772323200000
+-- received_after = 1772366400000

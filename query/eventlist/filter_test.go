@@ -1,0 +1,63 @@
+package eventlist
+
+import (
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/event"
+	"lodestone/query/querytest"
+)
+
+// Every field of Filter, and every set of them, filters counts and pages alike, and is told apart by cursors. A field that is added
+// has to be added here; if a statement misses it, this fails.
+func TestEveryFieldFilters(t *testing.T) {
+	t.Parallel()
+	ctx, conn, lister := context.Background(), querytest.Conn(t), New(querytest.Door(t))
+	w := newWorld(t)
+	w.spread = 6
+	w.store(t, conn, rand.New(rand.NewPCG(3, 4)), 400)
+	bot := false
+	from, to := w.begin.Add(2*dayLength+100*time.Millisecond), w.begin.Add(5*dayLength+200*time.Millisecond)
+	received := w.begin.Add(3*dayLength + 300*time.Millisecond)
+	examples := reflect.ValueOf(Filter{
+		AccessLinkID: &w.links[0], LeadMagnetID: &w.magnets[0], Type: event.PageViewed,
+		From: &from, To: &to, ReceivedAfter: &received, Bot: &bot,
+	})
+	fields := examples.NumField()
+	cursors := map[string]bool{}
+	for set := range 1 << fields {
+		var f Filter
+		for i := range fields {
+			require.False(t, examples.Field(i).IsZero(), "%s has no example", examples.Type().Field(i).Name)
+			if set>>i&1 == 1 {
+				reflect.ValueOf(&f).Elem().Field(i).Set(examples.Field(i))
+			}
+		}
+		want := w.matching(f)
+		require.NotEmpty(t, want, "%+v", f)
+		if set&(set-1) == 0 && set != 0 {
+			require.Less(t, len(want), len(w.events), "%+v leaves nothing out", f)
+		}
+		total, err := lister.Count(ctx, w.account, f)
+		require.NoError(t, err)
+		require.EqualValues(t, len(want), total, "%+v", f)
+		half := len(want) / 2
+		page, total, err := lister.Page(ctx, w.account, f, 0, int64(half)+1)
+		require.NoError(t, err)
+		require.EqualValues(t, len(want), total, "%+v", f)
+		require.Equal(t, storedIDs(want[:half+1]), ids(page), "%+v", f)
+		deep, _, err := lister.Page(ctx, w.account, f, int64(half)+1, 1000)
+		require.NoError(t, err)
+		require.Equal(t, storedIDs(want[half+1:]), ids(deep), "%+v", f)
+		after, _, err := lister.After(ctx, w.account, f, page[half].Position, 1000)
+		require.NoError(t, err)
+		require.Equal(t, storedIDs(want[half+1:]), ids(after), "%+v", f)
+		cursors[f.Cursor(w.account, page[0].Position, w.begin).List] = true
+	}
+	require.Len(t, cursors, 1<<fields, "a cursor belongs to one filter")
+}
