@@ -109,7 +109,7 @@ func TestRuleNames(t *testing.T) {
 	}
 }
 
-// More user agents than are remembered: each has its own answer, the first time and the next.
+// Each of many user agents has its own answer, the first time and the next.
 func TestManyUserAgents(t *testing.T) {
 	t.Parallel()
 	c := classifier(t)

@@ -4,7 +4,11 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
+
+	"lodestone/pkg/event"
 )
 
 //go:generate go run ./gen
@@ -18,7 +22,7 @@ const rulePrefix = "crawler:"
 // Crawlers is the rule by the maintained list of user agents. It is safe for concurrent use.
 type Crawlers struct {
 	patterns []pattern
-	index    *literals
+	index    [1 << indexBits][]literal // by the first three bytes of the literal
 }
 
 type pattern struct {
@@ -26,10 +30,23 @@ type pattern struct {
 	regexp *regexp.Regexp // nil: the literal that leads here is the whole pattern
 }
 
+// literal is a text that stands in everything a pattern matches.
+type literal struct {
+	text    string
+	pattern int
+}
+
+// indexBits is how large the index is: most triples of bytes in the user agents of browsers begin no literal, so a user agent
+// costs a look for each of its bytes and few comparisons.
+const indexBits = 14
+
+func indexOf(first []byte) uint32 {
+	return (uint32(first[0])<<16 | uint32(first[1])<<8 | uint32(first[2])) * 2654435761 >> (32 - indexBits)
+}
+
 // NewCrawlers reads the list, which is part of the program. It takes some milliseconds.
 func NewCrawlers() (*Crawlers, error) {
 	c := &Crawlers{}
-	var words []word
 	for number, line := range strings.Split(crawlersFile, "\n") {
 		if line == "" || line[0] == '#' {
 			continue
@@ -42,13 +59,11 @@ func NewCrawlers() (*Crawlers, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read list of crawlers, line %d: %w", number+1, err)
 		}
-		for _, literal := range needs {
-			words = append(words, word{literal, len(c.patterns)})
+		for _, need := range needs {
+			i := indexOf([]byte(need))
+			c.index[i] = append(c.index[i], literal{need, len(c.patterns)})
 		}
 		c.patterns = append(c.patterns, p)
-	}
-	if c.index = newLiterals(words); len(c.index.output) > maxStates {
-		return nil, fmt.Errorf("read list of crawlers: it has outgrown its index of %d states", maxStates)
 	}
 	return c, nil
 }
@@ -57,11 +72,16 @@ func NewCrawlers() (*Crawlers, error) {
 // An empty user agent matches none: privacy tools and servers leave it out.
 func (c *Crawlers) Classify(r Request) string {
 	first := len(c.patterns)
-	c.index.find(r.UserAgent, func(id int) {
-		if id < first && (c.patterns[id].regexp == nil || c.patterns[id].regexp.Match(r.UserAgent)) {
-			first = id
+	for rest := r.UserAgent; len(rest) >= minLiteral; rest = rest[1:] {
+		for _, l := range c.index[indexOf(rest)] {
+			if l.pattern >= first || len(rest) < len(l.text) || string(rest[:len(l.text)]) != l.text {
+				continue
+			}
+			if p := c.patterns[l.pattern]; p.regexp == nil || p.regexp.Match(r.UserAgent) {
+				first = l.pattern
+			}
 		}
-	})
+	}
 	if first == len(c.patterns) {
 		return ""
 	}
@@ -90,4 +110,103 @@ func excluded(pattern, tags string) bool {
 		}
 	}
 	return false
+}
+
+// minLiteral is the length of the shortest literal that the index finds.
+const minLiteral = 3
+
+// compile returns a pattern and the literals of which at least one is in everything it matches.
+func compile(text string) (pattern, []string, error) {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return pattern{}, nil, fmt.Errorf("parse pattern: %w", err)
+	}
+	tree = tree.Simplify()
+	needs := required(tree)
+	if shortest(needs) < minLiteral {
+		return pattern{}, nil, fmt.Errorf("pattern %q contains no literal of %d bytes to find it by", text, minLiteral)
+	}
+	p := pattern{name: ruleName(tree)}
+	if tree.Op != syntax.OpLiteral || tree.Flags&syntax.FoldCase != 0 {
+		if p.regexp, err = regexp.Compile(text); err != nil {
+			return pattern{}, nil, fmt.Errorf("compile pattern: %w", err)
+		}
+	}
+	return p, needs, nil
+}
+
+// required returns literals of which at least one is in everything that an expression matches, or
+// nothing if there are no such literals.
+func required(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return []string{string(re.Rune)}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpConcat:
+		var best []string
+		for _, sub := range re.Sub {
+			if found := required(sub); shortest(found) > shortest(best) {
+				best = found
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			found := required(sub)
+			if len(found) == 0 {
+				return nil
+			}
+			all = append(all, found...)
+		}
+		return all
+	}
+	return nil
+}
+
+func shortest(list []string) int {
+	if len(list) == 0 {
+		return 0
+	}
+	return len(slices.MinFunc(list, func(a, b string) int { return len(a) - len(b) }))
+}
+
+// ruleName returns the stable name of a pattern: its own text without what is no letter of a name,
+// such as "crawler:Googlebot" for Googlebot\/.
+func ruleName(re *syntax.Regexp) string {
+	name := strings.Trim(sample(re), " /\\()<>;:,.+-_")
+	name = rulePrefix + name
+	for cut := event.MaxBotRuleBytes; len(name) > cut; cut-- {
+		if name[cut]&0xc0 != 0x80 { // the first byte of a character
+			name = name[:cut]
+		}
+	}
+	return name
+}
+
+// sample returns a text that an expression matches, the plainest one.
+func sample(re *syntax.Regexp) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune)
+	case syntax.OpCharClass:
+		// The two spellings of a letter, not "any digit" or "anything but".
+		if len(re.Rune) == 4 && re.Rune[0] == re.Rune[1] {
+			return string(re.Rune[0])
+		}
+		return ""
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpAlternate:
+		return sample(re.Sub[0])
+	case syntax.OpConcat:
+		var b strings.Builder
+		for _, sub := range re.Sub {
+			b.WriteString(sample(sub))
+		}
+		return b.String()
+	default:
+		return ""
+	}
 }
