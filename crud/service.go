@@ -40,11 +40,11 @@ import (
 
 // Config is the setting of the entities.
 type Config struct {
-	PublicURL            string            `name:"public-url" placeholder:"URL" help:"Address under which visitors reach this process; the URLs of links begin with it. Default: http:// and the address of --listen."`
-	QueryURL             string            `name:"query-url" placeholder:"URL" help:"Address of the query process: requests for analytics are passed on to it. Empty: they are not served here."`
-	CollectorURL         string            `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it: the pages send their events there. In up, default: http:// and the address of --collector-listen."`
-	CollectorInternalURL string            `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, which reports finished downloads. Default: that of --collector-url."`
-	MaxFileBytes         int64             `name:"magnet-max-file-bytes" default:"52428800" help:"Largest file of a lead magnet, in bytes. The directory for temporary files needs space for five of them."`
+	PublicURL            string            `name:"public-url" placeholder:"URL" help:"Address at which visitors reach this process. The URLs of links begin with it. Default: http:// and the address of --listen."`
+	QueryURL             string            `name:"query-url" placeholder:"URL" help:"Address of the query process, to which analytics requests are forwarded. If empty, this process does not serve them."`
+	CollectorURL         string            `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it. The pages send their events there. Default in up: http:// and the address of --collector-listen."`
+	CollectorInternalURL string            `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, to report finished downloads. Default: the value of --collector-url."`
+	MaxFileBytes         int64             `name:"magnet-max-file-bytes" default:"52428800" help:"Maximum size of a lead magnet's file, in bytes. The directory for temporary files needs space for five such files."`
 	Limits               account.Limits    `embed:""`
 	Mail                 mail.Config       `embed:""`
 	Webhooks             webhook.Config    `embed:""`

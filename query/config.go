@@ -12,9 +12,9 @@ import (
 
 // Config is the setting of the query service.
 type Config struct {
-	MaxConns       int           `name:"query-max-conns" default:"16" help:"Queries that one process sends to ClickHouse at the same time, at the most. A request takes one to three."`
-	Timeout        time.Duration `name:"query-timeout" default:"10s" help:"Time that one analytics request may take."`
-	MaxMemoryBytes int64         `name:"query-max-memory-bytes" default:"536870912" help:"Memory that one analytics query may take in ClickHouse."`
+	MaxConns       int           `name:"query-max-conns" default:"16" help:"Maximum concurrent queries from one process to ClickHouse. A request runs one to three."`
+	Timeout        time.Duration `name:"query-timeout" default:"10s" help:"Maximum duration of an analytics request."`
+	MaxMemoryBytes int64         `name:"query-max-memory-bytes" default:"536870912" help:"Maximum memory of an analytics query in ClickHouse."`
 }
 
 const (

@@ -19,15 +19,15 @@ import (
 
 type accountCommand struct {
 	Data   dataConfig           `embed:""`
-	Create accountCreateCommand `cmd:"" help:"Make an account and print its id."`
-	List   accountListCommand   `cmd:"" help:"List the accounts, the oldest first."`
+	Create accountCreateCommand `cmd:"" help:"Create an account and print its id."`
+	List   accountListCommand   `cmd:"" help:"List the accounts, oldest first."`
 }
 
 type accountCreateCommand struct {
 	Postgres postgres.Config `embed:""`
 	Name     string          `name:"name" required:"" help:"Name of the account."`
 	Plan     account.Plan    `name:"plan" default:"free" enum:"free,pro,team" help:"Plan of the account: free, pro or team."`
-	Notify   string          `name:"notify-email" placeholder:"ADDRESS" help:"Where mails about the account's new leads go. Empty: its owner sets it by the API."`
+	Notify   string          `name:"notify-email" placeholder:"ADDRESS" help:"Address for mails about the account's new leads. If empty, the owner sets it through the API."`
 }
 
 // Run makes the account.

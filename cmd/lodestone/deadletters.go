@@ -22,9 +22,9 @@ import (
 
 type deadLettersCommand struct {
 	Data    dataConfig                `embed:""`
-	List    deadLettersListCommand    `cmd:"" help:"List dead letters: records that could not become rows."`
+	List    deadLettersListCommand    `cmd:"" help:"List dead letters: records that could not be stored as rows."`
 	Show    deadLettersShowCommand    `cmd:"" help:"Show one dead letter."`
-	Replay  deadLettersReplayCommand  `cmd:"" help:"Store those dead letters that this build can decode, each once however often it is replayed, and count them."`
+	Replay  deadLettersReplayCommand  `cmd:"" help:"Store the dead letters that this build can decode, and count them. A letter is stored once, however often it is replayed."`
 	Discard deadLettersDiscardCommand `cmd:"" help:"Mark dead letters as not worth replaying."`
 }
 
@@ -62,9 +62,9 @@ type deadLettersListCommand struct {
 	Process processConfig `embed:""`
 	Kafka   kafka.Config  `embed:""`
 	State   []string      `name:"state" default:"open" enum:"open,replayed,discarded" help:"States to list, separated by commas: open, replayed, discarded."`
-	Reason  string        `name:"reason" help:"Only dead letters of this reason: malformed, unsupported_version or invalid."`
-	Since   pointInTime   `name:"since" placeholder:"TIME" help:"Only from this time on: a time of RFC 3339, a date, or a duration back from now such as 24h."`
-	Limit   int           `name:"limit" default:"100" help:"Lines to print at the most; the newest are left out. 0 for all."`
+	Reason  string        `name:"reason" help:"Only dead letters with this reason: malformed, unsupported_version or invalid."`
+	Since   pointInTime   `name:"since" placeholder:"TIME" help:"Only from this time on: an RFC 3339 time, a date, or a duration before now such as 24h."`
+	Limit   int           `name:"limit" default:"100" help:"Maximum number of lines to print, oldest first; 0 for all."`
 }
 
 // Run lists dead letters.
@@ -116,8 +116,8 @@ func printable(s string) string {
 type deadLettersShowCommand struct {
 	Process processConfig `embed:""`
 	Kafka   kafka.Config  `embed:""`
-	Origin  string        `arg:"" help:"Origin of the dead letter, as the list shows it."`
-	Raw     bool          `name:"raw" help:"Show what says something of a visitor as well, and the record's bytes."`
+	Origin  string        `arg:"" help:"Origin of the dead letter, as shown by list."`
+	Raw     bool          `name:"raw" help:"Also show data about the visitor, and the record's bytes."`
 }
 
 // Run shows a dead letter.
@@ -171,9 +171,9 @@ type deadLettersReplayCommand struct {
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
 	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
-	Origins    []string          `arg:"" optional:"" name:"origin" help:"Origins of the dead letters, as the list shows them. Discarded ones are replayed as well."`
-	All        bool              `name:"all" help:"Replay every open dead letter, or with --reason every one of that reason."`
-	Reason     string            `name:"reason" help:"Only dead letters of this reason: malformed, unsupported_version or invalid."`
+	Origins    []string          `arg:"" optional:"" name:"origin" help:"Origins of the dead letters, as shown by list. Discarded ones are replayed too."`
+	All        bool              `name:"all" help:"Replay every open dead letter, or with --reason every open one with that reason."`
+	Reason     string            `name:"reason" help:"Only dead letters with this reason: malformed, unsupported_version or invalid."`
 }
 
 func (c *deadLettersReplayCommand) check() error {
@@ -230,8 +230,8 @@ func (c *deadLettersReplayCommand) Run(ctx context.Context) (err error) {
 type deadLettersDiscardCommand struct {
 	Process processConfig `embed:""`
 	Kafka   kafka.Config  `embed:""`
-	Origins []string      `arg:"" name:"origin" help:"Origins of the dead letters, as the list shows them."`
-	Why     string        `name:"why" required:"" help:"Why they are not worth replaying, for those who look later."`
+	Origins []string      `arg:"" name:"origin" help:"Origins of the dead letters, as shown by list."`
+	Why     string        `name:"why" required:"" help:"Why they are not worth replaying, for later readers of the list."`
 }
 
 // Run discards dead letters.

@@ -22,7 +22,7 @@ type demoSetting struct {
 	CollectorURL string `name:"collector-url" placeholder:"URL" help:"Address of the collector."`
 	APIKey       string `name:"api-key" placeholder:"KEY" help:"API key with the scopes read, write and leads. Secret."`
 	Visitors     int    `name:"visitors" default:"200" help:"Number of readers."`
-	Seed         uint64 `name:"seed" default:"1" help:"What the readers do is drawn from it."`
+	Seed         uint64 `name:"seed" default:"1" help:"Seed for the readers' random behaviour."`
 }
 
 // check returns the problem that settings are missing and the data directory has none.

@@ -18,7 +18,7 @@ import (
 type groupCommand struct {
 	Data     dataConfig           `embed:""`
 	Show     groupShowCommand     `cmd:"" help:"Show which consumer group stores each topic."`
-	HandOver groupHandOverCommand `cmd:"" name:"hand-over" help:"Let another consumer group store the topics from where the present one ended. Stop the consumers of both first."`
+	HandOver groupHandOverCommand `cmd:"" name:"hand-over" help:"Switch the topics to another consumer group, which continues where the current one ended. Stop the consumers of both first."`
 }
 
 type groupShowCommand struct {
@@ -41,7 +41,7 @@ type groupHandOverCommand struct {
 	Process  processConfig   `embed:""`
 	Kafka    kafka.Config    `embed:""`
 	Postgres postgres.Config `embed:""`
-	To       string          `name:"to" required:"" placeholder:"GROUP" help:"The --consumer-group of the consumers that go on."`
+	To       string          `name:"to" required:"" placeholder:"GROUP" help:"The --consumer-group of the consumers that continue."`
 }
 
 // Run hands the topics over to another group.

@@ -19,17 +19,17 @@ import (
 
 type keyCommand struct {
 	Data   dataConfig       `embed:""`
-	Create keyCreateCommand `cmd:"" help:"Make an API key of an account and print it. It cannot be shown again."`
-	List   keyListCommand   `cmd:"" help:"List the API keys of an account, the oldest first, also the revoked ones."`
-	Revoke keyRevokeCommand `cmd:"" help:"Make an API key, and every key that was made with it, worthless within a second everywhere."`
+	Create keyCreateCommand `cmd:"" help:"Create an API key for an account and print it. The key cannot be shown again."`
+	List   keyListCommand   `cmd:"" help:"List the API keys of an account, oldest first, including revoked ones."`
+	Revoke keyRevokeCommand `cmd:"" help:"Revoke an API key and every key that was created with it. All processes refuse them within a second."`
 }
 
 type keyCreateCommand struct {
 	Postgres postgres.Config `embed:""`
 	Account  uuid.UUID       `name:"account" required:"" placeholder:"ID" help:"Id of the account."`
-	Name     string          `name:"name" default:"key" help:"What the key is for."`
-	Scopes   []auth.Scope    `name:"scopes" aliases:"scope" default:"read,write,leads,webhooks,keys" enum:"read,write,leads,webhooks,keys" help:"What the key allows, separated by commas: read; write; leads, which is reading personal data; webhooks; keys, which is listing, creating and revoking keys."`
-	Expires  string          `name:"expires" placeholder:"TIME" help:"When the key stops to work: a time, such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now, such as 720h. Empty: never."`
+	Name     string          `name:"name" default:"key" help:"Purpose of the key."`
+	Scopes   []auth.Scope    `name:"scopes" aliases:"scope" default:"read,write,leads,webhooks,keys" enum:"read,write,leads,webhooks,keys" help:"Scopes of the key, separated by commas: read, write, leads (reading personal data), webhooks, keys (listing, creating and revoking keys)."`
+	Expires  string          `name:"expires" placeholder:"TIME" help:"When the key expires: a time such as 2027-01-31 or 2027-01-31T12:00:00Z, or a duration from now such as 720h. If empty, it never expires."`
 }
 
 // Run makes the key.
@@ -102,7 +102,7 @@ func (c *keyListCommand) Run(ctx context.Context) error {
 
 type keyRevokeCommand struct {
 	Postgres postgres.Config `embed:""`
-	ID       uuid.UUID       `arg:"" help:"Id of the key, as it was printed when it was made."`
+	ID       uuid.UUID       `arg:"" help:"Id of the key, as printed when it was created."`
 }
 
 // Run revokes the key.

@@ -17,12 +17,12 @@ import (
 type lossesCommand struct {
 	Data        dataConfig               `embed:""`
 	List        lossesListCommand        `cmd:"" help:"List ranges of records that Kafka deleted before they were stored."`
-	Acknowledge lossesAcknowledgeCommand `cmd:"" help:"End the alarm of lost ranges that have been looked into."`
+	Acknowledge lossesAcknowledgeCommand `cmd:"" help:"Acknowledge lost ranges that were investigated, which ends their alarm."`
 }
 
 type lossesListCommand struct {
 	Postgres postgres.Config `embed:""`
-	All      bool            `name:"all" help:"List acknowledged ranges as well."`
+	All      bool            `name:"all" help:"Include acknowledged ranges."`
 }
 
 // Run lists lost ranges.
@@ -41,8 +41,8 @@ func (c *lossesListCommand) Run(ctx context.Context) error {
 
 type lossesAcknowledgeCommand struct {
 	Postgres postgres.Config `embed:""`
-	Numbers  []int64         `arg:"" name:"number" help:"Numbers of the ranges, as the list shows them."`
-	Why      string          `name:"why" required:"" help:"What was found out, for whoever reads the list later."`
+	Numbers  []int64         `arg:"" name:"number" help:"Numbers of the ranges, as shown by list."`
+	Why      string          `name:"why" required:"" help:"Result of the investigation, for later readers of the list."`
 }
 
 // Run acknowledges lost ranges.

@@ -37,26 +37,26 @@ type exitError struct {
 func (e exitError) Unwrap() error { return e.error }
 
 type commands struct {
-	Up          upCommand          `cmd:"" group:"Run it:" help:"Run everything on this machine, with the engines that are not given by address."`
-	Collector   collectorCommand   `cmd:"" group:"Run it:" help:"Run the collector: it takes events from browsers and servers and writes them to Kafka."`
-	Consumer    consumerCommand    `cmd:"" group:"Run it:" help:"Run the consumer: it moves events from Kafka to ClickHouse and keeps the counters of links."`
+	Up          upCommand          `cmd:"" group:"Run it:" help:"Run everything on this machine, with embedded engines for those that are not given by address."`
+	Collector   collectorCommand   `cmd:"" group:"Run it:" help:"Run the collector, which accepts events from browsers and servers and writes them to Kafka."`
+	Consumer    consumerCommand    `cmd:"" group:"Run it:" help:"Run the consumer, which moves events from Kafka to ClickHouse and maintains the counters of links."`
 	Query       queryCommand       `cmd:"" group:"Run it:" help:"Run the analytics endpoints of the API, on ClickHouse and Postgres."`
-	Crud        crudCommand        `cmd:"" group:"Run it:" help:"Run the site and the API: landing pages, reading, links, mails and webhooks, on Postgres."`
-	Migrate     migrateCommand     `cmd:"" group:"Operate it:" help:"Bring the schemas of Postgres and ClickHouse up to date and make the Kafka topics. Safe to run twice, and from several processes at once."`
-	Account     accountCommand     `cmd:"" group:"Operate it:" help:"Make and list accounts."`
-	Key         keyCommand         `cmd:"" group:"Operate it:" help:"Make, list and revoke API keys."`
-	DeadLetters deadLettersCommand `cmd:"" group:"Operate it:" name:"dead-letters" help:"List, show, replay and discard records that could not become rows."`
+	Crud        crudCommand        `cmd:"" group:"Run it:" help:"Run the site and the API on Postgres: landing pages, reading pages, links, mails and webhooks."`
+	Migrate     migrateCommand     `cmd:"" group:"Operate it:" help:"Update the schemas of Postgres and ClickHouse and create the Kafka topics. Safe to repeat, and to run from several processes at once."`
+	Account     accountCommand     `cmd:"" group:"Operate it:" help:"Create and list accounts."`
+	Key         keyCommand         `cmd:"" group:"Operate it:" help:"Create, list and revoke API keys."`
+	DeadLetters deadLettersCommand `cmd:"" group:"Operate it:" name:"dead-letters" help:"List, show, replay and discard dead letters: records that could not be stored as rows."`
 	Losses      lossesCommand      `cmd:"" group:"Operate it:" help:"List and acknowledge records that Kafka deleted before they were stored."`
-	Group       groupCommand       `cmd:"" group:"Operate it:" name:"consumer-group" help:"Show which consumer group stores the events, or hand them over to another one."`
-	Spool       spoolCommand       `cmd:"" group:"Operate it:" help:"List, check, send and drop what a collector's spool holds, while that collector is stopped."`
-	RepairLog   repairLogCommand   `cmd:"" group:"Operate it:" name:"repair-log" help:"Let a partition go on whose log lost its end: write the records again that have the offsets of stored ones. Stop the consumers first."`
+	Group       groupCommand       `cmd:"" group:"Operate it:" name:"consumer-group" help:"Show which consumer group stores the events, or switch to another group."`
+	Spool       spoolCommand       `cmd:"" group:"Operate it:" help:"List, check, send and drop the contents of a stopped collector's spool."`
+	RepairLog   repairLogCommand   `cmd:"" group:"Operate it:" name:"repair-log" help:"Repair a partition whose log lost its end: write the records again whose offsets are those of stored ones. Stop the consumers first."`
 	Verify      verifyCommand      `cmd:"" group:"Operate it:" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
-	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Set the counters of all links again, from the stored events."`
-	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set for how long events are kept."`
-	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Answer a query in SQL as the read-only user of the database analytics."`
-	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Make a read-only SQL user of one account: prints a file for ClickHouse's directory users.d, and the password."`
-	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Play a campaign of 200 readers through the public endpoints and compare what the API answers with what was sent."`
-	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Ask the process at the admin address whether it is ready; for container platforms."`
+	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Recompute the counters of all links from the stored events."`
+	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set how long events are kept."`
+	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Run an SQL query as the read-only user of the database analytics."`
+	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`
+	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent."`
+	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Check whether the process at the admin address is ready, for container platforms."`
 	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version."`
 }
 

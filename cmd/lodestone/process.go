@@ -23,8 +23,8 @@ const stopTimeout = 25 * time.Second
 
 // processConfig is the setting that every process has.
 type processConfig struct {
-	LogLevel  slog.Level `name:"log-level" default:"INFO" help:"Least severe messages to log: DEBUG, INFO, WARN or ERROR."`
-	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Form of the log: text or json."`
+	LogLevel  slog.Level `name:"log-level" default:"INFO" help:"Minimum level of messages to log: DEBUG, INFO, WARN or ERROR."`
+	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Format of the log: text or json."`
 }
 
 func (c processConfig) logger() *slog.Logger {
@@ -49,7 +49,7 @@ func uniform(_ []string, a slog.Attr) slog.Attr {
 
 // adminConfig is the setting of the server for operators.
 type adminConfig struct {
-	Listen string `name:"admin-listen" default:"127.0.0.1:8090" help:"Address to listen on for /metrics, /healthz and /readyz. Keep it away from the public."`
+	Listen string `name:"admin-listen" default:"127.0.0.1:8090" help:"Address to listen on for /metrics, /healthz and /readyz. Do not expose it to the public."`
 }
 
 // Validate returns every problem of the settings.

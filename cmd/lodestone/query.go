@@ -32,7 +32,7 @@ type queryCommand struct {
 	Query      query.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
-	SQLURL     string            `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If given, a query is asked as this user every 15 seconds, and /readyz and /metrics say when SQL users get no answers. Secret."`
+	SQLURL     string            `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
 }
 
 func (c *queryCommand) check() error {

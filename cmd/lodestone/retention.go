@@ -14,8 +14,8 @@ import (
 
 type retentionCommand struct {
 	Data dataConfig           `embed:""`
-	Show retentionShowCommand `cmd:"" help:"Show for how long events are kept."`
-	Set  retentionSetCommand  `cmd:"" help:"Set for how many months events are kept. A longer time takes effect at once, a shorter one after a day."`
+	Show retentionShowCommand `cmd:"" help:"Show how long events are kept."`
+	Set  retentionSetCommand  `cmd:"" help:"Set how many months events are kept. A longer time takes effect immediately, a shorter one after a day."`
 }
 
 type retentionShowCommand struct {
@@ -40,7 +40,7 @@ func (c *retentionShowCommand) Run(ctx context.Context) error {
 
 type retentionSetCommand struct {
 	Postgres postgres.Config `embed:""`
-	Months   int             `arg:"" help:"Calendar months that are kept besides the present one; 0 keeps everything."`
+	Months   int             `arg:"" help:"Number of past calendar months to keep, besides the current one; 0 keeps everything."`
 }
 
 // Run puts a retention on record.

@@ -10,7 +10,7 @@ import (
 
 // dataConfig lets a command talk to a `lodestone up` without its addresses being given.
 type dataConfig struct {
-	Data string `name:"data" default:"./data" help:"Data directory of a lodestone up: its addresses and passwords are used where none are given."`
+	Data string `name:"data" default:"./data" help:"Data directory of a lodestone up. Its addresses and passwords are the defaults of this command."`
 }
 
 // runningUp resolves what the environment does not give from the data directory of a `lodestone up`, for commands that have the

@@ -23,11 +23,11 @@ import (
 const spoolStart = 30 * time.Second
 
 type spoolCommand struct {
-	List  spoolListCommand  `cmd:"" help:"List the segments of a spool's directory, with what was moved aside. No collector may run on it."`
-	Check spoolCheckCommand `cmd:"" help:"Verify the checksums of a spool's directory: exit code 1 if something is damaged, 3 if something cannot be read."`
-	Show  spoolShowCommand  `cmd:"" help:"Show the records of one segment that Kafka does not have, as far as is known."`
-	Send  spoolSendCommand  `cmd:"" help:"Send a spool's directory to Kafka, with every sound record of damaged segments, and move to its folder sent what was sent."`
-	Drop  spoolDropCommand  `cmd:"" help:"Remove segments for good, with the events in them."`
+	List  spoolListCommand  `cmd:"" help:"List the segments of a spool's directory, including those that were moved aside. No collector may run on it."`
+	Check spoolCheckCommand `cmd:"" help:"Verify the checksums of a spool's directory. The exit code is 1 if something is damaged, 3 if something cannot be read."`
+	Show  spoolShowCommand  `cmd:"" help:"Show the records of one segment that Kafka is not known to have."`
+	Send  spoolSendCommand  `cmd:"" help:"Send a spool's directory to Kafka, including every intact record of damaged segments, and move the sent segments to its folder sent."`
+	Drop  spoolDropCommand  `cmd:"" help:"Permanently remove segments and their events."`
 }
 
 // withSpool calls fn with a directory and its segments.
@@ -142,8 +142,8 @@ func plain(err error) error {
 
 type spoolShowCommand struct {
 	Dir   string `arg:"" help:"Directory of the spool (--spool-dir of its collector)."`
-	File  string `arg:"" help:"Name of the segment, as the list shows it."`
-	Limit int    `name:"limit" default:"100" help:"Lines to print at the most; the newest are left out. 0 for all."`
+	File  string `arg:"" help:"Name of the segment, as shown by list."`
+	Limit int    `name:"limit" default:"100" help:"Maximum number of lines to print, oldest first; 0 for all."`
 }
 
 // Run shows the records of a segment.
@@ -281,7 +281,7 @@ func sendSegments(ctx context.Context, d *spool.Directory, names []string, to sp
 
 type spoolDropCommand struct {
 	Dir   string   `arg:"" help:"Directory of the spool (--spool-dir of its collector)."`
-	Files []string `arg:"" name:"file" help:"Names of the segments, as the list shows them."`
+	Files []string `arg:"" name:"file" help:"Names of the segments, as shown by list."`
 }
 
 // Run removes segments.

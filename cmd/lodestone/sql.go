@@ -24,9 +24,9 @@ import (
 type sqlCommand struct {
 	Data   dataConfig `embed:""`
 	URL    string     `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
-	Format string     `name:"format" default:"auto" enum:"auto,table,vertical,csv,tsv,json,parquet" help:"Form of the answer: table, vertical, csv, tsv, json (an object a line) or parquet. auto is a table at a terminal, else csv. A FORMAT in the query goes before."`
-	Output string     `name:"output" short:"o" placeholder:"FILE" help:"File to write the answer to, when it is complete. Default: standard output."`
-	Query  string     `arg:"" optional:"" help:"The query. Default: from standard input."`
+	Format string     `name:"format" default:"auto" enum:"auto,table,vertical,csv,tsv,json,parquet" help:"Output format: table, vertical, csv, tsv, json (one object per line) or parquet. auto is table on a terminal, otherwise csv. A FORMAT clause in the query takes precedence."`
+	Output string     `name:"output" short:"o" placeholder:"FILE" help:"File to write the answer to, once it is complete. Default: standard output."`
+	Query  string     `arg:"" optional:"" help:"The query. Default: read from standard input."`
 }
 
 // sqlFormats are ClickHouse's names of the forms of an answer.

@@ -12,7 +12,7 @@ import (
 )
 
 type sqlUserCommand struct {
-	Name    string    `name:"name" required:"" help:"Name of the user: small letters, digits and underscores."`
+	Name    string    `name:"name" required:"" help:"Name of the user: lowercase letters, digits and underscores."`
 	Account uuid.UUID `name:"account" required:"" help:"Account whose rows the user may read."`
 }
 

@@ -43,10 +43,10 @@ const (
 )
 
 type upCommand struct {
-	LogLevel  slog.Level `name:"log-level" default:"WARN" help:"Least severe messages to log: DEBUG, INFO, WARN or ERROR."`
-	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Form of the log: text or json."`
+	LogLevel  slog.Level `name:"log-level" default:"WARN" help:"Minimum level of messages to log: DEBUG, INFO, WARN or ERROR."`
+	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Format of the log: text or json."`
 
-	NoSample bool `name:"no-sample" help:"Make no sample on the first start: no lead magnet with a landing page to try out."`
+	NoSample bool `name:"no-sample" help:"Do not create a sample (a lead magnet with a landing page) on the first start."`
 
 	Site      siteConfig       `embed:""`
 	Admin     adminConfig      `embed:""`
@@ -64,7 +64,7 @@ type upCommand struct {
 	Retention retention.Config `embed:""`
 	Quota     quota.Config     `embed:""`
 	Verify    verify.Config    `embed:""`
-	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: one that is made at the first start and kept in the data directory. Secret."`
+	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: a key that is generated on the first start and stored in the data directory. Secret."`
 }
 
 func (c *upCommand) check() error {

@@ -28,8 +28,8 @@ type verifyCommand struct {
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
 	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
-	Since      pointInTime       `name:"since" placeholder:"TIME" help:"Only from this time on: a time of RFC 3339, a date, or a duration back from now such as 24h."`
-	Until      pointInTime       `name:"until" placeholder:"TIME" help:"Only before this time, in the same form."`
+	Since      pointInTime       `name:"since" placeholder:"TIME" help:"Only from this time on: an RFC 3339 time, a date, or a duration before now such as 24h."`
+	Until      pointInTime       `name:"until" placeholder:"TIME" help:"Only before this time, in the same format."`
 }
 
 func (c *verifyCommand) check() error {

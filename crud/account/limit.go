@@ -21,10 +21,10 @@ type Limits struct {
 
 // Quota is what an account of one plan may have; 0 stands for any number.
 type Quota struct {
-	LeadMagnets  int64 `name:"lead-magnets" default:"${magnets}" help:"Lead magnets of an account on the plan ${plan}; 0 for any number."`
-	StoredBytes  int64 `name:"stored-bytes" default:"${bytes}" help:"Bytes that the files of an account on the plan ${plan} may take together; 0 for any number."`
-	GenericLinks int64 `name:"generic-links" default:"${links}" help:"Generic links of an account on the plan ${plan}; 0 for any number."`
-	AccessLinks  int64 `name:"access-links" default:"${access}" help:"Access links of an account on the plan ${plan}, beyond which its keys create none; forms go on. 0 for any number."`
+	LeadMagnets  int64 `name:"lead-magnets" default:"${magnets}" help:"Maximum number of lead magnets for an account on the plan ${plan}; 0 means no limit."`
+	StoredBytes  int64 `name:"stored-bytes" default:"${bytes}" help:"Maximum total size of the files for an account on the plan ${plan}, in bytes; 0 means no limit."`
+	GenericLinks int64 `name:"generic-links" default:"${links}" help:"Maximum number of generic links for an account on the plan ${plan}; 0 means no limit."`
+	AccessLinks  int64 `name:"access-links" default:"${access}" help:"Number of access links above which the keys of an account on the plan ${plan} cannot create more; forms still can. 0 means no limit."`
 }
 
 // Resource is what a plan limits, in words that follow a number.

@@ -11,10 +11,10 @@ import (
 
 // Config is the setting of the capture of addresses.
 type Config struct {
-	Forms            int           `name:"capture-forms-per-hour" default:"120" help:"Forms that one visitor's address (an IPv6 network of 64 bits) may submit in an hour. Visitors in one office share an address."`
-	Mails            int           `name:"capture-mails-per-hour" default:"5" help:"Mails that forms may send to one mailbox in an hour, so that nobody can be flooded; four times as many in a day."`
-	VerificationTime time.Duration `name:"capture-verification-time" default:"24h" help:"How long the link and the code of a mail that asks to confirm an address work."`
-	RefuseDisposable bool          `name:"capture-refuse-disposable" help:"Refuse addresses of services that give out mailboxes for a few minutes."`
+	Forms            int           `name:"capture-forms-per-hour" default:"120" help:"Forms per hour from one address (an IPv6 network of 64 bits counts as one). Visitors in one office share an address."`
+	Mails            int           `name:"capture-mails-per-hour" default:"5" help:"Mails per hour that forms may send to one mailbox, and four times as many per day. Protects mailboxes from floods of mail."`
+	VerificationTime time.Duration `name:"capture-verification-time" default:"24h" help:"How long the link and the code in a verification mail are valid."`
+	RefuseDisposable bool          `name:"capture-refuse-disposable" help:"Refuse addresses of disposable-mailbox services."`
 }
 
 const (

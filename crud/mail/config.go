@@ -17,10 +17,10 @@ import (
 
 // Config is the setting of mails.
 type Config struct {
-	URL     string `name:"smtp-url" placeholder:"URL" help:"SMTP server that mails are sent through, as smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465 (TLS). Empty: mails wait in the queue and are given up after a day; up shows them in a mailbox of its own instead. Secret."`
-	TLS     string `name:"smtp-tls" default:"required" enum:"required,optional" help:"Whether a smtp:// server has to offer TLS with a certificate that is valid for its name: required, or optional for a relay on a private network. On this machine it is optional."`
-	From    string `name:"mail-from" placeholder:"ADDRESS" help:"Sender of mails, such as Example <hello@example.com>. The SMTP server has to let it send for that domain. Required with --smtp-url."`
-	ReplyTo string `name:"mail-reply-to" placeholder:"ADDRESS" help:"Where replies to mails go. Empty: to the sender."`
+	URL     string `name:"smtp-url" placeholder:"URL" help:"SMTP server to send mails through, as smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465 (TLS). If empty, mails wait in the queue and are given up after a day; up shows them in its own mailbox instead. Secret."`
+	TLS     string `name:"smtp-tls" default:"required" enum:"required,optional" help:"Whether an smtp:// server must offer TLS with a certificate that is valid for its name: required, or optional for a relay on a private network. TLS is always optional for a server on this machine."`
+	From    string `name:"mail-from" placeholder:"ADDRESS" help:"Sender of mails, such as Example <hello@example.com>. The SMTP server must be allowed to send for that domain. Required with --smtp-url."`
+	ReplyTo string `name:"mail-reply-to" placeholder:"ADDRESS" help:"Address for replies to mails. Default: the sender."`
 }
 
 // Enabled reports whether mails are sent.

@@ -12,9 +12,9 @@ import (
 
 // Config is the setting of the reading pages.
 type Config struct {
-	Openings int `name:"viewer-openings-per-hour" default:"120" help:"Times that one visitor's address (an IPv6 network of 64 bits) may open one access link in an hour. Visitors in one office share an address."`
-	Sending  int `name:"viewer-files-at-once" default:"1024" help:"Documents that one process sends to visitors at a time, each with about 150 KB of memory. More are answered with 503."`
-	PerAddr  int `name:"viewer-files-per-address" default:"128" help:"Documents that one visitor's address receives at a time. More are answered with 429."`
+	Openings int `name:"viewer-openings-per-hour" default:"120" help:"How many times per hour one address (an IPv6 network of 64 bits counts as one) may open one access link. Visitors in one office share an address."`
+	Sending  int `name:"viewer-files-at-once" default:"1024" help:"Maximum number of documents that one process sends concurrently, each with about 150 KB of memory. Further requests get 503."`
+	PerAddr  int `name:"viewer-files-per-address" default:"128" help:"Maximum number of documents sent concurrently to one address. Further requests get 429."`
 }
 
 // Validate returns every problem of the settings.

@@ -11,13 +11,13 @@ import (
 
 // Config is the setting of webhooks.
 type Config struct {
-	AllowNetworks []string      `name:"webhook-allow-networks" placeholder:"NETWORK" help:"Networks that are not public and that webhooks may reach all the same, also by http, such as 10.1.0.0/16 or 127.0.0.1: for development and for receivers of your own. Default: none; in up, as long as its own addresses are on the loopback network, that one."`
-	MaxEndpoints  int           `name:"webhook-max-endpoints" default:"20" help:"Webhooks that an account can have."`
-	Concurrency   int           `name:"webhook-concurrency" default:"128" help:"Messages that one process sends at once."`
-	PerEndpoint   int           `name:"webhook-endpoint-concurrency" default:"4" help:"Messages that are sent to one webhook at once, by all processes together."`
-	Timeout       time.Duration `name:"webhook-timeout" default:"15s" help:"Time that a webhook has to answer."`
+	AllowNetworks []string      `name:"webhook-allow-networks" placeholder:"NETWORK" help:"Private networks that webhooks may reach, also over http, such as 10.1.0.0/16 or 127.0.0.1, for development and for your own receivers. Default: none; in up, the loopback network while all its own addresses are on it."`
+	MaxEndpoints  int           `name:"webhook-max-endpoints" default:"20" help:"Maximum number of webhooks of an account."`
+	Concurrency   int           `name:"webhook-concurrency" default:"128" help:"Maximum number of messages that one process sends concurrently."`
+	PerEndpoint   int           `name:"webhook-endpoint-concurrency" default:"4" help:"Maximum number of messages that all processes together send concurrently to one webhook."`
+	Timeout       time.Duration `name:"webhook-timeout" default:"15s" help:"Maximum time for a webhook to answer."`
 	DisableAfter  time.Duration `name:"webhook-disable-after" default:"120h" help:"Time without a success after which a failing webhook is disabled."`
-	SessionIdle   time.Duration `name:"session-idle" default:"30m" help:"Time without activity after which a session is over, and webhooks are told."`
+	SessionIdle   time.Duration `name:"session-idle" default:"30m" help:"Time without activity after which a session ends and webhooks are notified."`
 	Keep          time.Duration `name:"webhook-keep" default:"720h" help:"How long the log of messages is kept."`
 }
 

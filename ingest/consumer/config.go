@@ -10,15 +10,15 @@ import (
 // Config is the setting of the consumer.
 type Config struct {
 	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
-	BlockRows        int           `name:"consumer-block-rows" default:"100000" help:"Rows of one insert into ClickHouse at the most. An insert also ends after 100,000 offsets of its partition."`
-	BlockBytes       int           `name:"consumer-block-bytes" default:"33554432" help:"Bytes of the records of one insert at the most."`
-	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Time that a record waits for its block to fill, at the most."`
-	BufferBytes      int           `name:"consumer-buffer-bytes" default:"100663296" help:"Bytes of memory for records that are not stored yet, over all partitions of this consumer, roughly. When it runs short, blocks get smaller and fetching pauses."`
-	QueueBytes       int           `name:"consumer-queue-bytes" default:"4194304" help:"Bytes of records that may wait for one partition before its fetching is paused."`
-	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"20s" help:"Time that one insert may take. Must be below the rebalance timeout."`
-	ReleaseTimeout   time.Duration `name:"consumer-release-timeout" default:"3s" help:"Time that a consumer which stops, or hands a partition over, gives a running insert to end. The next owner finds out about one that did not."`
+	BlockRows        int           `name:"consumer-block-rows" default:"100000" help:"Maximum rows of an insert into ClickHouse. An insert also ends after 100,000 offsets of its partition."`
+	BlockBytes       int           `name:"consumer-block-bytes" default:"33554432" help:"Maximum total size of the records of an insert, in bytes."`
+	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Maximum time that a record waits for its block to fill."`
+	BufferBytes      int           `name:"consumer-buffer-bytes" default:"100663296" help:"Approximate memory for records that are not stored yet, over all partitions of this consumer, in bytes. When memory runs short, blocks get smaller and fetching pauses."`
+	QueueBytes       int           `name:"consumer-queue-bytes" default:"4194304" help:"Total size of waiting records of a partition above which its fetching pauses, in bytes."`
+	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"20s" help:"Maximum duration of an insert. Must be below the rebalance timeout."`
+	ReleaseTimeout   time.Duration `name:"consumer-release-timeout" default:"3s" help:"How long a consumer that stops or hands over a partition waits for a running insert. The next owner of the partition checks the outcome of an unfinished insert."`
 	SessionTimeout   time.Duration `name:"consumer-session-timeout" default:"45s" help:"Time without a heartbeat after which Kafka gives the partitions to another consumer."`
-	RebalanceTimeout time.Duration `name:"consumer-rebalance-timeout" default:"60s" help:"Time that a consumer may take to hand over a partition."`
+	RebalanceTimeout time.Duration `name:"consumer-rebalance-timeout" default:"60s" help:"Maximum time for a consumer to hand over a partition."`
 }
 
 // Validate returns every problem of the settings.

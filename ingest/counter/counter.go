@@ -29,7 +29,7 @@ import (
 
 // Config is the setting of the counters.
 type Config struct {
-	Interval time.Duration `name:"counter-interval" default:"500ms" help:"Time between two looks for events that the counters of links lack."`
+	Interval time.Duration `name:"counter-interval" default:"500ms" help:"Interval at which events that are missing in the links' counters are looked for."`
 }
 
 // Validate returns every problem of the settings.

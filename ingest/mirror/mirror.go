@@ -40,8 +40,8 @@ const (
 
 // Config is the setting of the mirror.
 type Config struct {
-	Interval time.Duration `name:"sql-copy-interval" default:"5s" help:"Time between two looks for lead magnets and links that changed and are to be copied to ClickHouse, for the views of the database analytics."`
-	Emails   bool          `name:"sql-emails" help:"Copy recipients' email addresses as well, for analytics.access_links. Whoever has the SQL user's password can read them. Switched off again, they are removed from ClickHouse."`
+	Interval time.Duration `name:"sql-copy-interval" default:"5s" help:"Interval at which changed lead magnets and links are copied to ClickHouse, for the views of the database analytics."`
+	Emails   bool          `name:"sql-emails" help:"Also copy recipients' email addresses, for analytics.access_links. Anyone with the SQL user's password can read them. When switched off again, the addresses are removed from ClickHouse."`
 }
 
 // Validate returns every problem of the settings.

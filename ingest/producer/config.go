@@ -11,11 +11,11 @@ import (
 
 // Config is the setting of a producer.
 type Config struct {
-	Linger             time.Duration `name:"producer-linger" default:"0s" help:"How long a record may wait for others to share its batch. 0 still batches what arrives while a request is under way, and was the fastest with 64 requests at a time."`
+	Linger             time.Duration `name:"producer-linger" default:"0s" help:"How long a record waits for others to share its batch. With 0, records that arrive during a request to Kafka are still batched. 0 was the fastest with 64 concurrent requests."`
 	Compression        string        `name:"producer-compression" default:"snappy" enum:"none,snappy,lz4,zstd" help:"Compression of the batches: none, snappy, lz4 or zstd."`
-	RequestTimeout     time.Duration `name:"producer-request-timeout" default:"5s" help:"How long Kafka may take to replicate a batch before it answers with an error."`
-	MaxBufferedRecords int64         `name:"producer-max-buffered-records" default:"50000" help:"Records that may wait for Kafka at the same time; more are refused at once."`
-	MaxBufferedBytes   int64         `name:"producer-max-buffered-bytes" default:"67108864" help:"Bytes of records that may wait for Kafka at the same time; more are refused at once."`
+	RequestTimeout     time.Duration `name:"producer-request-timeout" default:"5s" help:"Maximum time for Kafka to replicate a batch before it returns an error."`
+	MaxBufferedRecords int64         `name:"producer-max-buffered-records" default:"50000" help:"Maximum number of records that wait for Kafka; further records are refused immediately."`
+	MaxBufferedBytes   int64         `name:"producer-max-buffered-bytes" default:"67108864" help:"Maximum total size of records that wait for Kafka, in bytes; further records are refused immediately."`
 }
 
 // Validate returns every problem of the settings.

@@ -14,10 +14,10 @@ import (
 
 // Config is the setting of the Meter.
 type Config struct {
-	Interval time.Duration `name:"quota-interval" default:"30s" help:"Time between two counts of the events that accounts have sent this month, beside what their plans allow."`
-	Free     int64         `name:"plan-free-events-per-month" default:"100000" help:"Events that an account on the plan free may send in a calendar month; 0 for any number."`
-	Pro      int64         `name:"plan-pro-events-per-month" default:"10000000" help:"Events that an account on the plan pro may send in a calendar month; 0 for any number."`
-	Team     int64         `name:"plan-team-events-per-month" default:"0" help:"Events that an account on the plan team may send in a calendar month; 0 for any number."`
+	Interval time.Duration `name:"quota-interval" default:"30s" help:"Interval at which the events of each account in the current month are counted and compared with the plan's limit."`
+	Free     int64         `name:"plan-free-events-per-month" default:"100000" help:"Events per calendar month for an account on the plan free; 0 means no limit."`
+	Pro      int64         `name:"plan-pro-events-per-month" default:"10000000" help:"Events per calendar month for an account on the plan pro; 0 means no limit."`
+	Team     int64         `name:"plan-team-events-per-month" default:"0" help:"Events per calendar month for an account on the plan team; 0 means no limit."`
 }
 
 // Validate returns every problem of the settings.

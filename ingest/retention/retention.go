@@ -31,7 +31,7 @@ import (
 
 // Config is the setting of how long events are kept.
 type Config struct {
-	Months int `name:"retention-months" default:"0" help:"Calendar months that events and link views are kept for, besides the present one, by the time they happened. What is older is deleted, a whole month at a time. 0 keeps everything. It is the first value of an installation that has none on record, and takes effect after a day; later, lodestone retention set changes it."`
+	Months int `name:"retention-months" default:"0" help:"Number of past calendar months, besides the current one, for which events and link views are kept, by the time they happened. Older data is deleted one month at a time. 0 keeps everything. This is the initial value of an installation without a stored value, and takes effect after a day; lodestone retention set changes it later."`
 }
 
 // mostMonths is more than any clock of a computer means.

@@ -10,11 +10,11 @@ import (
 
 // Config is the setting of the spool. Without a directory there is none.
 type Config struct {
-	Dir          string        `name:"spool-dir" placeholder:"DIR" help:"Directory for events that Kafka does not take in time, of this collector alone. Empty: such events are answered with 503; lodestone up takes the folder spool in its data directory."`
-	MaxBytes     int64         `name:"spool-max-bytes" default:"1073741824" help:"Bytes that the spool may take on the disk; beyond that events are answered with 503."`
-	SegmentBytes int64         `name:"spool-segment-bytes" default:"16777216" help:"Size of one file of the spool. Room is given free by whole files."`
+	Dir          string        `name:"spool-dir" placeholder:"DIR" help:"Directory for events that Kafka does not acknowledge in time. Each collector needs its own. If empty, such events get 503; lodestone up uses the folder spool in its data directory."`
+	MaxBytes     int64         `name:"spool-max-bytes" default:"1073741824" help:"Maximum size of the spool on disk, in bytes. When it is full, events get 503."`
+	SegmentBytes int64         `name:"spool-segment-bytes" default:"16777216" help:"Size of a file of the spool. Disk space is freed one file at a time."`
 	After        time.Duration `name:"spool-after" default:"1500ms" help:"How long a request waits for Kafka before its events go to the spool. Must be below --collector-ack-timeout."`
-	DrainBytes   int64         `name:"spool-drain-bytes-per-second" default:"16777216" help:"Bytes a second that the spool sends to Kafka at the most while live events go there too."`
+	DrainBytes   int64         `name:"spool-drain-bytes-per-second" default:"16777216" help:"Maximum rate at which the spool sends to Kafka while live events are also sent, in bytes per second."`
 }
 
 // Enabled reports whether there is a spool.

@@ -23,8 +23,8 @@ import (
 
 // Config is the setting of the running check.
 type Config struct {
-	Interval time.Duration `name:"verify-interval" default:"5m" help:"Time between two running checks that compare what was stored lately with Kafka and the counters. 0 switches them off."`
-	Offsets  int64         `name:"verify-offsets" default:"500000" help:"Offsets of each partition that one running check compares with the log at the most, from where the last one ended; if more came, the newest as well."`
+	Interval time.Duration `name:"verify-interval" default:"5m" help:"Interval of the running checks, which compare recently stored events with Kafka and the counters. 0 switches the checks off."`
+	Offsets  int64         `name:"verify-offsets" default:"500000" help:"Maximum offsets of each partition that one running check compares with the log, starting where the previous check ended. If there are more, the newest are checked as well."`
 }
 
 // Validate returns every problem of the settings.

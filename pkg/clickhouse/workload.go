@@ -10,7 +10,7 @@ import (
 
 // WorkloadConfig bounds what SQL users take of a server.
 type WorkloadConfig struct {
-	Queries int `name:"sql-queries" placeholder:"N" help:"Queries of SQL users that run at a time, of all these users together; the others wait their turn. Makes ClickHouse's workload analyst, which the users' profile names. Default: the server's workloads are left as they are."`
+	Queries int `name:"sql-queries" placeholder:"N" help:"Maximum concurrent queries of all SQL users together; further queries wait. Creates ClickHouse's workload analyst, which the users' profile names. Default: the server's workloads are not changed."`
 }
 
 // Validate returns every problem of the settings.

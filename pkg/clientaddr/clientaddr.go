@@ -19,8 +19,8 @@ const (
 
 // Config is the setting of whose word about the client is believed.
 type Config struct {
-	TrustedProxies  []string `name:"trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies whose word about the visitor's address is believed; limits count visitors by it."`
-	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other one is ignored, since a proxy passes on what it does not set, and so would believe the client."`
+	TrustedProxies  []string `name:"trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that are trusted to state the visitor's address, by which limits count visitors."`
+	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other header is ignored, because a proxy may pass on a value that the client set."`
 }
 
 // Validate returns every problem of the settings.

@@ -11,8 +11,8 @@ import (
 
 // Config says which engines are given by address, and how to run the others.
 type Config struct {
-	Data  string `name:"data" default:"./data" help:"Directory of all data. Only one process uses it at a time."`
-	Cache string `name:"engine-cache" placeholder:"DIR" help:"Where the engines' programs are installed, once for all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`
+	Data  string `name:"data" default:"./data" help:"Directory for all data. Only one process can use it at a time."`
+	Cache string `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, shared by all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`
 
 	PostgresURL       string   `name:"postgres-url" placeholder:"URL" help:"Postgres to use instead of the embedded one, as postgres://user:password@host:port/database. Secret."`
 	KafkaBrokers      []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka to use instead of the embedded broker."`
@@ -20,10 +20,10 @@ type Config struct {
 	ClickHouseHTTPURL string   `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the ClickHouse of --clickhouse-url, as http://user:password@host:port. Secret."`
 	SQLURL            string   `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user on the ClickHouse of --clickhouse-url, as http://user:password@host:port/?database=analytics. Secret."`
 
-	PostgresPort       int `name:"postgres-port" default:"15432" help:"Port of the embedded Postgres, if it is free, else any; 0 for any."`
-	KafkaPort          int `name:"kafka-port" default:"19092" help:"Port of the embedded Kafka broker, if it is free, else any; 0 for any."`
-	ClickHousePort     int `name:"clickhouse-port" default:"19000" help:"Native port of the embedded ClickHouse, if it is free, else any; 0 for any."`
-	ClickHouseHTTPPort int `name:"clickhouse-http-port" default:"18123" help:"HTTP port of the embedded ClickHouse, if it is free, else any; 0 for any."`
+	PostgresPort       int `name:"postgres-port" default:"15432" help:"Port of the embedded Postgres. If the port is not free, or 0, any free port is used."`
+	KafkaPort          int `name:"kafka-port" default:"19092" help:"Port of the embedded Kafka broker. If the port is not free, or 0, any free port is used."`
+	ClickHousePort     int `name:"clickhouse-port" default:"19000" help:"Native port of the embedded ClickHouse. If the port is not free, or 0, any free port is used."`
+	ClickHouseHTTPPort int `name:"clickhouse-http-port" default:"18123" help:"HTTP port of the embedded ClickHouse. If the port is not free, or 0, any free port is used."`
 
 	// NoSync trades the safety of the data for speed, in tests.
 	NoSync bool `kong:"-"`

@@ -16,7 +16,7 @@ import (
 
 // Config is the setting of every process that uses Kafka.
 type Config struct {
-	Brokers       []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka brokers to begin with; the rest is learnt from them."`
+	Brokers       []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka brokers to connect to first; they name the others."`
 	TLS           bool     `name:"kafka-tls" default:"false" help:"Connect to Kafka over TLS, trusting the system's certificate authorities. Default: no."`
 	SASLMechanism string   `name:"kafka-sasl-mechanism" default:"none" enum:"none,plain,scram-sha-256,scram-sha-512" help:"How to log in to Kafka: none, plain, scram-sha-256 or scram-sha-512."`
 	SASLUser      string   `name:"kafka-sasl-user" help:"User to log in to Kafka with."`
@@ -27,7 +27,7 @@ type Config struct {
 
 // Copies is the setting of how few copies of a record may be enough, also for `lodestone up` on brokers that are given.
 type Copies struct {
-	AcceptFewerCopies bool `name:"kafka-accept-fewer-copies" default:"false" help:"Start although, on several brokers, a topic has fewer than 3 replicas, min.insync.replicas below 2, or unclean leader election: the loss of a broker may then lose acknowledged events."`
+	AcceptFewerCopies bool `name:"kafka-accept-fewer-copies" default:"false" help:"Start even if, on several brokers, a topic has fewer than 3 replicas, min.insync.replicas below 2, or unclean leader election. The loss of a broker may then lose acknowledged events."`
 }
 
 // Validate returns every problem of the settings.

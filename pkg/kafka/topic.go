@@ -20,10 +20,10 @@ import (
 // TopicConfig says how topics are made. It changes no topic that exists: more partitions would
 // move keys, and a moved key escapes the window in which repeated events are recognised.
 type TopicConfig struct {
-	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Partitions of the topics when they are made. It cannot be changed later."`
-	Replication int16 `name:"kafka-replication" default:"-1" help:"Copies of each partition when the topics are made; -1 makes 3 on three brokers or more, 2 on two, and takes the broker's default on one."`
+	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Number of partitions of each topic when it is created. It cannot be changed later."`
+	Replication int16 `name:"kafka-replication" default:"-1" help:"Replicas of each partition when the topics are created. -1 means 3 on three brokers or more, 2 on two, and the broker's default on one."`
 
-	AcceptPartitions bool `name:"kafka-accept-partitions" default:"false" help:"Take the topics' present number of partitions for right, after it was changed and no repeats of events from before can come any more. Without, processes refuse to start on a changed number."`
+	AcceptPartitions bool `name:"kafka-accept-partitions" default:"false" help:"Accept the topics' current number of partitions after a change. Use it only when events from before the change can no longer be repeated. Without it, processes refuse to start if the number has changed."`
 }
 
 // Validate returns every problem of the settings.

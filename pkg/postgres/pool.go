@@ -24,7 +24,7 @@ import (
 // Config is the setting of every process that uses Postgres.
 type Config struct {
 	URL      string `name:"postgres-url" placeholder:"URL" help:"Postgres to use, as postgres://user:password@host:port/database. Secret."`
-	MaxConns int32  `name:"postgres-max-conns" default:"10" help:"Connections that one process opens to Postgres at the most."`
+	MaxConns int32  `name:"postgres-max-conns" default:"10" help:"Maximum number of connections from one process to Postgres."`
 }
 
 // Validate returns every problem of the settings.

@@ -8,9 +8,9 @@ import (
 
 // Config is the setting of the limits: requests in a window of 60 seconds.
 type Config struct {
-	Requests       int `name:"limit-requests-per-minute" default:"1000" help:"API requests that one key may make in a minute, analytics aside."`
-	Analytics      int `name:"limit-analytics-per-minute" default:"60" help:"Requests for the list of analytics events that one account may make in a minute."`
-	AnalyticsEmail int `name:"limit-analytics-email-per-minute" default:"60" help:"Requests for email summaries that one account may make in a minute."`
+	Requests       int `name:"limit-requests-per-minute" default:"1000" help:"API requests per minute for one key, excluding analytics."`
+	Analytics      int `name:"limit-analytics-per-minute" default:"60" help:"Requests per minute for the list of analytics events, for one account."`
+	AnalyticsEmail int `name:"limit-analytics-email-per-minute" default:"60" help:"Requests per minute for email summaries, for one account."`
 }
 
 // maxQuota is far beyond what one row of Postgres can count in a window.

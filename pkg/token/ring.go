@@ -17,7 +17,7 @@ const KeyBytes = 32
 
 // Config is the setting of everyone who makes or verifies tokens.
 type Config struct {
-	Keys string `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens: a number from 0 to 255, a colon and 32 bytes in base64; the first one signs, the others still verify. Secret."`
+	Keys string `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, each a number from 0 to 255, a colon and 32 bytes in base64. The first key signs; the others still verify. Secret."`
 }
 
 // Ring holds the keys: the first one signs, all of them verify. It is safe for concurrent use.

@@ -32,7 +32,7 @@ type Settings struct {
 	ClickHouseURL string   `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to measure on instead of one that is started here, as clickhouse://user:password@host:port/lodestone. It must be empty, for every suite begins with it empty: all rows are removed. Secret."`
 	PostgresURL   string   `name:"postgres-url" placeholder:"URL" help:"Postgres to measure on instead of one that is started here. It must be empty, for every suite begins with it empty: all accounts are removed. Secret."`
 	Erase         bool     `name:"erase" help:"What is in the engines that are given may be erased. Without it the bench refuses engines that hold anything."`
-	Cache         string   `name:"engine-cache" placeholder:"DIR" help:"Where the engines' programs are installed, once for all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`
+	Cache         string   `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, shared by all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`
 	Program       string   `name:"program" placeholder:"FILE" help:"The program that is measured. Default: lodestone beside this one."`
 	Dir           string   `name:"dir" placeholder:"DIR" help:"Where a directory for the data is made, and removed at the end. Default: the system's directory for temporary files."`
 }
