@@ -2,27 +2,14 @@
 // machine, so that a figure means something anywhere.
 //
 // A Case is one thing that is measured. It has sides: the first is the system, as a user runs it; the
-// others are limits, that do the least that has to be done. Bench.Measure runs the sides in turn
+// others are limits, which do only what has to be done. Bench.Measure runs the sides in turn
 // (A B, B A, A B, …), so that a machine that grows slower meets both, and judges each Target by the
 // median of the ratios of runs that stood side by side.
 //
-//	err := b.Measure(ctx, bench.Case{
-//		Name: "consume/one", Title: "Kafka to ClickHouse, exactly once",
-//		Sides: []bench.Side{
-//			{Name: "consumer", Run: func(ctx context.Context) (bench.Sample, error) { … }},
-//			{Name: "ch-go", Run: func(ctx context.Context) (bench.Sample, error) { … }},
-//		},
-//		Targets: []bench.Target{{What: "≥ 65 % of ch-go alone", Value: bench.Rate, Against: "ch-go", AtLeast: 0.65}},
-//	})
-//
 // A Sample holds named values; the name has the unit (Rate, Latency(0.99), CPU("collector"),
-// Peak("collector"), or any text such as "bytes/event"). Watch meters processes while a run lasts:
+// Peak("collector"), or any text such as "bytes/event"). Watch meters processes while a run lasts.
 //
-//	watch, err := bench.Watch(append(e.Processes(), p, bench.Client()))
-//	… the run …
-//	s.AddUse(watch.Stop(), events)
-//
-// A suite (see suite in suite.go) is the cases of one subcommand. It gets fresh engines (Engines), which are
+// A suite is the cases of one subcommand. It gets fresh engines (Engines), which are
 // stopped and removed after it. What is measured runs in child processes:
 // Bench.Lodestone starts `lodestone collector` and the like on the engines with ordinary settings and waits
 // until it is ready; Bench.Start starts anything else, such as a limit's server, which is a hidden subcommand of this program.
@@ -79,6 +66,10 @@ func newBench(s Settings, progress io.Writer) (*Bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the program that is measured for its version (--program; make build): %w", err)
 	}
+	machine, err := thisMachine(strings.TrimPrefix(strings.TrimSpace(string(version)), "lodestone "))
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp(s.Dir, "lodestone-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory (--dir): %w", err)
@@ -86,12 +77,14 @@ func newBench(s Settings, progress io.Writer) (*Bench, error) {
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
 		return nil, errors.Join(err, engine.RemoveDir(dir))
 	}
-	b := &Bench{
-		Settings: s, Dir: dir, progress: progress, self: self, program: program,
-		Log:    newLog(progress),
-		report: &Report{Machine: thisMachine(strings.TrimSpace(string(version))), Runs: s.Runs, Seed: s.Seed, Quick: s.Quick, Began: time.Now().UTC().Truncate(time.Second)},
-	}
-	return b, nil
+	return &Bench{
+		Settings: s, Dir: dir, progress: progress, self: self, program: program, Log: newLog(progress),
+		report: &Report{Machine: machine, Runs: s.Runs, Seed: s.Seed, Quick: s.Quick, Began: time.Now().UTC().Truncate(time.Second)},
+	}, nil
+}
+
+func newLog(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 func (b *Bench) close() error { return engine.RemoveDir(b.Dir) }
@@ -106,27 +99,15 @@ func (b *Bench) Wanted(name string) bool {
 }
 
 // File returns a path in the bench's directory.
-func (b *Bench) File(parts ...string) string {
-	return filepath.Join(append([]string{b.Dir}, parts...)...)
-}
+func (b *Bench) File(name string) string { return filepath.Join(b.Dir, name) }
 
-// run runs suites one after another, each on fresh engines, and prints what they found. The settings are valid.
-func run(ctx context.Context, s Settings, command string, suites ...suite) (err error) {
-	if slices.ContainsFunc(suites, suite.empties) {
-		if err := s.requireEmpty(ctx); err != nil {
-			return err
-		}
-	}
-	b, err := newBench(s, os.Stderr)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	b.report.Command = command
-	var failed []error // what was measured before and after is worth its place in the report
-	for _, one := range suites {
-		for i, kafka := range s.kafkas() {
-			if i > 0 && !one.kafka || ctx.Err() != nil {
+// run runs suites. One that fails does not keep the others from being measured and reported.
+func (b *Bench) run(ctx context.Context, all []options) error {
+	var failed []error
+	for _, kafka := range b.kafkas() {
+		for _, o := range all {
+			one := o.suite()
+			if kafka != b.kafkas()[0] && !one.kafka || ctx.Err() != nil {
 				continue
 			}
 			if err := b.runSuite(ctx, one, kafka); err != nil {
@@ -136,21 +117,24 @@ func run(ctx context.Context, s Settings, command string, suites ...suite) (err 
 		}
 	}
 	b.report.Took = time.Since(b.report.Began).Round(time.Second).String()
-	return errors.Join(append(failed, b.report.publish(os.Stdout, s))...)
+	return errors.Join(append(failed, b.report.write(os.Stdout), b.report.save(b.JSON))...)
 }
 
 func (b *Bench) runSuite(ctx context.Context, s suite, kafka string) (err error) {
+	if !slices.ContainsFunc(s.cases, func(name string) bool { return b.Wanted(strings.ReplaceAll(name, anyKafka, kafka)) }) {
+		return nil
+	}
 	if s.bare {
 		return s.run(ctx, b, nil)
 	}
-	if s.cases != nil && !slices.ContainsFunc(s.cases(kafka), b.Wanted) {
-		return nil
-	}
 	b.Sayf("%s on %s Kafka: starting the engines", s.name, kafka)
-	e, err := b.startEngines(ctx, kafka, s.empties())
+	e, err := b.startEngines(ctx, kafka)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.stop(context.WithoutCancel(ctx))) }()
 	return s.run(ctx, b, e)
 }
+
+// anyKafka stands for the Kafka that a suite runs on in the names of its cases.
+const anyKafka = "{kafka}"

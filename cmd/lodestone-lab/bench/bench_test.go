@@ -1,22 +1,30 @@
 package bench
 
 import (
-	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net"
+	"net/url"
+	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
 
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 )
 
@@ -26,23 +34,23 @@ func TestQuantilesAreWithinOnePercent(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	var all []time.Duration
-	halves := [2]Latencies{}
+	halves := [2]Latencies{NewLatencies(), NewLatencies()}
 	for i := range 20_000 {
 		d := time.Duration(r.ExpFloat64() * float64(3*time.Millisecond))
 		all = append(all, d)
 		halves[i%2].Add(d)
 	}
-	l := &halves[0]
-	l.Merge(&halves[1])
+	l := halves[0]
+	l.Merge(halves[1].Histogram)
 	slices.Sort(all)
-	require.EqualValues(t, len(all), l.Count())
-	for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.99, 0.999, 1} {
+	require.EqualValues(t, len(all), l.TotalCount())
+	for _, q := range []float64{0.01, 0.5, 0.9, 0.99, 0.999, 1} {
 		want := all[min(int(q*float64(len(all))), len(all)-1)]
-		require.InEpsilon(t, float64(want)+1, float64(l.Quantile(q))+1, 0.01, "%v", q)
+		require.InEpsilon(t, float64(want)+1, float64(l.ValueAtPercentile(100*q))+1, 0.01, "%v", q)
 	}
-	require.Zero(t, (&Latencies{}).Quantile(0.5))
-	l.Add(1<<63 - 1) // the longest there is has a place
-	require.Positive(t, l.Quantile(1))
+	require.Zero(t, NewLatencies().ValueAtPercentile(50))
+	l.Add(1<<63 - 1) // is counted as the longest there is
+	require.InEpsilon(t, float64(time.Hour), float64(l.ValueAtPercentile(100)), 0.01)
 }
 
 // counting is a side that returns the values given, one a run, and writes down when it ran.
@@ -68,10 +76,10 @@ func TestTargetsAreJudgedByRatiosOfPairedRuns(t *testing.T) {
 		// A machine that grows four times slower meanwhile: the ratio is 1/2 in every run.
 		Sides: []Side{counting("system", &order, 9, 100, 50, 25), counting("limit", &order, 9, 200, 100, 50)},
 		Targets: []Target{
-			{What: "half", Value: Rate, Against: "limit", AtLeast: 0.5},
-			{What: "more", Value: Rate, Against: "limit", AtLeast: 0.6},
-			{What: "low", Value: Rate, AtMost: 50},
-			{What: "lower", Value: Rate, AtMost: 49},
+			{What: "half", Value: Rate, Against: "limit", Min: 0.5},
+			{What: "more", Value: Rate, Against: "limit", Min: 0.6},
+			{What: "low", Value: Rate, Max: 50},
+			{What: "lower", Value: Rate, Max: 49},
 		},
 	}))
 	require.Equal(t, []string{"limit", "system", "system", "limit", "limit", "system", "system", "limit"}, order)
@@ -82,7 +90,7 @@ func TestTargetsAreJudgedByRatiosOfPairedRuns(t *testing.T) {
 	}
 	require.Equal(t, []bool{true, false, true, false}, met)
 	require.Equal(t, Verdict{
-		What: "half", Value: Rate, Measured: 50, Against: "limit", Limit: 100, Ratio: 0.5, Judged: 0.5, Low: 0.5, High: 0.5, Met: true,
+		What: "half", Value: Rate, Measured: 50, Against: "limit", Limit: 100, Judged: 0.5, Low: 0.5, High: 0.5, Met: true,
 	}, r.Targets[0])
 	require.Equal(t, []float64{25, 50, 100}, []float64{r.Targets[2].Low, r.Targets[2].Judged, r.Targets[2].High})
 }
@@ -90,7 +98,7 @@ func TestTargetsAreJudgedByRatiosOfPairedRuns(t *testing.T) {
 func TestMeasureSaysWhatATargetLacks(t *testing.T) {
 	t.Parallel()
 	var order []string
-	for _, target := range []Target{{Value: "x"}, {Value: Rate, Against: "nobody"}, {Value: Rate, Against: "limit", AgainstValue: "x"}} {
+	for _, target := range []Target{{Value: "x"}, {Value: Rate, Against: "nobody"}} {
 		err := newTestBench(1).Measure(t.Context(), Case{
 			Name: "a", Sides: []Side{counting("system", &order, 1), counting("limit", &order, 1)}, Targets: []Target{target},
 		})
@@ -111,24 +119,12 @@ func TestOnlyMeasuresWhatIsWanted(t *testing.T) {
 	require.Equal(t, []string{"b"}, order)
 }
 
-func TestASideRunsAfterTheOneThatItNeeds(t *testing.T) {
-	t.Parallel()
-	b := newTestBench(2)
-	var order []string
-	needing := counting("paced", &order, 1, 1, 1)
-	needing.After = "system"
-	require.NoError(t, b.Measure(t.Context(), Case{
-		Name: "a", Warm: 1, Sides: []Side{counting("system", &order, 1, 1, 1), counting("limit", &order, 1, 1, 1), needing},
-	}))
-	require.Equal(t, []string{"limit", "system", "paced", "system", "limit", "paced", "limit", "system", "paced"}, order)
-}
-
 func TestASuiteOfWhichNothingIsWantedStartsNothing(t *testing.T) {
 	t.Parallel()
 	b := newTestBench(1)
 	b.Only = []string{"query/"}
 	for _, s := range []suite{
-		consumeOptions{Partitions: []int32{4}}.suite(), storageOptions{}.suite(),
+		consumeOptions{Partitions: []int32{4}}.suite(), upOptions{}.suite(), sqlOptions{}.suite(), collectOptions{}.suite(),
 	} {
 		s.run = func(context.Context, *Bench, *Engines) error { return errors.New("it runs") }
 		require.NoError(t, b.runSuite(t.Context(), s, Embedded), s.name)
@@ -138,66 +134,136 @@ func TestASuiteOfWhichNothingIsWantedStartsNothing(t *testing.T) {
 // Of engines that are given only the addresses are known, not what they use.
 func TestTargetsAboutProcessesOfOthersAreLeftOut(t *testing.T) {
 	t.Parallel()
-	targets := []Target{
-		{Value: Rate}, {Value: Peak("clickhouse")}, {Value: CPU("kafka")}, {Value: Steady("postgres")}, {Value: bothCPU},
-		{Value: CPU("server"), Against: "limit", AgainstValue: CPU("clickhouse")}, {Value: Peak("query")},
-	}
+	targets := []Target{{Value: Rate}, {Value: Peak("clickhouse")}, {Value: bothCPU}, {Value: Peak("query")}}
 	require.Equal(t, targets, Settings{}.judged(targets))
-	require.Equal(t, []Target{{Value: Rate}, {Value: Peak("query")}},
-		Settings{KafkaBrokers: []string{"a:1"}, ClickHouseURL: "b", PostgresURL: "c"}.judged(targets))
-	require.Len(t, Settings{PostgresURL: "c"}.judged(targets), len(targets)-1)
+	require.Equal(t, []Target{{Value: Rate}, {Value: Peak("query")}}, Settings{ClickHouseURL: "b"}.judged(targets))
 }
 
 func TestTheCommandCanBeRunAgain(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, `lodestone-lab bench query '--only=first page' --only 'it'\''s' --runs=3 ''`, commandLine([]string{
-		"/bin/lodestone-lab", "bench", "query", "--only=first page", "--only", "it's", "--erase", "--json", "a file", "--clickhouse-url=secret", "--runs=3", "",
+	require.Equal(t, "lodestone-lab bench query --only=first --runs=3", commandLine([]string{
+		"/bin/lodestone-lab", "bench", "query", "--only=first", "--erase", "--json", "a file", "--clickhouse-url=secret", "--runs=3",
 	}))
 }
 
 func TestWatchSeesWhatThisProcessUses(t *testing.T) {
 	t.Parallel()
+	begin, err := Client().cpu()
+	require.NoError(t, err)
 	w, err := Watch(Client())
 	require.NoError(t, err)
-	begin := processTime()
 	block := make([]byte, 32<<20)
-	for processTime()-begin < 300*time.Millisecond {
+	for used := begin; used-begin < 300*time.Millisecond; {
 		for i := range block {
 			block[i]++
 		}
+		used, err = Client().cpu()
+		require.NoError(t, err)
 	}
 	use, err := w.Stop()
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, use["client"].CPU, 250*time.Millisecond)
-	require.Greater(t, use["client"].Peak, int64(len(block)))
-	require.Positive(t, use["client"].Steady)
+	require.Greater(t, use["client"].Peak, uint64(len(block)))
 	runtime.KeepAlive(block)
 
-	_, err = Watch(Metered{Name: "nobody", PID: 1 << 30})
+	_, err = Watch(Metered{Name: "missing", PID: 1 << 30})
 	require.Error(t, err)
 }
 
-func TestAnswersAreCheckedToTheLastEvent(t *testing.T) {
+// The memory of a process includes what it has its children do.
+func TestMemoryOfAProcessIncludesThatOfItsChildren(t *testing.T) {
 	t.Parallel()
-	head := "HTTP/1.1 202 Accepted\r\nContent-Length: 30\r\nX: y\r\n\r\n"
-	whole := head + `{"accepted":100,"rejected":[]}`
-	for n := range len(whole) {
-		complete, err := accepted(append(make([]byte, 0, answerMost), whole[:n]...))
-		require.NoError(t, err)
-		require.False(t, complete)
-	}
-	complete, err := accepted([]byte(whole))
+	dd := exec.CommandContext(t.Context(), "sh", "-c", "dd if=/dev/zero of=/dev/null bs=64M & wait")
+	require.NoError(t, dd.Start())
+	m := Metered{Name: "sh", PID: dd.Process.Pid}
+	require.Eventually(t, func() bool { return m.resident() > 64<<20 }, time.Minute, 10*time.Millisecond)
+	share, err := m.share()
 	require.NoError(t, err)
-	require.True(t, complete)
-	for _, wrong := range []string{
-		"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n",
-		"HTTP/1.1 202 Accepted\r\nContent-Length: 3\r\n\r\n...",
-		"HTTP/1.1 202 Accepted\r\n\r\n",
-		whole + "x",
-	} {
-		_, err := accepted([]byte(wrong))
-		require.Error(t, err, wrong)
+	require.Greater(t, share, 64.0)
+	tree, err := m.tree()
+	require.NoError(t, err)
+	for _, p := range tree {
+		require.NoError(t, syscall.Kill(p.PID, syscall.SIGKILL))
 	}
+	require.Error(t, dd.Wait())
+}
+
+// fakeCollector answers requests by a handler, and counts the ids that it has seen.
+func fakeCollector(t *testing.T, answer func(ctx *fasthttp.RequestCtx)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := &fasthttp.Server{Handler: answer}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		require.NoError(t, server.Shutdown())
+		require.NoError(t, <-ended)
+	})
+	return listener.Addr().String()
+}
+
+// A load counts events that are accepted, and ends with the first answer that does not take every event.
+func TestALoadIsAnsweredForEveryEvent(t *testing.T) {
+	t.Parallel()
+	keys := token.NewKeys(1)
+	ring, err := keys.Ring()
+	require.NoError(t, err)
+	m := newMessages(1, ring)
+	batch := func() request { return m.batch(batchEvents) }
+	for _, rate := range []float64{0, 200} {
+		var seen sync.Map
+		repeats, requests := atomic.Int64{}, atomic.Int64{}
+		address := fakeCollector(t, func(ctx *fasthttp.RequestCtx) {
+			requests.Add(1)
+			for _, part := range strings.Split(string(ctx.PostBody()), idField)[1:] {
+				if _, repeated := seen.LoadOrStore(part[:idLength], true); repeated {
+					repeats.Add(1)
+				}
+			}
+			answerLikeTheCollector(ctx, batchEvents)
+		})
+		found, err := load{address: address, connections: 4, rate: rate, request: batch}.run(t.Context(), 0, 500*time.Millisecond, Client())
+		require.NoError(t, err)
+		require.Zero(t, repeats.Load())
+		require.Positive(t, found.events)
+		require.LessOrEqual(t, found.events, requests.Load()*batchEvents)
+		require.Equal(t, found.events/batchEvents, found.latencies.TotalCount())
+		require.Positive(t, found.sample()[Latency(0.5)])
+	}
+	for _, refuses := range []func(ctx *fasthttp.RequestCtx){
+		func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(fasthttp.StatusServiceUnavailable) },
+		func(ctx *fasthttp.RequestCtx) {
+			ctx.SetStatusCode(fasthttp.StatusAccepted)
+			ctx.SetBodyString(`{"accepted":99,"rejected":[{"index":1}]}`)
+		},
+	} {
+		_, err := load{address: fakeCollector(t, refuses), connections: 2, request: batch}.run(t.Context(), 0, time.Minute)
+		require.ErrorContains(t, err, "does not take every event")
+	}
+}
+
+func TestAnOpenLoopWaitsForNoAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const each, rate, requests = time.Second, 20, 400 // each takes far longer than from one request to the next
+		begin := time.Now()
+		took, err := openLoop(t.Context(), 3, rate, requests, func(ctx context.Context, _ int) error { return service.Sleep(ctx, each) })
+		require.NoError(t, err)
+		require.Len(t, took, requests)
+		for _, d := range took {
+			require.Equal(t, each, d)
+		}
+		require.InEpsilon(t, requests/rate, time.Since(begin).Seconds(), 0.15, "it waits for the last answer, and for none before")
+
+		broken := errors.New("broken")
+		_, err = openLoop(t.Context(), 3, rate, requests, func(context.Context, int) error { return broken })
+		require.ErrorIs(t, err, broken)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = openLoop(ctx, 3, 1, 1000, func(ctx context.Context, _ int) error { return service.Sleep(ctx, time.Hour) })
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
 }
 
 // What is sent, and what the limits write in its place, are events that the collector and the consumer take.
@@ -207,7 +273,6 @@ func TestMessagesAreValid(t *testing.T) {
 	ring, err := keys.Ring()
 	require.NoError(t, err)
 	m := newMessages(1, ring)
-	ids := idSource{}
 	seen := map[string]bool{}
 	for range 20 {
 		r := m.batch(batchEvents)
@@ -215,7 +280,7 @@ func TestMessagesAreValid(t *testing.T) {
 		for range 2 {
 			for _, at := range r.ids {
 				id := r.wire[at : at+idLength]
-				ids.write(id)
+				writeID(id)
 				parsed, err := uuid.ParseBytes(id)
 				require.NoError(t, err)
 				require.Equal(t, uuid.Version(4), parsed.Version())
@@ -239,33 +304,37 @@ func TestMessagesAreValid(t *testing.T) {
 	}
 }
 
-func TestAPlotIsSoundAndShowsEachLine(t *testing.T) {
+// Lists are asked for in other words each time, which mean the same.
+func TestListsAreAskedForInOtherWordsEachTime(t *testing.T) {
+	t.Parallel()
+	q, seen := &queryRun{}, map[string]bool{}
+	for range 40 {
+		for _, query := range []string{"", "bot=true", "to=2026-01-01", "from=2100-01-01"} {
+			fresh := q.fresh(query)
+			require.True(t, strings.HasPrefix(fresh, query))
+			require.False(t, seen[fresh], fresh)
+			seen[fresh] = true
+			values, err := url.ParseQuery(fresh)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(values["to"]), 1)
+			require.LessOrEqual(t, len(values["from"]), 1)
+		}
+	}
+}
+
+// A case is a table in the report, and its targets are lines of another.
+func TestAReportIsMarkdown(t *testing.T) {
 	t.Parallel()
 	b := newTestBench(1)
-	for _, x := range []float64{1024, 16, 128} {
-		var order []string
-		require.NoError(t, b.Measure(t.Context(), Case{
-			Name: number(x), Plot: "connections", X: x, Line: "a < b",
-			Sides: []Side{counting("system", &order, x*10), counting("limit", &order, x*11)},
-		}))
-	}
-	require.Equal(t, []string{"connections"}, plots(b.report.Results))
-	all := lines(b.report.Results, "connections")
-	require.Len(t, all, 2)
-	require.Equal(t, []point{{16, 160}, {128, 1280}, {1024, 10240}}, all[0].points)
-	require.True(t, all[1].limit)
-	for _, plot := range []string{"connections", "none"} {
-		var out bytes.Buffer
-		require.NoError(t, writePlot(&out, b.report.Results, plot))
-		decoder := xml.NewDecoder(bytes.NewReader(out.Bytes()))
-		for {
-			_, err := decoder.Token()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			require.NoError(t, err)
-		}
-		require.Equal(t, plot == "connections", bytes.Contains(out.Bytes(), []byte("a &lt; b, limit")))
+	var order []string
+	require.NoError(t, b.Measure(t.Context(), Case{
+		Name: "a/b", Title: "a case", Sides: []Side{counting("system", &order, 1234), counting("limit", &order, 2468)},
+		Targets: []Target{{What: "half", Value: Rate, Against: "limit", Min: 0.5}},
+	}))
+	var out strings.Builder
+	require.NoError(t, b.report.write(&out))
+	for _, line := range []string{"| `a/b` | half | 1,234 events/s | 2,468 | 0.50 | 0.50–0.50 | yes |", "| | events/s |", "| system | 1,234 |", "| limit | 2,468 |"} {
+		require.Contains(t, out.String(), "\n"+line+"\n")
 	}
 }
 

@@ -25,15 +25,6 @@ type Case struct {
 	Runs int
 	// Show are the values to print, in this order; empty: all. The report's file has all in any case.
 	Show []string
-	// Plot, X and Line place the case in a plot: Plot is its name, such as "rows" (see axes in plot.go), X the value
-	// on the axis, Line which of its lines. Cases without belong to none. PlotValues are what is plotted, a line
-	// each; none: Rate.
-	Plot       string
-	X          float64
-	Line       string
-	PlotValues []string
-	// Flags are what `lodestone bench SUITE` needs besides --only to measure this case.
-	Flags string
 }
 
 // Side is one of the things that a case compares.
@@ -41,36 +32,26 @@ type Side struct {
 	Name string
 	// Run is one run. It is called from one goroutine.
 	Run func(ctx context.Context) (Sample, error)
-	// After names a side that this one needs what it found in the same run of: it runs after it, whatever the turn. That one
-	// comes after none itself.
-	After string
 }
 
 // Target is what a case should reach: an absolute value, or a ratio.
 type Target struct {
 	// What is the target in words: "≥ 90 % of fasthttp + producer".
 	What string
-	// Of names the side whose value is judged; "": the first.
-	Of string
-	// Value names the value.
+	// Value names the value of the first side that is judged.
 	Value string
 	// Against names the side that the value is divided by, run by run; "": the value stands alone.
 	Against string
-	// Beside names a side whose value is shown as the limit of a value that stands alone: what it is judged by is its
-	// bound. Not with Against.
-	Beside string
-	// AgainstValue is the value of the side that Against or Beside names; "": the same as Value.
-	AgainstValue string
-	// AtLeast and AtMost bound the median; 0: no bound.
-	AtLeast, AtMost float64
+	// Min and Max bound the median; 0: no bound.
+	Min, Max float64
 }
 
-// What processes may hold, in whichever case they run.
+// Memory that processes may hold, in whichever case they run.
 var (
-	clickhouseMemory = Target{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), AtMost: 2048}
-	queryMemory      = Target{What: "query ≤ 100 MiB", Value: Peak("query"), AtMost: 100}
-	consumerMemory   = Target{What: "consumer ≤ 250 MiB", Value: Peak("consumer"), AtMost: 250}
-	collectorMemory  = Target{What: "collector ≤ 100 MiB", Value: Peak("collector"), AtMost: 100}
+	clickhouseMemory = Target{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), Max: 2048}
+	queryMemory      = Target{What: "query ≤ 100 MiB", Value: Peak("query"), Max: 100}
+	consumerMemory   = Target{What: "consumer ≤ 250 MiB", Value: Peak("consumer"), Max: 250}
+	collectorMemory  = Target{What: "collector ≤ 100 MiB", Value: Peak("collector"), Max: 100}
 )
 
 // Sample is what one run found: values by their names, which have the unit in them.
@@ -88,22 +69,11 @@ func CPU(process string) string { return "CPU µs/event " + process }
 // Peak is the name of the largest resident memory of a process during a run, in MiB.
 func Peak(process string) string { return "peak MiB " + process }
 
-// Steady is the name of the median resident memory of a process during a run, in MiB.
-func Steady(process string) string { return "steady MiB " + process }
-
 // AddUse adds what processes used in a run, per event.
 func (s Sample) AddUse(use map[string]Use, events int64) {
 	for name, u := range use {
 		s[CPU(name)] = float64(u.CPU.Microseconds()) / float64(max(events, 1))
 		s[Peak(name)] = float64(u.Peak) / (1 << 20)
-		s[Steady(name)] = float64(u.Steady) / (1 << 20)
-	}
-}
-
-// AddLatencies adds the percentiles.
-func (s Sample) AddLatencies(l *Latencies) {
-	for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
-		s[Latency(q)] = float64(l.Quantile(q)) / float64(time.Millisecond)
 	}
 }
 
@@ -117,13 +87,20 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	if b.Quick {
 		runs = min(runs, quickRuns)
 	}
-	result := &Result{Name: c.Name, Title: c.Title, Show: c.Show, Plot: c.Plot, X: c.X, Line: c.Line, PlotValues: c.PlotValues, Flags: c.Flags}
+	result := &Result{Name: c.Name, Title: c.Title, Show: c.Show}
 	for _, s := range c.Sides {
 		result.Sides = append(result.Sides, &SideResult{Name: s.Name})
 	}
 	begin := time.Now()
 	for run := -c.Warm; run < runs; run++ {
-		for _, i := range turn(c.Sides, run) {
+		order := make([]int, len(c.Sides))
+		for i := range order {
+			order[i] = i
+		}
+		if run%2 != 0 {
+			slices.Reverse(order)
+		}
+		for _, i := range order {
 			sample, err := c.Sides[i].Run(ctx)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", c.Name, c.Sides[i].Name, err)
@@ -142,26 +119,6 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	}
 	result.Took = time.Since(begin).Seconds()
 	b.report.Results = append(b.report.Results, result)
-	result.print(b.progress)
+	b.Sayf("%s", result.markdown())
 	return b.report.save(b.JSON) // now, too: the run may be cut off
-}
-
-// turn is the order of the sides in a run: theirs in every other one, else the reverse, but that each comes after the one
-// that it needs.
-func turn(sides []Side, run int) []int {
-	order := make([]int, 0, len(sides))
-	for i := range sides {
-		order = append(order, i)
-	}
-	if run%2 != 0 {
-		slices.Reverse(order)
-	}
-	for i := range sides {
-		at := slices.Index(order, i)
-		needed := slices.IndexFunc(order, func(j int) bool { return sides[i].After != "" && sides[j].Name == sides[i].After })
-		if needed > at {
-			order = slices.Insert(slices.Delete(order, at, at+1), needed, i)
-		}
-	}
-	return order
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"regexp"
 	"strings"
 )
 
@@ -14,24 +13,30 @@ type Command struct {
 	Collect  suiteCommand[collectOptions]  `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
 	Consume  suiteCommand[consumeOptions]  `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
 	EndToEnd suiteCommand[endToEndOptions] `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
-	Query    suiteCommand[queryOptions]    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored."`
-	Storage  suiteCommand[storageOptions]  `cmd:"" help:"Measure how many bytes an event takes."`
-	Serve    suiteCommand[serveOptions]    `cmd:"" help:"Measure what crud and query need under full load."`
+	Query    suiteCommand[queryOptions]    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored, and how many bytes an event takes."`
 	SQL      suiteCommand[sqlOptions]      `cmd:"" name:"sql" help:"Measure the questions of docs/sql.md, what heavy SQL queries do to everything else, and summaries of an address."`
 	Up       suiteCommand[upOptions]       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
 	All      allCommand                    `cmd:"" help:"Measure everything."`
-	Report   reportCommand                 `cmd:"" help:"Print what was measured before, or put it into a document, with plots."`
 
 	Limit  limitCommand  `cmd:"" hidden:"" help:"The server that shows what can be reached."`
 	Broker brokerCommand `cmd:"" hidden:"" help:"The embedded Kafka broker as a process."`
-	Insert insertCommand `cmd:"" hidden:"" help:"The limit of the consumer: ch-go with rows in memory."`
+}
+
+// suite is the cases of one subcommand.
+type suite struct {
+	name string
+	// kafka says that the figures depend on which Kafka it is: the suite runs once for each.
+	kafka bool
+	// bare says that it needs no engines: run gets none.
+	bare bool
+	// cases are the names of its cases: where none is wanted, nothing is started.
+	cases []string
+	// run measures its cases by Bench.Measure.
+	run func(ctx context.Context, b *Bench, e *Engines) error
 }
 
 // options are the settings of one suite.
-type options interface {
-	Validate() error
-	suite() suite
-}
+type options interface{ suite() suite }
 
 // suiteCommand runs one suite.
 type suiteCommand[O options] struct {
@@ -40,12 +45,7 @@ type suiteCommand[O options] struct {
 }
 
 // Run measures the cases of the suite.
-func (c *suiteCommand[O]) Run(ctx context.Context) error {
-	if err := errors.Join(c.Settings.Validate(), c.Options.Validate()); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, commandLine(os.Args), c.Options.suite())
-}
+func (c *suiteCommand[O]) Run(ctx context.Context) error { return run(ctx, c.Settings, c.Options) }
 
 // allCommand runs every suite, each with its options.
 type allCommand struct {
@@ -54,28 +54,30 @@ type allCommand struct {
 	Consume  consumeOptions  `embed:""`
 	EndToEnd endToEndOptions `embed:""`
 	Query    queryOptions    `embed:""`
-	Storage  storageOptions  `embed:""`
-	Serve    serveOptions    `embed:""`
 	SQL      sqlOptions      `embed:""`
 	Up       upOptions       `embed:""`
 }
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context) error {
-	errs := []error{c.Settings.Validate()}
-	var suites []suite
-	for _, o := range []options{c.Collect, c.Consume, c.EndToEnd, c.Query, c.Storage, c.Serve, c.SQL, c.Up} {
-		errs = append(errs, o.Validate())
-		suites = append(suites, o.suite())
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return run(ctx, c.Settings, commandLine(os.Args), suites...)
+	return run(ctx, c.Settings, c.Collect, c.Consume, c.EndToEnd, c.Query, c.SQL, c.Up)
 }
 
-// commandLine is what was called, for the report, as a shell takes it, but for what means nothing elsewhere: the names of
-// files, the engines that were given, and that they may be erased.
+// run runs suites one after another, each on fresh engines, and prints what they found.
+func run(ctx context.Context, s Settings, all ...options) (err error) {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	b, err := newBench(s, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	b.report.Command = commandLine(os.Args)
+	return b.run(ctx, all)
+}
+
+// commandLine is what was called, for the report, without what means nothing elsewhere or is secret: names of files, addresses of engines.
 func commandLine(args []string) string {
 	words := []string{"lodestone-lab"}
 	for i := 1; i < len(args); i++ {
@@ -86,19 +88,8 @@ func commandLine(args []string) string {
 				i++
 			}
 		default:
-			words = append(words, quoted(args[i]))
+			words = append(words, args[i])
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// plainWord is what a shell takes as it is.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// quoted is a word as a shell takes it for one.
-func quoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -7,47 +7,52 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/cmd/lodestone-lab/probe"
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/install"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 )
 
-// Engines are what a suite runs on: started for it, or given by address and emptied, unless the suite is apart. The schemas
-// are up to date and the topics are made: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
-// many as `lodestone migrate` does.
+// Engines are what a suite runs on: started for it, or given by address and emptied. The schemas
+// are up to date and the topics exist: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
+// many as `lodestone migrate` makes.
 type Engines struct {
 	// Kafka is Embedded, Real or Given.
 	Kafka   string
 	Brokers []string
 	// Login is how clients log in to Kafka, if they have to.
 	Login []kgo.Opt
-	// ClickHouseURL is the native address, ClickHouseHTTPURL that for HTTP, "" if it was given without.
-	ClickHouseURL, ClickHouseHTTPURL string
-	PostgresURL                      string
+	// ClickHouseURL is the native address.
+	ClickHouseURL, PostgresURL string
 	// TokenKeys is the setting of the keys that sign tracking tokens, Tokens the same ready for use.
 	TokenKeys string
 	Tokens    *token.Ring
 
-	dir string
-	// equalPassword is that of an SQL user whom the bench adds to a ClickHouse that it starts (addEqualAnalyst).
-	equalPassword string
-	started       []service.Service // in the order of starting
-	clickhouse    *engine.ClickHouse
-	postgres      *engine.Postgres
-	apache        *engine.ApacheKafka
-	broker        *Process
+	dir        string
+	started    []service.Service // in the order of starting
+	clickhouse *engine.ClickHouse
+	postgres   *engine.Postgres
+	apache     *engine.ApacheKafka
+	broker     *Process
 }
 
-// startEngines starts the engines that are not given, and empties those that are, if so asked.
-func (b *Bench) startEngines(ctx context.Context, kafka string, empty bool) (_ *Engines, err error) {
+// startEngines starts the engines that are not given, and empties those that are.
+func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err error) {
 	keys := token.NewKeys(1)
 	e := &Engines{Kafka: kafka, Brokers: b.KafkaBrokers, ClickHouseURL: b.ClickHouseURL, PostgresURL: b.PostgresURL, TokenKeys: keys.Keys}
 	if e.Tokens, err = keys.Ring(); err != nil {
@@ -67,20 +72,12 @@ func (b *Bench) startEngines(ctx context.Context, kafka string, empty bool) (_ *
 	if err := e.start(ctx, b); err != nil {
 		return nil, err
 	}
-	if empty && kafka == Given {
-		if err := e.eraseTopics(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if !empty && b.ClickHouseURL != "" {
-		return e, nil // a suite that keeps to its own tables: what is given stays as it is
-	}
-	migrate := []string{"migrate"}
+	partitions := int32(0)
 	if kafka == Embedded {
-		migrate = append(migrate, fmt.Sprintf("--kafka-partitions=%d", upPartitions))
+		partitions = upPartitions
 	}
-	if err := b.Once(ctx, e, migrate...); err != nil || !empty {
-		return e, err
+	if err := e.makeTopics(ctx, b, partitions); err != nil {
+		return nil, err
 	}
 	return e, e.eraseRows(ctx)
 }
@@ -104,10 +101,6 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 		all.Go(func() error { return s.Start(ctx) })
 	}
 	if e.ClickHouseURL == "" {
-		var err error
-		if e.equalPassword, err = addEqualAnalyst(filepath.Join(e.dir, "clickhouse")); err != nil {
-			return err
-		}
 		e.clickhouse = engine.NewClickHouse(engine.ClickHouseOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
 		begin(e.clickhouse)
 	}
@@ -129,10 +122,86 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 		e.Brokers = e.apache.Brokers()
 	}
 	if e.clickhouse != nil {
-		e.ClickHouseURL, e.ClickHouseHTTPURL = e.clickhouse.URL(), e.clickhouse.HTTPURL()
+		e.ClickHouseURL = e.clickhouse.URL()
 	}
 	if e.postgres != nil {
 		e.PostgresURL = e.postgres.URL()
+	}
+	return nil
+}
+
+// makeTopics brings the schemas up to date and makes the topics again, empty, with so many partitions; 0: as many as by default.
+func (e *Engines) makeTopics(ctx context.Context, b *Bench, partitions int32) error {
+	if err := e.deleteTopics(ctx); err != nil {
+		return err
+	}
+	migrate := []string{"migrate"}
+	if partitions > 0 {
+		migrate = append(migrate, fmt.Sprintf("--kafka-partitions=%d", partitions))
+	}
+	return b.Once(ctx, e, migrate...)
+}
+
+// deleteTopics deletes the topics of Lodestone, those that there are, and waits until they are gone.
+func (e *Engines) deleteTopics(ctx context.Context) error {
+	client, err := kgo.NewClient(kgo.SeedBrokers(e.Brokers...))
+	if err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	admin := kadm.NewClient(client)
+	gone, err := admin.DeleteTopics(ctx, kafka.Topics()...)
+	if err != nil {
+		return fmt.Errorf("delete topics: %w", err)
+	}
+	for _, t := range gone {
+		if t.Err != nil && !errors.Is(t.Err, kerr.UnknownTopicOrPartition) {
+			return fmt.Errorf("delete topic %s: %w", t.Topic, t.Err)
+		}
+	}
+	// Apache Kafka answers before they are deleted.
+	if err := await(ctx, func() (bool, error) {
+		there, err := admin.ListTopics(ctx, kafka.Topics()...)
+		return err == nil && !slices.ContainsFunc(kafka.Topics(), there.Has), err
+	}); err != nil {
+		return fmt.Errorf("wait until the topics are deleted: %w", err)
+	}
+	return nil
+}
+
+// eraseRows empties the databases that are given: the suite before has left its accounts and events there.
+func (e *Engines) eraseRows(ctx context.Context) (err error) {
+	if e.postgres == nil {
+		pool, err := postgres.Open(ctx, postgres.Config{URL: e.PostgresURL, MaxConns: 1})
+		if err != nil {
+			return err
+		}
+		defer pool.Close()
+		if _, err := pool.Unscoped().Exec(ctx, "TRUNCATE accounts CASCADE"); err != nil {
+			return fmt.Errorf("remove all accounts: %w", err)
+		}
+	}
+	if e.clickhouse != nil {
+		return nil
+	}
+	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1)
+	if err != nil {
+		return err
+	}
+	return errors.Join(emptyTables(ctx, store), store.Close())
+}
+
+// emptyTables removes all rows of ours, and with them what is remembered of tokens.
+func emptyTables(ctx context.Context, store driver.Conn) error {
+	var tables []string
+	if err := store.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables"+
+		" WHERE database = 'lodestone' AND engine LIKE '%MergeTree' AND NOT startsWith(name, 'goose')").Scan(&tables); err != nil {
+		return fmt.Errorf("list tables: %w", err)
+	}
+	for _, table := range tables {
+		if err := store.Exec(ctx, "TRUNCATE TABLE lodestone."+table); err != nil {
+			return fmt.Errorf("empty table %s: %w", table, err)
+		}
 	}
 	return nil
 }
@@ -149,7 +218,7 @@ func (b *Bench) startBroker(ctx context.Context, e *Engines) (*Process, error) {
 		return nil, err
 	}
 	e.Brokers = []string{address}
-	return b.Start(ctx, "kafka", b.self, nil, func(ctx context.Context) error { return listens(ctx, address) },
+	return b.Start(ctx, "kafka", b.self, nil, func(ctx context.Context) error { return probe.Listens(ctx, address) },
 		"bench", "broker", "--data="+filepath.Join(e.dir, "kafka"), "--kafka-port="+port)
 }
 
@@ -182,7 +251,7 @@ func (e *Engines) Processes() []Metered {
 }
 
 func (e *Engines) stop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	var all errgroup.Group
 	for _, s := range e.started {

@@ -42,17 +42,14 @@ func TestBenchOnGivenEngines(t *testing.T) {
 
 	out, err = run(t, "lodestone-lab", append([]string{"bench", "consume", "--quick", "--runs=1"}, given...)...)
 	require.Error(t, err)
-	for _, said := range []string{
-		"--kafka-brokers", "1 records in topic lodestone.events", "--clickhouse-url", "1 rows in table lodestone.link_views",
-		"--postgres-url", "1 accounts", "--erase",
-	} {
-		require.Contains(t, out, said)
+	for _, setting := range []string{"--kafka-brokers", "--clickhouse-url", "--postgres-url", "--erase"} {
+		require.Contains(t, out, setting)
 	}
 	require.NotContains(t, out, "starting the engines")
 	require.Equal(t, map[string]bool{"Kafka": true, "ClickHouse": true, "Postgres": true}, holding())
 
 	for _, suite := range [][]string{
-		{"serve", "--serve-time=400ms", "--serve-connections=4"},
+		{"query", "--query-rows=100000", "--query-requests=1", "--query-asked=100"},
 		{"consume", "--consume-rows=2000", "--consume-partitions=4"},
 	} {
 		file := filepath.Join(t.TempDir(), "report.json")

@@ -5,24 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
-	"lodestone/cmd/lodestone-lab/bench/traffic"
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/ingest/producer"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
 
-// limitCommand is a server that does the least: it reads the request, and answers like the collector,
+// limitCommand is a server that does only what has to be done: it reads the request, and answers like the collector,
 // with --records only when Kafka has acknowledged so many records of an event's size. It reads no JSON, verifies
 // no token, hashes and encodes nothing.
 type limitCommand struct {
@@ -59,10 +56,10 @@ func (c *limitCommand) Run(ctx context.Context) (err error) {
 
 // waitForKafka returns a handler that waits as the collector does, for as long.
 func waitForKafka(p *producer.Producer, r *records, n int) fasthttp.RequestHandler {
-	const patience = 5 * time.Second
+	const timeout = 5 * time.Second
 	parcels := sync.Pool{New: func() any { return r.parcel(n) }}
 	return func(ctx *fasthttp.RequestCtx) {
-		bounded, cancel := context.WithTimeout(context.Background(), patience)
+		bounded, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		own := parcels.Get().(*parcel)
 		defer parcels.Put(own)
@@ -87,57 +84,43 @@ func answerLikeTheCollector(ctx *fasthttp.RequestCtx, events int) {
 	ctx.SetBody(append(body, `,"rejected":[]}`+"\n"...))
 }
 
-// records makes records of realistic events, each with an id of its own. It is safe for concurrent use.
+// records makes records of realistic events. It is safe for concurrent use.
 type records struct {
-	templates []template
-	next      atomic.Uint64
+	mu       sync.Mutex
+	messages *messages
 }
 
-type template struct {
-	record []byte // key and value
-	id     int    // where the event id stands
-}
-
-const templates = 4096
-
-func newRecords(seed uint64) *records {
-	m := &messages{generator: traffic.New(traffic.Year(seed, worldEvents))}
-	r := &records{}
-	var e event.Event
-	for range templates {
-		m.next(&e)
-		at := time.Now().UnixMilli()
-		e.CreatedAt, e.ReceivedAt = at-200, at
-		record := e.Append(append([]byte{}, e.AccessLinkID[:]...))
-		r.templates = append(r.templates, template{record, bytes.Index(record, e.EventID[:])})
-	}
-	return r
-}
+func newRecords(seed uint64) *records { return &records{messages: newMessages(seed, nil)} }
 
 // parcel is records that one writer writes again and again, each time with other event ids.
 type parcel struct {
 	records []producer.Record
 	ids     [][]byte // where the event ids stand
-	source  idSource
 }
 
-// parcel returns the next n records, in memory of their own.
+// parcel returns n records.
 func (r *records) parcel(n int) *parcel {
-	first := r.next.Add(uint64(n)) - uint64(n)
-	p := &parcel{source: idSource{state: rand.Uint64()}}
-	for i := range n {
-		t := &r.templates[(first+uint64(i))%templates]
-		own := bytes.Clone(t.record)
-		p.ids = append(p.ids, own[t.id:t.id+len(uuid.UUID{})])
-		p.records = append(p.records, producer.Record{Topic: event.Topic, Key: own[:len(uuid.UUID{})], Value: own[len(uuid.UUID{}):]})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := &parcel{}
+	var e event.Event
+	for range n {
+		r.messages.next(&e)
+		e.ReceivedAt = time.Now().UnixMilli()
+		e.CreatedAt = e.ReceivedAt - 200
+		value := e.Append(nil)
+		id := bytes.Index(value, e.EventID[:])
+		p.ids = append(p.ids, value[id:id+len(e.EventID)])
+		p.records = append(p.records, producer.Record{Topic: event.Topic, Key: bytes.Clone(e.AccessLinkID[:]), Value: value})
 	}
 	return p
 }
 
 // renew returns the records with new ids.
 func (p *parcel) renew() []producer.Record {
-	for _, id := range p.ids {
-		p.source.fill((*[16]byte)(id))
+	for _, at := range p.ids {
+		id := newID()
+		copy(at, id[:])
 	}
 	return p.records
 }
@@ -148,7 +131,7 @@ func (b *Bench) startLimit(ctx context.Context, e *Engines, name string, records
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := b.Start(ctx, name, b.self, e.Environment(), func(ctx context.Context) error { return listens(ctx, address) },
+	p, err := b.Start(ctx, name, b.self, e.Environment(), func(ctx context.Context) error { return probe.Listens(ctx, address) },
 		"bench", "limit", "--limit-listen="+address, fmt.Sprintf("--limit-records=%d", records), fmt.Sprintf("--limit-seed=%d", b.Seed))
 	return p, address, err
 }

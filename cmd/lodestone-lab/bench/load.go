@@ -1,21 +1,32 @@
 package bench
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/valyala/fasthttp"
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/pkg/service"
 )
 
-// loadOptions say what load a server is put under.
-type loadOptions struct {
+// load is what a server is put under: keep-alive connections, each of which sends one request again and again, with other event ids.
+type load struct {
 	address     string
 	connections int
 	// rate is how many requests a second are sent whether or not earlier ones are answered, at random times
 	// (open loop); 0: each connection sends its next request when the last one is answered (closed loop).
-	rate float64
-	seed uint64
-	// request makes the request that a connection sends again and again, each time with other event ids.
-	request func(connection int) request
+	rate    float64
+	seed    uint64
+	request func() request
 }
 
 // request is one HTTP request as it goes over the wire.
@@ -25,20 +36,12 @@ type request struct {
 	events int
 }
 
-// counted is what a load counts while it runs; the clients write, whoever measures reads.
-type counted struct {
-	answers   atomic.Int64
-	events    atomic.Int64
-	measuring atomic.Bool // latencies are counted
-	quit      atomic.Bool
-}
-
-// measured is what a load saw.
+// measured is what a load found.
 type measured struct {
-	requests, events int64
-	took             time.Duration
-	latencies        *Latencies
-	use              map[string]Use
+	events    int64
+	took      time.Duration
+	latencies Latencies
+	use       map[string]Use
 }
 
 // sample returns the values that every load has.
@@ -49,62 +52,157 @@ func (m measured) sample() Sample {
 	return s
 }
 
-// putUnderLoad sends requests for a while, first without counting, and returns what it saw. Any answer but
+// running is a load while it runs.
+type running struct {
+	load
+	measuring atomic.Bool
+	events    atomic.Int64
+	due       chan time.Time // open loop: when requests are to be sent
+	mu        sync.Mutex
+	latencies Latencies
+}
+
+// run sends requests for a while, first without counting, and meters processes. Any answer but
 // a 202 that takes every event is an error.
-func putUnderLoad(ctx context.Context, o loadOptions, warm, long time.Duration, processes ...Metered) (measured, error) {
-	c := &counted{}
-	l, err := newClients(o, c)
-	if err != nil {
-		return measured{}, err
+func (l load) run(ctx context.Context, warm, long time.Duration, processes ...Metered) (m measured, err error) {
+	const queued = 1 << 20
+	r := &running{load: l, latencies: NewLatencies()}
+	all, ctx := errgroup.WithContext(ctx)
+	loop, stop := context.WithCancel(ctx)
+	defer stop()
+	if l.rate > 0 {
+		r.due = make(chan time.Time, queued)
+		all.Go(func() error { return r.pace(loop) })
 	}
-	done := make(chan error, 1)
-	go func() { done <- l.run() }()
-	m, err := watchLoad(ctx, c, done, warm, long, processes)
-	c.quit.Store(true)
-	if late := <-done; err == nil {
-		err = late
+	for range l.connections {
+		own := l.request()
+		all.Go(func() error { return r.connection(loop, own) })
 	}
-	m.latencies = l.latencies()
+	all.Go(func() (err error) {
+		defer stop()
+		if err := service.Sleep(ctx, warm); err != nil {
+			return err
+		}
+		watch, err := Watch(processes...)
+		if err != nil {
+			return err
+		}
+		begin := time.Now()
+		r.measuring.Store(true)
+		err = service.Sleep(ctx, long)
+		for r.events.Load() == 0 && err == nil { // a machine so busy that no answer came yet
+			err = service.Sleep(ctx, long)
+		}
+		r.measuring.Store(false)
+		m.events, m.took = r.events.Load(), time.Since(begin)
+		var stopped error
+		m.use, stopped = watch.Stop()
+		return errors.Join(err, stopped)
+	})
+	err = all.Wait()
+	m.latencies = r.latencies
 	return m, err
 }
 
-func watchLoad(ctx context.Context, c *counted, done chan error, warm, long time.Duration, processes []Metered) (m measured, err error) {
-	if err := pause(ctx, done, warm); err != nil {
-		return m, err
+// pace hands out the times at which requests are due, with exponential gaps.
+func (r *running) pace(ctx context.Context) error {
+	random := rand.New(rand.NewPCG(r.seed, 1))
+	for next := time.Now(); ; next = next.Add(time.Duration(random.ExpFloat64() * float64(time.Second) / r.rate)) {
+		if err := service.Sleep(ctx, time.Until(next)); err != nil {
+			return nil //nolint:nilerr // the load has ended
+		}
+		select {
+		case r.due <- next:
+		default:
+			return errors.New("the server is far too slow for the rate")
+		}
 	}
-	watch, err := Watch(processes...)
-	if err != nil {
-		return m, err
-	}
-	begin := time.Now()
-	m.requests, m.events = -c.answers.Load(), -c.events.Load()
-	c.measuring.Store(true)
-	err = pause(ctx, done, long)
-	for m.requests+c.answers.Load() == 0 && err == nil { // a machine so busy that no answer came yet
-		err = pause(ctx, done, long)
-	}
-	c.measuring.Store(false)
-	m.requests, m.events = m.requests+c.answers.Load(), m.events+c.events.Load()
-	m.took = time.Since(begin)
-	use, stopErr := watch.Stop()
-	if err == nil {
-		err = stopErr
-	}
-	m.use = use
-	return m, err
 }
 
-// pause waits, unless the load or ctx ends; what the load ended with is put back for who waits for it.
-func pause(ctx context.Context, done chan error, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case err := <-done:
-		done <- err
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+// connection sends requests over one connection until ctx ends.
+func (r *running) connection(ctx context.Context, own request) (err error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", r.address)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", r.address, err)
 	}
+	closeAtEnd := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends a read that waits
+	defer closeAtEnd()
+	latencies := NewLatencies()
+	defer func() {
+		_ = conn.Close()
+		r.mu.Lock()
+		r.latencies.Merge(latencies.Histogram)
+		r.mu.Unlock()
+	}()
+	var (
+		reader = bufio.NewReader(conn)
+		answer fasthttp.Response
+	)
+	for {
+		intended := time.Now()
+		if r.due != nil {
+			select {
+			case intended = <-r.due:
+			case <-ctx.Done():
+			}
+		}
+		for _, at := range own.ids {
+			writeID(own.wire[at : at+idLength]) // another one in every request: a repeat would be dropped further on
+		}
+		if _, err = conn.Write(own.wire); err == nil {
+			err = answer.Read(reader)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			err = accepted(&answer)
+		}
+		if err != nil {
+			return fmt.Errorf("send events: %w", err)
+		}
+		if r.measuring.Load() {
+			latencies.Add(time.Since(intended))
+			r.events.Add(int64(own.events))
+		}
+	}
+}
+
+// accepted returns an error for an answer that does not take every event.
+func accepted(answer *fasthttp.Response) error {
+	if answer.StatusCode() != fasthttp.StatusAccepted || !bytes.Contains(answer.Body(), []byte(`"rejected":[]}`)) {
+		return fmt.Errorf("an answer that does not take every event: %d %q", answer.StatusCode(), answer.Body())
+	}
+	return nil
+}
+
+// openLoop calls ask at random times, a mean rate a second, whether or not earlier calls have returned, and returns how long each took
+// from the time at which it was due. It is for tens of requests a second, and load for thousands.
+func openLoop(ctx context.Context, seed uint64, rate float64, requests int, ask func(ctx context.Context, number int) error) ([]time.Duration, error) {
+	random := rand.New(rand.NewPCG(seed, 2))
+	took := make([]time.Duration, requests)
+	all, loop := errgroup.WithContext(ctx)
+	due := time.Now()
+	for number := range requests {
+		due = due.Add(time.Duration(random.ExpFloat64() * float64(time.Second) / rate))
+		if service.Sleep(loop, time.Until(due)) != nil {
+			break
+		}
+		from := due
+		all.Go(func() error {
+			err := ask(loop, number)
+			took[number] = time.Since(from)
+			return err
+		})
+	}
+	return took, errors.Join(all.Wait(), ctx.Err())
+}
+
+// latenciesOf counts durations.
+func latenciesOf(all []time.Duration) Latencies {
+	l := NewLatencies()
+	for _, d := range all {
+		l.Add(d)
+	}
+	return l
 }

@@ -2,9 +2,9 @@ package bench
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // Machine is where the figures come from.
@@ -23,36 +23,20 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%s, %d cores, %s of memory, %s, %s, lodestone %s, load before %s", m.CPU, m.Cores, m.Memory, m.System, m.Go, m.Version, m.Load)
 }
 
-func thisMachine(version string) Machine {
-	m := Machine{
-		CPU: field("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), Memory: field("/proc/meminfo", "MemTotal"),
-		System: runtime.GOOS + " " + strings.TrimSpace(text("/proc/sys/kernel/osrelease")), Go: runtime.Version(), Version: version,
-	}
-	var kb int64
-	if _, err := fmt.Sscanf(m.Memory, "%d kB", &kb); err == nil {
-		m.Memory = fmt.Sprintf("%.1f GiB", float64(kb)/(1<<20))
-	}
-	if averages := strings.Fields(text("/proc/loadavg")); len(averages) >= 3 {
-		m.Load = strings.Join(averages[:3], " ")
-	}
-	return m
-}
-
-// text is a file of the system's, "" if it has none.
-func text(path string) string {
-	b, err := os.ReadFile(path)
+func thisMachine(version string) (Machine, error) {
+	m := Machine{CPU: "unknown CPU", Cores: runtime.NumCPU(), System: runtime.GOOS, Go: runtime.Version(), Version: version}
+	fs, err := procfs.NewDefaultFS()
 	if err != nil {
-		return ""
+		return m, fmt.Errorf("read /proc, which only Linux has: %w", err)
 	}
-	return string(b)
-}
-
-// field is the first value of a name in a file of lines "name: value".
-func field(path, name string) string {
-	for line := range strings.Lines(text(path)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
-			return strings.TrimSpace(value)
-		}
+	if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {
+		m.CPU = cpus[0].ModelName
 	}
-	return "unknown"
+	if info, err := fs.Meminfo(); err == nil && info.MemTotal != nil {
+		m.Memory = fmt.Sprintf("%.1f GiB", float64(*info.MemTotal)/(1<<20))
+	}
+	if load, err := fs.LoadAvg(); err == nil {
+		m.Load = fmt.Sprintf("%.2f %.2f %.2f", load.Load1, load.Load5, load.Load15)
+	}
+	return m, nil
 }

@@ -4,8 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math/bits"
-	"strconv"
+	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,33 +17,24 @@ import (
 // idLength is that of a UUID in its canonical form.
 const idLength = 36
 
-// idSource writes event ids that do not repeat within a run: those of version 4, of a mixed counter.
-type idSource struct{ state uint64 }
-
-func (s *idSource) next() uint64 {
-	s.state += 0x9e3779b97f4a7c15
-	high, low := bits.Mul64(s.state, 0xd6e8feb86659fd93)
-	return high ^ low
-}
-
-// write puts an id over one that stands there.
-func (s *idSource) write(text []byte) {
-	var id [16]byte
-	s.fill(&id)
-	var digits [32]byte
-	hex.Encode(digits[:], id[:])
-	copy(text[:8], digits[:8])
-	copy(text[9:13], digits[8:12])
-	copy(text[14:18], digits[12:16])
-	copy(text[19:23], digits[16:20])
-	copy(text[24:], digits[20:])
-}
-
-func (s *idSource) fill(id *[16]byte) {
-	binary.LittleEndian.PutUint64(id[:8], s.next())
-	binary.LittleEndian.PutUint64(id[8:], s.next())
+// newID returns an event id: one of version 4.
+func newID() (id uuid.UUID) {
+	binary.NativeEndian.PutUint64(id[:8], rand.Uint64())
+	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
 	id[6] = id[6]&0x0f | 0x40
 	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// writeID puts a new id over one that stands in a text.
+func writeID(text []byte) {
+	id := newID()
+	for from, at := 0, 0; from < len(id); from, at = from+1, at+2 {
+		if at == 8 || at == 13 || at == 18 || at == 23 {
+			at++
+		}
+		hex.Encode(text[at:], id[from:from+1])
+	}
 }
 
 // messages makes requests of realistic events, with real tokens.
@@ -109,31 +99,19 @@ func newRequest(head string, body []byte, events int) request {
 	return r
 }
 
-// appendEvent appends an event as JSON. It happened a moment before now.
+// appendEvent appends an event as JSON. It happened 200 ms before now.
 func (m *messages) appendEvent(b []byte, e *event.Event, now time.Time) []byte {
 	const layout = "2006-01-02T15:04:05.000Z07:00"
-	b = append(b, `{"token":"`...)
-	b = append(b, m.tokens.Sign(token.Claims{
+	token := m.tokens.Sign(token.Claims{
 		AccountID: e.AccountID, LeadMagnetID: e.LeadMagnetID, GenericLinkID: e.GenericLinkID, AccessLinkID: e.AccessLinkID, MagnetVersion: e.MagnetVersion,
-	})...)
-	b = append(b, `","event_type":"`...)
-	b = append(b, e.Type.String()...)
-	b = append(b, `","event_data":{`...)
+	})
+	data, session := "", ""
 	if e.Page > 0 {
-		b = append(b, `"page":`...)
-		b = strconv.AppendUint(b, uint64(e.Page), 10)
-		b = append(b, `,"duration_ms":`...)
-		b = strconv.AppendUint(b, uint64(e.DurationMS), 10)
+		data = fmt.Sprintf(`"page":%d,"duration_ms":%d`, e.Page, e.DurationMS)
 	}
-	b = append(b, `},`+idField...)
-	b = append(b, e.EventID.String()...)
 	if e.SessionID != uuid.Nil {
-		b = append(b, `","session_id":"`...)
-		b = append(b, e.SessionID.String()...)
+		session = fmt.Sprintf(`,"session_id":"%s"`, e.SessionID)
 	}
-	b = append(b, `","created_at":"`...)
-	b = now.UTC().Add(-200*time.Millisecond).AppendFormat(b, layout)
-	b = append(b, `","sent_at":"`...)
-	b = now.UTC().AppendFormat(b, layout)
-	return append(b, `"}`...)
+	return fmt.Appendf(b, `{"token":"%s","event_type":"%s","event_data":{%s},`+idField+`%s"%s,"created_at":"%s","sent_at":"%s"}`,
+		token, e.Type, data, e.EventID, session, now.UTC().Add(-200*time.Millisecond).Format(layout), now.UTC().Format(layout))
 }

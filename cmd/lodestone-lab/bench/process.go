@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,14 +14,15 @@ import (
 	"syscall"
 	"time"
 
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
 )
 
 const (
-	startPatience = 3 * time.Minute
-	stopPatience  = 30 * time.Second
+	startTimeout = 3 * time.Minute
+	stopTimeout  = 30 * time.Second
 )
 
 // Process is a child process. It ends with this one, also when this one is killed.
@@ -51,8 +50,8 @@ func (b *Bench) Start(ctx context.Context, name, program string, env []string, p
 			cmd.Env, cmd.Dir = append(cleanEnvironment(), env...), b.Dir
 			return cmd
 		},
-		Probe: probe, DeathSignal: syscall.SIGKILL, StartTimeout: startPatience,
-		Stop: []child.Step{{Signal: syscall.SIGTERM, Wait: stopPatience}},
+		Probe: probe, DeathSignal: syscall.SIGKILL, StartTimeout: startTimeout,
+		Stop: []child.Step{{Signal: syscall.SIGTERM, Wait: stopTimeout}},
 	})
 	if err := p.child.Start(ctx); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
@@ -72,7 +71,7 @@ func (b *Bench) Lodestone(ctx context.Context, e *Engines, command string, setti
 	for _, s := range settings {
 		env = append(env, config.EnvPrefix+"_"+s)
 	}
-	p, err := b.Start(ctx, command, b.program, env, func(ctx context.Context) error { return answers(ctx, "http://"+admin+"/readyz") }, command)
+	p, err := b.Start(ctx, command, b.program, env, ready(admin), command)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +83,8 @@ func (b *Bench) Lodestone(ctx context.Context, e *Engines, command string, setti
 func (b *Bench) Once(ctx context.Context, e *Engines, args ...string) error {
 	cmd := exec.CommandContext(ctx, b.program, args...)
 	cmd.Env, cmd.Dir = append(cleanEnvironment(), e.Environment()...), b.Dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("lodestone %s: %w: %s", strings.Join(args, " "), err, said)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("lodestone %s: %w: %s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }
@@ -137,33 +136,7 @@ func FreeAddress() (string, error) {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }
 
-// answers asks an address for a 2xx.
-func answers(ctx context.Context, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return err
-	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	said, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("%s answered %s: %s", url, resp.Status, said)
-	}
-	return nil
-}
-
-// listens asks whether somebody accepts connections.
-func listens(ctx context.Context, address string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return err
-	}
-	return conn.Close()
+// ready asks an admin address whether its process can do its work.
+func ready(admin string) func(context.Context) error {
+	return func(ctx context.Context) error { return probe.Ready(ctx, admin) }
 }

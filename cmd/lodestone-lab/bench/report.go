@@ -2,7 +2,6 @@ package bench
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -24,9 +22,6 @@ type Report struct {
 	Seed    uint64    `json:"seed"`
 	Quick   bool      `json:"quick,omitempty"`
 	Results []*Result `json:"results"`
-
-	others []*Report // that were merged into this one, in order of the files
-	images []string  // Markdown of the plots that belong into a document
 }
 
 // Result returns what a case found, nil if it was not measured.
@@ -37,15 +32,6 @@ func (r *Report) Result(name string) *Result {
 		}
 	}
 	return nil
-}
-
-// publish prints the report and writes its file.
-func (r *Report) publish(w io.Writer, s Settings) error {
-	write := r.write
-	if s.Markdown {
-		write = r.writeMarkdown
-	}
-	return errors.Join(write(w), r.save(s.JSON))
 }
 
 // save writes the report's JSON, unless the file has no name.
@@ -60,191 +46,75 @@ func (r *Report) save(file string) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644) //nolint:gosec // figures, for everybody
 }
 
-// write prints every case and then the targets, for a terminal.
+// write prints the targets, and then each case, as Markdown.
 func (r *Report) write(w io.Writer) error {
-	fmt.Fprintf(w, "\n%s\n%s, seed %d\n\n", r.Machine, r.Began.Format(time.RFC3339), r.Seed)
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n`%s`: %s, %s, seed %d; %s\n\n", r.Command, r.Began.Format("2 January 2006 15:04 MST"), r.Took, r.Seed, r.Machine)
+	b.WriteString("| Case | Target | Measured | Limit | Ratio | Spread | Met |\n|---|---|---|---|---|---|---|\n")
 	for _, result := range r.Results {
-		result.print(w)
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "case\ttarget\tmeasured\tlimit\tratio\tspread\t")
-	for _, result := range r.judged() {
 		for _, v := range result.Targets {
-			fmt.Fprintln(t, strings.Join(append([]string{result.Name, v.What}, v.cells()...), "\t")+"\t")
+			fmt.Fprintf(&b, "| `%s` | %s |\n", result.Name, strings.Join(v.cells(), " | "))
 		}
 	}
-	return t.Flush()
-}
-
-// writeMarkdown prints the targets, and then each case, as tables.
-func (r *Report) writeMarkdown(w io.Writer) error {
-	for _, one := range append(slices.Clone(r.others), r) {
-		took := one.Took
-		if took == "" {
-			took = "cut off"
-		}
-		fmt.Fprintf(w, "- `%s`: %s, %s, seed %d; %s\n", one.Command, one.Began.Format("2 January 2006 15:04 MST"), took, one.Seed, one.Machine)
-	}
-	fmt.Fprint(w, "\n| What | Target | Measured | Limit | Ratio | Spread | Met | Command |\n|---|---|---|---|---|---|---|---|\n")
-	for _, result := range r.judged() {
-		for _, v := range result.Targets {
-			fmt.Fprintf(w, "| %s | %s | %s | `lodestone-lab bench %s` |\n", result.Title, v.What, strings.Join(v.cells(), " | "), result.command())
-		}
-	}
-	for _, image := range r.images {
-		fmt.Fprintf(w, "\n%s\n", image)
-	}
-	fmt.Fprint(w, "\n<details><summary>Every case: medians of the runs</summary>\n")
 	for _, result := range r.Results {
-		fmt.Fprintf(w, "\n**`%s`**: %s; %s\n\n", result.Name, result.Title, result.runs())
-		names := result.shown()
-		fmt.Fprintf(w, "| | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
-		for _, s := range result.Sides {
-			fmt.Fprintf(w, "| %s | %s |\n", s.Name, strings.Join(s.cells(names), " | "))
-		}
+		b.WriteString(result.markdown())
 	}
-	_, err := fmt.Fprint(w, "\n</details>\n")
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// command is what measures a case alone: its name begins with the suite, and perhaps the Kafka.
-func (r *Result) command() string {
-	suite, rest, _ := strings.Cut(r.Name, "/")
-	text := suite
-	if r.Flags != "" {
-		text += " " + r.Flags
-	}
-	if kafka, _, _ := strings.Cut(rest, "/"); kafka == Real {
-		text += " --kafka " + Real
-	}
-	if rest != "" {
-		text += " --only " + quoted(rest)
-	}
-	return text
-}
-
-// print prints one case for a terminal: a side a line, the medians of its values.
-func (r *Result) print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s (%s, %.0f s)\n", r.Name, r.Title, r.runs(), r.Took)
+// markdown is a table of the medians of the runs: a side a line.
+func (r *Result) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n**`%s`**: %s; %d runs a side, %.0f s\n\n", r.Name, r.Title, len(r.Sides[0].Runs), r.Took)
 	names := r.shown()
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\t"+strings.Join(names, "\t")+"\t")
+	fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
 	for _, s := range r.Sides {
-		fmt.Fprintln(t, s.Name+"\t"+strings.Join(s.cells(names), "\t")+"\t")
-	}
-	_ = t.Flush() // as with all that is printed for a person to watch
-	for _, v := range r.Targets {
-		cells := v.cells()
-		fmt.Fprintf(w, "  %s: %s, spread %s: %s\n", v.What, cells[0]+ratioOf(cells[2]), cells[3], cells[4])
-	}
-	fmt.Fprintln(w)
-}
-
-// runs says how often each side ran.
-func (r *Result) runs() string {
-	n := 0
-	for _, s := range r.Sides {
-		n = max(n, len(s.Runs))
-	}
-	if n == 1 {
-		return "one run"
-	}
-	return fmt.Sprintf("%d runs a side", n)
-}
-
-func ratioOf(ratio string) string {
-	if ratio == "" {
-		return ""
-	}
-	return ", ratio " + ratio
-}
-
-// shown are the values of a case to print.
-func (r *Result) shown() []string {
-	if len(r.Show) > 0 {
-		return r.Show
-	}
-	var names []string
-	for _, s := range r.Sides {
-		for _, name := range s.names() {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+		fmt.Fprintf(&b, "| %s", s.Name)
+		for _, name := range names {
+			cell := ""
+			if values, ok := s.values(name); ok {
+				cell = number(median(values))
 			}
+			fmt.Fprintf(&b, " | %s", cell)
 		}
+		b.WriteString(" |\n")
 	}
-	slices.Sort(names)
-	return names
+	return b.String()
 }
 
-// cells are the medians of values; those that a side does not have are empty.
-func (s *SideResult) cells(names []string) []string {
-	cells := make([]string, len(names))
-	for i, name := range names {
-		if v, ok := s.Median(name); ok {
-			cells[i] = number(v)
-		}
-	}
-	return cells
-}
-
-// cells are measured, limit, ratio, spread, met.
+// cells are target, measured, limit, ratio, spread, met.
 func (v Verdict) cells() []string {
-	met := "**no**"
+	limit, ratio, met := "", "", "**no**"
 	if v.Met {
 		met = "yes"
 	}
-	limit, ratio, spread, write := "", "", "", number
-	switch {
-	case v.Against != "":
-		limit, ratio, write = number(v.Limit), fraction(v.Judged), fraction
-	case v.Beside != "":
-		limit, ratio = number(v.Limit), fraction(v.Ratio)
+	if v.Against != "" {
+		limit, ratio = number(v.Limit), number(v.Judged)
 	}
-	if v.High != 0 {
-		spread = write(v.Low) + "–" + write(v.High)
-	}
-	return []string{number(v.Measured) + " " + v.unit(), limit, ratio, spread, met}
-}
-
-// fraction writes a ratio.
-func fraction(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
-
-// unit is the part of the value's name that says in what it is measured.
-func (v Verdict) unit() string {
-	for _, unit := range []string{"µs/event", "MiB", "ms"} {
-		if slices.Contains(strings.Fields(v.Value), unit) {
-			return unit
+	unit := v.Value
+	for _, u := range []string{"µs/event", "MiB", "ms"} {
+		if slices.Contains(strings.Fields(v.Value), u) {
+			unit = u
 		}
 	}
-	return v.Value
+	return []string{v.What, number(v.Measured) + " " + unit, limit, ratio, number(v.Low) + "–" + number(v.High), met}
 }
 
-// number writes three digits that count, with thin groups of thousands.
+// number writes three significant digits, and commas between groups of thousands.
 func number(v float64) string {
-	size := math.Abs(v)
-	switch {
-	case size >= 1000:
-		return group(strconv.FormatFloat(v, 'f', 0, 64))
-	case size >= 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
+	decimals := 2
+	switch size := math.Abs(v); {
+	case size >= 100 || size == 0:
+		decimals = 0
 	case size >= 10:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case size == 0:
-		return "0"
-	default:
-		return strconv.FormatFloat(v, 'f', 2, 64)
+		decimals = 1
 	}
-}
-
-func group(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if decimals == 0 {
+		for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+			text = text[:at] + "," + text[at:]
+		}
 	}
-	var parts []string
-	for len(digits) > 3 {
-		parts = append([]string{digits[len(digits)-3:]}, parts...)
-		digits = digits[:len(digits)-3]
-	}
-	return sign + strings.Join(append([]string{digits}, parts...), ",")
+	return text
 }

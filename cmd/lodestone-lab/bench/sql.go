@@ -1,67 +1,45 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
+	"sync/atomic"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"lodestone/cmd/lodestone-lab/bench/traffic"
-	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/config"
 )
 
 // sqlOptions are the settings of this suite alone.
 type sqlOptions struct {
 	Rows      int64  `name:"sql-rows" default:"10000000" help:"Events in the table, of one year."`
-	Links     int    `name:"sql-links" default:"1000" help:"Access links of the address whose summary is asked for."`
-	Questions string `name:"sql-questions" placeholder:"FILE" help:"Document with the questions in SQL that are timed. Default: docs/sql.md; where that is not, they are left out."`
+	Links     int    `name:"sql-links" default:"1000" help:"Access links of each address whose summary is asked for."`
+	Questions string `name:"sql-questions" placeholder:"FILE" default:"docs/sql.md" help:"Document with the questions in SQL that are timed."`
 }
 
-// Validate returns every problem of the settings.
-func (o sqlOptions) Validate() error {
-	if o.Rows < 1000 {
-		return config.Invalid("--sql-rows", "is out of range", "give a number from 1000")
-	}
-	if o.Links < 1 || o.Links > 100_000 {
-		return config.Invalid("--sql-links", "is out of range", "give a number from 1 to 100000")
-	}
-	return nil
+func (o sqlOptions) suite() suite {
+	return suite{name: "sql", cases: []string{emailCase, questionsCase, besideCase}, run: o.run}
 }
-
-func (o sqlOptions) suite() suite { return suite{name: "sql", cases: sqlCases, run: o.run} }
 
 // The cases of the suite.
 const (
 	emailCase     = "sql/email"
-	insertingCase = "sql/email inserting"
-	statementCase = "sql/email statement"
 	questionsCase = "sql/questions"
 	besideCase    = "sql/beside"
-	equalsCase    = "sql/beside equals"
-	steadyCase    = "sql/beside steady"
 )
-
-func sqlCases(string) []string {
-	return []string{emailCase, insertingCase, statementCase, questionsCase, besideCase, equalsCase, steadyCase}
-}
 
 // sqlBench is what the cases share.
 type sqlBench struct {
-	b       *Bench
-	e       *Engines
-	store   driver.Conn
-	analyst string       // the SQL user's address
-	http    *http.Client // keeps a connection for each of those who ask at once
-	events  *traffic.Generator
-	queried
+	*Bench
+	*queried
+	sqlOptions
+	e      *Engines
+	events *traffic.Generator
+	http   *http.Client // keeps a connection for each of those who ask at once
 }
 
 func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
@@ -73,104 +51,103 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 	if b.Quick {
 		rows = min(rows, 500_000)
 	}
-	s := &sqlBench{b: b, e: e, analyst: e.clickhouse.SQLURL(), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: openLoopIdle}}}
+	const addresses = 10
+	s := &sqlBench{Bench: b, sqlOptions: o, e: e, events: pastYear(b.Seed, rows), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	s.Rows = rows
 	defer s.http.CloseIdleConnections()
-	if s.store, err = clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1); err != nil {
+	if s.queried, err = b.startQueried(ctx, e, s.events, rows, addresses, o.Links); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.store.Close()) }()
-	s.events = pastYear(b.Seed, rows, time.Now())
-	if s.queried, err = b.startQueried(ctx, e, s.store, s.events, rows, o.Links); err != nil {
-		return err
+	defer func() { err = errors.Join(err, s.stop(context.WithoutCancel(ctx))) }()
+	for _, query := range sqlEntities {
+		if err := s.store.Exec(ctx, query); err != nil {
+			return fmt.Errorf("add what the events are about: %w", err)
+		}
 	}
-	defer func() { err = errors.Join(err, s.process.Stop(context.WithoutCancel(ctx))) }()
-	if err := addEntities(ctx, s.store); err != nil {
-		return err
-	}
-	if err := s.email(ctx); err != nil {
-		return err
-	}
-	if err := s.questions(ctx, o.Questions, rows); err != nil {
-		return err
-	}
-	return errors.Join(s.beside(ctx), s.besideSteady(ctx))
+	return errors.Join(s.email(ctx), s.questions(ctx), s.beside(ctx))
 }
 
-// get asks the API.
-func (s *sqlBench) get(ctx context.Context, path string) error {
-	_, _, err := get(ctx, s.http, "http://"+s.address+path, s.key)
-	return err
+// email measures the summary of addresses with many access links, at random times, each from the time at which it was due.
+func (s *sqlBench) email(ctx context.Context) error {
+	const rate = 20 // a second
+	requests := 150
+	if s.Quick {
+		requests /= 5
+	}
+	var turn atomic.Int64
+	seed := s.Seed
+	return s.Measure(ctx, Case{
+		Name: emailCase, Warm: 1,
+		Title: fmt.Sprintf("GET /analytics/email of %d addresses with %d access links each, in turn, in the largest account, %d a second at random times", len(s.emails), s.Links, rate),
+		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) {
+			seed++ // other times in each run
+			took, err := openLoop(ctx, seed, rate, requests, func(ctx context.Context, _ int) error {
+				_, _, err := get(ctx, s.http, s.base+"/email?email="+url.QueryEscape(s.emails[int(turn.Add(1))%len(s.emails)]), s.key)
+				return err
+			})
+			sample := Sample{}
+			sample.AddLatencies(latenciesOf(took))
+			return sample, err
+		}}},
+		Targets: []Target{{What: "p99 ≤ 30 ms", Value: Latency(0.99), Max: 30}},
+	})
 }
-
-// questionRuns is how often each question is asked: they are many, and take their time.
-const questionRuns = 3
 
 var sqlQuestion = regexp.MustCompile("(?s)\n### ([^\n]+\\?)\n.*?```sql\n(.*?)```")
 
-// questionsFile has the questions, in a checkout.
-const questionsFile = "docs/sql.md"
-
 // questions times each question of the document, asked by the SQL user over all accounts.
-func (s *sqlBench) questions(ctx context.Context, file string, rows int64) error {
-	if !s.b.Wanted(questionsCase) {
+func (s *sqlBench) questions(ctx context.Context) error {
+	const runs = 3 // they are many, and take their time
+	if !s.Wanted(questionsCase) {
 		return nil
 	}
-	text, err := os.ReadFile(cmp.Or(file, questionsFile))
-	if file == "" && errors.Is(err, fs.ErrNotExist) {
-		s.b.Sayf("sql/questions: left out: there is no %s here (--sql-questions names it)", questionsFile)
-		return nil
-	}
+	text, err := os.ReadFile(s.Questions)
 	if err != nil {
 		return fmt.Errorf("read the questions (--sql-questions): %w", err)
 	}
-	c := Case{
-		Name: questionsCase, Title: fmt.Sprintf("the questions of docs/sql.md, asked over all accounts: %s events", million(rows)), Runs: min(questionRuns, s.b.Runs),
-	}
+	c := Case{Name: questionsCase, Title: fmt.Sprintf("the questions of docs/sql.md, asked over all accounts: %s events", number(float64(s.Rows))), Runs: min(runs, s.Runs)}
 	for _, q := range sqlQuestion.FindAllStringSubmatch(string(text), -1) {
 		c.Sides = append(c.Sides, Side{Name: q[1], Run: func(ctx context.Context) (Sample, error) {
-			begin, given := time.Now(), 1.0
-			if err := s.ask(ctx, s.analyst, q[2]); err != nil {
+			begin, answered := time.Now(), 1.0
+			if err := s.analyse(ctx, q[2]); err != nil {
 				if ctx.Err() != nil {
 					return nil, err
 				}
-				given = 0 // it took more than the user may have
-				s.b.Sayf("%s: %v", q[1], err)
+				answered = 0 // it took more than the user may have
+				s.Sayf("%s: %v", q[1], err)
 			}
-			return Sample{"seconds": time.Since(begin).Seconds(), "answered": given}, nil
+			return Sample{"seconds": time.Since(begin).Seconds(), "answered": answered}, nil
 		}})
 	}
 	if len(c.Sides) == 0 {
-		return fmt.Errorf("there are no questions in %s (--sql-questions)", cmp.Or(file, questionsFile))
+		return fmt.Errorf("there are no questions in %s (--sql-questions)", s.Questions)
 	}
-	return s.b.Measure(ctx, c)
+	return s.Measure(ctx, c)
 }
 
-// ask asks as an SQL user, by his address. An answer comes when it is complete, so that an error within one is seen, and a
+// analyse asks as the SQL user. An answer comes when it is complete, so that an error within one is seen, and a
 // query ends when whoever asked has gone: it would run on beside what is measured next.
-func (s *sqlBench) ask(ctx context.Context, door, query string) error {
-	r, err := exchange(ctx, s.http, http.MethodPost, door+"&wait_end_of_query=1&cancel_http_readonly_queries_on_client_close=1", "", []byte(query))
-	if err != nil {
-		return err
+func (s *sqlBench) analyse(ctx context.Context, query string) error {
+	r, err := exchange(ctx, s.http, http.MethodPost, s.e.clickhouse.SQLURL()+"&wait_end_of_query=1&cancel_http_readonly_queries_on_client_close=1", "", []byte(query))
+	if err == nil && r.status != http.StatusOK {
+		err = fmt.Errorf("the SQL user gets %d %s: %.200s", r.status, http.StatusText(r.status), r.body)
 	}
-	if r.status != http.StatusOK {
-		return &refusal{reason: refusalReason(r.body), text: fmt.Sprintf("the SQL user gets %d %s: %.200s", r.status, http.StatusText(r.status), r.body)}
-	}
-	return nil
+	return err
 }
 
-// refusal is an answer of ClickHouse that is an error.
-type refusal struct{ reason, text string }
-
-func (r *refusal) Error() string { return r.text }
-
-var exceptionName = regexp.MustCompile(`\(([A-Z][A-Z0-9_]+)\)`)
-
-// refusalReason returns the name of the error that an answer tells of, which stands behind its text, such as
-// MEMORY_LIMIT_EXCEEDED; "unknown" if it has none.
-func refusalReason(answer []byte) string {
-	all := exceptionName.FindAllSubmatch(answer, -1)
-	if len(all) == 0 {
-		return "unknown"
-	}
-	return string(all[len(all)-1][1])
+// sqlEntities add lead magnets, links and landing-page views that fit the events.
+var sqlEntities = []string{
+	`INSERT INTO lodestone.lead_magnets (id, account_id, title, page_count, file_version, created_at, version)
+	SELECT lead_magnet_id, any(account_id), concat('Guide ', substring(toString(lead_magnet_id), 1, 13)), max(page), max(magnet_version), min(created_at) - INTERVAL 1 DAY, 1
+	FROM lodestone.events GROUP BY lead_magnet_id`,
+	`INSERT INTO lodestone.generic_links (id, account_id, lead_magnet_id, slug, active, submission_count, created_at, version)
+	SELECT generic_link_id, any(account_id), any(lead_magnet_id), concat('guide-', toString(generic_link_id)), true, uniqExact(access_link_id), min(created_at) - INTERVAL 1 DAY, 1
+	FROM lodestone.events WHERE generic_link_id != toUUID('00000000-0000-0000-0000-000000000000') GROUP BY generic_link_id`,
+	`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, is_active, created_at, version)
+	SELECT access_link_id, any(account_id), any(lead_magnet_id), nullIf(any(generic_link_id), toUUID('00000000-0000-0000-0000-000000000000')), true, min(created_at) - INTERVAL 1 HOUR, 1
+	FROM lodestone.events GROUP BY access_link_id`,
+	`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, ip_hash, user_agent, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
+	SELECT account_id, lead_magnet_id, generic_link_id, event_id, ['', 'https://www.linkedin.com/', 'https://www.google.com/', 'https://t.co/'][1 + cityHash64(event_id) % 4],
+		'https://docs.example.com/l/guide', ip_hash, user_agent, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
+	FROM lodestone.events WHERE cityHash64(event_id) % 8 = 0 AND generic_link_id != toUUID('00000000-0000-0000-0000-000000000000')`,
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
-	"lodestone/cmd/lodestone-lab/bench/traffic"
-	"lodestone/pkg/clickhouse"
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/service"
@@ -25,20 +24,13 @@ type upOptions struct {
 	Rows int64 `name:"up-rows" default:"10000000" help:"Events that lodestone up has taken in before it is started again."`
 }
 
-// Validate returns every problem of the settings.
-func (o upOptions) Validate() error {
-	if o.Rows < 1000 {
-		return config.Invalid("--up-rows", "is out of range", "give a number from 1000")
-	}
-	return nil
-}
-
 func (o upOptions) suite() suite {
-	return suite{name: "up", bare: true, run: o.run}
+	return suite{name: "up", bare: true, cases: []string{upEmpty, upFull}, run: o.run}
 }
 
-// Names of what is measured.
 const (
+	upEmpty   = "up/empty"
+	upFull    = "up/full"
 	readyTime = "seconds until ready"
 	restBytes = "MiB at rest, everything"
 	restCPU   = "% of a core at rest"
@@ -61,13 +53,13 @@ func (o upOptions) run(ctx context.Context, b *Bench, _ *Engines) error {
 		rows        int64
 		targets     []Target
 	}{
-		{"up/empty", "lodestone up, started again on an empty directory", 0, []Target{
-			{What: "ready ≤ 2 s", Value: readyTime, AtMost: 2},
-			{What: "≤ 450 MiB at rest", Value: restBytes, AtMost: 450},
+		{upEmpty, "lodestone up, started again on an empty directory", 0, []Target{
+			{What: "ready ≤ 2 s", Value: readyTime, Max: 2},
+			{What: "≤ 450 MiB at rest", Value: restBytes, Max: 450},
 		}},
-		{"up/full", "lodestone up, started again on " + million(full) + " events, a tenth of which are in Kafka as well", full, []Target{
-			{What: "ready ≤ 5 s", Value: readyTime, AtMost: 5},
-			{What: "≤ 450 MiB at rest", Value: restBytes, AtMost: 450},
+		{upFull, "lodestone up, started again on " + number(float64(full)) + " events, a tenth of which are in Kafka as well", full, []Target{
+			{What: "ready ≤ 5 s", Value: readyTime, Max: 5},
+			{What: "≤ 450 MiB at rest", Value: restBytes, Max: 450},
 		}},
 	} {
 		if !b.Wanted(c.name) {
@@ -106,7 +98,7 @@ func (u *upRun) start(ctx context.Context) (*Process, time.Duration, error) {
 		ports[i] = address
 	}
 	begin := time.Now()
-	p, err := u.b.Start(ctx, "up", u.b.program, nil, func(ctx context.Context) error { return answers(ctx, "http://"+ports[2]+"/readyz") }, "up",
+	p, err := u.b.Start(ctx, "up", u.b.program, nil, ready(ports[2]), "up",
 		"--data="+u.dir, "--listen="+ports[0], "--collector-listen="+ports[1], "--admin-listen="+ports[2],
 		"--postgres-port=0", "--kafka-port=0", "--clickhouse-port=0", "--clickhouse-http-port=0", "--engine-cache="+u.b.Cache)
 	if err != nil {
@@ -129,7 +121,7 @@ func (u *upRun) prepare(ctx context.Context, rows int64) (err error) {
 	}
 	var brokers, store string
 	var login scram.Auth
-	if err := await(ctx, startPatience, func() (bool, error) { // the file is written a moment later
+	if err := await(ctx, func() (bool, error) { // the file is written soon after
 		var broken error
 		brokers, err = u.setting(config.EnvPrefix + "_KAFKA_BROKERS")
 		login.User, broken = u.setting(config.EnvPrefix + "_KAFKA_SASL_USER")
@@ -142,15 +134,15 @@ func (u *upRun) prepare(ctx context.Context, rows int64) (err error) {
 		return fmt.Errorf("find the engines of lodestone up: %w", err)
 	}
 	recent := rows / 10
-	if err := insertEvents(ctx, clickhouse.Config{URL: store}, traffic.New(traffic.Year(u.b.Seed, rows-recent)), rows-recent); err != nil {
-		return fmt.Errorf("store events: %w", err)
+	if err := insertEvents(ctx, store, pastYear(u.b.Seed, rows-recent), rows-recent); err != nil {
+		return err
 	}
 	if err := (&Engines{Brokers: strings.Split(brokers, ","), Login: []kgo.Opt{kgo.SASL(login.AsSha256Mechanism())}}).fill(ctx, u.b.Seed+1, recent); err != nil {
 		return err
 	}
-	return await(ctx, drainPatience, func() (bool, error) {
-		stored, err := metric(ctx, p.Admin, "lodestone_consumer_rows_total")
-		return stored >= float64(recent), err
+	return await(ctx, func() (bool, error) {
+		stored, err := probe.Metric(ctx, p.Admin, "lodestone_consumer_rows_total")
+		return stored >= recent, err
 	})
 }
 
@@ -189,11 +181,6 @@ func (u *upRun) run(ctx context.Context) (s Sample, err error) {
 		return nil, err
 	}
 	s = Sample{readyTime: took.Seconds(), restCPU: 100 * (after - cpu).Seconds() / restFor.Seconds()}
-	total := int64(0)
-	for name, bytes := range residentTree(p.Metered().PID) {
-		s["MiB at rest "+name] = float64(bytes) / (1 << 20)
-		total += bytes
-	}
-	s[restBytes] = float64(total) / (1 << 20)
-	return s, nil
+	s[restBytes], err = p.Metered().share()
+	return s, err
 }

@@ -1,18 +1,17 @@
 package bench
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
-// Metered is a process that can be watched. Its name is that of the values: two of one name are added up.
+// Metered is a process that can be watched. Its name is that of the values.
 type Metered struct {
 	Name string
 	PID  int
@@ -25,33 +24,26 @@ func Client() Metered { return Metered{Name: "client", PID: os.Getpid(), Alone: 
 
 // Use is what a process used while it was watched.
 type Use struct {
-	CPU    time.Duration // user and system, with its child processes, to 10 ms
-	Peak   int64         // most resident memory, bytes, with its child processes
-	Steady int64         // median of it
+	CPU  time.Duration // user and system, with its child processes, to 10 ms
+	Peak uint64        // largest resident memory, bytes, with its child processes
 }
 
 // Watcher meters processes until it is stopped.
 type Watcher struct {
 	processes []Metered
 	before    []time.Duration
+	peaks     []uint64
 	quit      chan struct{}
 	done      sync.WaitGroup
-
-	mu  sync.Mutex
-	rss [][]int64
 }
-
-const (
-	watchInterval = 200 * time.Millisecond
-	tick          = time.Second / 100 // USER_HZ, which is 100 on every Linux
-)
 
 // Watch begins to meter processes. It needs Linux's /proc.
 func Watch(processes ...Metered) (*Watcher, error) {
-	w := &Watcher{processes: processes, quit: make(chan struct{}), rss: make([][]int64, len(processes))}
+	const interval = 200 * time.Millisecond
+	w := &Watcher{processes: processes, peaks: make([]uint64, len(processes)), quit: make(chan struct{})}
 	for _, p := range processes {
-		// From here on VmHWM is the most of this run. If it cannot be set, the samples have to do.
-		_ = os.WriteFile(procFile(p.PID, "clear_refs"), []byte("5"), 0)
+		// From here on the kernel's peak is that of this run. If it cannot be reset, the samples have to do.
+		_ = os.WriteFile(filepath.Join("/proc", strconv.Itoa(p.PID), "clear_refs"), []byte("5"), 0)
 		cpu, err := p.cpu()
 		if err != nil {
 			return nil, err
@@ -59,10 +51,12 @@ func Watch(processes ...Metered) (*Watcher, error) {
 		w.before = append(w.before, cpu)
 	}
 	w.done.Go(func() {
-		ticker := time.NewTicker(watchInterval)
+		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for {
-			w.look()
+			for i, p := range w.processes {
+				w.peaks[i] = max(w.peaks[i], p.resident())
+			}
 			select {
 			case <-w.quit:
 				return
@@ -73,162 +67,100 @@ func Watch(processes ...Metered) (*Watcher, error) {
 	return w, nil
 }
 
-func (w *Watcher) look() {
-	living := everyProcess()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i, p := range w.processes {
-		if rss := p.held(living); rss > 0 {
-			w.rss[i] = append(w.rss[i], rss)
-		}
-	}
-}
-
-// Stop ends the metering and returns what each process used. An error says that a process ended
-// meanwhile.
+// Stop ends the metering and returns what each process used, by name. An error says that a process ended meanwhile.
 func (w *Watcher) Stop() (map[string]Use, error) {
-	after := make([]time.Duration, len(w.processes))
+	all := map[string]Use{}
 	var failed error
 	for i, p := range w.processes {
 		cpu, err := p.cpu()
 		if err != nil {
 			failed = err
 		}
-		after[i] = cpu
+		all[p.Name] = Use{CPU: cpu - w.before[i]}
 	}
 	close(w.quit)
 	w.done.Wait()
-	if failed != nil {
-		return nil, failed
-	}
-	all := map[string]Use{}
 	for i, p := range w.processes {
-		u := all[p.Name]
-		u.CPU += after[i] - w.before[i]
-		peak := status(p.PID, "VmHWM:")
-		if len(w.rss[i]) > 0 {
-			slices.Sort(w.rss[i])
-			u.Steady += w.rss[i][len(w.rss[i])/2]
-			peak = max(peak, w.rss[i][len(w.rss[i])-1])
-		}
-		u.Peak += peak
-		all[p.Name] = u
+		all[p.Name] = Use{CPU: all[p.Name].CPU, Peak: w.peaks[i]}
 	}
-	return all, nil
+	return all, failed
 }
 
-// held is the resident memory of a process and its living descendants: the anonymous memory of each, and once the most that one of
-// them has of files and shared memory, which is where PostgreSQL's buffers and a program's text are. It is not exact: what a fork has
-// not written to counts for each, and files that only one of them reads may not count.
-func (m Metered) held(living map[int]stat) int64 {
-	var children []int
-	if !m.Alone {
-		children = descendants(living, m.PID)
+// tree returns the process and its living descendants.
+func (m Metered) tree() ([]procfs.Proc, error) {
+	own, err := procfs.NewProc(m.PID)
+	if err != nil {
+		return nil, fmt.Errorf("read what %s uses: %w", m.Name, err)
 	}
-	if len(children) == 0 {
-		return status(m.PID, "VmRSS:")
+	tree := []procfs.Proc{own}
+	if m.Alone {
+		return tree, nil
 	}
-	own, shared := int64(0), int64(0)
-	for _, pid := range append(children, m.PID) {
-		own += status(pid, "RssAnon:")
-		shared = max(shared, status(pid, "RssFile:")+status(pid, "RssShmem:"))
+	living, err := procfs.AllProcs()
+	if err != nil {
+		return nil, err
 	}
-	return own + shared
+	children := map[int][]procfs.Proc{}
+	for _, p := range living {
+		if s, err := p.Stat(); err == nil { // else it has ended since
+			children[s.PPID] = append(children[s.PPID], p)
+		}
+	}
+	for i := 0; i < len(tree); i++ {
+		tree = append(tree, children[tree[i].PID]...)
+	}
+	return tree, nil
 }
 
 // cpu is the time that a process and its children, also those that ended, have used.
 func (m Metered) cpu() (time.Duration, error) {
-	own, err := readStat(m.PID)
+	const tick = time.Second / 100 // USER_HZ, which is 100 on every Linux
+	tree, err := m.tree()
 	if err != nil {
-		return 0, fmt.Errorf("read what %s used: %w", m.Name, err)
+		return 0, err
 	}
-	if m.Alone {
-		return own.self, nil
-	}
-	all := own.self + own.ended
-	living := everyProcess()
-	for _, pid := range descendants(living, m.PID) {
-		all += living[pid].self + living[pid].ended
-	}
-	return all, nil
-}
-
-type stat struct {
-	parent      int
-	self, ended time.Duration // ended: of children that were waited for
-}
-
-func readStat(pid int) (stat, error) {
-	text, err := os.ReadFile(procFile(pid, "stat"))
-	if err != nil {
-		return stat{}, err
-	}
-	// The name, in brackets, may hold anything. utime is field 14, counted from 1; state, after the name, 3.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	const first = 3
-	if len(fields) < 17-first+1 {
-		return stat{}, fmt.Errorf("%s has an unknown form", procFile(pid, "stat"))
-	}
-	var n [4]time.Duration
-	for i := range n {
-		ticks, err := strconv.ParseInt(fields[14-first+i], 10, 64)
-		if err != nil {
-			return stat{}, err
+	var ticks int
+	for i, p := range tree {
+		s, err := p.Stat()
+		if err != nil && i == 0 {
+			return 0, fmt.Errorf("read what %s used: %w", m.Name, err)
 		}
-		n[i] = time.Duration(ticks) * tick
-	}
-	parent, err := strconv.Atoi(fields[4-first])
-	return stat{parent: parent, self: n[0] + n[1], ended: n[2] + n[3]}, err
-}
-
-// everyProcess returns the processes that live, by their ids.
-func everyProcess() map[int]stat {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil // no Linux: nothing is known of any process
-	}
-	all := map[int]stat{}
-	for _, e := range entries {
-		if id, err := strconv.Atoi(e.Name()); err == nil {
-			if s, err := readStat(id); err == nil { // else it has ended since
-				all[id] = s
-			}
+		ticks += int(s.UTime + s.STime)
+		if !m.Alone {
+			ticks += s.CUTime + s.CSTime
 		}
 	}
-	return all
+	return time.Duration(ticks) * tick, nil
 }
 
-// descendants returns the ids of a process's living descendants.
-func descendants(living map[int]stat, pid int) (list []int) {
-	for id, s := range living {
-		for up := s.parent; up > 1; up = living[up].parent {
-			if up == pid && id != pid {
-				list = append(list, id)
-				break
-			}
-		}
-	}
-	return list
-}
-
-// status returns a number of bytes of /proc/PID/status, 0 if it is not known.
-func status(pid int, field string) int64 {
-	text, err := os.ReadFile(procFile(pid, "status"))
+// resident is the resident memory of a process and its living descendants: the anonymous memory of each, and once the largest part that
+// one of them has of files and shared memory, which is where PostgreSQL's buffers and a program's text are. It is an estimate: pages that
+// a fork has not written to count for each, and files that only one of them reads may not count.
+func (m Metered) resident() (bytes uint64) {
+	tree, err := m.tree()
 	if err != nil {
 		return 0
 	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, field); ok {
-			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			if err != nil {
-				return 0
+	shared := uint64(0)
+	for _, p := range tree {
+		if s, err := p.NewStatus(); err == nil {
+			bytes += s.RssAnon
+			shared = max(shared, s.RssFile+s.RssShmem)
+			if len(tree) == 1 {
+				return max(s.VmHWM, s.VmRSS)
 			}
-			return kb << 10
 		}
 	}
-	return 0
+	return bytes + shared
 }
 
-func procFile(pid int, name string) string {
-	return filepath.Join("/proc", strconv.Itoa(pid), name)
+// share is the resident memory of a process and its living descendants in MiB, each page that several of them have counted once.
+func (m Metered) share() (mebibytes float64, err error) {
+	tree, err := m.tree()
+	for _, p := range tree {
+		if roll, err := p.ProcSMapsRollup(); err == nil { // else it has ended since
+			mebibytes += float64(roll.Pss) / (1 << 20)
+		}
+	}
+	return mebibytes, err
 }

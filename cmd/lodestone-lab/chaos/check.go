@@ -2,18 +2,19 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/cmd/lodestone-lab/probe"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 )
 
@@ -199,10 +200,9 @@ func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []p
 // counters waits until the counter of every link is the number of its views, and counts those that
 // do not get there. It adds up the counters.
 func (f *findings) counters(ctx context.Context, w *world, table string, links []link, views map[uuid.UUID]int64, sum *int64) error {
-	deadline := time.Now().Add(time.Minute)
-	for {
-		wrong := int64(0)
-		*sum = 0
+	var wrong []string
+	err := probe.Until(ctx, time.Minute, 500*time.Millisecond, "compare the counters", func() error {
+		*sum, wrong = 0, nil
 		counts, err := readCounters(ctx, w.postgres.URL(), table)
 		if err != nil {
 			return err
@@ -210,28 +210,25 @@ func (f *findings) counters(ctx context.Context, w *world, table string, links [
 		for _, link := range links {
 			*sum += counts[link.id]
 			if counts[link.id] != views[link.id] {
-				wrong++
+				wrong = append(wrong, fmt.Sprintf("counter of link %s in %s: %d, but it was viewed %d times", link.id, table, counts[link.id], views[link.id]))
 			}
 		}
-		if wrong == 0 {
-			return nil
+		if len(wrong) > 0 {
+			return errWrong
 		}
-		if time.Now().After(deadline) {
-			f.Counters += wrong
-			for _, link := range links {
-				if counts[link.id] != views[link.id] {
-					f.examplef("counter of link %s in %s: %d, but it was viewed %d times", link.id, table, counts[link.id], views[link.id])
-				}
-			}
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(500 * time.Millisecond):
-		}
+		return nil
+	})
+	if !errors.Is(err, errWrong) {
+		return err
 	}
+	f.Counters += int64(len(wrong))
+	for _, text := range wrong {
+		f.examplef("%s", text)
+	}
+	return ctx.Err()
 }
+
+var errWrong = errors.New("counters differ from the views")
 
 func readCounters(ctx context.Context, url, table string) (map[uuid.UUID]int64, error) {
 	conn, err := pgx.Connect(ctx, url)

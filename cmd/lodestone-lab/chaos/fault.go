@@ -55,38 +55,46 @@ func (s *scene) brokerPID(node int) func() int {
 	return func() int { return s.kafka.PID(node) }
 }
 
-// killOne ends one thing of a kind and keeps it down for a while.
-func (s *scene) killOne(ctx context.Context, kind string) {
-	down := s.between(0, 8*time.Second)
+// victim is one thing of a kind, drawn by the seed.
+type victim struct {
+	name string
+	pid  func() int // 0: it does not run
+	// kill ends it, and keeps it down for a while.
+	kill func(ctx context.Context, down time.Duration)
+}
+
+func (s *scene) victim(kind string) victim {
+	engine := func(name string, pid func() int) victim {
+		return victim{name, pid, func(ctx context.Context, down time.Duration) { s.killEngine(ctx, pid, down) }}
+	}
+	var p *process
 	switch kind {
-	case "collector":
-		p := s.collector()
-		s.note("kill -9 %s, down %v", p.name, down)
-		p.kill(down)
-		_ = s.hold(ctx, down)
-	case "consumer":
-		p := s.consumer()
-		s.note("kill -9 %s, down %v", p.name, down)
-		p.kill(down)
-		_ = s.hold(ctx, down)
 	case "clickhouse":
-		s.note("kill -9 clickhouse, down %v", down)
-		s.killEngine(ctx, s.clickhouse.PID, down)
+		return engine(kind, s.clickhouse.PID)
 	case "postgres":
-		s.note("kill -9 postgres, down %v", down)
-		s.killEngine(ctx, s.postgres.PID, down)
+		return engine(kind, s.postgres.PID)
 	case "broker":
 		node := s.broker()
-		s.note("kill -9 broker %d, down %v", node, down)
-		s.killEngine(ctx, s.brokerPID(node), down)
+		return engine("broker "+strconv.Itoa(node), s.brokerPID(node))
+	case "collector":
+		p = s.collector()
+	default:
+		p = s.consumer()
 	}
+	return victim{p.name, p.running, func(ctx context.Context, down time.Duration) {
+		p.kill(down)
+		_ = s.hold(ctx, down)
+	}}
 }
 
 func kill(kind string) fault {
 	return fault{name: "kill -9 " + kind, inject: func(ctx context.Context, s *scene) error {
-		// Several times in a row, since it matters at which moment.
+		// Several times in a row, since it matters when.
 		for range 1 + s.rand.IntN(3) {
-			s.killOne(ctx, kind)
+			down := s.between(0, 8*time.Second)
+			v := s.victim(kind)
+			s.note("kill -9 %s, down %v", v.name, down)
+			v.kill(ctx, down)
 			if err := s.hold(ctx, s.between(0, 3*time.Second)); err != nil {
 				return err
 			}
@@ -109,38 +117,13 @@ func killTwoBrokers(ctx context.Context, s *scene) error {
 func killTwoThings(ctx context.Context, s *scene) error {
 	order := s.rand.Perm(len(kinds))
 	// The random numbers are drawn one after the other, so that the seed decides them.
-	type blow struct {
-		kind string
-		pid  func() int
-		p    *process
-		down time.Duration
+	var downs [2]time.Duration
+	var victims [2]victim
+	for i := range victims {
+		downs[i], victims[i] = s.between(0, 8*time.Second), s.victim(kinds[order[i]])
 	}
-	var blows [2]blow
-	for i := range blows {
-		b := blow{kind: kinds[order[i]], down: s.between(0, 8*time.Second)}
-		switch b.kind {
-		case "collector":
-			b.p = s.collector()
-		case "consumer":
-			b.p = s.consumer()
-		case "clickhouse":
-			b.pid = s.clickhouse.PID
-		case "postgres":
-			b.pid = s.postgres.PID
-		case "broker":
-			b.pid = s.brokerPID(s.broker())
-		}
-		blows[i] = b
-	}
-	s.note("kill -9 %s (down %v) and %s (down %v)", blows[0].kind, blows[0].down, blows[1].kind, blows[1].down)
-	return s.both(func(i int) {
-		if b := blows[i]; b.p != nil {
-			b.p.kill(b.down)
-			_ = s.hold(ctx, b.down)
-		} else {
-			s.killEngine(ctx, b.pid, b.down)
-		}
-	})
+	s.note("kill -9 %s (down %v) and %s (down %v)", victims[0].name, downs[0], victims[1].name, downs[1])
+	return s.both(func(i int) { victims[i].kill(ctx, downs[i]) })
 }
 
 // both does a thing twice at once.
@@ -158,23 +141,8 @@ func (s *scene) both(do func(i int)) error {
 // freeze stops a process for a while, which then goes on as if nothing had happened.
 func freeze(kind string, least, most time.Duration, short bool) fault {
 	return fault{name: "SIGSTOP " + kind, short: short, inject: func(ctx context.Context, s *scene) error {
-		pid, name := 0, kind
-		switch kind {
-		case "collector":
-			p := s.collector()
-			pid, _ = p.status()
-			name = p.name
-		case "consumer":
-			p := s.consumer()
-			pid, _ = p.status()
-			name = p.name
-		case "clickhouse":
-			pid = s.clickhouse.PID()
-		case "broker":
-			node := s.broker()
-			pid, name = s.kafka.PID(node), "broker "+strconv.Itoa(node)
-		}
-		d := s.between(least, most)
+		v := s.victim(kind)
+		pid, name, d := v.pid(), v.name, s.between(least, most)
 		if pid == 0 {
 			s.note("%s is not running: nothing to stop", name)
 			return nil

@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/event"
 )
 
@@ -74,23 +74,7 @@ func (s *scene) withoutConsumers(brutal bool, do func() error) error {
 
 // retry repeats what Kafka or ClickHouse refuses for a while.
 func retry(ctx context.Context, what string, do func() error) error {
-	return retryFor(ctx, startTimeout, what, do)
-}
-
-func retryFor(ctx context.Context, within time.Duration, what string, do func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	for {
-		err := do()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", what, err)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return probe.Until(ctx, startTimeout, retryInterval, what, do)
 }
 
 func deleteOffsets(ctx context.Context, s *scene) error {
@@ -227,21 +211,15 @@ func (w *world) caughtUp(ctx context.Context, ends ends) (bool, error) {
 	return !behind, nil
 }
 
-// await returns when everything in the log below the ends is stored.
+// await returns when everything in the log below the ends is stored. Errors are part of the picture: Kafka may be down.
 func (w *world) await(ctx context.Context, ends ends, within time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	for {
-		// Errors are part of the picture: Kafka may be down.
-		if done, err := w.caughtUp(ctx, ends); err == nil && done {
-			return nil
+	return probe.Until(ctx, within, retryInterval, "store everything", func() error {
+		done, err := w.caughtUp(ctx, ends)
+		if err == nil && !done {
+			err = errors.New("not everything is stored")
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("not everything is stored after %v", within)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+		return err
+	})
 }
 
 // drained returns when the spools are empty and the log is stored to its end of then.

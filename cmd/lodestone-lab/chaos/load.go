@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -280,33 +279,15 @@ func (s *sender) build(first uint64) {
 }
 
 func (l *load) appendView(b []byte, n uint64) []byte {
-	b = append(b, `{"token":"`...)
-	b = append(b, l.landings[l.landingOf(n)].token...)
-	b = append(b, `","event_id":"`...)
-	b = append(b, l.ids.view(n).String()...)
-	return append(b, `","referrer":"https://example.org/","url":"https://example.com/l/guide"}`...)
+	return fmt.Appendf(b, `{"token":"%s","event_id":"%s","referrer":"https://example.org/","url":"https://example.com/l/guide"}`,
+		l.landings[l.landingOf(n)].token, l.ids.view(n))
 }
 
 func (l *load) appendEvent(b []byte, n uint64, sent string) []byte {
-	b = append(b, `{"token":"`...)
-	b = append(b, l.links[l.linkOf(n)].token...)
-	b = append(b, `","event_type":"`...)
-	kind := kindOf(n)
-	b = append(b, kind...)
-	b = append(b, `","event_id":"`...)
-	b = append(b, l.ids.event(n).String()...)
-	b = append(b, `","session_id":"`...)
-	b = append(b, l.ids.session(l.sessionOf(n)).String()...)
-	b = append(b, `","created_at":"`...)
-	b = append(b, sent...)
-	b = append(b, `","sent_at":"`...)
-	b = append(b, sent...)
-	if kind != "page_viewed" {
-		return append(b, `","event_data":{}}`...)
+	kind, data := kindOf(n), "{}"
+	if kind == "page_viewed" {
+		data = fmt.Sprintf(`{"page":%d,"duration_ms":%d}`, n%40+1, n%30000)
 	}
-	b = append(b, `","event_data":{"page":`...)
-	b = strconv.AppendUint(b, n%40+1, 10)
-	b = append(b, `,"duration_ms":`...)
-	b = strconv.AppendUint(b, n%30000, 10)
-	return append(b, `}}`...)
+	return fmt.Appendf(b, `{"token":"%s","event_type":"%s","event_id":"%s","session_id":"%s","created_at":"%s","sent_at":"%s","event_data":%s}`,
+		l.links[l.linkOf(n)].token, kind, l.ids.event(n), l.ids.session(l.sessionOf(n)), sent, sent, data)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/event"
 )
 
@@ -229,9 +230,9 @@ func (s *scene) acknowledgeLosses(ctx context.Context, want []place) error {
 
 // alarm waits until every consumer shows so many lost records.
 func (s *scene) alarm(ctx context.Context, want int64) error {
-	return retryFor(ctx, time.Minute, "wait for the alarm", func() error {
+	return probe.Until(ctx, time.Minute, retryInterval, "wait for the alarm", func() error {
 		for _, p := range s.consumers[:consumers] {
-			n, err := readMetric(ctx, s.admins[p.name], "lodestone_consumer_lost_records")
+			n, err := probe.Metric(ctx, s.admins[p.name], "lodestone_consumer_lost_records")
 			if err == nil && n != want {
 				err = fmt.Errorf("%s shows %d lost records, not %d", p.name, n, want)
 			}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -128,26 +127,14 @@ func (p *process) stop(within time.Duration) {
 	<-p.done
 }
 
+// running returns the id of this life, 0 between two.
+func (p *process) running() int {
+	pid, _ := p.status()
+	return pid
+}
+
 func (p *process) status() (pid, surplus int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pid, p.surplus
-}
-
-// residentBytes is the memory that a process has, 0 if that is not known.
-func residentBytes(pid int) int64 {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			if err != nil {
-				return 0
-			}
-			return kb << 10
-		}
-	}
-	return 0
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"lodestone/cmd/lodestone-lab/probe"
 )
 
 // options say what to run.
@@ -228,7 +230,7 @@ func (r *report) sample(ctx context.Context, w *world) {
 	for {
 		for name, pid := range w.running() {
 			kind := strings.TrimRight(name, "0123456789")
-			r.Memory[kind] = max(r.Memory[kind], residentBytes(pid))
+			r.Memory[kind] = max(r.Memory[kind], int64(probe.Resident(pid)))
 		}
 		if records, err := w.spooled(ctx); err == nil {
 			r.Spooled = max(r.Spooled, records)

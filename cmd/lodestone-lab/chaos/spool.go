@@ -1,15 +1,14 @@
 package chaos
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
+
+	"lodestone/cmd/lodestone-lab/probe"
 )
 
 // spoolBytes is the size of the disk of one collector's spool.
@@ -25,7 +24,7 @@ func (w *world) spooled(ctx context.Context) (records int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for _, p := range w.collectors {
-		n, err := readMetric(ctx, w.admins[p.name], "lodestone_spool_records")
+		n, err := probe.Metric(ctx, w.admins[p.name], "lodestone_spool_records")
 		if err != nil {
 			return 0, fmt.Errorf("ask %s for its spool: %w", p.name, err)
 		}
@@ -36,39 +35,13 @@ func (w *world) spooled(ctx context.Context) (records int64, err error) {
 
 // spoolsEmpty returns when nothing waits in the spools.
 func (w *world) spoolsEmpty(ctx context.Context, within time.Duration) error {
-	return retryFor(ctx, within, "empty the spools", func() error {
+	return probe.Until(ctx, within, retryInterval, "empty the spools", func() error {
 		records, err := w.spooled(ctx)
 		if err == nil && records > 0 {
 			err = fmt.Errorf("%d records wait in the spools", records)
 		}
 		return err
 	})
-}
-
-var errAdmin = errors.New("the admin server does not answer with metrics")
-
-// readMetric returns the value of a metric without labels, 0 if the process has no such metric.
-func readMetric(ctx context.Context, admin, name string) (int64, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/metrics", http.NoBody)
-	if err != nil {
-		return 0, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return 0, errAdmin
-	}
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		if rest, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			value, err := strconv.ParseFloat(rest, 64)
-			return int64(value), err
-		}
-	}
-	return 0, lines.Err()
 }
 
 // fillSpool takes Kafka away from the collectors while their spools' disks are full: what they

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/twmb/franz-go/pkg/kadm"
+
+	"lodestone/ingest/stream"
 )
 
 func (w *world) setWindow(ctx context.Context, blocks int) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/event"
 )
 
@@ -88,7 +89,7 @@ const longest = 1_000
 
 // longLog waits until a partition has enough records to lose some, and returns where the logs start.
 func (s *scene) longLog(ctx context.Context) (starts map[string]map[int32]int64, err error) {
-	return starts, retryFor(ctx, s.limit, "wait until a log is long enough", func() error {
+	return starts, probe.Until(ctx, s.limit, retryInterval, "wait until a log is long enough", func() error {
 		listed, err := s.admin.ListStartOffsets(ctx, event.Topic, event.LinkViewTopic)
 		if err = errors.Join(err, listed.Error()); err != nil {
 			return err
@@ -142,7 +143,7 @@ func truncateLog(ctx context.Context, s *scene) error {
 	}
 	s.load.resume()
 	if grow && err == nil {
-		err = retryFor(ctx, s.limit, "wait until the log grew past what is stored", func() error {
+		err = probe.Until(ctx, s.limit, retryInterval, "wait until the log grew past what is stored", func() error {
 			log, err := s.ends(ctx)
 			if err == nil && log[p.topic][p.partition] <= p.from {
 				err = fmt.Errorf("the log ends at %d", log[p.topic][p.partition])
@@ -165,10 +166,10 @@ func truncateLog(ctx context.Context, s *scene) error {
 
 // halted waits until one partition stands still for a reason.
 func (s *scene) halted(ctx context.Context, reason string) error {
-	return retryFor(ctx, time.Minute, "wait until it stands still", func() error {
+	return probe.Until(ctx, time.Minute, retryInterval, "wait until it stands still", func() error {
 		sum := int64(0)
 		for _, p := range s.consumers[:consumers] {
-			n, err := readMetric(ctx, s.admins[p.name], `lodestone_consumer_halted_partitions{reason="`+reason+`"}`)
+			n, err := probe.Metric(ctx, s.admins[p.name], `lodestone_consumer_halted_partitions{reason="`+reason+`"}`)
 			if err != nil {
 				return err
 			}
@@ -208,7 +209,7 @@ func (s *scene) cutWhileDown(ctx context.Context, p place, at int64, setBack boo
 	if err != nil {
 		return err
 	}
-	if err := retryFor(ctx, s.limit, "find the log cut", func() error {
+	if err := probe.Until(ctx, s.limit, retryInterval, "find the log cut", func() error {
 		log, err := s.ends(ctx)
 		if err == nil && log[p.topic][p.partition] != end {
 			err = fmt.Errorf("the log ends at %d, not at %d", log[p.topic][p.partition], end)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/event"
 )
 
@@ -125,7 +126,7 @@ func spoolAhead(ctx context.Context, s *scene) error {
 	numbers := s.load.ofFirstLink(1 + s.rand.IntN(20))
 	err := s.network.spoil(s.network.names("collector-kafka"), toxic{"timeout", false, map[string]int64{"timeout": 0}})
 	if err == nil {
-		err = retryFor(ctx, s.limit, "have events kept in the spool", func() error { return s.post(ctx, p, numbers) })
+		err = probe.Until(ctx, s.limit, retryInterval, "have events kept in the spool", func() error { return s.post(ctx, p, numbers) })
 	}
 	p.kill(time.Hour)
 	p.stop(40 * time.Second) // start begins the next life
@@ -144,14 +145,14 @@ func spoolAhead(ctx context.Context, s *scene) error {
 
 // overtake gets the events to Kafka through another collector, and more records behind them than the consumer looks back.
 func (s *scene) overtake(ctx context.Context, by *process, numbers []uint64) error {
-	if err := retryFor(ctx, s.limit, "repeat events", func() error { return s.post(ctx, by, numbers) }); err != nil {
+	if err := probe.Until(ctx, s.limit, retryInterval, "repeat events", func() error { return s.post(ctx, by, numbers) }); err != nil {
 		return err
 	}
 	if err := errors.Join(s.acknowledged(numbers), s.load.quiet(ctx)); err != nil {
 		return err
 	}
-	if err := retryFor(ctx, s.limit, "empty the spool", func() error {
-		records, err := readMetric(ctx, s.admins[by.name], "lodestone_spool_records")
+	if err := probe.Until(ctx, s.limit, retryInterval, "empty the spool", func() error {
+		records, err := probe.Metric(ctx, s.admins[by.name], "lodestone_spool_records")
 		if err == nil && records > 0 {
 			err = fmt.Errorf("%d records wait in it", records)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -24,6 +23,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/install"
@@ -42,6 +42,7 @@ const (
 	group          = "lodestone"
 	sessionTimeout = 8 * time.Second // of the consumer group
 	startTimeout   = 2 * time.Minute
+	retryInterval  = 100 * time.Millisecond
 )
 
 // world is everything that runs: the engines, the processes of Lodestone and the network between
@@ -341,27 +342,9 @@ func (w *world) startProcesses(ctx context.Context, env map[string][]string) err
 
 // ready waits until a process says that it can do its work.
 func (w *world) ready(ctx context.Context, p *process) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
-	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.admins[p.name]+"/readyz", http.NoBody)
-		if err != nil {
-			return err
-		}
-		resp, err := client.Do(req)
-		if err == nil {
-			_ = resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s does not get ready: see %s", p.name, filepath.Join(w.dir, p.name+".log"))
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return probe.Until(ctx, startTimeout, retryInterval, p.name+" does not get ready: see "+filepath.Join(w.dir, p.name+".log"), func() error {
+		return probe.Ready(ctx, w.admins[p.name])
+	})
 }
 
 // killEngine ends the process group of an engine, and each one that is started for it until down

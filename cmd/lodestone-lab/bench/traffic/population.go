@@ -3,6 +3,7 @@ package traffic
 import (
 	"math"
 	"math/rand/v2"
+	"sort"
 
 	"github.com/google/uuid"
 )
@@ -19,7 +20,7 @@ type world struct {
 	seed     uint64
 	begin    int64 // Unix ms
 	accounts []account
-	alias    alias
+	weights  weights
 }
 
 type account struct {
@@ -33,20 +34,17 @@ type account struct {
 func newWorld(c Config) *world {
 	w := &world{seed: c.Seed, begin: c.Begin.UnixMilli()}
 	n := int(min(max(c.Events/50_000, 200), 5_000))
-	weights := make([]float64, n)
-	sum := 0.0
+	shares, sum := make([]float64, n), 0.0
 	for i := 1; i < n; i++ {
-		weights[i] = math.Pow(float64(i+8), -0.7)
-		sum += weights[i]
+		shares[i] = math.Pow(float64(i+8), -0.7)
+		sum += shares[i]
 	}
-	for i := 1; i < n; i++ {
-		weights[i] *= (1 - largest) / sum
-	}
-	weights[0] = largest
-	w.alias = newAlias(weights)
-	for i, weight := range weights {
+	shares[0] = largest * sum / (1 - largest)
+	sum += shares[0]
+	for i, share := range shares {
+		w.weights.add(share)
 		seed := mix(c.Seed, uint64(i)+1)
-		events := weight * float64(c.Events)
+		events := share / sum * float64(c.Events)
 		links := max(events/eventsPerSession/sessionsPerLink, 4)
 		w.accounts = append(w.accounts, account{
 			id:      version7(w.begin-int64(n-i)*hourMS, mix(seed, 1), mix(seed, 2)),
@@ -57,14 +55,6 @@ func newWorld(c Config) *world {
 		})
 	}
 	return w
-}
-
-func (w *world) ids() []uuid.UUID {
-	ids := make([]uuid.UUID, len(w.accounts))
-	for i := range w.accounts {
-		ids[i] = w.accounts[i].id
-	}
-	return ids
 }
 
 // pages of documents: the same mixture for every account, so that its share of the events is that of its visits.
@@ -80,7 +70,7 @@ type link struct {
 
 // choose returns the link that somebody opens at the time at.
 func (w *world) choose(at int64, r *rand.Rand) link {
-	a := &w.accounts[w.alias.draw(r)]
+	a := &w.accounts[w.weights.pick(r.Float64())]
 	newest := a.older + int64(float64(at-w.begin)/a.gap)
 	var number int64
 	switch u := r.Float64(); {
@@ -120,46 +110,19 @@ func genericLink(begin int64, magnet, pick uint64) uuid.UUID {
 	return version7(begin-int64(g%(300*24))*hourMS, mix(g, 1), mix(g, 2))
 }
 
-// alias draws a number by weights in constant time.
-type alias struct {
-	keep  []float64
-	other []int32
+// weights are cumulative: each is the share of all up to it.
+type weights []float64
+
+// add appends a weight.
+func (w *weights) add(weight float64) {
+	if n := len(*w); n > 0 {
+		weight += (*w)[n-1]
+	}
+	*w = append(*w, weight)
 }
 
-func newAlias(weights []float64) alias {
-	n := len(weights)
-	a := alias{make([]float64, n), make([]int32, n)}
-	var small, large []int32
-	for i, w := range weights {
-		a.keep[i] = w * float64(n)
-		if a.keep[i] < 1 {
-			small = append(small, int32(i))
-		} else {
-			large = append(large, int32(i))
-		}
-	}
-	for len(small) > 0 && len(large) > 0 {
-		s, l := small[len(small)-1], large[len(large)-1]
-		small = small[:len(small)-1]
-		a.other[s] = l
-		a.keep[l] -= 1 - a.keep[s]
-		if a.keep[l] < 1 {
-			large, small = large[:len(large)-1], append(small, l)
-		}
-	}
-	for _, rest := range [][]int32{small, large} {
-		for _, i := range rest {
-			a.keep[i], a.other[i] = 1, i
-		}
-	}
-	return a
-}
-
-func (a *alias) draw(r *rand.Rand) int {
-	x := r.Float64() * float64(len(a.keep))
-	i := int(x)
-	if x-float64(i) < a.keep[i] {
-		return i
-	}
-	return int(a.other[i])
+// pick returns the index that a number from 0 up to 1 stands for.
+func (w *weights) pick(x float64) int {
+	last := len(*w) - 1
+	return min(sort.SearchFloat64s(*w, x*(*w)[last]), last)
 }

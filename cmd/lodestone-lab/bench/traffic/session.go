@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
 
 	"github.com/google/uuid"
@@ -26,21 +28,21 @@ type session struct {
 	download bool   // at the end
 }
 
-func (g *Generator) newSession(at int64) session {
+func (g *Generator) newSession(at int64) *session {
 	r := g.random
-	s := session{link: g.world.choose(at, r), step: event.PageViewed, page: 1}
+	s := &session{link: g.world.choose(at, r), step: event.PageViewed, page: 1}
 	s.id = version7(at, r.Uint64(), r.Uint64())
 	visitor := s.link.seed
 	if r.IntN(5) == 0 { // the other device
 		visitor = mix(visitor, 9)
 	}
 	a, b := mix(visitor, uint64(at/(24*hourMS))), mix(visitor, uint64(at/(24*hourMS))+1<<32)
-	putUint64(s.hash[:8], a)
-	putUint64(s.hash[8:], b)
+	binary.BigEndian.PutUint64(s.hash[:8], a)
+	binary.BigEndian.PutUint64(s.hash[8:], b)
 	switch kind := r.IntN(1000); {
 	case kind < 35:
-		i := bots.draw(r)
-		s.agent, s.bot = botAgents[i].agent, botAgents[i].rule
+		b := botAgents[r.IntN(len(botAgents))]
+		s.agent, s.bot = []byte(b.agent), b.rule
 		s.pages, s.duration, s.nextAt = uint32(r.IntN(2)), 0, at+200
 		return s
 	case kind < 65: // asked not to be tracked
@@ -48,7 +50,7 @@ func (g *Generator) newSession(at int64) session {
 	case kind < 90:
 		s.server, s.agent = true, serverAgent
 	default:
-		s.agent = agents[agentOf(visitor)]
+		s.agent = agents.list[agents.weights.pick(fraction(mix(visitor, 7)))]
 	}
 	if r.IntN(200) == 0 {
 		s.late = min(int64(r.ExpFloat64()*2*hourMS), 47*hourMS)
@@ -104,53 +106,23 @@ func (g *Generator) advance(s *session) bool {
 	return false
 }
 
-// queue is a heap of sessions by the time of their next event, then by their place, so that the order is one.
-type queue []entry
+// queue is a heap of sessions by the time of their next event, then by their ids, so that the order is one.
+type queue []*session
 
-type entry struct {
-	at      int64
-	session int32
+// Len, Less, Swap, Push and Pop are for package heap.
+func (q *queue) Len() int { return len(*q) }
+
+func (q *queue) Less(i, j int) bool {
+	a, b := (*q)[i], (*q)[j]
+	return a.nextAt < b.nextAt || a.nextAt == b.nextAt && bytes.Compare(a.id[:], b.id[:]) < 0
 }
 
-func (a entry) before(b entry) bool {
-	return a.at < b.at || a.at == b.at && a.session < b.session
-}
+func (q *queue) Swap(i, j int) { (*q)[i], (*q)[j] = (*q)[j], (*q)[i] }
+func (q *queue) Push(s any)    { *q = append(*q, s.(*session)) }
 
-func (q *queue) push(e entry) {
-	*q = append(*q, e)
-	h := *q
-	for i := len(h) - 1; i > 0; {
-		parent := (i - 1) / 4
-		if !h[i].before(h[parent]) {
-			return
-		}
-		h[i], h[parent] = h[parent], h[i]
-		i = parent
-	}
-}
-
-func (q *queue) pop() {
-	h := *q
-	last := len(h) - 1
-	h[0] = h[last]
-	*q = h[:last]
-	q.down(0)
-}
-
-// down moves an entry to its place below. Four children: half the levels of two, in one cache line.
-func (q *queue) down(i int) {
-	h := *q
-	for {
-		least := i
-		for child := 4*i + 1; child <= 4*i+4 && child < len(h); child++ {
-			if h[child].before(h[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	s := (*q)[last]
+	*q = (*q)[:last]
+	return s
 }

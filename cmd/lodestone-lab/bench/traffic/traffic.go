@@ -11,9 +11,11 @@
 package traffic
 
 import (
+	"container/heap"
+	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,104 +38,72 @@ func Year(seed uint64, events int64) Config {
 
 // Generator makes events. It is used by one goroutine.
 type Generator struct {
-	world   *world
-	random  *rand.Rand
-	clock   clock
-	open    []session // sessions that are going on; an index stays with its session
-	free    []int32   // places in open that are not used
-	next    queue     // when each of them sends its next event
-	begins  int64     // when the next session begins, Unix ms
-	scratch []byte    // event data of the last event
+	world  *world
+	random *rand.Rand
+	gap    float64 // ms between two sessions, on the average
+	open   queue   // sessions that are going on
+	begins int64   // when the next session begins, Unix ms
+	data   []byte  // event data of the last event
 }
 
 // New returns a generator. Making the population takes some milliseconds.
 func New(c Config) *Generator {
 	g := &Generator{world: newWorld(c), random: rand.New(rand.NewPCG(c.Seed, 0x6576656e7473))}
-	g.clock = newClock(c, float64(c.Events)/eventsPerSession)
-	g.begins = g.clock.after(g.world.begin, g.random)
+	g.gap = float64(c.Span.Milliseconds()) * eventsPerSession / max(float64(c.Events), eventsPerSession)
+	g.begins = g.after(g.world.begin)
 	return g
 }
 
 // Accounts returns the ids of the accounts, the largest first.
-func (g *Generator) Accounts() []uuid.UUID { return g.world.ids() }
+func (g *Generator) Accounts() (ids []uuid.UUID) {
+	for i := range g.world.accounts {
+		ids = append(ids, g.world.accounts[i].id)
+	}
+	return ids
+}
 
 // Next fills in the next event. There is always one: after the span traffic goes on as before. Data and
 // UserAgent are valid until the next call.
 func (g *Generator) Next(e *event.Event) {
-	for len(g.next) == 0 || g.begins <= g.next[0].at {
-		g.begin()
+	for len(g.open) == 0 || g.begins <= g.open[0].nextAt {
+		heap.Push(&g.open, g.newSession(g.begins))
+		g.begins = g.after(g.begins)
 	}
-	at, i := g.next[0].at, g.next[0].session
-	s := &g.open[i]
-	g.write(e, s, at)
+	s := g.open[0]
+	g.write(e, s)
 	if g.advance(s) {
-		g.next[0].at = s.nextAt
-		g.next.down(0)
-		return
-	}
-	g.free = append(g.free, i)
-	g.next.pop()
-}
-
-// begin opens the next session.
-func (g *Generator) begin() {
-	i := int32(len(g.open))
-	if n := len(g.free); n > 0 {
-		i, g.free = g.free[n-1], g.free[:n-1]
+		heap.Fix(&g.open, 0)
 	} else {
-		g.open = append(g.open, session{})
+		heap.Pop(&g.open)
 	}
-	g.open[i] = g.newSession(g.begins)
-	g.next.push(entry{g.open[i].nextAt, i})
-	g.begins = g.clock.after(g.begins, g.random)
 }
 
-func (g *Generator) write(e *event.Event, s *session, at int64) {
+func (g *Generator) write(e *event.Event, s *session) {
 	l := &s.link
 	*e = event.Event{
 		AccountID: l.account, LeadMagnetID: l.magnet, GenericLinkID: l.generic, AccessLinkID: l.id, SessionID: s.id,
-		MagnetVersion: l.version, Type: s.step, IPHash: s.hash, UserAgent: s.agent, Bot: s.bot, ReceivedAt: at,
+		MagnetVersion: l.version, Type: s.step, IPHash: s.hash, UserAgent: s.agent, Bot: s.bot, ReceivedAt: s.nextAt,
 	}
-	e.CreatedAt = at - 20 - g.random.Int64N(120) // on the way
-	switch s.step {
-	case event.PageViewed:
+	e.CreatedAt = s.nextAt - 20 - g.random.Int64N(120) - s.late // on the way, or held back: the device had no network, or the collector no Kafka
+	g.data = append(g.data[:0], "{}"...)
+	if s.step == event.PageViewed {
 		e.Page, e.DurationMS = s.page, s.duration
 		e.CreatedAt -= int64(s.duration) // it happened when the page came up, and is sent when it goes
-		g.scratch = append(g.scratch[:0], `{"page":`...)
-		g.scratch = strconv.AppendUint(g.scratch, uint64(s.page), 10)
-		g.scratch = append(g.scratch, `,"duration_ms":`...)
-		g.scratch = strconv.AppendUint(g.scratch, uint64(s.duration), 10)
-		g.scratch = append(g.scratch, '}')
-	default:
-		g.scratch = append(g.scratch[:0], "{}"...)
+		g.data = fmt.Appendf(g.data[:0], `{"page":%d,"duration_ms":%d}`, s.page, s.duration)
 	}
-	e.Data = g.scratch
-	if s.late > 0 { // the device had no network, or the collector no Kafka
-		e.CreatedAt -= s.late
-	}
+	e.Data = g.data
+	e.EventID = version7(e.CreatedAt, g.random.Uint64(), g.random.Uint64())
 	if s.server {
-		e.EventID = version4(g.random.Uint64(), g.random.Uint64())
-	} else {
-		e.EventID = version7(e.CreatedAt, g.random.Uint64(), g.random.Uint64())
+		e.EventID[6] = e.EventID[6]&0x0f | 0x40 // a version 4, of random bits
+		binary.BigEndian.PutUint32(e.EventID[:], g.random.Uint32())
+		binary.BigEndian.PutUint16(e.EventID[4:], uint16(g.random.Uint32()))
 	}
 }
 
 func version7(ms int64, a, b uint64) (id uuid.UUID) {
-	putUint64(id[8:], b&(1<<62-1)|1<<63)
-	putUint64(id[:8], uint64(ms)<<16|0x7000|a&0xfff)
+	binary.BigEndian.PutUint64(id[:], uint64(ms)<<16|0x7000|a&0xfff)
+	binary.BigEndian.PutUint64(id[8:], b&(1<<62-1)|1<<63)
 	return id
-}
-
-func version4(a, b uint64) (id uuid.UUID) {
-	putUint64(id[:8], a&^uint64(0xf000)|0x4000)
-	putUint64(id[8:], b&(1<<62-1)|1<<63)
-	return id
-}
-
-func putUint64(b []byte, v uint64) {
-	_ = b[7]
-	b[0], b[1], b[2], b[3] = byte(v>>56), byte(v>>48), byte(v>>40), byte(v>>32)
-	b[4], b[5], b[6], b[7] = byte(v>>24), byte(v>>16), byte(v>>8), byte(v)
 }
 
 // mix turns numbers into one that looks random: it stands for a table of what would otherwise be kept.
@@ -147,33 +117,15 @@ func mix(a, b uint64) uint64 {
 // fraction returns a number from 0 up to, and without, 1.
 func fraction(x uint64) float64 { return float64(x>>11) / (1 << 53) }
 
-// clock tells when something happens again: more by day and on weekdays.
-type clock struct {
-	gap  float64 // ms, on the average
-	hour [7 * 24]float64
-}
-
-func newClock(c Config, times float64) clock {
-	k := clock{gap: float64(c.Span.Milliseconds()) / max(times, 1)}
-	mean := 0.0
-	for i := range k.hour {
-		w := 1 - 0.75*math.Cos(2*math.Pi*(float64(i%24)-3)/24) // quiet at three, busy at fifteen
-		if i/24 >= 5 {
-			w *= 0.45
-		}
-		k.hour[i] = w
-		mean += w / float64(len(k.hour))
-	}
-	for i := range k.hour {
-		k.hour[i] /= mean
-	}
-	return k
-}
-
 const hourMS = 3_600_000
 
-// after returns a time after t, Unix ms.
-func (c *clock) after(t int64, r *rand.Rand) int64 {
-	hour := (t/hourMS + 3*24) % (7 * 24) // 1 January 1970 was a Thursday
-	return t + int64(r.ExpFloat64()*c.gap/c.hour[hour]+r.Float64())
+// after returns the time of the session after t, Unix ms: there are more by day and on weekdays.
+func (g *Generator) after(t int64) int64 {
+	const weekend, mean = 0.45, (5 + 2*0.45) / 7
+	hour := t/hourMS + 3*24                                      // 1 January 1970 was a Thursday
+	busy := 1 - 0.75*math.Cos(2*math.Pi*(float64(hour%24)-3)/24) // quiet at three, busy at fifteen
+	if hour/24%7 >= 5 {
+		busy *= weekend
+	}
+	return t + int64(g.random.ExpFloat64()*g.gap*mean/busy+g.random.Float64())
 }

@@ -88,30 +88,6 @@ func TestEventsAreLikeReadersMakeThem(t *testing.T) {
 	require.Greater(t, busiest, 50, "a link that many share")
 }
 
-func TestViewsAreOfTheSameLinks(t *testing.T) {
-	t.Parallel()
-	c := traffic.Year(3, 200_000)
-	g, v := traffic.New(c), traffic.NewViews(c)
-	generic := map[uuid.UUID]bool{}
-	var e event.Event
-	for range 200_000 {
-		g.Next(&e)
-		generic[e.GenericLinkID] = true
-	}
-	var view event.LinkView
-	known, last := 0, int64(0)
-	for range 20_000 {
-		v.Next(&view)
-		require.NoError(t, view.Validate())
-		require.GreaterOrEqual(t, view.ReceivedAt, last)
-		last = view.ReceivedAt
-		if generic[view.GenericLinkID] {
-			known++
-		}
-	}
-	require.Greater(t, known, 19_000)
-}
-
 func TestALogCountsByPartition(t *testing.T) {
 	t.Parallel()
 	g, log, block := traffic.New(traffic.Year(1, 1e6)), traffic.NewLog(uuid.New(), 4), traffic.NewBlock(true)

@@ -13,7 +13,6 @@ import (
 // reply is an answer over HTTP that was read to its end.
 type reply struct {
 	status int
-	later  bool // it says to come back later
 	body   []byte
 	took   time.Duration // from the request until all of it was there
 }
@@ -36,24 +35,37 @@ func exchange(ctx context.Context, via *http.Client, method, address, key string
 		return reply{}, err
 	}
 	text, err := io.ReadAll(resp.Body)
-	took := time.Since(begin)
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return reply{}, err
-	}
-	return reply{
-		status: resp.StatusCode, body: text, took: took,
-		later: resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "",
-	}, nil
+	return reply{status: resp.StatusCode, body: text, took: time.Since(begin)}, errors.Join(err, resp.Body.Close())
 }
 
-// get asks the API for an address and returns the body of the answer, which is to be 200, and how long it took.
+// get asks for an address and returns the body of the answer, which must be 200, and how long it took.
 func get(ctx context.Context, via *http.Client, address, key string) ([]byte, time.Duration, error) {
 	r, err := exchange(ctx, via, http.MethodGet, address, key, nil)
-	if err != nil {
-		return nil, 0, err
+	if err == nil && r.status != http.StatusOK {
+		err = fmt.Errorf("GET %s: %d %s: %.200s", address, r.status, http.StatusText(r.status), r.body)
 	}
-	if r.status != http.StatusOK {
-		return nil, 0, fmt.Errorf("GET %s: %d %s: %.200s", address, r.status, http.StatusText(r.status), r.body)
+	return r.body, r.took, err
+}
+
+const (
+	lookInterval = 20 * time.Millisecond
+	awaitTimeout = 10 * time.Minute
+)
+
+// await asks until the answer is yes, or an error.
+func await(ctx context.Context, yes func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)
+	defer cancel()
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	for {
+		if done, err := yes(); done || err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return r.body, r.took, nil
 }
