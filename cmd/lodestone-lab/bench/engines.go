@@ -206,7 +206,7 @@ func emptyTables(ctx context.Context, store driver.Conn) error {
 	return nil
 }
 
-// startBroker starts the embedded broker in a process of its own, so that what it uses can be told from
+// startBroker starts the embedded broker in a process of its own, so that its use is measured apart from
 // what its clients use.
 func (b *Bench) startBroker(ctx context.Context, e *Engines) (*Process, error) {
 	address, err := FreeAddress()

@@ -118,7 +118,7 @@ func cleanEnvironment() []string {
 }
 
 // Ports for what the bench starts lie between those of engines and those that the system gives to whoever
-// asks for any, so that nobody takes one between its choice and its use: the bench itself opens hundreds of
+// asks for any, so that no other program takes one between its choice and its use: the bench itself opens hundreds of
 // connections, and much else may run beside it.
 const (
 	firstPort = 32_001
@@ -127,7 +127,7 @@ const (
 
 var ports = engine.NewPorts(firstPort, lastPort)
 
-// FreeAddress returns an address of this machine that nobody listens on, and that it has not returned lately.
+// FreeAddress returns an address of this machine that is not listened on, and that it has not returned lately.
 func FreeAddress() (string, error) {
 	port, err := ports.Free()
 	if err != nil {

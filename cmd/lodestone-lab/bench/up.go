@@ -42,7 +42,7 @@ const (
 )
 
 // run starts `lodestone up` again and again on data that is there, empty and full. Its memory and CPU at
-// rest are those of the whole process tree, engines included.
+// rest are those of the process tree, engines included.
 func (o upOptions) run(ctx context.Context, b *Bench, _ *Engines) error {
 	full := o.Rows
 	if b.Quick {
@@ -119,45 +119,33 @@ func (u *upRun) prepare(ctx context.Context, rows int64) (err error) {
 	if rows == 0 {
 		return nil
 	}
-	var brokers, store string
-	var login scram.Auth
-	if err := await(ctx, func() (bool, error) { // the file is written soon after
-		var broken error
-		brokers, err = u.setting(config.EnvPrefix + "_KAFKA_BROKERS")
-		login.User, broken = u.setting(config.EnvPrefix + "_KAFKA_SASL_USER")
-		err = errors.Join(err, broken)
-		login.Pass, broken = u.setting(config.EnvPrefix + "_KAFKA_SASL_PASSWORD")
-		err = errors.Join(err, broken)
-		store, broken = u.setting(config.EnvPrefix + "_CLICKHOUSE_URL")
-		return brokers != "" && store != "", errors.Join(err, broken)
+	var given map[string]string // what `up` tells other programs
+	if err := await(ctx, func() (bool, error) {
+		text, err := os.ReadFile(filepath.Join(u.dir, "lodestone.env"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil // the file is written soon after
+		}
+		given = map[string]string{}
+		for line := range strings.Lines(string(text)) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			given[strings.TrimPrefix(name, config.EnvPrefix+"_")] = value
+		}
+		return given["KAFKA_BROKERS"] != "" && given["CLICKHOUSE_URL"] != "", err
 	}); err != nil {
 		return fmt.Errorf("find the engines of lodestone up: %w", err)
 	}
+	login := scram.Auth{User: given["KAFKA_SASL_USER"], Pass: given["KAFKA_SASL_PASSWORD"]}
 	recent := rows / 10
-	if err := insertEvents(ctx, store, pastYear(u.b.Seed, rows-recent), rows-recent); err != nil {
+	if err := insertEvents(ctx, given["CLICKHOUSE_URL"], pastYear(u.b.Seed, rows-recent), rows-recent); err != nil {
 		return err
 	}
-	if err := (&Engines{Brokers: strings.Split(brokers, ","), Login: []kgo.Opt{kgo.SASL(login.AsSha256Mechanism())}}).fill(ctx, u.b.Seed+1, recent); err != nil {
+	if err := (&Engines{Brokers: strings.Split(given["KAFKA_BROKERS"], ","), Login: []kgo.Opt{kgo.SASL(login.AsSha256Mechanism())}}).fill(ctx, u.b.Seed+1, recent); err != nil {
 		return err
 	}
 	return await(ctx, func() (bool, error) {
 		stored, err := probe.Metric(ctx, p.Admin, "lodestone_consumer_rows_total")
 		return stored >= recent, err
 	})
-}
-
-// setting reads what `up` tells other programs in its file; "" if it has not yet.
-func (u *upRun) setting(name string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(u.dir, "lodestone.env"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, name+"="); ok {
-			return strings.TrimSpace(value), nil
-		}
-	}
-	return "", nil
 }
 
 func (u *upRun) run(ctx context.Context) (s Sample, err error) {
@@ -169,18 +157,16 @@ func (u *upRun) run(ctx context.Context) (s Sample, err error) {
 	if err := service.Sleep(ctx, restAfter); err != nil {
 		return nil, err
 	}
-	cpu, err := p.Metered().cpu()
+	watch, err := Watch(p.Metered())
 	if err != nil {
 		return nil, err
 	}
-	if err := service.Sleep(ctx, restFor); err != nil {
+	err = service.Sleep(ctx, restFor)
+	use, watchErr := watch.Stop()
+	if err = errors.Join(err, watchErr); err != nil {
 		return nil, err
 	}
-	after, err := p.Metered().cpu()
-	if err != nil {
-		return nil, err
-	}
-	s = Sample{readyTime: took.Seconds(), restCPU: 100 * (after - cpu).Seconds() / restFor.Seconds()}
+	s = Sample{readyTime: took.Seconds(), restCPU: 100 * use["up"].CPU.Seconds() / restFor.Seconds()}
 	s[restBytes], err = p.Metered().share()
 	return s, err
 }

@@ -15,7 +15,7 @@ const (
 	hotLinks         = 3    // of an account, which many share
 )
 
-// world is who there is. What belongs to an account is worked out from its number and not kept.
+// world is who there is. What belongs to an account is worked out from its number and not stored.
 type world struct {
 	seed     uint64
 	begin    int64 // Unix ms
@@ -60,7 +60,7 @@ func newWorld(c Config) *world {
 // pages of documents: the same mixture for every account, so that its share of the events is that of its visits.
 var pages = [...]uint32{20, 9, 12, 24, 6, 16, 11, 30, 8, 4, 14, 48}
 
-// link is one access link, with what is said of it in every event.
+// link is one access link, with what every event has of it.
 type link struct {
 	account, magnet, generic, id uuid.UUID
 	version                      uint32

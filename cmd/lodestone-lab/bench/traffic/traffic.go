@@ -26,7 +26,7 @@ import (
 // Config says how much traffic there is.
 type Config struct {
 	Seed   uint64
-	Events int64         // in the whole span, about; what there is of accounts and links follows from it
+	Events int64         // in the whole span, about; the numbers of accounts and links follow from it
 	Begin  time.Time     // when the first of them arrives
 	Span   time.Duration // in which they arrive
 }
@@ -106,7 +106,7 @@ func version7(ms int64, a, b uint64) (id uuid.UUID) {
 	return id
 }
 
-// mix turns numbers into one that looks random: it stands for a table of what would otherwise be kept.
+// mix turns numbers into one that looks random: it stands for a table of what would otherwise be stored.
 func mix(a, b uint64) uint64 {
 	x := a ^ b*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
