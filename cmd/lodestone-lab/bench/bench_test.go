@@ -3,9 +3,11 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os/exec"
 	"runtime"
@@ -20,7 +22,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"github.com/valyala/fasthttp"
 
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -188,21 +189,6 @@ func TestMemoryOfAProcessIncludesThatOfItsChildren(t *testing.T) {
 	require.Error(t, dd.Wait())
 }
 
-// fakeCollector answers requests by a handler, and counts the ids that it has seen.
-func fakeCollector(t *testing.T, answer func(ctx *fasthttp.RequestCtx)) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	server := &fasthttp.Server{Handler: answer}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		require.NoError(t, server.Shutdown())
-		require.NoError(t, <-ended)
-	})
-	return listener.Addr().String()
-}
-
 // A load counts events that are accepted, and ends with the first answer that does not take every event.
 func TestALoadIsAnsweredForEveryEvent(t *testing.T) {
 	t.Parallel()
@@ -214,16 +200,19 @@ func TestALoadIsAnsweredForEveryEvent(t *testing.T) {
 	for _, rate := range []float64{0, 200} {
 		var seen sync.Map
 		repeats, requests := atomic.Int64{}, atomic.Int64{}
-		address := fakeCollector(t, func(ctx *fasthttp.RequestCtx) {
+		collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			requests.Add(1)
-			for _, part := range strings.Split(string(ctx.PostBody()), idField)[1:] {
+			body, _ := io.ReadAll(r.Body) // a client that left counts nothing
+			for _, part := range strings.Split(string(body), idField)[1:] {
 				if _, repeated := seen.LoadOrStore(part[:idLength], true); repeated {
 					repeats.Add(1)
 				}
 			}
-			answerLikeTheCollector(ctx, batchEvents)
-		})
-		found, err := load{address: address, connections: 4, rate: rate, request: batch}.run(t.Context(), 0, 500*time.Millisecond, Client())
+			w.WriteHeader(http.StatusAccepted)
+			fmt.Fprintf(w, `{"accepted":%d,"rejected":[]}`, batchEvents)
+		}))
+		found, err := load{address: collector.Listener.Addr().String(), connections: 4, rate: rate, request: batch}.run(t.Context(), 0, 500*time.Millisecond, Client())
+		collector.Close()
 		require.NoError(t, err)
 		require.Zero(t, repeats.Load())
 		require.Positive(t, found.events)
@@ -231,14 +220,13 @@ func TestALoadIsAnsweredForEveryEvent(t *testing.T) {
 		require.Equal(t, found.events/batchEvents, found.latencies.TotalCount())
 		require.Positive(t, found.sample()[Latency(0.5)])
 	}
-	for _, refuses := range []func(ctx *fasthttp.RequestCtx){
-		func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(fasthttp.StatusServiceUnavailable) },
-		func(ctx *fasthttp.RequestCtx) {
-			ctx.SetStatusCode(fasthttp.StatusAccepted)
-			ctx.SetBodyString(`{"accepted":99,"rejected":[{"index":1}]}`)
-		},
-	} {
-		_, err := load{address: fakeCollector(t, refuses), connections: 2, request: batch}.run(t.Context(), 0, time.Minute)
+	for status, answer := range map[int]string{http.StatusServiceUnavailable: "", http.StatusAccepted: `{"accepted":99,"rejected":[{"index":1}]}`} {
+		collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, answer)
+		}))
+		_, err := load{address: collector.Listener.Addr().String(), connections: 2, request: batch}.run(t.Context(), 0, time.Minute)
+		collector.Close()
 		require.ErrorContains(t, err, "does not take every event")
 	}
 }
