@@ -71,7 +71,7 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 		return nil, err
 	}
 	list := found.list
-	if len(list) > 0 { // the count may be a moment older than the page
+	if len(list) > 0 { // events may be stored between the count and the page
 		found.total = max(found.total, in.Offset()+int64(len(list)))
 	}
 	next := ""

@@ -13,7 +13,7 @@ import (
 type jsonObject struct{ text []byte }
 
 // MarshalJSON implements json.Marshaler. What was stored is valid JSON, but the answer is stricter:
-// a name may not occur twice and a surrogate may not stand alone. Such an object is written anew,
+// a name may not occur twice and a surrogate may not stand alone. Such an object is written again,
 // with the last of the names and a replacement character.
 func (o jsonObject) MarshalJSON() ([]byte, error) {
 	if jsontext.Value(o.text).IsValid() {

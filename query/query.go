@@ -26,7 +26,7 @@ type Deps struct {
 type Query struct {
 	config    Config
 	postgres  *postgres.Pool
-	door      *scope.ClickHouse
+	ch        *scope.ClickHouse
 	events    *eventlist.Lister
 	summaries *summary.Reader
 }
@@ -36,17 +36,17 @@ func New(c Config, d Deps) (*Query, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	door, err := scope.Open(d.ClickHouse, c.limits())
+	ch, err := scope.Open(d.ClickHouse, c.limits())
 	if err != nil {
 		return nil, err
 	}
 	return &Query{
-		config: c, postgres: d.Postgres, door: door,
-		events: eventlist.New(door), summaries: summary.New(d.Postgres, door),
+		config: c, postgres: d.Postgres, ch: ch,
+		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
 	}, nil
 }
 
-// IsUnavailable reports whether an error says that ClickHouse cannot answer at the moment. The API
+// IsUnavailable reports whether an error says that ClickHouse cannot answer now. The API
 // that serves the operations must know it (api.Options.Unavailable).
 func IsUnavailable(err error) bool { return scope.IsUnavailable(err) }
 
@@ -81,12 +81,12 @@ func (q *Query) Events() *eventlist.Lister { return q.events }
 // Ready returns nil if both databases answer.
 func (q *Query) Ready(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return q.door.Ping(ctx) })
+	group.Go(func() error { return q.ch.Ping(ctx) })
 	group.Go(func() error { return q.postgres.Ping(ctx) })
 	return group.Wait()
 }
 
 // Close closes the connections to ClickHouse. Call it when nothing is served any more.
 func (q *Query) Close() error {
-	return q.door.Close()
+	return q.ch.Close()
 }

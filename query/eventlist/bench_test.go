@@ -15,7 +15,7 @@ import (
 // server's tables are as inserts leave them, so figures fall a little as it merges.
 func BenchmarkList(b *testing.B) {
 	ctx := context.Background()
-	conn, lister := querytest.Conn(b), New(querytest.Door(b))
+	conn, lister := querytest.Conn(b), New(querytest.Scoped(b))
 	account := querytest.ID(b)
 	const events = 800_000
 	filled := querytest.Fill(b, conn, account, 5000, events)

@@ -16,7 +16,7 @@ import (
 // others. A granule has 1,024. What goes on to the end, or sorts, reads all of the account's.
 func TestRowsRead(t *testing.T) {
 	t.Parallel()
-	door, account, filled := querytest.Alone(t, 2000, 200_000)
+	ch, account, filled := querytest.Alone(t, 2000, 200_000)
 	at := func(hour int) *time.Time {
 		t := time.Unix(querytest.Begin+int64(hour)*3600, 0).UTC()
 		return &t
@@ -26,8 +26,8 @@ func TestRowsRead(t *testing.T) {
 	count := func(f Filter) scope.Statement { return countStatement(f, time.Now()) }
 	page := func(f Filter, s span) scope.Statement { return pageStatement(f, s, 0, 21) }
 	for name, c := range map[string]struct {
-		s    scope.Statement
-		most uint64
+		s   scope.Statement
+		max uint64
 	}{
 		"first page":                {page(Filter{}, span{}), 4 * granule},
 		"cursor page":               {page(Filter{}, span{after: &Position{CreatedAt: *at(30), TopicID: uuid.New()}}), 4 * granule},
@@ -45,8 +45,8 @@ func TestRowsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rows := querytest.RowsRead(t, door, account, c.s)
-			require.LessOrEqual(t, rows, c.most)
+			rows := querytest.RowsRead(t, ch, account, c.s)
+			require.LessOrEqual(t, rows, c.max)
 			require.Positive(t, rows)
 		})
 	}

@@ -20,8 +20,8 @@ import (
 //   - Else whole days are counted from projection by_day, which has a number for each day, lead magnet, type and
 //     bot or not, and what is left of the first and the last day is counted by the key.
 //
-// What was stored after a time cannot be told from by_day. But most of it also happened after that
-// time, and the index "stored" finds the exceptions. So, exactly, whatever is stored when, and for any d,
+// Projection by_day does not have the time at which an event was stored. But most events that were stored after a time
+// also happened after it, and the index "stored" finds the exceptions. So, exactly, whatever is stored when, and for any d,
 //
 //	stored after x = created from d on − created from d on but stored by x + created before d but stored after x
 //

@@ -26,7 +26,7 @@ type Cursor struct {
 	TopicID   uuid.UUID `json:"t"`
 	Partition int32     `json:"p"`
 	Offset    int64     `json:"o"`
-	// Settled is what the first page of the walk was told of it, in Unix milliseconds: see Lister.Settled.
+	// Settled is what Lister.Settled returned for the first page of the walk, in Unix milliseconds.
 	Settled int64 `json:"s"`
 }
 

@@ -13,11 +13,11 @@ import (
 	"lodestone/query/querytest"
 )
 
-// Every field of Filter, and every set of them, filters counts and pages alike, and is told apart by cursors. A field that is added
+// Every field of Filter, and every set of them, filters counts and pages alike, and has a cursor of its own. A field that is added
 // has to be added here; if a statement misses it, this fails.
 func TestEveryFieldFilters(t *testing.T) {
 	t.Parallel()
-	ctx, conn, lister := context.Background(), querytest.Conn(t), New(querytest.Door(t))
+	ctx, conn, lister := context.Background(), querytest.Conn(t), New(querytest.Scoped(t))
 	w := newWorld(t)
 	w.spread = 6
 	w.store(t, conn, rand.New(rand.NewPCG(3, 4)), 400)

@@ -42,7 +42,7 @@ func (l *Lister) Count(ctx context.Context, account uuid.UUID, f Filter) (int64,
 }
 
 // Page returns up to limit events, newest first, after the first offset ones, and how many the list has. The
-// count and the events may be a moment apart.
+// count and the events are not read at the same instant.
 func (l *Lister) Page(ctx context.Context, account uuid.UUID, f Filter, offset, limit int64) ([]Event, int64, error) {
 	if offset == 0 {
 		return l.search(ctx, account, f, nil, limit)
@@ -188,7 +188,7 @@ const (
     created_at, kafka_topic_id, kafka_partition, kafka_offset
 FROM lodestone.events
 `
-	// The order of the table's key, backwards, as a whole: with a part of it, or more than it,
+	// The order of the table's key, backwards, all of it: with a part of it, or more than it,
 	// ClickHouse would read everything and sort.
 	order = `
 ORDER BY created_at DESC, kafka_topic_id DESC, kafka_partition DESC, kafka_offset DESC

@@ -28,7 +28,7 @@ func leftOver(t *testing.T, plan string) (left, of int) {
 // change that makes a scan of any of them is noticed here. The account has some 200 granules, a day 84.
 func TestNoPairOfFiltersScans(t *testing.T) {
 	t.Parallel()
-	conn, door := querytest.Conn(t), querytest.Door(t)
+	conn, ch := querytest.Conn(t), querytest.Scoped(t)
 	account := querytest.ID(t)
 	filled := querytest.Fill(t, conn, account, 2000, 200_000)
 	at := func(hour int) *time.Time {
@@ -59,11 +59,11 @@ func TestNoPairOfFiltersScans(t *testing.T) {
 			b.set(&f)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				plan := explain(t, door, account, countStatement(f, time.Now()))
+				plan := explain(t, ch, account, countStatement(f, time.Now()))
 				left, of := leftOver(t, plan)
 				require.LessOrEqual(t, left, 32+of, "what is left of two days, and the edges of what came late: %s", plan)
 
-				plan = explain(t, door, account, pageStatement(f, span{created: period{from: at(46)}}, 0, 21))
+				plan = explain(t, ch, account, pageStatement(f, span{created: period{from: at(46)}}, 0, 21))
 				left, of = leftOver(t, plan)
 				require.Contains(t, plan, "InReverseOrder")
 				require.LessOrEqual(t, left, 36+of, "ten hours: %s", plan)

@@ -18,11 +18,11 @@ import (
 )
 
 // explain returns the plan of a statement as it is run for an account.
-func explain(t *testing.T, door *scope.ClickHouse, account uuid.UUID, s scope.Statement) string {
+func explain(t *testing.T, ch *scope.ClickHouse, account uuid.UUID, s scope.Statement) string {
 	t.Helper()
 	s.SQL = "EXPLAIN indexes = 1, projections = 1, actions = 1 " + s.SQL
 	var lines []string
-	err := door.Query(context.Background(), account, s, func(row scope.Row) error {
+	err := ch.Query(context.Background(), account, s, func(row scope.Row) error {
 		var line string
 		defer func() { lines = append(lines, line) }()
 		return row.Scan(&line)
@@ -56,7 +56,7 @@ func chosen(t *testing.T, plan string) (left, of int) {
 // The plans that keep answers fast, whatever is stored beside what is asked for.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	conn, door := querytest.Conn(t), querytest.Door(t)
+	conn, ch := querytest.Conn(t), querytest.Scoped(t)
 	account := querytest.ID(t)
 	filled := querytest.Fill(t, conn, account, 2000, 200_000) // 55 hours, some 200 granules
 	querytest.Fill(t, conn, querytest.ID(t), 2000, 300_000)
@@ -68,68 +68,68 @@ func TestPlans(t *testing.T) {
 	now, count := time.Now(), countStatement
 	page := func(f Filter, s span) scope.Statement { return pageStatement(f, s, 0, 21) }
 	for name, c := range map[string]struct {
-		s    scope.Statement
-		has  []string
-		most int // granules that are left at the most; 0: not said
+		s   scope.Statement
+		has []string
+		max int // granules that are left; 0: not checked
 	}{
 		"first page reads backwards and stops": {
-			s: page(Filter{}, span{}), has: []string{"InReverseOrder", "LazilyRead"}, most: 210, // its own, none of its neighbour's 300
+			s: page(Filter{}, span{}), has: []string{"InReverseOrder", "LazilyRead"}, max: 210, // its own, none of its neighbour's 300
 		},
 		"time is in the key": {
-			s: page(Filter{From: at(20), To: at(21)}, span{}), has: []string{"InReverseOrder"}, most: 8,
+			s: page(Filter{From: at(20), To: at(21)}, span{}), has: []string{"InReverseOrder"}, max: 8,
 		},
 		"a span is in the key": {
-			s: page(Filter{}, span{created: period{at(20), at(21)}}), has: []string{"InReverseOrder"}, most: 8,
+			s: page(Filter{}, span{created: period{at(20), at(21)}}), has: []string{"InReverseOrder"}, max: 8,
 		},
 		"days are in the key": {
-			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength)}, {start: at(900).Truncate(dayLength)}}}), has: []string{"InReverseOrder"}, most: 90,
+			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength)}, {start: at(900).Truncate(dayLength)}}}), has: []string{"InReverseOrder"}, max: 90,
 		},
 		"times are in the key": {
-			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength), times: []time.Time{*at(49), *at(50)}}, {start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, most: 4,
+			s: page(Filter{}, span{days: []day{{start: at(48).Truncate(dayLength), times: []time.Time{*at(49), *at(50)}}, {start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, max: 4,
 		},
 		"days and times are in the key": {
-			s: page(Filter{}, span{days: []day{{start: at(900).Truncate(dayLength)}, {start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, most: 4,
+			s: page(Filter{}, span{days: []day{{start: at(900).Truncate(dayLength)}, {start: at(24).Truncate(dayLength), times: []time.Time{*at(25)}}}}), has: []string{"InReverseOrder"}, max: 4,
 		},
 		"cursor is in the key": {
 			s:   page(Filter{From: at(20)}, span{after: &Position{CreatedAt: *at(21), TopicID: uuid.New()}}),
-			has: []string{"InReverseOrder"}, most: 8,
+			has: []string{"InReverseOrder"}, max: 8,
 		},
 		"count of what is new has a skip index": {
-			s: count(Filter{ReceivedAfter: at(54)}, time.Unix(querytest.Begin, 0).AddDate(0, 0, 3)), has: []string{"Name: stored"}, most: 16,
+			s: count(Filter{ReceivedAfter: at(54)}, time.Unix(querytest.Begin, 0).AddDate(0, 0, 3)), has: []string{"Name: stored"}, max: 16,
 		},
 		"count of what was stored since long uses numbers of days, but for the exceptions": {
-			s: count(Filter{ReceivedAfter: at(-30 * 24)}, now), has: []string{"ReadFromMergeTree (by_day)", "Name: stored"}, most: 8,
+			s: count(Filter{ReceivedAfter: at(-30 * 24)}, now), has: []string{"ReadFromMergeTree (by_day)", "Name: stored"}, max: 8,
 		},
 		"days in a time use numbers of days, but for its ends": {
-			s: count(Filter{From: at(23), To: at(49)}, now), has: []string{"ReadFromMergeTree (by_day)"}, most: 16,
+			s: count(Filter{From: at(23), To: at(49)}, now), has: []string{"ReadFromMergeTree (by_day)"}, max: 16,
 		},
 		"days of a link use its rows": {
-			s: count(Filter{AccessLinkID: &filled.Links[7]}, now), has: []string{"ReadFromMergeTree (by_link)"}, most: 8,
+			s: count(Filter{AccessLinkID: &filled.Links[7]}, now), has: []string{"ReadFromMergeTree (by_link)"}, max: 8,
 		},
 		"days of a magnet use numbers of days": {
-			s: count(Filter{LeadMagnetID: &filled.Magnets[3]}, now), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+			s: count(Filter{LeadMagnetID: &filled.Magnets[3]}, now), has: []string{"ReadFromMergeTree (by_day)"}, max: 8,
 		},
 		"days of a type use numbers of days": {
-			s: count(Filter{Type: event.DownloadStarted}, now), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+			s: count(Filter{Type: event.DownloadStarted}, now), has: []string{"ReadFromMergeTree (by_day)"}, max: 8,
 		},
 		"days of bots use numbers of days": {
-			s: count(Filter{Bot: &bot}, now), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+			s: count(Filter{Bot: &bot}, now), has: []string{"ReadFromMergeTree (by_day)"}, max: 8,
 		},
 		"days of all use numbers of days": {
-			s: count(Filter{}, now), has: []string{"ReadFromMergeTree (by_day)"}, most: 8,
+			s: count(Filter{}, now), has: []string{"ReadFromMergeTree (by_day)"}, max: 8,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan := explain(t, door, account, c.s)
+			plan := explain(t, ch, account, c.s)
 			for _, text := range c.has {
 				require.Contains(t, plan, text)
 			}
-			if c.most == 0 {
+			if c.max == 0 {
 				return
 			}
 			left, of := chosen(t, plan)
-			require.LessOrEqual(t, left, c.most+of, "%s", plan)
+			require.LessOrEqual(t, left, c.max+of, "%s", plan)
 		})
 	}
 }
@@ -139,7 +139,7 @@ func TestPlans(t *testing.T) {
 // and the one in their middle counts.
 func TestGranulesWithoutWhatIsAskedForAreSkipped(t *testing.T) {
 	t.Parallel()
-	conn, door := querytest.Conn(t), querytest.Door(t)
+	conn, ch := querytest.Conn(t), querytest.Scoped(t)
 	account := querytest.ID(t)
 	querytest.Fill(t, conn, account, 2000, 200_000) // some 200 granules
 	for name, f := range map[string]func(id *uuid.UUID) Filter{
@@ -151,7 +151,7 @@ func TestGranulesWithoutWhatIsAskedForAreSkipped(t *testing.T) {
 			var excess []int
 			for range 9 {
 				id := uuid.New()
-				plan := explain(t, door, account, pageStatement(f(&id), span{}, 0, 21))
+				plan := explain(t, ch, account, pageStatement(f(&id), span{}, 0, 21))
 				require.Contains(t, plan, "Name: "+name)
 				left, of := chosen(t, plan)
 				excess = append(excess, left-of)

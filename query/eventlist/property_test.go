@@ -20,7 +20,7 @@ import (
 
 var epoch = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// world is a small set of values that events are made of, so that they often share some of them.
+// world is a small set of values that events are drawn from, so that they often share some of them.
 type world struct {
 	account uuid.UUID
 	links   []uuid.UUID // link i is of magnet i % len(magnets)
@@ -48,8 +48,8 @@ func newWorld(t testing.TB) *world {
 // store makes n events with times within a second or so and stores them as one block.
 func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) {
 	t.Helper()
-	made := make([]querytest.Stored, n)
-	for i := range made {
+	batch := make([]querytest.Stored, n)
+	for i := range batch {
 		link := random.IntN(len(w.links))
 		topic := w.topics[random.IntN(len(w.topics))]
 		w.next[topic]++
@@ -61,7 +61,7 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 			}
 			created = w.begin.UnixMilli() + day*dayLength.Milliseconds() + random.Int64N(3)*100
 		}
-		made[i] = querytest.Stored{
+		batch[i] = querytest.Stored{
 			Event: event.Event{
 				AccountID: w.account, LeadMagnetID: w.magnets[link%len(w.magnets)], AccessLinkID: w.links[link], EventID: uuid.New(),
 				Type: event.Types()[random.IntN(3)], Bot: []string{"", "", "a rule"}[random.IntN(3)],
@@ -71,8 +71,8 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 			TopicID:  topic, Partition: int32(random.IntN(2)), Offset: w.next[topic],
 		}
 	}
-	querytest.Store(t, conn, made...)
-	w.events = append(w.events, made...)
+	querytest.Store(t, conn, batch...)
+	w.events = append(w.events, batch...)
 }
 
 // matching returns the events that the filter lets through, newest first: the model.
@@ -187,7 +187,7 @@ func testListAgreesWithModel(t *testing.T, begin time.Time, spread int64) {
 	t.Helper()
 	ctx := context.Background()
 	conn := querytest.Conn(t)
-	lister := New(querytest.Door(t))
+	lister := New(querytest.Scoped(t))
 	w, other := newWorld(t), newWorld(t)
 	w.spread, other.spread = spread, spread
 	w.begin, other.begin = begin, begin
@@ -228,7 +228,7 @@ func testListAgreesWithModel(t *testing.T, begin time.Time, spread int64) {
 func TestWalkWhileEventsComeIn(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	conn, lister := querytest.Conn(t), New(querytest.Door(t))
+	conn, lister := querytest.Conn(t), New(querytest.Scoped(t))
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		w := newWorld(t)
@@ -275,7 +275,7 @@ func TestFields(t *testing.T) {
 		TopicID: uuid.New(), Partition: 3, Offset: 1<<40 + 1,
 	}
 	querytest.Store(t, querytest.Conn(t), stored)
-	page, _, err := New(querytest.Door(t)).Page(ctx, stored.AccountID, Filter{}, 0, 10)
+	page, _, err := New(querytest.Scoped(t)).Page(ctx, stored.AccountID, Filter{}, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, []Event{{
 		ID: stored.EventID, AccessLinkID: stored.AccessLinkID, Type: "download_completed", Data: stored.Data,

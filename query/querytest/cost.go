@@ -13,7 +13,7 @@ import (
 	"lodestone/query/scope"
 )
 
-// Alone returns a door to a server of the test's own, and an account there that Fill has given so many events, beside another
+// Alone returns a server of the test's own, and an account there that Fill has given so many events, beside another
 // one with as many: for tests of what statements read, which depends on everything that is stored.
 func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Filled) {
 	t.Helper()
@@ -26,13 +26,13 @@ func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Fille
 	conn, account := connTo(t, c), ID(t)
 	filled := Fill(t, conn, account, links, events)
 	Fill(t, conn, ID(t), links, events)
-	return doorTo(t, c), account, filled
+	return scopedTo(t, c), account, filled
 }
 
 // RowsRead runs a statement for an account and returns how many rows the server read for it, of tables and projections.
-func RowsRead(t testing.TB, door *scope.ClickHouse, account uuid.UUID, s scope.Statement) (rows uint64) {
+func RowsRead(t testing.TB, ch *scope.ClickHouse, account uuid.UUID, s scope.Statement) (rows uint64) {
 	t.Helper()
 	ctx := native.Context(context.Background(), native.WithProgress(func(p *native.Progress) { rows += p.Rows }))
-	require.NoError(t, door.Query(ctx, account, s, func(scope.Row) error { return nil }))
+	require.NoError(t, ch.Query(ctx, account, s, func(scope.Row) error { return nil }))
 	return rows
 }

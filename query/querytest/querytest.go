@@ -54,18 +54,18 @@ func Limits() scope.Limits {
 	return scope.Limits{MaxConns: 4, Timeout: time.Minute, MemoryBytes: 512 << 20}
 }
 
-// Door returns a door to the shared server.
-func Door(t testing.TB) *scope.ClickHouse {
+// Scoped returns what queries of accounts run on: the shared server.
+func Scoped(t testing.TB) *scope.ClickHouse {
 	t.Helper()
-	return doorTo(t, ClickHouse(t))
+	return scopedTo(t, ClickHouse(t))
 }
 
-func doorTo(t testing.TB, c clickhouse.Config) *scope.ClickHouse {
+func scopedTo(t testing.TB, c clickhouse.Config) *scope.ClickHouse {
 	t.Helper()
-	door, err := scope.Open(c, Limits())
+	ch, err := scope.Open(c, Limits())
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, door.Close()) })
-	return door
+	t.Cleanup(func() { require.NoError(t, ch.Close()) })
+	return ch
 }
 
 // Postgres returns a database of the test's own, migrated.

@@ -1,4 +1,4 @@
-// Package scope is the one door from a request to ClickHouse. Whoever goes through it names an
+// Package scope is the only way from a request to ClickHouse. Every query names an
 // account, and sees the rows of that account only, whatever the statement says.
 //
 // Two things hold that. ClickHouse itself adds the comparison with the account to every read of a
@@ -44,7 +44,7 @@ type ClickHouse struct {
 	settled settled
 }
 
-// Open returns a door without connecting: the first use does.
+// Open returns a ClickHouse without connecting: the first use does.
 func Open(c clickhouse.Config, l Limits) (*ClickHouse, error) {
 	conn, err := clickhouse.Open(c, l.MaxConns)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *ClickHouse) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Statement is a query with {name:Type} parameters. {account:UUID} is always set, by the door.
+// Statement is a query with {name:Type} parameters. {account:UUID} is always set, by Query.
 type Statement struct {
 	Name string // of the kind of query, for ClickHouse's query log
 	SQL  string
@@ -157,7 +157,7 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 }
 
 // Settings returns how the server is to run the statement, in a new map. The account and the limits are not among them: they are
-// the door's.
+// added by Query.
 func (s Statement) Settings() native.Settings {
 	settings := native.Settings{
 		// Queries are short, and many run at once: handing one over between threads of the server, to

@@ -42,10 +42,10 @@ func storeTwoAccounts(t *testing.T) (three, five uuid.UUID) {
 	return three, five
 }
 
-func count(t *testing.T, door *scope.ClickHouse, account uuid.UUID, sql string) uint64 {
+func count(t *testing.T, ch *scope.ClickHouse, account uuid.UUID, sql string) uint64 {
 	t.Helper()
 	var n uint64
-	err := door.Query(context.Background(), account, scope.Statement{Name: "test", SQL: sql}, func(row scope.Row) error { return row.Scan(&n) })
+	err := ch.Query(context.Background(), account, scope.Statement{Name: "test", SQL: sql}, func(row scope.Row) error { return row.Scan(&n) })
 	require.NoError(t, err, sql)
 	return n
 }
@@ -53,7 +53,7 @@ func count(t *testing.T, door *scope.ClickHouse, account uuid.UUID, sql string) 
 func TestStatementThatForgetsTheAccountSeesNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	three, five := storeTwoAccounts(t)
-	door := querytest.Door(t)
+	ch := querytest.Scoped(t)
 	for _, sql := range []string{
 		"SELECT count() FROM lodestone.events",
 		"SELECT count() FROM events",
@@ -71,18 +71,18 @@ func TestStatementThatForgetsTheAccountSeesNothingOfOthers(t *testing.T) {
 		"SELECT count() FROM lodestone.events GROUP BY account_id",
 		"SELECT sum(n) FROM (SELECT count() AS n FROM lodestone.events GROUP BY account_id, access_link_id, lead_magnet_id, event_type)",
 	} {
-		require.EqualValues(t, 3, count(t, door, three, sql), sql)
-		require.EqualValues(t, 5, count(t, door, five, sql), sql)
-		require.Zero(t, count(t, door, querytest.ID(t), sql), sql)
+		require.EqualValues(t, 3, count(t, ch, three, sql), sql)
+		require.EqualValues(t, 5, count(t, ch, five, sql), sql)
+		require.Zero(t, count(t, ch, querytest.ID(t), sql), sql)
 	}
-	require.EqualValues(t, 1, count(t, door, three, "SELECT count() FROM lodestone.link_views"))
-	require.Zero(t, count(t, door, three, fmt.Sprintf("SELECT count() FROM lodestone.events WHERE account_id = '%s'", five)))
+	require.EqualValues(t, 1, count(t, ch, three, "SELECT count() FROM lodestone.link_views"))
+	require.Zero(t, count(t, ch, three, fmt.Sprintf("SELECT count() FROM lodestone.events WHERE account_id = '%s'", five)))
 }
 
 func TestStatementCannotLeaveItsAccount(t *testing.T) {
 	t.Parallel()
 	storeTwoAccounts(t)
-	door := querytest.Door(t)
+	ch := querytest.Scoped(t)
 	for _, sql := range []string{
 		"SELECT count() FROM lodestone.events SETTINGS additional_table_filters = {}",
 		"SELECT count() FROM (SELECT * FROM lodestone.events SETTINGS additional_table_filters = {})",
@@ -96,7 +96,7 @@ func TestStatementCannotLeaveItsAccount(t *testing.T) {
 		"DROP TABLE lodestone.events",
 		"SET additional_table_filters = {}",
 	} {
-		err := door.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "test", SQL: sql}, func(scope.Row) error { return nil })
+		err := ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "test", SQL: sql}, func(scope.Row) error { return nil })
 		require.Error(t, err, sql)
 	}
 }
@@ -105,7 +105,7 @@ func TestStatementCannotChooseItsAccount(t *testing.T) {
 	t.Parallel()
 	three, five := storeTwoAccounts(t)
 	var n uint64
-	err := querytest.Door(t).Query(context.Background(), three, scope.Statement{
+	err := querytest.Scoped(t).Query(context.Background(), three, scope.Statement{
 		Name:   "test",
 		SQL:    "SELECT count() FROM lodestone.events WHERE account_id = {account:UUID}",
 		Params: map[string]string{"account": five.String()},
@@ -116,7 +116,7 @@ func TestStatementCannotChooseItsAccount(t *testing.T) {
 
 func TestNoAccount(t *testing.T) {
 	t.Parallel()
-	err := querytest.Door(t).Query(context.Background(), uuid.Nil, scope.Statement{SQL: "SELECT 1"}, func(scope.Row) error { return nil })
+	err := querytest.Scoped(t).Query(context.Background(), uuid.Nil, scope.Statement{SQL: "SELECT 1"}, func(scope.Row) error { return nil })
 	require.ErrorContains(t, err, "no account")
 }
 
@@ -139,7 +139,7 @@ func TestEveryTableOfAccountsIsConfined(t *testing.T) {
 	require.Contains(t, names, "lodestone.events")
 	storeTwoAccounts(t)
 	for _, name := range names {
-		require.Zero(t, count(t, querytest.Door(t), account, "SELECT count() FROM "+name), "%s must be among the tables of package scope", name)
+		require.Zero(t, count(t, querytest.Scoped(t), account, "SELECT count() FROM "+name), "%s must be among the tables of package scope", name)
 	}
 }
 
@@ -147,24 +147,24 @@ func TestDeadline(t *testing.T) {
 	t.Parallel()
 	limits := querytest.Limits()
 	limits.Timeout = 300 * time.Millisecond
-	door, err := scope.Open(querytest.ClickHouse(t), limits)
+	ch, err := scope.Open(querytest.ClickHouse(t), limits)
 	require.NoError(t, err)
-	err = door.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "slow", SQL: "SELECT sum(sleepEachRow(1)) FROM numbers(3)"}, func(scope.Row) error { return nil })
+	err = ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "slow", SQL: "SELECT sum(sleepEachRow(1)) FROM numbers(3)"}, func(scope.Row) error { return nil })
 	require.Error(t, err)
 	require.True(t, scope.IsUnavailable(err), "%v", err)
-	require.NoError(t, door.Close())
+	require.NoError(t, ch.Close())
 }
 
 func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
 	limits := querytest.Limits()
 	limits.MemoryBytes = 16 << 20
-	door, err := scope.Open(querytest.ClickHouse(t), limits)
+	ch, err := scope.Open(querytest.ClickHouse(t), limits)
 	require.NoError(t, err)
-	err = door.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "large", SQL: "SELECT length(groupArray(number)) FROM numbers(100000000)"}, func(scope.Row) error { return nil })
+	err = ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "large", SQL: "SELECT length(groupArray(number)) FROM numbers(100000000)"}, func(scope.Row) error { return nil })
 	require.Error(t, err)
 	require.True(t, scope.IsUnavailable(err), "%v", err)
-	require.NoError(t, door.Close())
+	require.NoError(t, ch.Close())
 }
 
 // While ClickHouse is away queries say so; when it is back they go through at once, although the
@@ -178,15 +178,15 @@ func TestServerGoneAndBack(t *testing.T) {
 	c := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(ctx, c)
 	require.NoError(t, err)
-	door, err := scope.Open(c, querytest.Limits())
+	ch, err := scope.Open(c, querytest.Limits())
 	require.NoError(t, err)
-	defer func() { require.NoError(t, door.Close()) }()
-	require.NoError(t, door.Ping(ctx))
+	defer func() { require.NoError(t, ch.Close()) }()
+	require.NoError(t, ch.Ping(ctx))
 	all := func() error {
 		var group errgroup.Group
 		for range querytest.Limits().MaxConns {
 			group.Go(func() error {
-				return door.Query(ctx, uuid.New(), scope.Statement{Name: "test", SQL: "SELECT sleep(0.2)"}, func(scope.Row) error { return nil })
+				return ch.Query(ctx, uuid.New(), scope.Statement{Name: "test", SQL: "SELECT sleep(0.2)"}, func(scope.Row) error { return nil })
 			})
 		}
 		return group.Wait()
@@ -200,8 +200,8 @@ func TestServerGoneAndBack(t *testing.T) {
 	require.NoError(t, all())
 
 	require.NoError(t, server.Stop(ctx))
-	err = door.Query(ctx, querytest.ID(t), scope.Statement{Name: "test", SQL: "SELECT 1"}, func(scope.Row) error { return nil })
+	err = ch.Query(ctx, querytest.ID(t), scope.Statement{Name: "test", SQL: "SELECT 1"}, func(scope.Row) error { return nil })
 	require.Error(t, err)
 	require.True(t, scope.IsUnavailable(err), "%v", err)
-	require.Error(t, door.Ping(ctx))
+	require.Error(t, ch.Ping(ctx))
 }

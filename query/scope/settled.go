@@ -24,7 +24,7 @@ FROM system.processes
 WHERE query_kind = 'Insert'`
 
 const (
-	// settledSlack is taken off for a clock that is set back a little, and for the moment between
+	// settledSlack is taken off for a clock that is set back a little, and for the time between
 	// an insert's arrival and its entry on the list.
 	settledSlack = 10 * time.Second
 	// settledFresh is how long an answer serves for other requests: an old one is as true as a new one.

@@ -20,11 +20,11 @@ func TestSettledStaysBehindInserts(t *testing.T) {
 		"INSERT INTO lodestone.events (account_id, event_type)")
 	require.NoError(t, err)
 	require.NoError(t, batch.Append(account, "page_viewed"))
-	var told []time.Time
+	var settled []time.Time
 	require.Eventually(t, func() bool {
-		until, err := querytest.Door(t).Settled(ctx) // a door that has told nothing before
+		until, err := querytest.Scoped(t).Settled(ctx) // nothing is cached yet
 		require.NoError(t, err)
-		told = append(told, until)
+		settled = append(settled, until)
 		var oldest float64
 		require.NoError(t, conn.QueryRow(ctx, "SELECT max(elapsed) FROM system.processes WHERE query_kind = 'Insert'").Scan(&oldest))
 		return oldest > 1.5
@@ -32,12 +32,12 @@ func TestSettledStaysBehindInserts(t *testing.T) {
 	require.NoError(t, batch.Send())
 	var stored time.Time
 	require.NoError(t, conn.QueryRow(ctx, "SELECT stored_at FROM lodestone.events WHERE account_id = toUUID(?)", account.String()).Scan(&stored))
-	for _, until := range told { // both are of whole milliseconds, so one of them may be the next
+	for _, until := range settled { // both are of whole milliseconds, so one of them may be the next
 		require.LessOrEqual(t, until.UnixMilli(), stored.Add(-10*time.Second).UnixMilli()+1)
 	}
-	door := querytest.Door(t)
+	ch := querytest.Scoped(t)
 	require.Eventually(t, func() bool {
-		until, err := door.Settled(ctx)
+		until, err := ch.Settled(ctx)
 		require.NoError(t, err)
 		return until.After(stored.Add(-10 * time.Second))
 	}, 3*time.Minute, 100*time.Millisecond, "and goes on when it has ended")

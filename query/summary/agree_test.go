@@ -93,7 +93,7 @@ func TestSummaryAgreesWithPlainSQL(t *testing.T) {
 	t.Parallel()
 	ctx, pool, conn := context.Background(), querytest.Postgres(t), querytest.Conn(t)
 	synchronous := native.Context(ctx, native.WithSettings(native.Settings{"mutations_sync": 1}))
-	reader := New(pool, querytest.Door(t))
+	reader := New(pool, querytest.Scoped(t))
 	for seed := range uint64(2) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		c, other := newCrowd(t, pool), newCrowd(t, pool)

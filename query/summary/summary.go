@@ -30,11 +30,11 @@ type Summary struct {
 // Reader makes summaries. It is safe for concurrent use.
 type Reader struct {
 	postgres *postgres.Pool
-	door     *scope.ClickHouse
+	ch       *scope.ClickHouse
 }
 
 // New returns a Reader.
-func New(p *postgres.Pool, door *scope.ClickHouse) *Reader { return &Reader{p, door} }
+func New(p *postgres.Pool, ch *scope.ClickHouse) *Reader { return &Reader{p, ch} }
 
 // Read returns the summary of an address, without regard to its case, over all the account's lead
 // magnets or, if leadMagnet is not nil, over that one. An address that is unknown has an empty
@@ -44,7 +44,7 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Addr
 	if err != nil || len(links) == 0 {
 		return s, err
 	}
-	err = r.door.Query(ctx, account, Views(links), func(row scope.Row) error {
+	err = r.ch.Query(ctx, account, Views(links), func(row scope.Row) error {
 		var views, unique uint64
 		var first, last time.Time
 		if err := row.Scan(&views, &unique, &first, &last); err != nil {

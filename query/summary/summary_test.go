@@ -98,7 +98,7 @@ func TestSummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	pool, conn := querytest.Postgres(t), querytest.Conn(t)
-	reader := New(pool, querytest.Door(t))
+	reader := New(pool, querytest.Scoped(t))
 	account, stranger := newAccount(t, pool), newAccount(t, pool)
 	guide, report, unread := newMagnet(t, pool, account), newMagnet(t, pool, account), newMagnet(t, pool, account)
 	theirs := newMagnet(t, pool, stranger)
@@ -180,7 +180,7 @@ func TestLinksOfForms(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	pool, conn := querytest.Postgres(t), querytest.Conn(t)
-	reader := New(pool, querytest.Door(t))
+	reader := New(pool, querytest.Scoped(t))
 	account := newAccount(t, pool)
 	guide := newMagnet(t, pool, account)
 	mailed := newLink(t, pool, account, guide, "ann@example.com", minute(1))
@@ -212,7 +212,7 @@ func TestAddressWithThousandsOfLinks(t *testing.T) {
 	account := newAccount(t, pool)
 	filled := querytest.Fill(t, conn, account, 5000, 50_000)
 	storeLinks(t, pool, account, filled, func(int) string { return "ann@example.com" })
-	got, err := New(pool, querytest.Door(t)).Read(ctx, account, address(t, "ann@example.com"), nil)
+	got, err := New(pool, querytest.Scoped(t)).Read(ctx, account, address(t, "ann@example.com"), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, got.TotalLinks)
 
@@ -247,8 +247,8 @@ func TestPlan(t *testing.T) {
 // event), those of the links asked for. A granule has 1,024.
 func TestRowsRead(t *testing.T) {
 	t.Parallel()
-	door, account, filled := querytest.Alone(t, 2000, 400_000)
-	rows := querytest.RowsRead(t, door, account, Views(filled.Links[100:103]))
+	ch, account, filled := querytest.Alone(t, 2000, 400_000)
+	rows := querytest.RowsRead(t, ch, account, Views(filled.Links[100:103]))
 	require.LessOrEqual(t, rows, uint64(6*1024))
 	require.Positive(t, rows)
 }
@@ -258,7 +258,7 @@ func explain(t *testing.T, account uuid.UUID, s scope.Statement) string {
 	t.Helper()
 	var plan []string
 	s.SQL = "EXPLAIN indexes = 1, projections = 1 " + s.SQL
-	require.NoError(t, querytest.Door(t).Query(context.Background(), account, s, func(row scope.Row) error {
+	require.NoError(t, querytest.Scoped(t).Query(context.Background(), account, s, func(row scope.Row) error {
 		var line string
 		err := row.Scan(&line)
 		plan = append(plan, line)
@@ -287,7 +287,7 @@ func TestManyLinksInOneQuery(t *testing.T) {
 		links[i] = uuid.New()
 	}
 	var views uint64
-	err := querytest.Door(t).Query(context.Background(), querytest.ID(t), Views(links), func(row scope.Row) error {
+	err := querytest.Scoped(t).Query(context.Background(), querytest.ID(t), Views(links), func(row scope.Row) error {
 		var unique uint64
 		var first, last time.Time
 		return row.Scan(&views, &unique, &first, &last)
