@@ -396,7 +396,7 @@ func TestRevokedKey(t *testing.T) {
 	u := f.user(t, account.Free)
 	require.Equal(t, 200, u.get(t, linksPath).status)
 	require.NoError(t, f.accounts.RevokeKey(t.Context(), u.keyID))
-	require.Eventually(t, func() bool { return u.get(t, linksPath).status == http.StatusUnauthorized }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return u.get(t, linksPath).status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
 	require.NoError(t, f.accounts.RevokeKey(t.Context(), u.keyID))
 	require.ErrorIs(t, f.accounts.RevokeKey(t.Context(), uuid.New()), account.ErrUnknown)
 }

@@ -42,8 +42,8 @@ const site = "https://links.example.com"
 // capturing lets tests submit as much as they like.
 var capturing = capture.Config{Forms: 1000, Mails: 1000, VerificationTime: 24 * time.Hour}
 
-// patience bounds a wait for what must happen; it is no measure of speed.
-const patience = 3 * time.Minute
+// testTimeout bounds a wait for what must happen; it is no measure of speed.
+const testTimeout = 3 * time.Minute
 
 // openings is how often a test may open one link.
 const openings = 60

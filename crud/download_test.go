@@ -59,7 +59,7 @@ func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
 			id, path := r.link("")
 			_, o := r.open(path, "{}")
 			play(r, o.Download+"&d="+uuid.Must(uuid.NewV7()).String())
-			require.Eventually(t, func() bool { return len(r.ears.all()) > 0 }, patience, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return len(r.ears.all()) > 0 }, testTimeout, 20*time.Millisecond)
 			heard := r.ears.all()
 			require.Len(t, heard, 1)
 			event, header := heard[0].event, heard[0].header
@@ -124,7 +124,7 @@ func TestStalledDownloads(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, full.StatusCode)
 	require.Equal(t, "5", full.Header.Get("Retry-After"))
 	_ = reading.Body.Close()
-	require.Eventually(t, func() bool { return start(third, o.File).StatusCode == http.StatusOK }, patience, 10*time.Millisecond) //nolint:bodyclose // start closes it at the end of the test
+	require.Eventually(t, func() bool { return start(third, o.File).StatusCode == http.StatusOK }, testTimeout, 10*time.Millisecond) //nolint:bodyclose // start closes it at the end of the test
 }
 
 // What a visitor makes a download remember is bounded.
@@ -146,7 +146,7 @@ func TestDownloadInCrumbs(t *testing.T) {
 	for _, first := range []int{3000, 3002} {
 		res, _ := r.ask("GET", url, "", "Range", fmt.Sprintf("bytes=%d-%d", first, first))
 		require.Equal(t, 206, res.StatusCode)
-		require.Eventually(t, func() bool { return gaps() == 1000 }, patience, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return gaps() == 1000 }, testTimeout, 20*time.Millisecond)
 	}
 	require.Empty(t, r.ears.all())
 }
@@ -170,7 +170,7 @@ func TestWhatIsNoDownload(t *testing.T) {
 	require.Empty(t, r.ears.all())
 	// The byte that was missing makes it whole.
 	r.ask("GET", o.Download+"&d="+broken.String(), "", "Range", "bytes=1000001-1000001")
-	require.Eventually(t, func() bool { return len(r.ears.all()) == 1 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.ears.all()) == 1 }, testTimeout, 20*time.Millisecond)
 }
 
 // A report is sent until it is acknowledged, and is the same event each time.
@@ -181,7 +181,7 @@ func TestReportsAreRepeatedUntilTaken(t *testing.T) {
 	_, path := r.link("")
 	_, o := r.open(path, "{}")
 	r.ask("GET", o.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "", "Sec-GPC", "1")
-	require.Eventually(t, func() bool { return len(r.ears.all()) == 3 }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.ears.all()) == 3 }, testTimeout, 50*time.Millisecond)
 	heard := r.ears.all()
 	require.Equal(t, heard[0].event["event_id"], heard[2].event["event_id"])
 	require.Equal(t, "1", heard[0].header.Get("Sec-GPC"), "whoever asks not to be tracked is not")

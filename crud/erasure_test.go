@@ -89,7 +89,7 @@ func TestDeletingErasesMessages(t *testing.T) {
 	require.NoError(t, page.Body.Close())
 	sender := f.service.Webhooks()
 	require.NoError(t, sender.Start(t.Context()))
-	require.Eventually(t, func() bool { return !strings.Contains(f.deliveries(t), `"state": "pending"`) }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return !strings.Contains(f.deliveries(t), `"state": "pending"`) }, testTimeout, 20*time.Millisecond)
 	require.NoError(t, sender.Stop(t.Context()))
 	require.Contains(t, f.deliveries(t), `"sealed_response": "`)
 	waiting := u.links(t, m.ID, "dan@example.com")[0]
@@ -189,7 +189,7 @@ func TestDumpHasNoSecretOfVisitors(t *testing.T) {
 	}
 	sender := f.service.Webhooks()
 	require.NoError(t, sender.Start(t.Context()))
-	require.Eventually(t, func() bool { return f.count(t, "webhook_deliveries WHERE state <> 'delivered'") == 0 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return f.count(t, "webhook_deliveries WHERE state <> 'delivered'") == 0 }, testTimeout, 20*time.Millisecond)
 	require.NoError(t, sender.Stop(t.Context()))
 	log, err := u.Deliveries(t.Context(), hook, client.DeliveryFilter{})
 	require.NoError(t, err)

@@ -73,7 +73,7 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, u.remove(t, keysPath+"/"+id).status)
 	require.Equal(t, problem.NotFound, u.remove(t, keysPath+"/"+id).problem(t).Code)
 	require.NotContains(t, u.get(t, keysPath).body, id)
-	require.Eventually(t, func() bool { return second.get(t, linksPath).status == http.StatusUnauthorized }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return second.get(t, linksPath).status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
 
 	// Whoever runs the installation still sees it.
 	all, err := f.accounts.Keys(t.Context(), u.account)
@@ -157,7 +157,7 @@ func TestExpiredKey(t *testing.T) {
 	require.Equal(t, 200, brief.get(t, "/api/v1/account").status)
 	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() WHERE id = $1", brief.keyID)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return brief.get(t, "/api/v1/account").status == http.StatusUnauthorized }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return brief.get(t, "/api/v1/account").status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
 	a, err := u.Account(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 1, a.Usage.Keys)
@@ -178,7 +178,7 @@ func TestRevokingCascades(t *testing.T) {
 	ends := func(refused ...*user) {
 		t.Helper()
 		for _, k := range refused {
-			require.Eventually(t, func() bool { return k.get(t, linksPath).status == http.StatusUnauthorized }, patience, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return k.get(t, linksPath).status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
 		}
 	}
 	stolen := made(u)

@@ -142,7 +142,7 @@ func TestSlugIsNotTakenWhileItsLinkIsDeleted(t *testing.T) {
 	require.Eventually(t, func() bool {
 		var waiting int
 		return f.db.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting) == nil && waiting > 0
-	}, patience, 10*time.Millisecond)
+	}, testTimeout, 10*time.Millisecond)
 	require.NoError(t, tx.Commit(t.Context()))
 	require.Equal(t, problem.SlugTaken, (<-answered).problem(t).Code)
 }

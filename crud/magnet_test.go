@@ -282,7 +282,7 @@ func TestStalledUploadsOfAnother(t *testing.T) {
 	require.Eventually(t, func() bool {
 		refused = busy.send(t, "PUT", path, strings.NewReader("no PDF"), "Content-Type", "application/pdf")
 		return refused.status != http.StatusUnprocessableEntity
-	}, patience, time.Millisecond)
+	}, testTimeout, time.Millisecond)
 	require.Equal(t, problem.RateLimited, refused.problem(t).Code)
 	require.NotEmpty(t, refused.header.Get("Retry-After"))
 	_, err := u.UploadFile(t.Context(), u.magnet(t).ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))

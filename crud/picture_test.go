@@ -312,7 +312,7 @@ func TestPicturesOfOlderFiles(t *testing.T) {
 		work := f.service.Pictures()
 		require.NoError(t, work.Start(t.Context()))
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testTimeout)
 			defer cancel()
 			require.NoError(t, work.Stop(ctx))
 		})
@@ -321,7 +321,7 @@ func TestPicturesOfOlderFiles(t *testing.T) {
 		var left int
 		require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM lead_magnet_files WHERE NOT pictured").Scan(&left))
 		return left == 0
-	}, patience, 20*time.Millisecond)
+	}, testTimeout, 20*time.Millisecond)
 	for i, u := range users[:2] {
 		page := u.pictures(t, links[i], nil)
 		require.Equal(t, 200, f.public(t, "GET", page.Thumbnail.Path).status)

@@ -78,7 +78,7 @@ func newReading(t *testing.T, size int, change ...func(*crud.Config)) *reading {
 	f := start(t, append(change, func(c *crud.Config) { c.CollectorURL, c.MaxFileBytes = collector.URL, 32<<20 })...)
 	require.NoError(t, f.service.Queue().Start(t.Context()))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testTimeout)
 		defer cancel()
 		require.NoError(t, f.service.Queue().Stop(ctx))
 	})
@@ -366,7 +366,7 @@ func TestOpenWithoutScripts(t *testing.T) {
 	res, body = r.ask("GET", res.Header.Get("Location"), "")
 	require.Equal(t, r.file, body)
 	require.Equal(t, `attachment; filename=guide.pdf`, res.Header.Get("Content-Disposition"))
-	require.Eventually(t, func() bool { return len(r.ears.all()) == 2 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.ears.all()) == 2 }, testTimeout, 20*time.Millisecond)
 	kinds := []any{r.ears.all()[0].event["event_type"], r.ears.all()[1].event["event_type"]}
 	require.ElementsMatch(t, []any{"download_started", "download_completed"}, kinds)
 	require.Equal(t, 2, r.openedCount(id))

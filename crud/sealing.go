@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"lodestone/pkg/service"
@@ -18,21 +19,7 @@ const (
 // token key than the first, for the process to start and stop. So a key is needed no longer once every process has run with the next
 // one as the first.
 func (s *Service) Sealing() service.Service {
-	return service.NewLoop("sealing", func(ctx context.Context, ready func()) error {
-		ready()
-		for {
-			wait := sealEvery
-			for _, seal := range []func(context.Context) error{s.webhooks.Seal, s.access.Seal, s.sealMails} {
-				if err := seal(ctx); err != nil && ctx.Err() == nil {
-					s.log.Warn("cannot seal secrets, will try again", "error", err)
-					wait = sealRetry
-				}
-			}
-			if err := service.Sleep(ctx, wait); err != nil {
-				return err
-			}
-		}
+	return service.Every("sealing", sealEvery, sealRetry, s.log, func(ctx context.Context) error {
+		return errors.Join(s.webhooks.Seal(ctx), s.access.Seal(ctx), s.mails.Seal(ctx, s.postgres))
 	})
 }
-
-func (s *Service) sealMails(ctx context.Context) error { return s.mails.Seal(ctx, s.postgres) }

@@ -91,7 +91,7 @@ func (f *fixture) seal(t *testing.T, s *crud.Service, done func() bool) {
 	t.Helper()
 	sealing := s.Sealing()
 	require.NoError(t, sealing.Start(t.Context()))
-	require.Eventually(t, done, patience, 20*time.Millisecond)
+	require.Eventually(t, done, testTimeout, 20*time.Millisecond)
 	require.NoError(t, sealing.Stop(t.Context()))
 }
 

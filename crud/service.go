@@ -113,6 +113,7 @@ type Service struct {
 	images      *picture.ImageStore
 	notices     *notice.Notices
 	webhooks    *webhook.Webhooks
+	closer      *session.Closer
 	query       *http.Transport // to the query process
 }
 
@@ -152,13 +153,14 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := webhook.New(c.Webhooks, webhook.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Grace: d.Grace, Owners: notices})
+	webhooks, err := webhook.New(c.Webhooks, webhook.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Grace: d.Grace, Notifier: notices})
 	if err != nil {
 		return nil, err
 	}
 	return &Service{
 		config:      c,
 		webhooks:    webhooks,
+		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer}),
 		landing:     visitors,
 		viewer:      readers,
 		reporter:    reporter,
@@ -194,7 +196,7 @@ func (s *Service) Pictures() service.Service { return s.magnets.Backfill() }
 func (s *Service) Webhooks() service.Service { return s.webhooks.Deliverer() }
 
 // SessionEnds returns what finds out that sessions are over, likewise.
-func (s *Service) SessionEnds() service.Service { return s.webhooks.Ender() }
+func (s *Service) SessionEnds() service.Service { return s.closer }
 
 // Close closes the connections that are kept for the next request. No request may be in flight.
 func (s *Service) Close() {

@@ -36,9 +36,9 @@ type Mailer interface {
 	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
 }
 
-// Noticer has an account's owner told of a new lead once a transaction commits; it is implemented by
+// Notifier notifies the owner of an account of a new lead once a transaction commits; it is implemented by
 // notice.Notices.
-type Noticer interface {
+type Notifier interface {
 	NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error
 }
 
@@ -47,7 +47,7 @@ type Deps struct {
 	Postgres *postgres.Pool
 	Limiter  *ratelimit.Visitors
 	Mail     Mailer
-	Notices  Noticer // nil: nobody is told
+	Notices  Notifier // nil: owners are not notified
 	Tokens   *token.Ring
 	Site     string           // public URL without a slash at the end
 	Now      func() time.Time // the clock; nil: time.Now

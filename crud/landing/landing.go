@@ -5,21 +5,26 @@ package landing
 
 import (
 	"context"
+	"crypto/subtle"
 	"embed"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"lukechampine.com/blake3"
 
 	"lodestone/crud/capture"
 	"lodestone/crud/page"
 	"lodestone/crud/picture"
-	"lodestone/pkg/api"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
@@ -45,7 +50,6 @@ type Deps struct {
 // Landing serves the pages. It is safe for concurrent use.
 type Landing struct {
 	deps                 Deps
-	keys                 [][token.KeyBytes]byte // the first one signs previews, all of them verify
 	offer, sent, confirm *page.Template
 }
 
@@ -58,7 +62,7 @@ func New(d Deps) (*Landing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read landing pages: %w", err)
 	}
-	l := &Landing{deps: d, keys: d.Tokens.DeriveEach("landing preview")}
+	l := &Landing{deps: d}
 	for name, t := range map[string]**page.Template{"offer": &l.offer, "sent": &l.sent, "confirm": &l.confirm} {
 		css := name + ".css"
 		if name != "offer" {
@@ -71,33 +75,11 @@ func New(d Deps) (*Landing, error) {
 	return l, nil
 }
 
-// Register mounts the pages, and adds the operation that makes a preview.
-func (l *Landing) Register(a *api.API) {
-	mount := func(pattern string, fn func(w http.ResponseWriter, r *http.Request) error) {
-		a.Handle(pattern, l.deps.Pages.Handler(fn))
-	}
-	mount("GET /l/{slug}", l.show)
-	mount("POST /l/{slug}", l.submit)
-	mount("GET /l/{slug}/{$}", l.strip)
-	mount("GET /l/{rest...}", nothing)
-	mount("GET /verify/{link}", l.askToConfirm)
-	mount("POST /verify/{link}", l.confirmed)
-	mount("GET /verify/sent/{page}", l.waiting)
-	mount("POST /verify/sent/{page}", l.tryCode)
-	mount("POST /verify/sent/{page}/again", l.again)
-	mount("GET /verify/{rest...}", nothing)
-	l.registerPreview(a)
-}
-
-func nothing(http.ResponseWriter, *http.Request) error {
-	return page.Show(page.NotFound, page.Brand{})
-}
-
-// strip leads from an address that somebody ended with a slash to the page.
-func (l *Landing) strip(w http.ResponseWriter, r *http.Request) error {
+// redirectTrailingSlash redirects from an address with a slash at its end to the page.
+func (l *Landing) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) error {
 	slug := r.PathValue("slug")
 	if !slugForm.MatchString(slug) {
-		return page.Show(page.NotFound, page.Brand{})
+		return page.Error(page.NotFound, page.Brand{})
 	}
 	http.Redirect(w, r, l.deps.Pages.Path(pathOf(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return nil
@@ -163,7 +145,7 @@ func (o offered) brand() page.Brand {
 // there once.
 func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) {
 	if len(slug) > maxSlug || !slugForm.MatchString(slug) {
-		return o, page.Show(page.NotFound, page.Brand{})
+		return o, page.Error(page.NotFound, page.Brand{})
 	}
 	err = l.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
@@ -174,9 +156,9 @@ func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) 
 				return fmt.Errorf("look for retired slug: %w", err)
 			}
 			if retired {
-				return page.Show(page.Gone, page.Brand{})
+				return page.Error(page.Gone, page.Brand{})
 			}
-			return page.Show(page.NotFound, page.Brand{})
+			return page.Error(page.NotFound, page.Brand{})
 		}
 		if err != nil {
 			return err
@@ -201,15 +183,15 @@ func (l *Landing) open(r *http.Request) (offered, error) {
 	switch {
 	case o.preview:
 	case !o.GenericLink.Active || !o.MagnetActive:
-		return o, page.Show(page.Inactive, o.brand())
+		return o, page.Error(page.Inactive, o.brand())
 	case o.FileVersion == 0:
-		return o, page.Show(page.NotReady, o.brand())
+		return o, page.Error(page.NotReady, o.brand())
 	}
 	return o, nil
 }
 
-// lower leads from a slug with capitals, as phones begin words, to the page.
-func (l *Landing) lower(w http.ResponseWriter, r *http.Request) bool {
+// redirectLowercase redirects from a slug with capitals, with which phones begin words, to the page.
+func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool {
 	slug := r.PathValue("slug")
 	small := strings.ToLower(slug)
 	if small == slug || !slugForm.MatchString(small) {
@@ -217,4 +199,22 @@ func (l *Landing) lower(w http.ResponseWriter, r *http.Request) bool {
 	}
 	http.Redirect(w, r, l.deps.Pages.Path(pathOf(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return true
+}
+
+// isPreview reports whether a parameter is a grant to preview a link.
+func (l *Landing) isPreview(given string, link uuid.UUID) bool {
+	_, err := l.deps.Tokens.OpenGrant(previewPurpose, link[:], given, l.deps.Now())
+	return err == nil || l.isOldPreview(given, link)
+}
+
+// isOldPreview is isPreview for previews of the release before, which are valid for an hour: the end in base 36, a full stop, and a MAC of
+// both.
+func (l *Landing) isOldPreview(given string, link uuid.UUID) bool {
+	text, sum, found := strings.Cut(given, ".")
+	ends, err := strconv.ParseInt(text, 36, 64)
+	return found && err == nil && l.deps.Now().Unix() < ends && slices.ContainsFunc(l.deps.Tokens.DeriveEach("landing preview"), func(key [token.KeyBytes]byte) bool {
+		h := blake3.New(16, key[:])
+		_, _ = h.Write([]byte(link.String() + " " + text)) // documented never to fail
+		return subtle.ConstantTimeCompare([]byte(sum), []byte(base64.RawURLEncoding.EncodeToString(h.Sum(nil)))) == 1
+	})
 }

@@ -57,7 +57,7 @@ type count struct {
 const maxLead = 160
 
 func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
-	if l.lower(w, r) {
+	if l.redirectLowercase(w, r) {
 		return nil
 	}
 	o, err := l.open(r)
@@ -93,39 +93,39 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return o.refusal(err)
 	}
 	if out.Page != "" {
-		return l.lead(w, r, l.deps.Pages.Path("/verify/sent/"+out.Page))
+		return l.redirect(w, r, l.deps.Pages.Path("/verify/sent/"+out.Page))
 	}
-	return l.leadToDocument(w, r, o, out)
+	return l.redirectToDocument(w, r, o, out)
 }
 
 // refusal returns the page of an error that the visitor cannot mend in the form.
 func (o offered) refusal(err error) error {
 	if limited, ok := errors.AsType[*capture.Limited](err); ok {
-		st := page.Show(page.TooManyRequests, o.brand())
+		st := page.Error(page.TooManyRequests, o.brand())
 		st.Wait, st.Action = limited.Wait, page.Action{Words: "Back to the page", URL: o.path}
 		return st
 	}
 	if capture.IsGone(err) {
-		return page.Show(page.Gone, o.brand())
+		return page.Error(page.Gone, o.brand())
 	}
 	return err
 }
 
-// leadToDocument leads to the personal link, or to where the owner wants visitors to go instead: then
+// redirectToDocument leads to the personal link, or to where the owner wants visitors to go instead: then
 // the link comes by mail.
-func (l *Landing) leadToDocument(w http.ResponseWriter, r *http.Request, o offered, out capture.Outcome) error {
-	if to := o.redirect(); to != "" {
-		return l.lead(w, r, to)
+func (l *Landing) redirectToDocument(w http.ResponseWriter, r *http.Request, o offered, out capture.Outcome) error {
+	if to := o.redirectURL(); to != "" {
+		return l.redirect(w, r, to)
 	}
-	return l.lead(w, r, l.deps.Pages.Path("/a/"+out.Access))
+	return l.redirect(w, r, l.deps.Pages.Path("/a/"+out.Access))
 }
 
-// redirect returns the owner's page after the form, or "".
-func (o offered) redirect() string { return capture.Redirect(o.GenericLink) }
+// redirectURL returns the owner's page after the form, or "".
+func (o offered) redirectURL() string { return capture.Redirect(o.GenericLink) }
 
-// lead answers a form: the browser asks for another page, so that going back or reloading sends nothing
+// redirect answers a form: the browser asks for another page, so that going back or reloading sends nothing
 // again.
-func (l *Landing) lead(w http.ResponseWriter, _ *http.Request, to string) error {
+func (l *Landing) redirect(w http.ResponseWriter, _ *http.Request, to string) error {
 	w.Header().Set("Location", to)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "same-origin")
@@ -137,7 +137,7 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 	g := o.GenericLink
 	d := offerData{
 		Title: o.Title(), Long: long(o.Title()), Action: o.path, Account: o.AccountName, Names: g.CollectName, Verify: g.RequireVerification,
-		Away: o.redirect() != "", ConsentSeen: capture.ConsentVersion(g), Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong,
+		Away: o.redirectURL() != "", ConsentSeen: capture.ConsentVersion(g), Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong,
 		Facts: facts(o), Button: button(o), Share: o.pictures.Preview,
 	}
 	if o.preview {
@@ -161,7 +161,7 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 	}
 	p := page.Page{
 		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(pathOf(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
-		Brand: o.brand(), Keep: !o.preview && status == http.StatusOK, Policy: page.Policy{Forms: []string{o.redirect()}},
+		Brand: o.brand(), Keep: !o.preview && status == http.StatusOK, Policy: page.Policy{Forms: []string{o.redirectURL()}},
 	}
 	if len(wrong) > 0 {
 		p.Title = "Please check: " + p.Title
@@ -218,7 +218,7 @@ func button(o offered) string {
 	switch {
 	case o.GenericLink.ButtonText != nil:
 		return *o.GenericLink.ButtonText
-	case o.GenericLink.RequireVerification || o.redirect() != "":
+	case o.GenericLink.RequireVerification || o.redirectURL() != "":
 		return "Send me the document"
 	default:
 		return "Read the document"

@@ -46,11 +46,11 @@ func (l *Landing) byLink(r *http.Request) (capture.Verification, offered, error)
 // bySecret returns the verification that a look-up finds for a secret, and the offer that it is for.
 func (l *Landing) bySecret(ctx context.Context, secret string, find func(context.Context, string) (capture.Verification, error)) (v capture.Verification, o offered, err error) {
 	if !secretForm.MatchString(secret) {
-		return v, o, page.Show(page.NotFound, page.Brand{})
+		return v, o, page.Error(page.NotFound, page.Brand{})
 	}
 	v, err = find(ctx, secret)
 	if errors.Is(err, capture.ErrUnknown) {
-		return v, o, page.Show(page.NotFound, page.Brand{}).Because(err)
+		return v, o, page.Error(page.NotFound, page.Brand{}).Because(err)
 	}
 	if err != nil {
 		return v, o, fmt.Errorf("find verification: %w", err)
@@ -80,7 +80,7 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 		return o.refusal(err)
 	}
 	if out.Access != "" {
-		return l.leadToDocument(w, r, o, out)
+		return l.redirectToDocument(w, r, o, out)
 	}
 	d := sentData{Typed: typed}
 	if v.State == capture.Open {
@@ -116,13 +116,13 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	if sent {
 		here += "?again"
 	}
-	return l.lead(w, r, here)
+	return l.redirect(w, r, here)
 }
 
 func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offered, d sentData) error {
 	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path("/verify/sent/"+r.PathValue("page")), o.Title()
-	d.Away = o.redirect() != ""
-	p := page.Page{Title: "Check your mail", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirect()}}}
+	d.Away = o.redirectURL() != ""
+	p := page.Page{Title: "Check your mail", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirectURL()}}}
 	switch {
 	case v.State == capture.Used:
 		p.Title = "Your address is confirmed"
@@ -160,12 +160,12 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 	if out.Access == "" {
 		return l.writeConfirm(w, r, v, o)
 	}
-	return l.leadToDocument(w, r, o, out)
+	return l.redirectToDocument(w, r, o, out)
 }
 
 func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered) error {
-	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path("/verify/" + r.PathValue("link")), Title: o.Title(), Away: o.redirect() != ""}
-	p := page.Page{Title: "Confirm your address", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirect()}}, Data: d}
+	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path("/verify/" + r.PathValue("link")), Title: o.Title(), Away: o.redirectURL() != ""}
+	p := page.Page{Title: "Confirm your address", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirectURL()}}, Data: d}
 	status := http.StatusOK
 	switch v.State {
 	case capture.Used:

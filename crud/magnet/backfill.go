@@ -28,21 +28,7 @@ const (
 // files that are not read any more. Several
 // processes may do it at once: what they make is the same, and is kept once.
 func (m *Magnets) Backfill() service.Service {
-	return service.NewLoop("pictures of older files", func(ctx context.Context, ready func()) error {
-		ready()
-		for {
-			pause := backfillPause
-			if err := m.backfill(ctx); err != nil && ctx.Err() == nil {
-				m.deps.Log.Warn("cannot make pictures of older files yet", "error", err)
-				pause = backfillRetry
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-time.After(pause):
-			}
-		}
-	})
+	return service.Every("pictures of older files", backfillPause, backfillRetry, m.deps.Log, m.backfill)
 }
 
 func (m *Magnets) backfill(ctx context.Context) error {

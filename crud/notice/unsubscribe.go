@@ -105,7 +105,7 @@ func (n *Notices) Register(a *api.API, site *page.Site) error {
 // ofToken runs fn with the account that a request's token names, and whom it tells of leads, if the token was made with one of the
 // keys for that address. Else there is no such page.
 func (n *Notices) ofToken(r *http.Request, keys [][token.KeyBytes]byte, fn func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error) error {
-	missing := page.Show(page.NotFound, page.Brand{})
+	missing := page.Error(page.NotFound, page.Brand{})
 	account, sum, ok := read(r.PathValue("token"))
 	if !ok {
 		return missing

@@ -28,7 +28,7 @@ func (s *Site) Register(a *api.API) {
 
 // Nothing serves the page that says that there is none, for addresses that people may come to.
 func (s *Site) Nothing() http.Handler {
-	return s.Handler(func(http.ResponseWriter, *http.Request) error { return Show(NotFound, Brand{}) })
+	return s.Handler(func(http.ResponseWriter, *http.Request) error { return Error(NotFound, Brand{}) })
 }
 
 // Handler serves a page: fn writes the answer, or returns an error before anything was sent, which
@@ -42,7 +42,7 @@ func (s *Site) Handler(fn func(w http.ResponseWriter, r *http.Request) error) ht
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		err := s.forms.Check(r)
 		if err != nil {
-			err = Show(Refused, Brand{}).Because(err)
+			err = Error(Refused, Brand{}).Because(err)
 		} else {
 			err = fn(w, r)
 		}
@@ -60,9 +60,9 @@ func BadForm(err error) error {
 	case large:
 		return err
 	case slow && network.Timeout():
-		return Show(TooSlow, Brand{}).Because(err)
+		return Error(TooSlow, Brand{}).Because(err)
 	default:
-		return Show(Unreadable, Brand{}).Because(err)
+		return Error(Unreadable, Brand{}).Because(err)
 	}
 }
 
@@ -89,14 +89,14 @@ func (s *Site) statusOf(err error) *Status {
 		return st
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return Show(TooLarge, Brand{})
+		return Error(TooLarge, Brand{})
 	}
 	away := errors.Is(err, context.DeadlineExceeded) || postgres.IsUnavailable(err)
 	for _, is := range s.unavailable {
 		away = away || is(err)
 	}
 	if away {
-		return Show(Unavailable, Brand{})
+		return Error(Unavailable, Brand{})
 	}
-	return Show(Failed, Brand{})
+	return Error(Failed, Brand{})
 }

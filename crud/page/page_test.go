@@ -84,7 +84,7 @@ func TestEveryStatusPage(t *testing.T) {
 	s, _ := site(t)
 	for kind := page.NotFound; kind <= page.Failed; kind++ {
 		h := s.Handler(func(http.ResponseWriter, *http.Request) error {
-			st := page.Show(kind, page.Brand{Name: "Acme & Sons"})
+			st := page.Error(kind, page.Brand{Name: "Acme & Sons"})
 			st.Wait = 90 * time.Second
 			return fmt.Errorf("in a handler: %w", st)
 		})

@@ -29,7 +29,7 @@ func (s *Site) Private(secret, cookie string, next http.Handler) http.Handler {
 			u.RawQuery = values.Encode()
 			http.Redirect(w, r, s.Path(u.RequestURI()), http.StatusSeeOther) //nolint:gosec // the path of this request, below the site
 		default:
-			s.WriteError(w, r, Show(Private, Brand{}))
+			s.WriteError(w, r, Error(Private, Brand{}))
 		}
 	})
 }

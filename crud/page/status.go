@@ -51,8 +51,8 @@ func (s *Status) Error() string {
 // Unwrap returns the cause.
 func (s *Status) Unwrap() error { return s.cause }
 
-// Show returns the page of a kind as an error.
-func Show(kind Kind, brand Brand) *Status { return &Status{Kind: kind, Brand: brand} }
+// Error returns the page of a kind as an error.
+func Error(kind Kind, brand Brand) *Status { return &Status{Kind: kind, Brand: brand} }
 
 type wording struct {
 	status        int

@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// patience bounds a wait for what must happen; it is no measure of speed.
-const patience = 3 * time.Minute
+// testTimeout bounds a wait for what must happen; it is no measure of speed.
+const testTimeout = 3 * time.Minute
 
 func open(t *testing.T) *postgres.Pool {
 	t.Helper()
@@ -111,7 +111,7 @@ func (f *fixture) listening(t *testing.T, pool *postgres.Pool) {
 		// Until then a job may have been missed; then a second one brings both.
 		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "ready?"}) }))
 		return len(f.got) > 0
-	}, patience, 50*time.Millisecond)
+	}, testTimeout, 50*time.Millisecond)
 	require.Eventually(t, func() bool {
 		for len(f.got) > 0 {
 			<-f.got
@@ -119,7 +119,7 @@ func (f *fixture) listening(t *testing.T, pool *postgres.Pool) {
 		var left int
 		require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE state <> 'completed'").Scan(&left))
 		return left == 0 && len(f.got) == 0
-	}, patience, 10*time.Millisecond)
+	}, testTimeout, 10*time.Millisecond)
 }
 
 func state(t *testing.T, pool *postgres.Pool) (state string, attempt int) {
@@ -223,7 +223,7 @@ func TestOutcomesAreCountedAndFailuresKept(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return count("state = 'discarded' AND args ->> 'text' = 'unlucky' AND cardinality(errors) = 3") == 1 &&
 			count("state = 'cancelled' AND args ->> 'text' = 'hopeless'") == 1 && count("state = 'completed'") == 1
-	}, patience, 10*time.Millisecond)
+	}, testTimeout, 10*time.Millisecond)
 	for series, want := range map[string]int{"completed": 1, "cancelled": 1, "discarded": 1, "retried": 3} {
 		require.Equal(t, want, int(value(t, f.metrics, "lodestone_queue_attempts_total", "outcome", series)), series)
 	}
@@ -233,7 +233,7 @@ func TestOutcomesAreCountedAndFailuresKept(t *testing.T) {
 // awaitValue waits until a series has a value: a look at the queue that takes longer than a scrape may has none.
 func awaitValue(t *testing.T, r prometheus.Gatherer, name, label, is string, want float64) {
 	t.Helper()
-	require.Eventually(t, func() bool { return value(t, r, name, label, is) == want }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return value(t, r, name, label, is) == want }, testTimeout, 10*time.Millisecond)
 }
 
 // value returns one series of a metric.
@@ -269,7 +269,7 @@ func TestDepthAndAge(t *testing.T) {
 	require.Eventually(t, func() bool {
 		age = value(t, f.metrics, "lodestone_queue_oldest_seconds", "queue", "greetings")
 		return age > 0
-	}, patience, 10*time.Millisecond)
+	}, testTimeout, 10*time.Millisecond)
 	require.InDelta(t, 3600, age, 60)
 }
 

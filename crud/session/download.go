@@ -13,6 +13,7 @@ import (
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
 	"lodestone/pkg/store"
 )
 
@@ -80,19 +81,8 @@ func (s *Sessions) Begun(ctx context.Context, in Session, v Visitor) error {
 // Bytes that went out cannot be served again, so a Postgres that is away for a moment is asked again
 // until ctx ends.
 func (s *Sessions) Served(ctx context.Context, in Session, id uuid.UUID, first, last int64, v Visitor) error {
-	for wait := 100 * time.Millisecond; ; wait *= 2 {
-		err := s.served(ctx, in, id, first, last, v)
-		if err == nil || !postgres.IsUnavailable(err) {
-			return err
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		}
-	}
+	return service.Retry(ctx, 100*time.Millisecond, 5*time.Second, func() error { return s.served(ctx, in, id, first, last, v) },
+		func(err error) (time.Duration, bool) { return 0, postgres.IsUnavailable(err) })
 }
 
 func (s *Sessions) served(ctx context.Context, in Session, id uuid.UUID, first, last int64, v Visitor) error {

@@ -62,13 +62,10 @@ type Deps struct {
 }
 
 // Sessions opens access links. It is safe for concurrent use.
-type Sessions struct {
-	deps Deps
-	keys [][token.KeyBytes]byte // the first one signs passes, all of them verify
-}
+type Sessions struct{ deps Deps }
 
 // New returns the sessions of a database.
-func New(d Deps) *Sessions { return &Sessions{d, d.Tokens.DeriveEach("session pass")} }
+func New(d Deps) *Sessions { return &Sessions{d} }
 
 // Find returns the link that a token opens, or a Refusal.
 func (s *Sessions) Find(ctx context.Context, secret string) (Link, error) {
@@ -159,7 +156,6 @@ type Session struct {
 	Resumed   bool // it had been started before
 
 	tokens *token.Ring
-	key    *[token.KeyBytes]byte
 }
 
 // claims are what events of the session are recorded for.
@@ -269,7 +265,7 @@ func (s *Sessions) why(ctx context.Context, q *store.Queries, link Link) error {
 
 // complete adds what is known by the link and the version of the file.
 func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session) (err error) {
-	out.tokens, out.key = s.deps.Tokens, &s.keys[0]
+	out.tokens = s.deps.Tokens
 	out.File, err = q.GetFileVersion(ctx, store.GetFileVersionParams{LeadMagnetID: out.Link.LeadMagnetID, Version: out.File.Version})
 	if err != nil {
 		return fmt.Errorf("read file of session: %w", err)

@@ -50,9 +50,9 @@ func (v *Viewer) place(r *http.Request) (release func(), err error) {
 	if err == nil {
 		return release, nil
 	}
-	status := page.Show(page.Unavailable, page.Brand{})
+	status := page.Error(page.Unavailable, page.Brand{})
 	if errors.Is(err, slot.ErrOwner) {
-		status = page.Show(page.TooManyRequests, page.Brand{})
+		status = page.Error(page.TooManyRequests, page.Brand{})
 	}
 	status.Wait = sendAgain
 	return nil, status

@@ -135,7 +135,7 @@ func (*tooMany) Error() string { return "too many requests" }
 // asPage turns an error into the page that a visitor sees.
 func asPage(err error, brand page.Brand) error {
 	if many, ok := errors.AsType[*tooMany](err); ok {
-		st := page.Show(page.TooManyRequests, page.Brand{})
+		st := page.Error(page.TooManyRequests, page.Brand{})
 		st.Wait = many.wait
 		return st
 	}
@@ -145,15 +145,15 @@ func asPage(err error, brand page.Brand) error {
 	}
 	switch refusal.State {
 	case session.Inactive:
-		return page.Show(page.Disabled, brand)
+		return page.Error(page.Disabled, brand)
 	case session.Expired, session.Over:
-		return page.Show(page.Expired, brand)
+		return page.Error(page.Expired, brand)
 	case session.UsedUp:
-		return page.Show(page.UsedUp, brand)
+		return page.Error(page.UsedUp, brand)
 	case session.NotReady:
-		return page.Show(page.NotReady, brand)
+		return page.Error(page.NotReady, brand)
 	default:
-		return page.Show(page.NotFound, page.Brand{}) // the same for whatever is unknown
+		return page.Error(page.NotFound, page.Brand{}) // the same for whatever is unknown
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -208,4 +209,42 @@ func (w *Webhooks) delete(ctx context.Context, in *deleteInput) (*api.Answer[api
 		return nil, fmt.Errorf("delete webhook: %w", err)
 	}
 	return &api.Answer[api.Empty]{}, nil
+}
+
+type rotateInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
+	// A body would have to be sent even where nothing is to be said.
+	KeepHours int `query:"keep_previous_hours" default:"24" minimum:"0" maximum:"168" doc:"Hours for which the secrets before sign as well."`
+}
+
+func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[FullWebhook], error) {
+	account := auth.From(ctx).AccountID
+	var row store.WebhookEndpoint
+	var made secret
+	err := w.db.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		if _, err := read(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		q := store.New(tx)
+		if row, err = q.TouchWebhook(ctx, in.ID); err != nil { // one rotation at a time
+			return fmt.Errorf("take webhook: %w", err)
+		}
+		until := time.Now().Add(time.Duration(in.KeepHours) * time.Hour)
+		if err := q.ExpireWebhookSecrets(ctx, store.ExpireWebhookSecretsParams{EndpointID: in.ID, Until: until}); err != nil {
+			return fmt.Errorf("expire webhook secrets: %w", err)
+		}
+		n, err := q.CountWebhookSecrets(ctx, in.ID)
+		if err != nil {
+			return fmt.Errorf("count webhook secrets: %w", err)
+		}
+		if in.KeepHours > 0 && n >= maxSecrets {
+			return problem.New(problem.Conflict, fmt.Sprintf("%d secrets sign the messages of this webhook at present: wait until some expire, or end them all with keep_previous_hours=0.", n))
+		}
+		made, err = w.addSecret(ctx, q, account, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("rotate webhook secret: %w", err)
+	}
+	return api.OK(withSecret(row, made)).At(row.Revision), nil
 }

@@ -165,16 +165,16 @@ func TestFailingEndpointIsDisabled(t *testing.T) {
 	require.Eventually(t, func() bool { // all of them: a failure that is written down after the success would begin anew
 		list := r.must("GET", "/"+id+"/deliveries", "")["data"].([]any)
 		return !slices.ContainsFunc(list, func(d any) bool { return !tried(1)(d.(object)) })
-	}, patience, 20*time.Millisecond)
+	}, testTimeout, 20*time.Millisecond)
 	require.NotNil(t, r.must("GET", "/"+id, "")["failing_since"])
 	healthy.Store(true)
 	r.emit(1)
 	to.next(t)
-	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["failing_since"] == nil }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["failing_since"] == nil }, testTimeout, 20*time.Millisecond)
 	healthy.Store(false)
 	fail(9)
 	r.clock.advance(121 * time.Hour) // days pass; now what failed is tried again
-	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["is_active"] == false }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return r.must("GET", "/"+id, "")["is_active"] == false }, testTimeout, 20*time.Millisecond)
 	require.Regexp(t, `^It failed for 5 days without a success, \d+ times in a row\.$`, r.must("GET", "/"+id, "")["disabled_reason"])
 }
 
@@ -202,14 +202,14 @@ func TestSlowEndpointDelaysNobody(t *testing.T) {
 	r.create(quick.url)
 	r.emit(20)
 	c := settings()
-	c.Timeout = patience // none of the slow one's is given up meanwhile
+	c.Timeout = testTimeout // none of the slow one's is given up meanwhile
 	for range 3 {
 		r.deliver(r.more(c))
 	}
 	for range 20 {
 		quick.next(t)
 	}
-	require.Eventually(t, func() bool { return most.Load() == 2 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return most.Load() == 2 }, testTimeout, time.Millisecond)
 	close(release)
 	for range 70 {
 		slow.next(t)

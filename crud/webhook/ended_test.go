@@ -7,8 +7,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud/session"
 	"lodestone/crud/webhook"
 )
 
@@ -31,6 +33,10 @@ func (r *rig) session(last time.Time, pages []int32, duration int64) (session, l
 	return session, link
 }
 
+func (r *rig) closer() *session.Closer {
+	return session.NewCloser(settings().SessionIdle, session.CloserDeps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Registerer: prometheus.NewRegistry(), Now: r.clock.now})
+}
+
 // A session that had no activity for a while is over, and that is told once, by however many processes.
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
@@ -43,12 +49,12 @@ func TestSessionEnds(t *testing.T) {
 
 	// Nobody knows what happened since the counters stopped.
 	r.exec("INSERT INTO counter_state (caught_up_at) VALUES (now() - interval '2 minutes')")
-	require.NoError(t, r.hooks.EndSessions(t.Context()))
+	require.NoError(t, r.closer().Close(t.Context()))
 	require.Empty(t, deliveries(t, r.db, r.owner))
 
 	r.exec("UPDATE counter_state SET caught_up_at = now()")
 	for range 3 {
-		e := r.more(settings()).Ender()
+		e := r.closer()
 		require.NoError(t, e.Start(t.Context()))
 		t.Cleanup(func() { require.NoError(t, e.Stop(context.Background())) })
 	}
@@ -64,7 +70,7 @@ func TestSessionEnds(t *testing.T) {
 	require.Equal(t, []any{1.0, 2.0, 7.0}, message.Data["pages"])
 	require.EqualValues(t, 61_500, message.Data["duration_ms"])
 	require.Equal(t, last.Format("2006-01-02T15:04:05.000Z"), message.Data["ended_at"])
-	require.NoError(t, r.hooks.EndSessions(t.Context()))
+	require.NoError(t, r.closer().Close(t.Context()))
 	require.Len(t, deliveries(t, r.db, r.owner), 1)
 	var still int
 	require.NoError(t, r.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM sessions WHERE id = $1 AND ended_at IS NULL", open).Scan(&still))

@@ -49,7 +49,7 @@ func newPostRig(t *testing.T) *postRig {
 	require.NoError(t, err)
 	require.NoError(t, jobs.Start(t.Context()))
 	r.t.Cleanup(func() { require.NoError(t, jobs.Stop(context.WithoutCancel(t.Context()))) })
-	r.hooks, err = webhook.New(settings(), webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Owners: owners})
+	r.hooks, err = webhook.New(settings(), webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Notifier: owners})
 	require.NoError(t, err)
 	t.Cleanup(r.hooks.Close)
 	r.deliver(r.hooks)
@@ -78,7 +78,7 @@ func (r *postRig) arrived(n int) *mail.Message {
 		defer r.mu.Unlock()
 		mails = slices.Clone(r.mails)
 		return len(mails) >= n
-	}, patience, 20*time.Millisecond)
+	}, testTimeout, 20*time.Millisecond)
 	require.Len(r.t, mails, n)
 	m, err := mail.ReadMessage(bytes.NewReader(mails[n-1]))
 	require.NoError(r.t, err)
@@ -94,7 +94,7 @@ func (r *postRig) disabled(id string) {
 		}
 		r.hooks.Clean(r.t.Context())
 		return r.total(id, "pending") == 0
-	}, patience, 20*time.Millisecond)
+	}, testTimeout, 20*time.Millisecond)
 }
 
 // The owner gets one mail each time that an endpoint is disabled because it fails, however many messages found that out.

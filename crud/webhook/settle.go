@@ -106,8 +106,8 @@ func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDeliver
 		if endpoint, err = q.DisableWebhook(ctx, store.DisableWebhookParams{ID: d.EndpointID, Reason: why, At: now}); err != nil {
 			return false, err
 		}
-		if w.owners != nil {
-			if err := w.owners.WebhookDisabled(ctx, tx, endpoint); err != nil {
+		if w.notifier != nil {
+			if err := w.notifier.WebhookDisabled(ctx, tx, endpoint); err != nil {
 				return false, err
 			}
 		}

@@ -24,13 +24,13 @@ type Deps struct {
 	Log        *slog.Logger
 	Registerer prometheus.Registerer // nil: no metrics
 	Grace      time.Duration         // for messages in flight when the process stops
-	Owners     Owners                // nil: nobody is told
+	Notifier   Notifier              // nil: owners are not notified
 	Now        func() time.Time      // nil: time.Now; deliveries are due by it
 	Resolver   *net.Resolver         // of the hosts of endpoints; nil: the system's
 }
 
-// Owners has the owner of an endpoint told of it, once the transaction commits. It is implemented by notice.Notices.
-type Owners interface {
+// Notifier notifies the owner of an endpoint once the transaction commits. It is implemented by notice.Notices.
+type Notifier interface {
 	// WebhookDisabled is called once each time that an endpoint is disabled because it failed.
 	WebhookDisabled(ctx context.Context, tx pgx.Tx, endpoint store.WebhookEndpoint) error
 }
@@ -43,7 +43,7 @@ type Webhooks struct {
 	plain     bool // http is of use at all
 	db        *postgres.Pool
 	tokens    *token.Ring
-	owners    Owners
+	notifier  Notifier
 	log       *slog.Logger
 	now       func() time.Time
 	guard     *dialguard.Guard
@@ -64,7 +64,7 @@ func New(c Config, d Deps) (*Webhooks, error) {
 	guard := dialguard.New(networks...)
 	transport := dialguard.NewTransport(guard, d.Resolver)
 	return &Webhooks{
-		config: c, grace: d.Grace, plain: len(networks) > 0, db: d.Postgres, tokens: d.Tokens, owners: d.Owners, log: d.Log, now: d.Now, guard: guard, transport: transport, metrics: newMetrics(d.Registerer),
+		config: c, grace: d.Grace, plain: len(networks) > 0, db: d.Postgres, tokens: d.Tokens, notifier: d.Notifier, log: d.Log, now: d.Now, guard: guard, transport: transport, metrics: newMetrics(d.Registerer),
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is an answer like any other, and no success
 		}},

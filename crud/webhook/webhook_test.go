@@ -27,7 +27,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-const patience = 3 * time.Minute
+const testTimeout = 3 * time.Minute
 
 // clock is the real one, put forward by the test.
 type clock struct{ ahead atomic.Int64 }
@@ -224,7 +224,7 @@ func (r *rig) only(id string, what string, holds func(d object) bool) object {
 		require.Len(r.t, list, 1)
 		found = list[0].(object)
 		return holds(found)
-	}, patience, 20*time.Millisecond, what)
+	}, testTimeout, 20*time.Millisecond, what)
 	return found
 }
 
@@ -238,7 +238,7 @@ func (r *rig) total(id, state string) int {
 // each is claimed, and once the test's clock has left its claim behind it is sent again.
 func (r *rig) delivered(id string, n int) {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return r.total(id, "delivered") == n }, patience, 20*time.Millisecond)
+	require.Eventually(r.t, func() bool { return r.total(id, "delivered") == n }, testTimeout, 20*time.Millisecond)
 }
 
 func tried(n int) func(object) bool {
@@ -301,7 +301,7 @@ func (r *receiver) next(t *testing.T) request {
 	select {
 	case q := <-r.got:
 		return q
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		require.Fail(t, "nothing arrived")
 		return request{}
 	}

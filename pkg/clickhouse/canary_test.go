@@ -54,5 +54,5 @@ func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
 
 	a.must(a.own, "KILL QUERY WHERE user = 'analyst_acme' SYNC")
 	<-held
-	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) }, testTimeout, 10*time.Millisecond)
 }

@@ -28,8 +28,8 @@ const lowered = `<clickhouse>
 </clickhouse>
 `
 
-// patience is shorter than the longest time that the analyst's statements may run.
-const patience = 100 * time.Second
+// testTimeout is shorter than the longest time that the analyst's statements may run.
+const testTimeout = 100 * time.Second
 
 // hurried takes the lowest priority from the analyst's threads, with which they get next to nothing of a machine on which much
 // else is tested.
@@ -105,7 +105,7 @@ func (a *analytics) awaits(condition string) {
 	a.t.Helper()
 	require.Eventually(a.t, func() bool {
 		return a.must(a.own, "SELECT "+condition+" FROM system.processes WHERE user = 'analyst'") == "1"
-	}, patience, 10*time.Millisecond)
+	}, testTimeout, 10*time.Millisecond)
 }
 
 // queue makes the workload in which so many of SQL users' queries run at a time, as the embedded server has it.
@@ -127,7 +127,7 @@ func (a *analytics) awaitsWaitingFor(resource, n string) {
 	a.t.Helper()
 	require.Eventually(a.t, func() bool {
 		return a.must(a.own, "SELECT queue_length FROM system.scheduler WHERE type = 'fifo' AND resource = '"+resource+"'") == n
-	}, patience, 10*time.Millisecond)
+	}, testTimeout, 10*time.Millisecond)
 }
 
 func TestQueriesOfAnalystsWaitTheirTurn(t *testing.T) {

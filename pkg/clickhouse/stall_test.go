@@ -119,7 +119,7 @@ func TestNoStatementStopsSQLUsers(t *testing.T) {
 			for _, statement := range workload {
 				a.must(a.own, statement)
 			}
-			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: testTimeout}
 			for kind, sql := range stalls {
 				var running sync.WaitGroup
 				for i := range 2*places + 1 {

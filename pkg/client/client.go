@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/pkg/problem"
+	"lodestone/pkg/service"
 )
 
 const (
@@ -96,30 +97,24 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	err = patiently(ctx, func() (time.Duration, error) {
+	err = retry(ctx, func() (time.Duration, error) {
 		return c.do(ctx, http.MethodGet, path, nil, nil, &out)
 	})
 	return out, err
 }
 
-// patiently sends what is harmless to send twice, and tries again while that may help. send returns
+// retry sends a request that is harmless to send twice, again while that may help. send returns
 // how long the service asks to wait.
-func patiently(ctx context.Context, send func() (after time.Duration, err error)) error {
-	wait := firstWait
-	for try := 1; ; try++ {
-		after, err := send()
-		if err == nil || try == attempts || !transient(ctx, err, after) {
-			return err
-		}
-		timer := time.NewTimer(min(max(wait, after), maxWait))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		}
-		wait *= 2
-	}
+func retry(ctx context.Context, send func() (after time.Duration, err error)) error {
+	var after time.Duration
+	tries := 0
+	return service.Retry(ctx, firstWait, maxWait, func() (err error) {
+		tries++
+		after, err = send()
+		return err
+	}, func(err error) (time.Duration, bool) {
+		return min(after, maxWait), tries < attempts && transient(ctx, err, after)
+	})
 }
 
 // transient reports whether a failed request may go through later. A conflict may if the service says
@@ -145,7 +140,7 @@ func post[T any](ctx context.Context, c *Client, path string, body any) (out T, 
 		return out, fmt.Errorf("encode request: %w", err)
 	}
 	key := uuid.NewString()
-	err = patiently(ctx, func() (time.Duration, error) {
+	err = retry(ctx, func() (time.Duration, error) {
 		header := http.Header{"Content-Type": {jsonType}, "Idempotency-Key": {key}}
 		return c.do(ctx, http.MethodPost, path, header, bytes.NewReader(text), &out)
 	})

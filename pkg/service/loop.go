@@ -3,7 +3,9 @@ package service
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
+	"time"
 )
 
 // Loop is a Service made of one function. The function runs until its context is cancelled and
@@ -89,3 +91,24 @@ func (l *Loop) Stop(ctx context.Context) error {
 
 // Failed implements Service.
 func (l *Loop) Failed() <-chan error { return l.failed }
+
+// Every returns a service that calls fn when it starts and then every interval, or after retry if fn failed. The first
+// failure of an outage is logged as a warning.
+func Every(name string, interval, retry time.Duration, log *slog.Logger, fn func(ctx context.Context) error) *Loop {
+	return NewLoop(name, func(ctx context.Context, ready func()) error {
+		ready()
+		for failing := false; ; {
+			err, wait := fn(ctx), interval
+			if err != nil && ctx.Err() == nil {
+				wait = retry
+				if !failing {
+					log.Warn(name+" failed, will try again", "error", err)
+				}
+			}
+			failing = err != nil
+			if err := Sleep(ctx, wait); err != nil {
+				return err
+			}
+		}
+	})
+}

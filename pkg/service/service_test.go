@@ -169,3 +169,22 @@ func TestAServiceThatTakesLongToStopLeavesTimeToTheOthers(t *testing.T) {
 		require.Equal(t, []string{"start below", "stop below"}, events)
 	})
 }
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	failed, final := errors.New("failed"), errors.New("final")
+	calls := 0
+	count := func(errs ...error) func() error {
+		calls = 0
+		return func() error { calls++; return errs[min(calls, len(errs))-1] }
+	}
+	again := func(err error) (time.Duration, bool) { return 0, !errors.Is(err, final) }
+	require.NoError(t, service.Retry(t.Context(), time.Nanosecond, time.Nanosecond, count(failed, failed, nil), again))
+	require.Equal(t, 3, calls)
+	require.ErrorIs(t, service.Retry(t.Context(), time.Nanosecond, time.Nanosecond, count(failed, final), again), final)
+	require.Equal(t, 2, calls)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, service.Retry(ended, time.Hour, time.Hour, count(failed), again), failed)
+	require.Equal(t, 1, calls)
+}

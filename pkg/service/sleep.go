@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // Sleep waits for d, or returns the cause with which ctx ended before.
@@ -14,5 +16,22 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// Retry calls fn until it succeeds or ctx ends, or again reports that another call would not help. The pauses grow from first
+// to longest, and are at least what again returns. The error is the last one of fn.
+func Retry(ctx context.Context, first, longest time.Duration, fn func() error, again func(err error) (after time.Duration, yes bool)) error {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.MaxInterval = first, longest
+	for {
+		err := fn()
+		if err == nil {
+			return nil
+		}
+		after, yes := again(err)
+		if !yes || Sleep(ctx, max(after, pauses.NextBackOff())) != nil {
+			return err
+		}
 	}
 }
