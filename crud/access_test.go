@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -24,6 +23,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
@@ -101,13 +101,11 @@ func operations(t *testing.T, u *user) []operation {
 }
 
 // described returns the operations that the API describes, by their ids.
-func (f *fixture) described() map[string]*huma.Operation {
-	found := map[string]*huma.Operation{}
+func (f *fixture) described() map[string]*api.DescribedOperation {
+	found := map[string]*api.DescribedOperation{}
 	for _, p := range f.api.OpenAPI().Paths {
-		for _, o := range []*huma.Operation{p.Get, p.Put, p.Post, p.Delete, p.Options, p.Head, p.Patch, p.Trace} {
-			if o != nil && o.Security != nil {
-				found[o.OperationID] = o
-			}
+		for _, o := range p {
+			found[o.OperationID] = o
 		}
 	}
 	return found
@@ -192,7 +190,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			require.Equal(t, problem.NotFound, r.problem(t).Code, name)
 		}
 		for _, p := range f.described()[o.id].Parameters {
-			if p.In != "query" || p.Schema.Format != api.FormatUUID {
+			if p.In != "query" || p.Schema.Format != jsonschema.UUID {
 				continue
 			}
 			for _, id := range secrets {
@@ -279,40 +277,38 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 }
 
 // wrongValues returns JSON that a field with this schema cannot be.
-func wrongValues(f *fixture, s *huma.Schema) []string {
-	for s.Ref != "" {
-		s = f.api.OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
-	}
+func wrongValues(s *jsonschema.Schema) []string {
+	s = s.Resolve()
 	const text = `"x"`
 	values := []string{"{}", `{"a":1}`, "1e400", "-1e400"}
 	if !s.Nullable {
 		values = append(values, "null")
 	}
-	if s.Type != huma.TypeArray {
+	if s.Type != jsonschema.Array {
 		values = append(values, "[]", "[1]", "[null]")
 	}
 	switch s.Type {
-	case huma.TypeBoolean:
+	case jsonschema.Boolean:
 		values = append(values, "0", "1", text, `"true"`, `""`)
-	case huma.TypeInteger:
+	case jsonschema.Integer:
 		values = append(values, "true", text, `"5"`, `""`, "1.5", "0.1e1x", "1e100", "9223372036854775808", "-1", "01", "+1", "NaN", "Infinity", "0x1",
 			fmt.Sprint(int64(*s.Minimum)-1), fmt.Sprint(int64(*s.Maximum)+1))
-	case huma.TypeArray:
+	case jsonschema.Array:
 		values = append(values, "true", "1", text, "[]", "[", "[,]", "["+strings.Repeat("[", 40)+strings.Repeat("]", 41),
 			"["+strings.Repeat(`"a",`, *s.MaxItems)+`"a"]`)
-		for _, v := range wrongValues(f, s.Items) {
+		for _, v := range wrongValues(s.Items) {
 			values = append(values, "["+v+"]")
 		}
-	case huma.TypeString:
+	case jsonschema.String:
 		values = append(values, "true", "1", "0", `"\u0000"`, `"a\u0007b"`, `"a\u001bb"`, `"a\u007fb"`, `"a\u009bb"`, `"\ud800"`, `"\udc00\ud800"`, `"a\ud83d"`,
 			"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"a\nb\"", "\"a\x00b\"", `"\x41"`, `"open`, `'x'`, "x", `"\u202e"`, `"\ufffe"`)
 		if s.MaxLength != nil {
 			values = append(values, `"`+strings.Repeat("a", *s.MaxLength+1)+`"`, `"`+strings.Repeat("é", *s.MaxLength+1)+`"`)
 		}
-		if s.MinLength != nil && *s.MinLength > 0 || s.Format != "" && s.Format != api.FormatText || len(s.Enum) > 0 {
+		if s.MinLength != nil && *s.MinLength > 0 || s.Format != "" || len(s.Enum) > 0 {
 			values = append(values, `""`)
 		}
-		if s.Format != "" && s.Format != api.FormatText || len(s.Enum) > 0 {
+		if s.Format != "" || len(s.Enum) > 0 {
 			values = append(values, text, `" "`, `"null"`, `"../x"`, `"'; DROP TABLE accounts; --"`)
 		}
 	}
@@ -330,15 +326,12 @@ func TestEveryFieldWithBadValues(t *testing.T) {
 		if d.RequestBody == nil || d.RequestBody.Content["application/json"] == nil {
 			continue
 		}
-		schema := d.RequestBody.Content["application/json"].Schema
-		for schema.Ref != "" {
-			schema = f.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
-		}
+		schema := d.RequestBody.Content["application/json"].Schema.Resolve()
 		var good map[string]jsontext.Value
 		require.NoError(t, json.Unmarshal([]byte(o.body), &good))
 		before := f.dump(t)
 		for field, s := range schema.Properties {
-			for _, value := range wrongValues(f, s) {
+			for _, value := range wrongValues(s) {
 				members := []string{`"` + field + `":` + value}
 				for name, v := range good {
 					if name != field {

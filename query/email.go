@@ -8,6 +8,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
@@ -34,7 +35,7 @@ func (q *Query) emailSummary(ctx context.Context, in *emailSummaryInput) (*api.A
 	}
 	var magnet *uuid.UUID
 	if in.LeadMagnetID != nil {
-		id, ok := api.ParseID(*in.LeadMagnetID)
+		id, ok := jsonschema.ParseUUID(*in.LeadMagnetID)
 		if !ok {
 			return api.OK(EmailSummary{}), nil
 		}

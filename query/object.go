@@ -5,8 +5,9 @@ import (
 	plain "encoding/json"
 	"fmt"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"lodestone/pkg/jsonschema"
 )
 
 // jsonObject is a JSON object that is passed on as it was stored.
@@ -32,7 +33,7 @@ func (o jsonObject) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// Schema implements huma.SchemaProvider.
-func (jsonObject) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Examples: []any{map[string]any{"page": 3, "duration_ms": 8200}}}
+// JSONSchema implements jsonschema.Provider.
+func (jsonObject) JSONSchema(*jsonschema.Set) *jsonschema.Schema {
+	return jsonschema.AnyObject(map[string]any{"page": 3, "duration_ms": 8200})
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/crud/account"
-	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/config"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/postgres"
 )
 
@@ -57,7 +57,7 @@ func (c *keyCreateCommand) expiry(now time.Time) (*time.Time, error) {
 	if c.Expires == "" {
 		return nil, nil
 	}
-	at, err := api.ParseTime(c.Expires)
+	at, err := jsonschema.ParseTime(c.Expires)
 	if err != nil {
 		after, durationErr := time.ParseDuration(c.Expires)
 		if durationErr != nil {

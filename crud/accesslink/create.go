@@ -13,6 +13,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -49,7 +50,7 @@ func expiry(text *string, now time.Time, wrong *[]problem.Field) *time.Time {
 	if text == nil {
 		return nil
 	}
-	at, err := api.ParseTime(*text)
+	at, err := jsonschema.ParseTime(*text)
 	switch {
 	case err != nil: // the schema's check let it pass, so it does not come to this
 		*wrong = append(*wrong, problem.Field{Field: "expires_at", Message: err.Error()})

@@ -12,6 +12,7 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -208,7 +209,7 @@ func (b newKey) check(now time.Time) (expiresAt *time.Time, err error) {
 		}
 	}
 	if b.ExpiresAt != nil {
-		at, err := api.ParseTime(*b.ExpiresAt)
+		at, err := jsonschema.ParseTime(*b.ExpiresAt)
 		switch {
 		case err != nil: // the schema's check let it pass, so it does not come to this
 			wrong = append(wrong, problem.Field{Field: "expires_at", Message: err.Error()})

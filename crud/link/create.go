@@ -13,6 +13,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -96,7 +97,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 	var made GenericLink
 	var revision int64
 	err = l.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {
-		magnetID, ok := api.ParseID(in.Body.LeadMagnetID)
+		magnetID, ok := jsonschema.ParseUUID(in.Body.LeadMagnetID)
 		var offered store.LeadMagnet
 		if ok {
 			offered, err = store.New(tx).ShareMagnet(ctx, magnetID)

@@ -14,6 +14,7 @@ import (
 	"lodestone/crud/picture"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -141,7 +142,7 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[G
 	var links []GenericLink
 	var magnetID *uuid.UUID
 	if in.LeadMagnetID != nil {
-		id, ok := api.ParseID(*in.LeadMagnetID)
+		id, ok := jsonschema.ParseUUID(*in.LeadMagnetID)
 		if !ok {
 			return api.List(ctx, in.Paging, links, 0), nil
 		}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/picture"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -24,7 +24,7 @@ func (l *Links) registerThumbnail(a *api.API) {
 			"picture itself (PNG, JPEG, WebP, or the first image of a GIF; at most 5 MiB), or a form (multipart/form-data) with " +
 			"the picture in the part named file. It is made anew, at most 960 × 1600 pixels, without what else is in the file.",
 		Body:    picture.Rules().Describe(),
-		Answers: map[string]*huma.Schema{"application/json": api.SchemaOf[GenericLink](a)},
+		Answers: map[string]*jsonschema.Schema{"application/json": api.SchemaOf[GenericLink](a)},
 		Timeout: picture.ReceiveTimeout,
 		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError},
 	}, l.putThumbnail)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -19,6 +18,7 @@ import (
 	"lodestone/crud/upload"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -41,14 +41,14 @@ func (m *Magnets) registerFile(a *api.API) {
 		Description: "The body is the PDF itself (application/pdf), its name in Content-Disposition or the parameter file_name; " +
 			"or a form (multipart/form-data) with the PDF in the part named file. Each upload is a new version of the file.",
 		Body:    m.rules().Describe(),
-		Answers: map[string]*huma.Schema{"application/json": api.SchemaOf[LeadMagnet](a)},
+		Answers: map[string]*jsonschema.Schema{"application/json": api.SchemaOf[LeadMagnet](a)},
 		Timeout: transferTimeout,
 		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError, problem.LimitReached},
 	}, m.upload)
 	api.RegisterRaw(a, api.Operation{
 		ID: "download-lead-magnet-file", Method: "GET", Path: path + "/{id}/file", Scope: auth.Read, Tag: tag,
 		Summary: "Download the file of a lead magnet",
-		Answers: map[string]*huma.Schema{contentType: {Type: huma.TypeString, Format: "binary"}},
+		Answers: map[string]*jsonschema.Schema{contentType: jsonschema.Binary()},
 		Timeout: transferTimeout, Ranges: true,
 	}, m.download)
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -41,7 +41,7 @@ func (s *ImageStore) registerLogo(a *api.API) {
 			"most 5 MiB), or a form (multipart/form-data) with the picture in the part named file. It is made anew, at most " +
 			"640 × 240 pixels, without what else is in the file; what is transparent stays so.",
 		Body:    Rules().Describe(),
-		Answers: map[string]*huma.Schema{"application/json": api.SchemaOf[Logo](a)},
+		Answers: map[string]*jsonschema.Schema{"application/json": api.SchemaOf[Logo](a)},
 		Timeout: ReceiveTimeout,
 		Errors:  []problem.Code{problem.UnsupportedMediaType, problem.PayloadTooLarge, problem.ValidationError},
 	}, s.putLogo)

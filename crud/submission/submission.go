@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -71,9 +71,9 @@ func (n Name) IsZero() bool { return !n.collected }
 // MarshalJSON implements json.Marshaler.
 func (n Name) MarshalJSON() ([]byte, error) { return json.Marshal(n.text) }
 
-// Schema implements huma.SchemaProvider.
-func (Name) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Nullable: true}
+// JSONSchema implements jsonschema.Provider.
+func (Name) JSONSchema(*jsonschema.Set) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: jsonschema.String, Nullable: true}
 }
 
 // Submissions serves the submissions.

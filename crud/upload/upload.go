@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
@@ -41,10 +41,10 @@ type Rules struct {
 }
 
 // Describe returns the bodies that the rules allow, for the description of the API.
-func (u Rules) Describe() map[string]*huma.Schema {
-	binary := &huma.Schema{Type: huma.TypeString, Format: "binary"}
-	bodies := map[string]*huma.Schema{
-		formType: {Type: huma.TypeObject, Properties: map[string]*huma.Schema{Part: binary}, Required: []string{Part}},
+func (u Rules) Describe() map[string]*jsonschema.Schema {
+	binary := jsonschema.Binary()
+	bodies := map[string]*jsonschema.Schema{
+		formType: {Type: jsonschema.Object, Properties: map[string]*jsonschema.Schema{Part: binary}, Required: []string{Part}},
 	}
 	for _, t := range u.Types {
 		bodies[t] = binary

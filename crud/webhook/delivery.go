@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
@@ -43,9 +43,11 @@ func (b body) MarshalJSON() ([]byte, error) {
 	return jsontext.Value(b), nil
 }
 
-// Schema implements huma.SchemaProvider.
-func (body) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true}
+// JSONSchema implements jsonschema.Provider.
+func (body) JSONSchema(*jsonschema.Set) *jsonschema.Schema {
+	s := jsonschema.AnyObject()
+	s.Nullable = true
+	return s
 }
 
 // show returns a delivery as the API shows it. A body whose key is missing is shown as one that was erased.

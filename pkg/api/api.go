@@ -17,12 +17,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/idempotency"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
@@ -62,7 +62,8 @@ type API struct {
 	addresses   *clientaddr.Finder
 	idempotency *idempotency.Store
 	unavailable []func(error) bool
-	openapi     *huma.OpenAPI
+	openapi     *Description
+	schemas     *jsonschema.Set
 	document    func() *document // made when it is first asked for
 	tls         bool
 }
@@ -84,8 +85,9 @@ func New(o Options) *API {
 		addresses:   cmp.Or(o.Addresses, clientaddr.New(nil, "")),
 		idempotency: o.Idempotency,
 		unavailable: append([]func(error) bool{postgres.IsUnavailable}, o.Unavailable...),
-		openapi:     newOpenAPI(),
+		schemas:     jsonschema.NewSet(),
 	}
+	a.openapi = newDescription(a.schemas)
 	a.document = sync.OnceValue(a.newDocument)
 	a.Handle("GET "+SpecPath, http.HandlerFunc(a.serveSpec))
 	a.Handle("GET "+DocsPath, http.HandlerFunc(a.serveDocs))
@@ -94,7 +96,7 @@ func New(o Options) *API {
 }
 
 // OpenAPI returns the description of what is registered. It must not be changed.
-func (a *API) OpenAPI() *huma.OpenAPI { return a.openapi }
+func (a *API) OpenAPI() *Description { return a.openapi }
 
 // DescriptionOnly returns an API that shares the description of this one: what is registered on it
 // is described here and served elsewhere.

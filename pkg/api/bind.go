@@ -13,20 +13,20 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
 // binder fills the input of an operation from a request.
 type binder struct {
-	params     []param
-	known      []string // names of the query parameters
-	body       *shape
-	bodySchema *huma.Schema
-	bodyIndex  []int
-	maxBody    int64
+	params    []param
+	known     []string // names of the query parameters
+	body      *jsonschema.Schema
+	bodyIndex []int
+	hints     map[string]string // messages about fields that the body may not set
+	maxBody   int64
 }
 
 type param struct {
@@ -37,14 +37,7 @@ type param struct {
 	elem     reflect.Type
 	required bool
 	value    string // the default
-	schema   *huma.Schema
-	shape    *shape
-}
-
-// ParseID reads an id that a client may give as any text, and reports whether it can be one.
-func ParseID(text string) (uuid.UUID, bool) {
-	id, err := uuid.Parse(text)
-	return id, err == nil && len(text) == len(uuid.UUID{}.String()) // Parse takes other forms as well
+	schema   *jsonschema.Schema
 }
 
 var (
@@ -59,18 +52,17 @@ func newBinder[In any](a *API, op *Operation, out reflect.Type) *binder {
 	if b.maxBody == 0 {
 		b.maxBody = defaultMaxBody
 	}
-	registry := a.openapi.Components.Schemas
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[In]()) {
 		if field.Anonymous {
 			continue
 		}
 		if field.Name == "Body" {
-			b.bodySchema = huma.SchemaFromField(registry, field, op.ID+"-body")
-			b.body, b.bodyIndex = newShape(registry, b.bodySchema), field.Index
-			b.setReadOnly(registry, op, out)
+			b.body, b.bodyIndex = a.schemas.OfField(field, op.ID+"-body"), field.Index
+			b.body.Restrict()
+			b.setReadOnly(a.schemas, op, out)
 			continue
 		}
-		if p, ok := newParam(registry, op, field); ok {
+		if p, ok := newParam(a.schemas, op, field); ok {
 			b.params = append(b.params, p)
 			if p.in == "query" {
 				b.known = append(b.known, p.name)
@@ -81,23 +73,21 @@ func newBinder[In any](a *API, op *Operation, out reflect.Type) *binder {
 	return b
 }
 
-func (b *binder) setReadOnly(registry huma.Registry, op *Operation, out reflect.Type) {
+func (b *binder) setReadOnly(schemas *jsonschema.Set, op *Operation, out reflect.Type) {
 	names := slices.Clone(op.ReadOnly)
-	if out != nil && out.Kind() == reflect.Struct {
-		s := registry.Schema(out, false, op.ID+"-answer")
-		for name := range s.Properties {
+	if out != nil {
+		for name := range schemas.Of(out, op.ID+"-answer").Resolve().Properties {
 			names = append(names, name)
 		}
 	}
+	b.hints = map[string]string{}
 	for _, name := range names {
-		if b.body.properties[name] == nil {
-			b.body.readOnly[name] = "is read-only and cannot be set"
-		}
+		b.hints[name] = "is read-only and cannot be set"
 	}
-	maps.Copy(b.body.readOnly, op.NotHere)
+	maps.Copy(b.hints, op.NotHere)
 }
 
-func newParam(registry huma.Registry, op *Operation, field reflect.StructField) (param, bool) {
+func newParam(schemas *jsonschema.Set, op *Operation, field reflect.StructField) (param, bool) {
 	p := param{index: field.Index, elem: field.Type, value: field.Tag.Get("default")}
 	switch {
 	case field.Tag.Get("path") != "":
@@ -112,19 +102,16 @@ func newParam(registry huma.Registry, op *Operation, field reflect.StructField) 
 	if p.elem.Kind() == reflect.Pointer {
 		p.pointer, p.elem = true, p.elem.Elem()
 	}
-	p.schema = huma.SchemaFromField(registry, field, "")
+	p.schema = schemas.OfField(field, "")
 	p.schema.Nullable = false
-	switch p.elem {
-	case uuidType:
-		p.schema.Type, p.schema.Format, p.schema.ContentEncoding = huma.TypeString, FormatUUID, ""
-	case timeType:
-		p.schema.Format = FormatTime
-	}
 	if p.name == "per_page" && op.PerPage.Default != 0 {
 		top := float64(op.PerPage.Max)
 		p.schema.Maximum, p.schema.Default, p.value = &top, op.PerPage.Default, strconv.Itoa(op.PerPage.Default)
 	}
-	p.shape = newShape(registry, p.schema)
+	if p.in == "query" {
+		refuseEmpty(p.schema)
+		p.schema.Restrict()
+	}
 	switch {
 	case p.elem == uuidType, p.elem == timeType:
 	case p.elem.Kind() == reflect.String, p.elem.Kind() == reflect.Int, p.elem.Kind() == reflect.Bool:
@@ -170,7 +157,7 @@ func (b *binder) bind(w http.ResponseWriter, r *http.Request, in any) error {
 	if b.body == nil {
 		return nil
 	}
-	return readBody(w, r, b.body, b.maxBody, v.FieldByIndex(b.bodyIndex).Addr().Interface())
+	return readBody(w, r, b.body, b.hints, b.maxBody, v.FieldByIndex(b.bodyIndex).Addr().Interface())
 }
 
 func (b *binder) unknown(query url.Values) []problem.Field {
@@ -186,8 +173,8 @@ func (b *binder) unknown(query url.Values) []problem.Field {
 		allowed = "the known ones are " + strings.Join(b.known, ", ")
 	}
 	var wrong []problem.Field
-	for _, name := range names[:min(len(names), maxFieldProblems)] {
-		wrong = append(wrong, problem.Field{Field: printable(name), Message: "is not a parameter here: " + allowed})
+	for _, name := range names[:min(len(names), jsonschema.MaxProblems)] {
+		wrong = append(wrong, problem.Field{Field: jsonschema.Printable(name), Message: "is not a parameter here: " + allowed})
 	}
 	return wrong
 }
@@ -200,7 +187,7 @@ func (p *param) fromValues(values []string, into reflect.Value) string {
 	if len(values) == 0 {
 		switch {
 		case p.required:
-			return "is required: " + p.shape.wanted()
+			return "is required: " + p.schema.Wanted()
 		case p.value == "":
 			return ""
 		}
@@ -219,39 +206,27 @@ func (p *param) parse(text string, into reflect.Value) error {
 	if !utf8.ValidString(text) {
 		return errors.New("must be valid UTF-8")
 	}
-	var value, checked any
+	var value any
+	message := ""
 	switch {
-	case p.elem == uuidType:
-		id, ok := parseUUID(text)
-		if !ok {
-			return fmt.Errorf("%s", p.shape.wanted())
+	case p.elem == uuidType, p.elem == timeType, p.elem.Kind() == reflect.String:
+		if message = p.schema.CheckString(text); message == "" {
+			value = p.fromText(text)
 		}
-		value = id
-	case p.elem == timeType:
-		t, err := ParseTime(text)
-		if err != nil {
-			return err
-		}
-		value = t
 	case p.elem.Kind() == reflect.Int:
 		n, err := strconv.Atoi(text)
-		if err != nil || strconv.Itoa(n) != text {
-			return fmt.Errorf("%s", p.shape.wanted())
+		if err != nil || strconv.Itoa(n) != text || !p.schema.AllowsInt(int64(n)) {
+			message = p.schema.Wanted()
 		}
-		value, checked = n, number(text)
-	case p.elem.Kind() == reflect.Bool:
+		value = n
+	default:
 		if text != "true" && text != "false" {
-			return fmt.Errorf("%s", p.shape.wanted())
+			message = p.schema.Wanted()
 		}
 		value = text == "true"
-	default:
-		value, checked = text, text
 	}
-	if checked != nil {
-		var wrong []problem.Field
-		if p.shape.check(p.name, checked, &wrong); len(wrong) > 0 {
-			return fmt.Errorf("%s", wrong[0].Message)
-		}
+	if message != "" {
+		return errors.New(message)
 	}
 	field := into.FieldByIndex(p.index)
 	if p.pointer {
@@ -260,4 +235,25 @@ func (p *param) parse(text string, into reflect.Value) error {
 	}
 	field.Set(reflect.ValueOf(value).Convert(p.elem))
 	return nil
+}
+
+// fromText returns the value of a text that CheckString let pass.
+func (p *param) fromText(text string) any {
+	switch p.elem {
+	case uuidType:
+		id, _ := jsonschema.ParseUUID(text)
+		return id
+	case timeType:
+		t, _ := jsonschema.ParseTime(text)
+		return t
+	}
+	return text
+}
+
+// refuseEmpty describes that a parameter is left out rather than empty.
+func refuseEmpty(s *jsonschema.Schema) {
+	if s.Type == jsonschema.String && s.MinLength == nil && s.Format == "" && len(s.Enum) == 0 {
+		one := 1
+		s.MinLength = &one
+	}
 }

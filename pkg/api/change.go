@@ -3,9 +3,10 @@ package api
 import (
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"lodestone/pkg/jsonschema"
 )
 
 // Change is a field of a body that changes something which may be null: a field that is left out
@@ -22,9 +23,7 @@ func (c *Change[T]) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	return json.UnmarshalDecode(from, &c.Value) //nolint:wrapcheck // the decoder's error tells the place
 }
 
-// Schema implements huma.SchemaProvider: the schema of the value, or null.
-func (Change[T]) Schema(r huma.Registry) *huma.Schema {
-	s := *r.Schema(reflect.TypeFor[T](), false, "")
-	s.Nullable = true
-	return &s
+// JSONSchema implements jsonschema.Provider: the schema of the value, or null.
+func (Change[T]) JSONSchema(set *jsonschema.Set) *jsonschema.Schema {
+	return set.Of(reflect.TypeFor[*T](), "")
 }

@@ -7,29 +7,37 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 )
 
-const securityScheme = "key"
+const schemeName = "key"
 
-func newOpenAPI() *huma.OpenAPI {
-	return &huma.OpenAPI{
+func newDescription(schemas *jsonschema.Set) *Description {
+	return &Description{
 		OpenAPI: "3.1.0",
-		Info:    &huma.Info{Title: "Lodestone", Version: "v1", Description: description},
-		Servers: []*huma.Server{{URL: "/"}},
-		Components: &huma.Components{
-			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
-			SecuritySchemes: map[string]*huma.SecurityScheme{securityScheme: {
+		Info:    descriptionInfo{Title: "Lodestone", Version: "v1", Description: description},
+		Servers: []descriptionHost{{"/"}},
+		Paths:   map[string]map[string]*DescribedOperation{},
+		Components: components{
+			Schemas: schemas.Named,
+			SecuritySchemes: map[string]securityScheme{schemeName: {
 				Type: "http", Scheme: "bearer",
 				Description: "An API key, lsk_ and 38 characters, as `Authorization: Bearer <key>`. A key has one or more of the scopes read, write, leads (reading personal data), webhooks and keys.",
 			}},
 			Headers:   headers(),
-			Responses: map[string]*huma.Response{},
+			Responses: map[string]*response{},
 		},
 	}
+}
+
+// add adds an operation to the description.
+func (d *Description) add(op *DescribedOperation) {
+	if d.Paths[op.Path] == nil {
+		d.Paths[op.Path] = map[string]*DescribedOperation{}
+	}
+	d.Paths[op.Path][strings.ToLower(op.Method)] = op
 }
 
 // description is what holds for every operation.
@@ -47,14 +55,14 @@ const (
 )
 
 // headers are the described headers of answers, by name.
-func headers() map[string]*huma.Header {
-	text := func(description, example string) *huma.Header {
-		return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+func headers() map[string]*header {
+	text := func(description, example string) *header {
+		return &header{Description: description, Schema: &jsonschema.Schema{Type: jsonschema.String}, Example: example}
 	}
-	count := func(description string, example int) *huma.Header {
-		return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeInteger}, Example: example}
+	count := func(description string, example int) *header {
+		return &header{Description: description, Schema: &jsonschema.Schema{Type: jsonschema.Integer}, Example: example}
 	}
-	return map[string]*huma.Header{
+	return map[string]*header{
 		RequestIDHeader:         text("Id of the request, for questions about it. A request may bring its own: 8 to 128 letters, digits and . _ -", "8a1f3c1e-6a0e-4d3e-9a59-0d3bb2f2a3c4"),
 		"RateLimit-Policy":      text("The limit that holds here: its name, the requests (q) in a window of so many seconds (w).", `"requests";q=1000;w=60`),
 		"RateLimit":             text("What is left of it: the requests (r) until the window ends, in so many seconds (t).", `"requests";r=999;t=60`),
@@ -74,20 +82,20 @@ func headers() map[string]*huma.Header {
 }
 
 // answerHeaders returns references to the headers of an answer.
-func (a *API) answerHeaders(names ...string) map[string]*huma.Header {
+func (a *API) answerHeaders(names ...string) map[string]*header {
 	all := append([]string{RequestIDHeader}, names...)
 	if a.limits != nil {
 		all = append(all, "RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 	}
-	refs := make(map[string]*huma.Header, len(all))
+	refs := make(map[string]*header, len(all))
 	for _, name := range all {
-		refs[name] = &huma.Header{Ref: "#/components/headers/" + name}
+		refs[name] = &header{Ref: "#/components/headers/" + name}
 	}
 	return refs
 }
 
 // success returns the form of the answer to a request that went well.
-func (a *API) success(op *Operation, content map[string]*huma.MediaType) *huma.Response {
+func (a *API) success(op *Operation, content map[string]*MediaType) *response {
 	var names []string
 	if op.Status == http.StatusCreated {
 		names = append(names, headerLocation)
@@ -98,21 +106,21 @@ func (a *API) success(op *Operation, content map[string]*huma.MediaType) *huma.R
 	if op.Method == http.MethodPost && a.idempotency != nil {
 		names = append(names, ReplayedHeader)
 	}
-	return &huma.Response{Description: http.StatusText(op.Status), Headers: a.answerHeaders(names...), Content: content}
+	return &response{Description: http.StatusText(op.Status), Headers: a.answerHeaders(names...), Content: content}
 }
 
 // describe returns the OpenAPI form of an operation, without its success.
-func (a *API) describe(op *Operation, b *binder) *huma.Operation {
+func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 	codes := append([]problem.Code{problem.Unauthorized, problem.Forbidden, problem.InvalidParameter, problem.Unavailable, problem.Internal}, op.Errors...)
 	limit := op.Limit
 	if limit == "" {
 		limit = ratelimit.Requests
 	}
-	doc := &huma.Operation{
+	doc := &DescribedOperation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
-		Security:   []map[string][]string{{securityScheme: {}}},
-		Responses:  map[string]*huma.Response{},
-		Extensions: map[string]any{"x-scope": string(op.Scope), "x-rate-limit": string(limit)},
+		Security:  []map[string][]string{{schemeName: {}}},
+		Responses: map[string]*response{},
+		Scope:     string(op.Scope), Limit: string(limit),
 	}
 	if op.Tag != "" {
 		doc.Tags = []string{op.Tag}
@@ -123,17 +131,17 @@ func (a *API) describe(op *Operation, b *binder) *huma.Operation {
 		if f.in == "path" {
 			codes = append(codes, problem.NotFound)
 		}
-		schema := f.schema
+		form := f.schema
 		if f.in == "header" { // its form is HTTP's, which tools know better than a pattern tells it
-			schema = &huma.Schema{Type: huma.TypeString}
+			form = &jsonschema.Schema{Type: jsonschema.String}
 		}
-		doc.Parameters = append(doc.Parameters, &huma.Param{
-			Name: f.name, In: f.in, Required: f.required, Schema: schema, Description: f.schema.Description,
+		doc.Parameters = append(doc.Parameters, &Parameter{
+			Name: f.name, In: f.in, Required: f.required, Schema: form, Description: f.schema.Description,
 		})
 	}
 	if b.body != nil {
 		codes = append(codes, problem.InvalidJSON, problem.ValidationError, problem.UnsupportedMediaType, problem.PayloadTooLarge)
-		doc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: b.bodySchema, Example: op.BodyExample}}}
+		doc.RequestBody = &RequestBody{Required: true, Content: map[string]*MediaType{"application/json": {Schema: b.body, Example: op.BodyExample}}}
 	}
 	if a.limits != nil {
 		codes = append(codes, problem.RateLimited)
@@ -141,10 +149,10 @@ func (a *API) describe(op *Operation, b *binder) *huma.Operation {
 	if a.idempotency != nil && op.Method == http.MethodPost {
 		codes = append(codes, problem.Conflict, problem.ValidationError)
 		low, high := 1, 255
-		doc.Parameters = append(doc.Parameters, &huma.Param{
+		doc.Parameters = append(doc.Parameters, &Parameter{
 			Name: idempotencyHeader, In: "header",
 			Description: "A name for this request, unique within the account, such as a UUID. For 24 hours, the same request under it is answered as the first time, without a second effect.",
-			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &low, MaxLength: &high, Pattern: "^[!-~]([ -~]*[!-~])?$"},
+			Schema:      &jsonschema.Schema{Type: jsonschema.String, MinLength: &low, MaxLength: &high, Pattern: "^[!-~]([ -~]*[!-~])?$"},
 		})
 	}
 	a.describeProblems(doc, codes)
@@ -157,25 +165,25 @@ func (a *API) describe(op *Operation, b *binder) *huma.Operation {
 
 // describeRanges adds to the description what parts of an answer bring. A range that is not there is
 // answered with the whole, so there is no 416.
-func (a *API) describeRanges(doc *huma.Operation, success *huma.Response) {
-	text := &huma.Schema{Type: huma.TypeString}
+func (a *API) describeRanges(doc *DescribedOperation, success *response) {
+	text := &jsonschema.Schema{Type: jsonschema.String}
 	doc.Parameters = append(doc.Parameters,
-		&huma.Param{Name: "Range", In: "header", Schema: text, Description: "One part to answer instead of the whole, such as bytes=0-1023. If there is no such part, the answer is the whole."},
-		&huma.Param{Name: "If-None-Match", In: "header", Schema: text, Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body."},
+		&Parameter{Name: "Range", In: "header", Schema: text, Description: "One part to answer instead of the whole, such as bytes=0-1023. If there is no such part, the answer is the whole."},
+		&Parameter{Name: "If-None-Match", In: "header", Schema: text, Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body."},
 	)
 	for _, name := range []string{"ETag", "Accept-Ranges"} {
-		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + name}
+		success.Headers[name] = &header{Ref: "#/components/headers/" + name}
 	}
-	doc.Responses[strconv.Itoa(http.StatusPartialContent)] = &huma.Response{
+	doc.Responses[strconv.Itoa(http.StatusPartialContent)] = &response{
 		Description: http.StatusText(http.StatusPartialContent), Content: success.Content,
 		Headers: a.answerHeaders("ETag", "Accept-Ranges", "Content-Range"),
 	}
-	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
+	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &response{
 		Description: http.StatusText(http.StatusNotModified), Headers: a.answerHeaders("ETag"),
 	}
 }
 
-func (a *API) describeProblems(doc *huma.Operation, codes []problem.Code) {
+func (a *API) describeProblems(doc *DescribedOperation, codes []problem.Code) {
 	byStatus := map[int][]problem.Code{}
 	for _, c := range codes {
 		if known := byStatus[c.Status()]; !slices.Contains(known, c) {
@@ -193,17 +201,17 @@ func (a *API) describeProblems(doc *huma.Operation, codes []problem.Code) {
 
 // problemResponse returns a reference to the form of answers of one status, with an example of each
 // code. Operations that answer alike share one.
-func (a *API) problemResponse(all ...*problem.Problem) *huma.Response {
+func (a *API) problemResponse(all ...*problem.Problem) *response {
 	var names, extra []string
-	examples := map[string]*huma.Example{}
+	examples := map[string]example{}
 	for _, p := range all {
 		names = append(names, string(p.Code))
-		examples[string(p.Code)] = &huma.Example{Summary: p.Title, Value: p}
+		examples[string(p.Code)] = example{Summary: p.Title, Value: p}
 	}
 	slices.Sort(names)
 	status := all[0].Status
 	name := strconv.Itoa(status) + "." + strings.Join(names, ".")
-	ref := &huma.Response{Ref: responsePrefix + name}
+	ref := &response{Ref: responsePrefix + name}
 	if a.openapi.Components.Responses[name] != nil {
 		return ref
 	}
@@ -213,41 +221,15 @@ func (a *API) problemResponse(all ...*problem.Problem) *huma.Response {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		extra = append(extra, headerRetry)
 	}
-	schema := a.openapi.Components.Schemas.Schema(reflect.TypeFor[problem.Problem](), true, "Problem")
-	a.openapi.Components.Responses[name] = &huma.Response{
+	a.openapi.Components.Responses[name] = &response{
 		Description: strings.Join(names, ", "),
 		Headers:     a.answerHeaders(extra...),
-		Content:     map[string]*huma.MediaType{problem.ContentType: {Schema: schema, Examples: examples}},
+		Content:     map[string]*MediaType{problem.ContentType: {Schema: a.schemas.Of(reflect.TypeFor[problem.Problem](), ""), Examples: examples}},
 	}
 	return ref
 }
 
 const responsePrefix = "#/components/responses/"
-
-// markNullable corrects the schema of an answer: huma takes a pointer for nullable only where it
-// points to a basic type.
-func (a *API) markNullable(t reflect.Type) {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return
-	}
-	s := a.openapi.Components.Schemas.Schema(t, false, "")
-	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		property := s.Properties[name]
-		if property == nil {
-			continue
-		}
-		if field.Type.Kind() == reflect.Pointer && property.Ref == "" {
-			property.Nullable = true
-		}
-		if property.Ref != "" || property.Type == huma.TypeArray {
-			a.markNullable(field.Type)
-		}
-	}
-}
 
 // exampleProblem returns how a problem of a code may look.
 func exampleProblem(c problem.Code) *problem.Problem {

@@ -12,8 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 )
@@ -165,17 +164,16 @@ func (a *API) docsContent() (*docsPage, error) {
 	return p, nil
 }
 
-func (a *API) docsOperation(op *huma.Operation) (docsOperation, error) {
-	text := func(name string) string { s, _ := op.Extensions[name].(string); return s }
+func (a *API) docsOperation(op *DescribedOperation) (docsOperation, error) {
 	d := docsOperation{
 		ID: op.OperationID, Method: op.Method, Class: strings.ToLower(op.Method), Path: op.Path,
-		Summary: op.Summary, Description: op.Description, Scope: text("x-scope"), Limit: text("x-rate-limit"),
+		Summary: op.Summary, Description: op.Description, Scope: op.Scope, Limit: op.Limit,
 	}
 	for _, in := range []struct{ in, title string }{{"path", "Path"}, {"query", "Query parameters"}, {"header", "Headers"}} {
 		group := docsFields{Title: in.title}
 		for _, p := range op.Parameters {
 			if p.In == in.in {
-				group.Rows = append(group.Rows, docsField{p.Name, a.docsType(p.Schema), cmp.Or(p.Description, p.Schema.Description), p.Required && p.In != "path"})
+				group.Rows = append(group.Rows, docsField{p.Name, docsType(p.Schema), cmp.Or(p.Description, p.Schema.Description), p.Required && p.In != "path"})
 			}
 		}
 		if group.Rows != nil {
@@ -184,10 +182,10 @@ func (a *API) docsOperation(op *huma.Operation) (docsOperation, error) {
 	}
 	if op.RequestBody != nil {
 		if m := op.RequestBody.Content["application/json"]; m != nil {
-			d.Fields = append(d.Fields, docsFields{"Body", a.docsBody(m.Schema, "", true)})
+			d.Fields = append(d.Fields, docsFields{"Body", docsBody(m.Schema, "", true)})
 		}
 	}
-	call, err := a.docsCall(op)
+	call, err := docsCall(op)
 	if err != nil {
 		return d, err
 	}
@@ -211,7 +209,7 @@ func (a *API) docsOperation(op *huma.Operation) (docsOperation, error) {
 		}
 		d.Answers = append(d.Answers, entry)
 		if m := answer.Content["application/json"]; m != nil && m.Schema != nil {
-			d.Answer = a.docsBody(m.Schema, "", false)
+			d.Answer = docsBody(m.Schema, "", false)
 		}
 		if m := answer.Content["application/json"]; m != nil && m.Example != nil {
 			example, err := marshal(m.Example)
@@ -225,14 +223,14 @@ func (a *API) docsOperation(op *huma.Operation) (docsOperation, error) {
 }
 
 // docsCall returns a command that sends an operation's example.
-func (a *API) docsCall(op *huma.Operation) (string, error) {
+func docsCall(op *DescribedOperation) (string, error) {
 	path := op.Path
 	for _, p := range op.Parameters {
 		switch {
 		case p.In == "path":
-			path = strings.ReplaceAll(path, "{"+p.Name+"}", fmt.Sprint(a.example(p.Schema, p.Name)))
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", fmt.Sprint(exampleOf(p.Schema, p.Name)))
 		case p.In == "query" && p.Required:
-			path += "?" + p.Name + "=" + fmt.Sprint(a.example(p.Schema, p.Name))
+			path += "?" + p.Name + "=" + fmt.Sprint(exampleOf(p.Schema, p.Name))
 		}
 	}
 	lines := []string{`curl -H "Authorization: Bearer $LODESTONE_API_KEY"`}
@@ -262,8 +260,8 @@ func (a *API) docsCall(op *huma.Operation) (string, error) {
 
 // docsBody lists the fields of a schema and, behind each, those within it: bulk.emails[], data[].id. Of a
 // body, those that are required come first, and are marked; an answer's are in the order of its example.
-func (a *API) docsBody(s *huma.Schema, prefix string, body bool) (rows []docsField) {
-	s = a.resolve(s)
+func docsBody(s *jsonschema.Schema, prefix string, body bool) (rows []docsField) {
+	s = s.Resolve()
 	var names []string
 	for _, name := range s.Required {
 		if s.Properties[name] != nil {
@@ -281,14 +279,14 @@ func (a *API) docsBody(s *huma.Schema, prefix string, body bool) (rows []docsFie
 	}
 	slices.Sort(rest)
 	for _, name := range append(names, rest...) {
-		p := a.resolve(s.Properties[name])
-		rows = append(rows, docsField{prefix + name, a.docsType(p), cmp.Or(s.Properties[name].Description, p.Description), body && slices.Contains(s.Required, name)})
+		p := s.Properties[name].Resolve()
+		rows = append(rows, docsField{prefix + name, docsType(p), cmp.Or(s.Properties[name].Description, p.Description), body && slices.Contains(s.Required, name)})
 		within := prefix + name + "."
-		if p.Type == huma.TypeArray {
-			within, p = prefix+name+"[].", a.resolve(p.Items)
+		if p.Type == jsonschema.Array {
+			within, p = prefix+name+"[].", p.Items.Resolve()
 		}
-		if p.Type == huma.TypeObject && strings.Count(within, ".") < docsDepth {
-			rows = append(rows, a.docsBody(p, within, body)...)
+		if p.Type == jsonschema.Object && strings.Count(within, ".") < docsDepth {
+			rows = append(rows, docsBody(p, within, body)...)
 		}
 	}
 	return rows
@@ -297,30 +295,19 @@ func (a *API) docsBody(s *huma.Schema, prefix string, body bool) (rows []docsFie
 // docsDepth bounds how deep the page goes into a schema, which might hold itself.
 const docsDepth = 5
 
-func (a *API) resolve(s *huma.Schema) *huma.Schema {
-	for s.Ref != "" {
-		s = a.openapi.Components.Schemas.SchemaFromRef(s.Ref)
-	}
-	return s
-}
-
 // docsType says in words what values a schema takes.
-func (a *API) docsType(s *huma.Schema) string {
-	s = a.resolve(s)
+func docsType(s *jsonschema.Schema) string {
+	s = s.Resolve()
 	text := s.Type
 	switch {
 	case len(s.Enum) > 0:
-		names := make([]string, len(s.Enum))
-		for i, e := range s.Enum {
-			names[i] = fmt.Sprint(e)
-		}
-		text = strings.Join(names, " | ")
-	case s.Format == FormatUUID:
+		text = strings.Join(s.Enum, " | ")
+	case s.Format == jsonschema.UUID:
 		text = "UUID"
-	case s.Format == FormatTime:
+	case s.Format == jsonschema.DateTime:
 		text = "ISO 8601 date or time"
-	case s.Type == huma.TypeArray:
-		text = "list of " + a.docsType(s.Items)
+	case s.Type == jsonschema.Array:
+		text = "list of " + docsType(s.Items)
 		if s.MaxItems != nil {
 			text += fmt.Sprintf(", at most %d", *s.MaxItems)
 		}

@@ -3,16 +3,16 @@ package api
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"lodestone/pkg/problem"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/ratelimit"
 )
 
@@ -29,7 +29,7 @@ type document struct {
 func (a *API) newDocument() *document {
 	a.complete()
 	d := &document{}
-	raw, err := a.openapi.MarshalJSON()
+	raw, err := json.Marshal(a.openapi)
 	if err != nil {
 		return &document{err: err}
 	}
@@ -74,114 +74,45 @@ func (a *API) servePage(w http.ResponseWriter, r *http.Request, contentType stri
 
 // complete adds to the description what is known only when everything has been registered.
 func (a *API) complete() {
-	if p := a.openapi.Components.Schemas.Map()["Problem"]; p != nil {
-		code := p.Properties["code"]
-		code.Enum = nil
-		for _, c := range problem.Codes() {
-			code.Enum = append(code.Enum, string(c))
-		}
-	}
-	seen := map[*huma.Schema]bool{}
 	for _, op := range a.operations() {
-		for _, p := range op.Parameters {
-			if p.In == "query" {
-				refuseEmpty(p.Schema)
-				a.refuseControls(p.Schema, seen)
-			}
-		}
 		if op.RequestBody != nil {
 			for _, m := range op.RequestBody.Content {
-				if m.Example == nil && m.Schema.Format != formatBinary {
-					m.Example = a.example(m.Schema, "")
+				if m.Example == nil && m.Schema.ContentMediaType == "" {
+					m.Example = exampleOf(m.Schema, "")
 				}
-				a.refuseControls(m.Schema, seen)
+				m.Schema.Restrict()
 			}
 		}
 		for status, answer := range op.Responses {
 			if m := answer.Content["application/json"]; m != nil && status < "300" && m.Example == nil {
-				m.Example = a.example(m.Schema, "")
+				m.Example = exampleOf(m.Schema, "")
 			}
 		}
 		a.link(op)
 	}
 }
 
-const formatBinary = "binary"
-
-// refuseEmpty says that a parameter is left out rather than empty.
-func refuseEmpty(s *huma.Schema) {
-	if s.Type == huma.TypeString && s.MinLength == nil && s.Format == "" && len(s.Enum) == 0 {
-		one := 1
-		s.MinLength = &one
-	}
-}
-
-// textPattern and linePattern are the strings that checkString lets pass, in the dialect of JSON
-// Schema: those without control characters and marks that turn the direction of text.
-const (
-	refusedRunes = `\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff`
-	linePattern  = `^[^\u0000-\u001f` + refusedRunes + `]*$`
-	textPattern  = `^[^\u0000-\u0008\u000b\u000c\u000e-\u001f` + refusedRunes + `]*$`
-)
-
-// refuseControls writes the characters that every string is checked for into the schemas of a
-// request.
-func (a *API) refuseControls(s *huma.Schema, seen map[*huma.Schema]bool) {
-	for s != nil && s.Ref != "" {
-		s = a.openapi.Components.Schemas.SchemaFromRef(s.Ref)
-	}
-	if s == nil || seen[s] {
-		return
-	}
-	seen[s] = true
-	for _, p := range s.Properties {
-		a.refuseControls(p, seen)
-	}
-	a.refuseControls(s.Items, seen)
-	if s.Type != huma.TypeString || len(s.Enum) > 0 {
-		return
-	}
-	switch s.Format {
-	case FormatUUID, FormatTime, formatBinary:
-	case FormatText:
-		s.Format = "" // of our own: other programs may not know it
-		a.addPattern(s, textPattern)
-	default:
-		a.addPattern(s, linePattern)
-	}
-}
-
-// addPattern adds a pattern to a schema whose own does not say as much already.
-func (a *API) addPattern(s *huma.Schema, pattern string) {
-	switch {
-	case s.Pattern == "":
-		s.Pattern = pattern
-	case !strings.HasPrefix(s.Pattern, "^") || !strings.HasSuffix(s.Pattern, "$"):
-		s.AllOf = append(s.AllOf, &huma.Schema{Pattern: pattern})
-	}
-}
-
 // link tells, at the operation that makes a thing, which others take its id.
-func (a *API) link(op *huma.Operation) {
+func (a *API) link(op *DescribedOperation) {
 	made := op.Responses[strconv.Itoa(http.StatusCreated)]
 	if made == nil {
 		return
 	}
 	prefix := op.Path + "/{id}"
-	made.Links = map[string]*huma.Link{}
+	made.Links = map[string]link{}
 	for _, other := range a.operations() {
 		if other.Path == prefix || strings.HasPrefix(other.Path, prefix+"/") {
 			if ok := other.Responses["200"]; other.Method == http.MethodGet && ok != nil && len(ok.Content) > 0 && ok.Content["application/json"] == nil {
 				continue // a file, which may not be there yet
 			}
-			made.Links[other.OperationID] = &huma.Link{OperationID: other.OperationID, Parameters: map[string]any{"id": "$response.body#/id"}}
+			made.Links[other.OperationID] = link{OperationID: other.OperationID, Parameters: map[string]string{"id": "$response.body#/id"}}
 			continue
 		}
 		// A list that can be narrowed to what was made, or a body that refers to it.
 		name := strings.ReplaceAll(strings.TrimSuffix(op.Path[strings.LastIndexByte(op.Path, '/')+1:], "s"), "-", "_") + "_id"
 		for _, p := range other.Parameters {
 			if p.In == "query" && p.Name == name {
-				made.Links[other.OperationID] = &huma.Link{OperationID: other.OperationID, Parameters: map[string]any{name: "$response.body#/id"}}
+				made.Links[other.OperationID] = link{OperationID: other.OperationID, Parameters: map[string]string{name: "$response.body#/id"}}
 			}
 		}
 	}
@@ -191,17 +122,13 @@ func (a *API) link(op *huma.Operation) {
 }
 
 // operations lists what is described, by path and then by method.
-func (a *API) operations() []*huma.Operation {
-	var all []*huma.Operation
+func (a *API) operations() []*DescribedOperation {
+	var all []*DescribedOperation
 	for _, item := range a.openapi.Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-			if op != nil {
-				all = append(all, op)
-			}
-		}
+		all = slices.AppendSeq(all, maps.Values(item))
 	}
 	order := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
-	slices.SortFunc(all, func(x, y *huma.Operation) int {
+	slices.SortFunc(all, func(x, y *DescribedOperation) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(slices.Index(order, x.Method), slices.Index(order, y.Method)))
 	})
 	return all
@@ -209,10 +136,8 @@ func (a *API) operations() []*huma.Operation {
 
 // example returns a value of a schema, for people to look at. A field's own example comes first
 // (the tag `example`), then what its form suggests.
-func (a *API) example(s *huma.Schema, name string) any {
-	for s.Ref != "" {
-		s = a.openapi.Components.Schemas.SchemaFromRef(s.Ref)
-	}
+func exampleOf(s *jsonschema.Schema, name string) any {
+	s = s.Resolve()
 	switch {
 	case len(s.Examples) > 0:
 		return s.Examples[0]
@@ -221,22 +146,22 @@ func (a *API) example(s *huma.Schema, name string) any {
 	case s.Default != nil:
 		return s.Default
 	}
-	if known, ok := examples[name]; ok && s.Type != huma.TypeArray && s.Type != huma.TypeObject {
+	if known, ok := examples[name]; ok && s.Type != jsonschema.Array && s.Type != jsonschema.Object {
 		return known
 	}
 	switch s.Type {
-	case huma.TypeObject:
-		return a.exampleObject(s)
-	case huma.TypeArray:
-		return []any{a.example(s.Items, name)}
-	case huma.TypeInteger, huma.TypeNumber:
+	case jsonschema.Object:
+		return exampleObject(s)
+	case jsonschema.Array:
+		return []any{exampleOf(s.Items, name)}
+	case jsonschema.Integer, jsonschema.Number:
 		if s.Minimum != nil {
 			return *s.Minimum
 		}
 		return 1
-	case huma.TypeBoolean:
+	case jsonschema.Boolean:
 		return true
-	case huma.TypeString:
+	case jsonschema.String:
 		return exampleText(s, name)
 	}
 	return nil
@@ -244,7 +169,7 @@ func (a *API) example(s *huma.Schema, name string) any {
 
 // exampleObject has the fields in the order in which they are declared, as far as that is known:
 // those that are always there first.
-func (a *API) exampleObject(s *huma.Schema) object {
+func exampleObject(s *jsonschema.Schema) object {
 	names := slices.Clone(s.Required)
 	var rest []string
 	for name := range s.Properties {
@@ -255,7 +180,7 @@ func (a *API) exampleObject(s *huma.Schema) object {
 	slices.Sort(rest)
 	o := object{}
 	for _, name := range append(names, rest...) {
-		o = append(o, member{name, a.example(s.Properties[name], name)})
+		o = append(o, member{name, exampleOf(s.Properties[name], name)})
 	}
 	return o
 }
@@ -315,11 +240,11 @@ var examples = map[string]any{
 	"next_cursor":   nil,
 }
 
-func exampleText(s *huma.Schema, name string) any {
+func exampleText(s *jsonschema.Schema, name string) any {
 	switch {
-	case s.Format == FormatUUID:
+	case s.Format == jsonschema.UUID:
 		return "0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"
-	case s.Format == FormatTime:
+	case s.Format == jsonschema.DateTime:
 		return "2026-03-01T09:30:00.000Z"
 	case strings.HasSuffix(name, "token"):
 		return "AQECAAAAAAGh_ggl…"

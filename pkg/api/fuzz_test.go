@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
 )
 
 // someone accepts every key that auth would look up, and no other.
@@ -82,6 +84,18 @@ func FuzzHeaders(f *testing.F) {
 		good := strings.EqualFold(scheme, "Bearer") && strings.TrimLeft(key, " ") == "good"
 		if status := serveFuzz(t, r); (status == http.StatusOK) != good {
 			t.Fatalf("%q: %d", authorization, status)
+		}
+	})
+}
+
+func FuzzDecodeCursor(f *testing.F) {
+	f.Add("eyJhIjoxfQ")
+	f.Fuzz(func(t *testing.T, text string) {
+		var position struct {
+			A int64 `json:"a"`
+		}
+		if err := DecodeCursor(text, &position); err != nil {
+			require.True(t, problem.Is(err, problem.InvalidParameter))
 		}
 	})
 }

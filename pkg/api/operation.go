@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 )
@@ -48,9 +48,9 @@ type Operation struct {
 	// asked for, and nothing is sent again that the client has.
 	Ranges bool
 	// Body describes the body of a RegisterRaw operation; content type to schema.
-	Body map[string]*huma.Schema
+	Body map[string]*jsonschema.Schema
 	// Answers describes the answers of a RegisterRaw operation; content type to schema.
-	Answers map[string]*huma.Schema
+	Answers map[string]*jsonschema.Schema
 }
 
 const (
@@ -83,7 +83,7 @@ func Created[T any](location string, body T) *Answer[T] {
 //   - `header:"Name"`: as query below;
 //   - `query:"name"`: a string, int, bool, uuid.UUID or time.Time, or a pointer to one of them, nil
 //     when the parameter is absent; `required:"true"`, `default`, `enum`, `minimum`, `maximum`,
-//     `minLength`, `maxLength`, `pattern`, `patternDescription` and `doc` as in package huma;
+//     `minLength`, `maxLength`, `pattern`, `patternDescription` and `doc` as in package jsonschema;
 //   - Body, a struct: the JSON body. A field is required unless tagged `required:"false"`; a
 //     pointer may be null; the other tags are as above. Strings are single lines unless
 //     `format:"text"`; `format:"uuid"` and `format:"date-time"` are checked.
@@ -98,11 +98,10 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		op.Status = http.StatusOK
 	}
 	doc := a.describe(&op, b)
-	var body map[string]*huma.MediaType
+	var body map[string]*MediaType
 	if out != reflect.TypeFor[Empty]() {
-		a.markNullable(out)
-		body = map[string]*huma.MediaType{
-			"application/json": {Schema: a.openapi.Components.Schemas.Schema(out, true, op.ID+"-answer"), Example: op.AnswerExample},
+		body = map[string]*MediaType{
+			"application/json": {Schema: a.schemas.Of(out, op.ID+"-answer"), Example: op.AnswerExample},
 		}
 	}
 	success := a.success(&op, body)
@@ -110,7 +109,7 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		a.describeTag(&op, doc, success)
 	}
 	doc.Responses[strconv.Itoa(op.Status)] = success
-	a.openapi.AddOperation(doc)
+	a.openapi.add(doc)
 	a.serve(op, func(w http.ResponseWriter, r *http.Request) error {
 		in := new(In)
 		if err := b.bind(w, r, in); err != nil {
@@ -144,14 +143,14 @@ func RegisterRaw[In any](a *API, op Operation, fn func(w http.ResponseWriter, r 
 	}
 	doc := a.describe(&op, b)
 	if op.Body != nil {
-		doc.RequestBody = &huma.RequestBody{Required: true, Content: content(op.Body)}
+		doc.RequestBody = &RequestBody{Required: true, Content: content(op.Body)}
 	}
 	success := a.success(&op, content(op.Answers))
 	doc.Responses[strconv.Itoa(op.Status)] = success
 	if op.Ranges {
 		a.describeRanges(doc, success)
 	}
-	a.openapi.AddOperation(doc)
+	a.openapi.add(doc)
 	a.serve(op, func(w http.ResponseWriter, r *http.Request) error {
 		in := new(In)
 		if err := b.bind(w, r, in); err != nil {
@@ -161,17 +160,17 @@ func RegisterRaw[In any](a *API, op Operation, fn func(w http.ResponseWriter, r 
 	})
 }
 
-func content(schemas map[string]*huma.Schema) map[string]*huma.MediaType {
-	types := make(map[string]*huma.MediaType, len(schemas))
-	for name, schema := range schemas {
-		types[name] = &huma.MediaType{Schema: schema}
+func content(schemas map[string]*jsonschema.Schema) map[string]*MediaType {
+	types := make(map[string]*MediaType, len(schemas))
+	for name, s := range schemas {
+		types[name] = &MediaType{Schema: s}
 	}
 	return types
 }
 
 // SchemaOf returns the schema of a type, for Operation.Answers.
-func SchemaOf[T any](a *API) *huma.Schema {
-	return a.openapi.Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
+func SchemaOf[T any](a *API) *jsonschema.Schema {
+	return a.schemas.Of(reflect.TypeFor[T](), "")
 }
 
 // WriteJSON answers with a body in JSON, for operations of RegisterRaw.

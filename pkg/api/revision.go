@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
@@ -104,16 +104,16 @@ func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http
 }
 
 // describeTag adds to the description what a revision brings.
-func (a *API) describeTag(op *Operation, doc *huma.Operation, success *huma.Response) {
-	success.Headers["ETag"] = &huma.Header{Ref: "#/components/headers/ETag"}
+func (a *API) describeTag(op *Operation, doc *DescribedOperation, success *response) {
+	success.Headers["ETag"] = &header{Ref: "#/components/headers/ETag"}
 	if op.Method != http.MethodGet {
 		return
 	}
-	doc.Parameters = append(doc.Parameters, &huma.Param{
-		Name: "If-None-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+	doc.Parameters = append(doc.Parameters, &Parameter{
+		Name: "If-None-Match", In: "header", Schema: &jsonschema.Schema{Type: jsonschema.String},
 		Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body.",
 	})
-	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
+	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &response{
 		Description: http.StatusText(http.StatusNotModified), Headers: a.answerHeaders("ETag"),
 	}
 }

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
@@ -63,4 +65,20 @@ func TestChange(t *testing.T) {
 	require.Equal(t, Change[string]{Given: true, Value: new("x")}, body.B)
 	require.False(t, body.C.Given)
 	require.Error(t, json.Unmarshal([]byte(`{"A":5}`), &body))
+
+	// In a body, it is checked as its value is.
+	type change struct {
+		Count Change[int32] `json:"count" required:"false" minimum:"1" maximum:"10000"`
+	}
+	s := jsonschema.NewSet().Of(reflect.TypeFor[change](), "")
+	for text, want := range map[string]*int32{"5": new(int32(5)), "5.0": new(int32(5)), "50e-1": new(int32(5)), "null": nil} {
+		var v change
+		require.NoError(t, jsonschema.Decode([]byte(`{"count":`+text+`}`), s, nil, &v), text)
+		require.Equal(t, Change[int32]{Given: true, Value: want}, v.Count, text)
+	}
+	for _, text := range []string{"5.5", "0", "10001", "1e400", "4294967301", "1e-999999999999999999999"} {
+		var p *problem.Problem
+		require.ErrorAs(t, jsonschema.Decode([]byte(`{"count":`+text+`}`), s, nil, &change{}), &p, text)
+		require.Equal(t, []problem.Field{{Field: "count", Message: "must be a whole number from 1 to 10000"}}, p.Errors, text)
+	}
 }

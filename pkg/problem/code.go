@@ -62,6 +62,15 @@ func Codes() []Code {
 	return codes
 }
 
+// EnumValues implements jsonschema.Enum.
+func (Code) EnumValues() []string {
+	names := make([]string, 0, len(kinds))
+	for _, c := range Codes() {
+		names = append(names, string(c))
+	}
+	return names
+}
+
 // Status returns the HTTP status of the code, 500 for one that is not in the list.
 func (c Code) Status() int { return c.kind().status }
 

@@ -1,4 +1,4 @@
-package api_test
+package jsonschema_test
 
 import (
 	"testing"
@@ -6,8 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/api"
-	"lodestone/pkg/problem"
+	"lodestone/pkg/jsonschema"
 )
 
 func TestParseTime(t *testing.T) {
@@ -104,30 +103,12 @@ func TestParseTime(t *testing.T) {
 		"２０２６-03-01":                               "",
 		"2026-03-01T09:30:15+02:00[Europe/X]":      "",
 	} {
-		got, err := api.ParseTime(text)
+		got, err := jsonschema.ParseTime(text)
 		if want == "" {
 			require.Error(t, err, text)
 			continue
 		}
 		require.NoError(t, err, text)
 		require.Equal(t, want, got.Format(time.RFC3339Nano), text)
-	}
-}
-
-func TestCursor(t *testing.T) {
-	t.Parallel()
-	type position struct {
-		At int64  `json:"a"`
-		ID string `json:"i"`
-	}
-	c, err := api.EncodeCursor(position{5, "x"})
-	require.NoError(t, err)
-	var p position
-	require.NoError(t, api.DecodeCursor(c, &p))
-	require.Equal(t, position{5, "x"}, p)
-	for _, bad := range []string{"x", c + "=", c[:len(c)-2], "e30K", "!!!", "eyJiIjoxfQ"} {
-		if err := api.DecodeCursor(bad, &position{}); bad != "e30K" {
-			require.True(t, problem.Is(err, problem.InvalidParameter), bad)
-		}
 	}
 }
