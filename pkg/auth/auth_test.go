@@ -208,9 +208,9 @@ func TestUnknownKeysAreCounted(t *testing.T) {
 	other := NewClientContext(t.Context(), netip.MustParseAddr("203.0.113.1"))
 	_, err := v.Verify(guesser, good.Text)
 	require.NoError(t, err)
-	made := NewKey().Text
+	unseen := NewKey().Text
 	for range 2 * maxUnknown { // the same over and over counts once
-		_, err = v.Verify(guesser, made)
+		_, err = v.Verify(guesser, unseen)
 		require.True(t, IsInvalid(err))
 	}
 	for range maxUnknown - 1 {
@@ -249,7 +249,7 @@ func TestUnknownKeysAreForgotten(t *testing.T) {
 	require.LessOrEqual(t, len(v.unknown), cacheSize)
 }
 
-// A key is refused from the moment at which it expires, also if it was looked up just before.
+// A key is refused as soon as it expires, even if it was looked up just before.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	v, db, c := open(t)

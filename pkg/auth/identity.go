@@ -1,4 +1,4 @@
-// Package auth makes and verifies API keys and tells a request's handler who its caller is.
+// Package auth creates and verifies API keys and gives a request's handler the identity of its caller.
 package auth
 
 import (
@@ -27,17 +27,17 @@ const (
 // Scopes lists every scope.
 func Scopes() []Scope { return []Scope{Read, Write, Leads, Webhooks, Keys} }
 
-// Identity is who sent a request.
+// Identity is the caller of a request.
 type Identity struct {
 	AccountID uuid.UUID
 	KeyID     uuid.UUID
 	Scopes    []Scope
 }
 
-// Has reports whether the key allows what the scope stands for.
+// Has reports whether the key has the scope.
 func (i Identity) Has(s Scope) bool { return slices.Contains(i.Scopes, s) }
 
-// Require returns nil if the key allows what the scope stands for, else the problem that it does not.
+// Require returns nil if the key has the scope, else a problem that names the missing scope.
 func (i Identity) Require(s Scope) error {
 	if i.Has(s) {
 		return nil
@@ -47,7 +47,8 @@ func (i Identity) Require(s Scope) error {
 
 var errInvalid = errors.New("the key is not one of ours, has expired or is revoked")
 
-// IsInvalid reports whether a key was refused, as against one that could not be looked up.
+// IsInvalid reports whether err means that the key was refused. Other errors of Verify mean that it could not be looked
+// up.
 func IsInvalid(err error) bool { return errors.Is(err, errInvalid) }
 
 type contextKey struct{}
@@ -57,16 +58,16 @@ func NewContext(ctx context.Context, i Identity) context.Context {
 	return context.WithValue(ctx, contextKey{}, i)
 }
 
-// From returns the identity of the request that a context belongs to. It panics if there is none:
-// an operation without authentication has no business with an account.
+// From returns the identity of the request that a context belongs to. It panics if there is none: an operation without
+// authentication must not touch an account.
 func From(ctx context.Context) Identity {
 	return ctx.Value(contextKey{}).(Identity)
 }
 
 type clientKey struct{}
 
-// NewClientContext returns a context that carries the address of a request's client, which unknown keys are counted by. The
-// zero address stands for one that is not known, and is not counted.
+// NewClientContext returns a context that carries the address of a request's client. Unknown keys are counted by this
+// address. The zero address means that the address is unknown; it is not counted.
 func NewClientContext(ctx context.Context, client netip.Addr) context.Context {
 	return context.WithValue(ctx, clientKey{}, client)
 }

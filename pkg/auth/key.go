@@ -17,14 +17,14 @@ const (
 	base62Largest = 256 - 256%len(base62) // bytes from here on would favour the first characters
 )
 
-// Key is a fresh key: its text, shown once, and what is kept of it.
+// Key is a new key: its text, shown once, and the parts that are stored.
 type Key struct {
 	Text   string            // lsk_, random base62 characters and a checksum. Secret.
 	Prefix string            // the first characters, to recognise it by
 	Hash   [sha256.Size]byte // of the text
 }
 
-// NewKey returns a fresh key. The checksum in it tells a typo from a key without any look-up.
+// NewKey returns a new key. Its checksum lets a typo be rejected without a look-up.
 func NewKey() Key {
 	secret := randomBase62(secretLength)
 	text := keyPrefix + secret + checksum(secret)
@@ -74,6 +74,6 @@ func wellFormed(key string) bool {
 	return checksum(secret) == body[len(secret):]
 }
 
-// hashKey returns what is stored of a key. A key is long and random, so one round of SHA-256 is
-// as good as a slow hash.
+// hashKey returns the hash that is stored for a key. A key is long and random, so one round of SHA-256 is as good as a
+// slow hash.
 func hashKey(key string) [sha256.Size]byte { return sha256.Sum256([]byte(key)) }

@@ -23,17 +23,16 @@ const (
 	// cacheFor bounds how long a revoked key still works in a process that has just seen it.
 	cacheFor  = 500 * time.Millisecond
 	cacheSize = 10_000
-	// unknownFor is how long a key is known to be unknown. None that is made later has the same text.
+	// unknownFor is how long a key is remembered as unknown. A key created later never has the same text.
 	unknownFor = time.Minute
-	// maxUnknown is how many unknown keys an address may present in a minute before it has to wait. One that is used over and
-	// over counts once.
+	// maxUnknown is how many different unknown keys an address may present in a minute before it has to wait.
 	maxUnknown = 300
 	flushEvery = 10 * time.Second
 	flushLast  = 2 * time.Second // the longest that a stop waits for the last uses
 )
 
-// Verifier tells who presents a key, from Postgres. It is safe for concurrent use, and a service:
-// while it runs, and once more when it stops, it writes down when keys were last used.
+// Verifier finds the identity behind a key in Postgres. It is safe for concurrent use. It is also a service: while it
+// runs, and once more when it stops, it records when keys were last used.
 type Verifier struct {
 	*service.Loop
 	db  *postgres.Pool
@@ -55,7 +54,7 @@ type cached struct {
 	until    time.Time
 }
 
-// NewVerifier returns a verifier. It answers without being started, but then notes no use of keys.
+// NewVerifier returns a verifier. It answers without being started, but then records no use of keys.
 func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	v := &Verifier{
 		db: db, log: log, now: time.Now, every: flushEvery, last: flushLast,
@@ -66,10 +65,10 @@ func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	return v
 }
 
-// Verify returns the identity of a key's holder. IsInvalid tells of a key that is refused. The problem rate_limited says
-// that the client's address, which NewClientContext puts into ctx, presented too many keys that do not exist: such a client
-// does not reach Postgres. Keys that worked before go on working from there. Another error says that Postgres could
-// not be asked.
+// Verify returns the identity of a key's holder. IsInvalid recognises the error of a refused key. The problem
+// rate_limited means that the client's address, which NewClientContext puts into ctx, presented too many unknown keys:
+// its further keys are not looked up in Postgres, except for keys that worked before. Any other error means that
+// Postgres could not be queried.
 func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 	if !wellFormed(key) {
 		return Identity{}, errInvalid
@@ -93,8 +92,8 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 		return Identity{}, problem.New(problem.RateLimited, "Too many unknown API keys were sent from this address. Wait for the time that "+
 			"Retry-After gives, in seconds.").RetryAfter(wait)
 	}
-	// The time of the cached answer counts from before the look-up, so that a key revoked
-	// meanwhile does not live longer.
+	// The time of the cached answer counts from before the look-up, so that a key revoked meanwhile does not live
+	// longer.
 	identity, remember, err := v.lookUp(ctx, hash)
 	if IsInvalid(err) {
 		v.guesses.Failed(client, now)
@@ -113,7 +112,7 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 	return identity, nil
 }
 
-// forget notes that there is no such key, or not any more.
+// forget records that a key does not exist, or no longer does.
 func (v *Verifier) forget(hash [sha256.Size]byte, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -124,8 +123,8 @@ func (v *Verifier) forget(hash [sha256.Size]byte, now time.Time) {
 	v.unknown[hash] = now.Add(unknownFor)
 }
 
-// lookUp returns whose key has a hash, and how long the answer can be remembered: cacheFor at the most, and
-// no longer than until the key expires by the clock of Postgres.
+// lookUp returns the identity that belongs to a hash, and how long the answer may be cached: cacheFor at most, and no
+// longer than until the key expires by the clock of Postgres.
 func (v *Verifier) lookUp(ctx context.Context, hash [sha256.Size]byte) (i Identity, remember time.Duration, err error) {
 	var stored []byte
 	var left *time.Duration
@@ -166,8 +165,8 @@ func (v *Verifier) run(ctx context.Context, ready func()) error {
 	}
 }
 
-// flush writes down the uses since the last time, in one statement. A use that cannot be written
-// is only noted in the log: it is a convenience, and not worth a queue.
+// flush writes the uses since the last flush in one statement. If that fails, it logs the error and drops them: they
+// are a convenience, and not worth a queue.
 func (v *Verifier) flush(ctx context.Context) {
 	v.mu.Lock()
 	used := v.used

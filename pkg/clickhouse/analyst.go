@@ -44,10 +44,10 @@ func (a Analyst) Validate() error {
 	return errors.Join(errs...)
 }
 
-// The user has the profile and the quota of the user analyst, which are beside it in users.d or in
-// the embedded server's own file; a quota counts for each user apart. It may read the views that have
-// a filter here and no other: a view that a later release adds is not shown until this says so.
-var analystFile = template.Must(template.New("analyst").Parse(`<!-- Reads account {{.Account}} only. Made by lodestone sql-user. -->
+// The user has the profile and the quota of the user analyst, which are beside it in users.d or in the embedded
+// server's own file; a quota counts for each user separately. It may read only the views that have a filter here: a
+// view of a later release stays hidden until a filter is added here.
+var analystFile = template.Must(template.New("analyst").Parse(`<!-- Reads account {{.Account}} only. Written by lodestone sql-user. -->
 <clickhouse>
   <users>
     <{{.Name}}>
@@ -72,8 +72,8 @@ var analystFile = template.Must(template.New("analyst").Parse(`<!-- Reads accoun
 </clickhouse>
 `))
 
-// File returns the text of a file for the server's directory users.d that makes the user. It has a
-// hash of the password.
+// File returns the text of a file for the server's directory users.d that defines the user. It contains a hash of the
+// password, never the password.
 func (a Analyst) File() (string, error) {
 	if err := a.Validate(); err != nil {
 		return "", err

@@ -26,7 +26,7 @@ type analytics struct {
 	own          string // that of our own user, who may do anything
 	mine, theirs uuid.UUID
 	native       string // host and port
-	file         string // which nobody is to read
+	file         string // that no SQL user may read
 }
 
 // newAnalytics starts the server, with more files of configuration by their names, if any.

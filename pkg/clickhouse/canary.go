@@ -22,12 +22,12 @@ import (
 // Times of a Canary.
 const (
 	canaryInterval = 15 * time.Second
-	// canaryWait is longer than a query may wait for its turn: every query before it ends within 120 s of its arrival, which is the
-	// most that the profile allows for max_execution_time, with the time that it waits.
+	// canaryWait is longer than a query may wait in the queue: every earlier query ends within 120 s of its arrival.
+	// That is the maximum of the profile for max_execution_time, waiting included.
 	canaryWait = 150 * time.Second
 )
 
-// CanaryOptions say whom a Canary asks, and who repairs.
+// CanaryOptions configure a Canary.
 type CanaryOptions struct {
 	// URL is the HTTP address of an SQL user, with its password. Required.
 	URL string
@@ -35,8 +35,8 @@ type CanaryOptions struct {
 	Log *slog.Logger
 	// Metrics is where the canary registers its metrics. Required.
 	Metrics prometheus.Registerer
-	// Repair is called while no answer comes, at most once in a Wait, with 1 at first and then one more each time, until an
-	// answer comes. Nil means that only an operator can repair the server.
+	// Repair is called while queries stay unanswered, at most once in a Wait, with the attempts since the last answer,
+	// from 1. Nil means that only an operator can repair the server.
 	Repair func(ctx context.Context, attempt int) error
 	// Interval is the time between two queries. Default 15 s.
 	Interval time.Duration
@@ -44,8 +44,8 @@ type CanaryOptions struct {
 	Wait time.Duration
 }
 
-// Canary asks a query that costs nothing, as an SQL user, again and again: ClickHouse can answer all its other users while those of SQL
-// wait for good. It implements service.Service.
+// Canary sends a cheap query at intervals as an SQL user, because ClickHouse can answer all other users while those of
+// SQL wait for ever. It implements service.Service.
 type Canary struct {
 	*service.Loop
 	o              CanaryOptions
@@ -95,7 +95,8 @@ func NewCanary(o CanaryOptions) (*Canary, error) {
 	return c, nil
 }
 
-// Ready returns an error while SQL users have had no answer for longer than any query may wait. It does not ask itself.
+// Ready returns an error while SQL users have had no answer for longer than any query may wait. It sends no query
+// itself.
 func (c *Canary) Ready(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +131,7 @@ func (c *Canary) run(ctx context.Context, ready func()) error {
 	}
 }
 
-// note keeps the outcome of a query, and reports whether it was answered.
+// note records the outcome of a query, and reports whether it was answered.
 func (c *Canary) note(err error) bool {
 	c.mu.Lock()
 	c.err = err
@@ -150,8 +151,8 @@ func (c *Canary) note(err error) bool {
 	return err == nil
 }
 
-// canaryAnswers are the codes of exceptions that say nothing against the server: TIMEOUT_EXCEEDED, of a query that had its turn too late, and
-// QUOTA_EXCEEDED, of a user who has asked too much this hour.
+// canaryAnswers are the codes of exceptions that do not indicate a fault of the server: TIMEOUT_EXCEEDED, of a query
+// that waited too long in the queue, and QUOTA_EXCEEDED, of a user with too many queries in the hour.
 var canaryAnswers = []string{"159", "201"}
 
 var exceptionNumber = regexp.MustCompile(`^Code: (\d+)\.`)

@@ -1,5 +1,5 @@
-// Package clickhouse says how to reach Lodestone's ClickHouse and holds the migrations of its
-// schema: database lodestone for our tables, database analytics for the views that people query.
+// Package clickhouse connects to Lodestone's ClickHouse and holds the migrations of its schema: database lodestone for
+// internal tables, database analytics for the views that people query.
 package clickhouse
 
 import (
@@ -17,7 +17,7 @@ import (
 // Database is where Lodestone's own tables live.
 const Database = "lodestone"
 
-// Config is the setting of every process that uses ClickHouse.
+// Config holds the settings of every process that uses ClickHouse.
 type Config struct {
 	URL string `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to use, over its native protocol, as clickhouse://user:password@host:port/lodestone. Secret."`
 }
@@ -31,7 +31,7 @@ func (c Config) Validate() error {
 	return err
 }
 
-// Options returns the settings in the form of clickhouse-go.
+// Options returns the settings as options of clickhouse-go.
 func (c Config) Options() (*native.Options, error) {
 	o, err := native.ParseDSN(c.URL)
 	if err != nil || len(o.Addr) == 0 || o.Protocol != native.Native {
@@ -60,13 +60,13 @@ func Open(c Config, maxConns int) (native.Conn, error) {
 	return conn, nil
 }
 
-// BlockOptions returns the settings in the form of ch-go, for columnar inserts.
+// BlockOptions returns the settings as options of ch-go, for columnar inserts.
 func (c Config) BlockOptions() (ch.Options, error) {
 	o, err := c.Options()
 	if err != nil {
 		return ch.Options{}, err
 	}
-	// As ClickHouse's own client does: on the same machine compression costs time and memory and saves nothing.
+	// As in ClickHouse's own client: on the same machine compression costs time and memory and saves nothing.
 	compression := ch.CompressionLZ4
 	if host, _, err := net.SplitHostPort(o.Addr[0]); err == nil && isLocal(host) {
 		compression = ch.CompressionDisabled
@@ -88,7 +88,7 @@ func isLocal(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// IsException reports whether ClickHouse itself answered with an error, and its code.
+// IsException reports whether the error is an answer of ClickHouse itself, and its code.
 func IsException(err error) (code int32, yes bool) {
 	if fromNative, ok := errors.AsType[*native.Exception](err); ok {
 		return fromNative.Code, true

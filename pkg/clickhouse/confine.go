@@ -9,14 +9,15 @@ import (
 	"strconv"
 )
 
-// confining are the first versions of each release that ask for rights also where PARALLEL WITH joins statements, as of ClickHouse's
-// pull request 119848 and its backports. Releases after the last have it from their beginning; those between and before, never.
+// confining are the first versions of each release that check rights also where PARALLEL WITH joins statements, as of
+// ClickHouse's pull request 119848 and its backports. Releases after the last one have the check from their first
+// version; releases between the listed ones and older ones never have it.
 var confining = [][]int{{26, 3, 33, 108}, {26, 6, 9, 18}, {26, 7, 11, 12}, {26, 8, 7, 16}, {26, 9, 1, 1600}}
 
 var fourNumbers = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)\.(\d+)`)
 
-// Confines reports whether a server of a version, which may stand in a longer text, keeps users who may only read from making
-// databases, views and dictionaries.
+// Confines reports whether a server of a version, which may be part of a longer text, prevents read-only users from
+// creating databases, views and dictionaries.
 func Confines(version string) bool {
 	found := fourNumbers.FindStringSubmatch(version)
 	if found == nil {
@@ -38,7 +39,8 @@ func Confines(version string) bool {
 	return slices.Compare(v, confining[len(confining)-1]) > 0
 }
 
-// Unconfined asks a server whether it does not, and for its version: one that does not even know the statement does.
+// Unconfined asks a server for its version and reports whether it lacks this check. A server that does not know the
+// statement does not lack it.
 func Unconfined(ctx context.Context, c Config) (yes bool, version string, err error) {
 	conn, err := Open(c, 1)
 	if err != nil {

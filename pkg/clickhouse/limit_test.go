@@ -38,9 +38,8 @@ var hurried = map[string]string{"users.d/hurried.xml": "<clickhouse><profiles><a
 // far is a statement that reads few enough rows, but takes minutes.
 const far = "SELECT count() FROM numbers(900000000) WHERE NOT ignore(SHA512(toString(number)))"
 
-// Every limit is hit but those that refuse nothing, os_thread_priority, which is the system's to keep, and max_threads,
-// which nobody may raise (see escapes), and those of the quota that take minutes or hours of running to hit: they are
-// counted as the one that is hit.
+// Every limit is hit except those that refuse nothing: os_thread_priority, which the system enforces, and max_threads,
+// which no user may raise (see escapes). Quotas that take minutes or hours to hit are counted like the one that is hit.
 func TestLimitsOfTheAnalyst(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, map[string]string{"users.d/lowered.xml": lowered})
@@ -246,7 +245,7 @@ func TestMemoryOfAnAnalystIsThatOfAllItsQueries(t *testing.T) {
 	const half = "SELECT length(groupArray(number)) FROM numbers(16000000)" // 128 MiB, and 256 more when the array has grown last
 	a.must(a.all, half)
 	held := a.hold(a.all, far+" AND number NOT IN (SELECT number + 1000000000 FROM numbers(10000000))") // its set stays as long as it runs
-	// Of that statement alone: the one before may be among the running ones a moment longer than its answer takes.
+	// Only that statement: the one before it may be listed as running shortly after its answer.
 	a.awaits("countIf(position(query, 'SHA512') > 0 AND memory_usage > 250000000 AND read_rows > 10000000) = 1")
 	_, text := a.ask(a.all, half)
 	if text == "16000000" { // ClickHouse stops the one of the two that has more

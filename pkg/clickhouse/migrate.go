@@ -16,8 +16,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema up to date and returns the versions it applied, which are none when
-// it was. ClickHouse has no lock for that: the caller holds the one in Postgres.
+// Migrate brings the schema up to date and returns the versions that it applied, none if the schema was current.
+// ClickHouse has no lock for migrations: the caller holds the one in Postgres.
 func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -46,7 +46,7 @@ func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 	return applied, nil
 }
 
-// createDatabases makes the databases: a session in one that does not exist is refused.
+// createDatabases creates the databases first: a session in one that does not exist is refused.
 func createDatabases(ctx context.Context, c Config) (err error) {
 	o, err := c.Options()
 	if err != nil {
@@ -66,8 +66,8 @@ func createDatabases(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-// CheckSchema returns an error unless ClickHouse answers and its schema suits this program. schema.IsMismatch tells the second
-// case from the first.
+// CheckSchema returns an error unless ClickHouse answers and its schema suits this program. schema.IsMismatch
+// recognises an unsuitable schema.
 func CheckSchema(ctx context.Context, conn native.Conn) error {
 	var version int64
 	err := conn.QueryRow(ctx, "SELECT max(version_id) FROM lodestone.goose_db_version WHERE is_applied = 1").Scan(&version)
@@ -77,7 +77,7 @@ func CheckSchema(ctx context.Context, conn native.Conn) error {
 	return schema.Compare("ClickHouse", version, migrations)
 }
 
-// ClickHouse's codes for what is not there (ErrorCodes.cpp).
+// ClickHouse's codes for missing databases and tables (ErrorCodes.cpp).
 const (
 	unknownTable    = 60
 	unknownDatabase = 81

@@ -1,8 +1,8 @@
 package clickhouse
 
-// passing lists ClickHouse's error codes that say "not now": limits, overload, a shutdown, a full
-// disk. The same statement may go through later without anybody mending the statement or a table.
-// The numbers are those of ClickHouse's src/Common/ErrorCodes.cpp.
+// passing lists ClickHouse's error codes for temporary conditions: limits, overload, a shutdown, a full disk. The same
+// statement may succeed later without any change to the statement or a table. The numbers are those of ClickHouse's
+// src/Common/ErrorCodes.cpp.
 var passing = map[int32]bool{
 	74:  true, // CANNOT_READ_FROM_FILE_DESCRIPTOR
 	75:  true, // CANNOT_WRITE_TO_FILE_DESCRIPTOR
@@ -29,15 +29,15 @@ var passing = map[int32]bool{
 	999: true, // KEEPER_EXCEPTION
 }
 
-// IsRefusal reports whether ClickHouse itself answered with an error that trying again will not
-// change: the statement, the data, the schema or the rights are wrong.
+// IsRefusal reports whether ClickHouse answered with an error that a retry will not change: the statement, the data,
+// the schema or the rights are wrong.
 func IsRefusal(err error) bool {
 	code, yes := IsException(err)
 	return yes && !passing[code]
 }
 
-// IsForbidden reports whether ClickHouse refused a statement that has no data: the login, the rights, the schema or a
-// setting is wrong, or the user or the table is read-only.
+// IsForbidden reports whether ClickHouse refused a statement that carries no data: the login, the rights, the schema or
+// a setting is wrong, or the user or the table is read-only.
 func IsForbidden(err error) bool {
 	const readOnly, tableIsReadOnly = 164, 242
 	code, yes := IsException(err)

@@ -84,8 +84,8 @@ func TestViewShowsNothingAsNull(t *testing.T) {
 		FROM analytics.events WHERE account_id = '%s' ORDER BY kafka_offset`, account)))
 }
 
-// Rows from before there was stored_at are taken for stored when they were received; later ones have the
-// server's time, which nobody gives them.
+// Rows from before the column stored_at count as stored when they were received; later rows have the server's time,
+// which no insert sets.
 func TestStoredAtIsTheServersTime(t *testing.T) {
 	conn := open(t)
 	ctx := context.Background()

@@ -8,7 +8,7 @@ import (
 	"lodestone/pkg/config"
 )
 
-// WorkloadConfig bounds what SQL users take of a server.
+// WorkloadConfig limits the resources that SQL users take of a server.
 type WorkloadConfig struct {
 	Queries int `name:"sql-queries" placeholder:"N" help:"Maximum concurrent queries of all SQL users together; further queries wait. Creates ClickHouse's workload analyst, which the users' profile names. Default: the server's workloads are not changed."`
 }
@@ -21,7 +21,7 @@ func (c WorkloadConfig) Validate() error {
 	return nil
 }
 
-// workloadWaiting is how many queries of SQL users wait: a few dashboards. Those beyond are refused.
+// workloadWaiting is how many queries of SQL users may wait: enough for a few dashboards. Further queries are refused.
 const workloadWaiting = 32
 
 func workloadSettings(queries, threads int) string {
@@ -32,8 +32,13 @@ func workloadSettings(queries, threads int) string {
 	return settings
 }
 
-// Workload returns the statements, in their order, that limit how many queries of SQL users run at a time; the others wait. They can be
-// repeated. Queries of other users are in none of ClickHouse's workloads, and nothing changes for them.
+// Workload returns the statements, in their order, that limit how many queries of SQL users run at a time; the others
+// wait. The statements are idempotent. Queries of other users belong to no workload and are not affected.
+//
+// threads limits the threads of these queries as well, for statements that ClickHouse does not count as queries: KILL
+// QUERY, and reads of system.processes, whose subqueries run before either is refused. 0 means no such limit, and is
+// the only safe value for a server that knows recursive common table expressions: such a query waits without a timeout
+// for further threads while it holds one, so a single statement can stop all SQL users, whatever the limit.
 //
 // threads limits the threads of these queries as well, for the statements that ClickHouse does not count as queries: KILL QUERY, and what reads
 // system.processes, of which it refuses neither before it has run the subqueries. 0 means no such limit, and is the only
@@ -52,18 +57,19 @@ func Workload(queries, threads int) []string {
 	return statements
 }
 
-// MakeWorkload executes the statements of Workload, without a limit of threads, unless the server has the workload as they make it.
+// MakeWorkload executes the statements of Workload, without a limit of threads, unless the server already has the same
+// workload.
 func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 	conn, err := Open(c, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	var made bool
-	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries, 0)).Scan(&made); err != nil {
+	var exists bool
+	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries, 0)).Scan(&exists); err != nil {
 		return fmt.Errorf("look for ClickHouse's workload for SQL users: %w", err)
 	}
-	if made {
+	if exists {
 		return nil
 	}
 	for _, statement := range Workload(queries, 0) {

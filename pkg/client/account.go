@@ -41,7 +41,7 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 	return get[Account](ctx, c, accountPath, nil)
 }
 
-// Key is an API key. Its text is there only when it was just made.
+// Key is an API key. Text is set only in the answer that created the key.
 type Key struct {
 	ID         string     `json:"id"`
 	Text       string     `json:"key"` // secret
@@ -54,14 +54,14 @@ type Key struct {
 	LastUsedAt *time.Time `json:"last_used_at"`
 }
 
-// NewKey is what a key is made of.
+// NewKey describes the key that CreateKey creates.
 type NewKey struct {
 	Name      string     `json:"name"`
 	Scopes    []string   `json:"scopes"`
 	ExpiresAt *time.Time `json:"expires_at,omitzero"` // nil: with the client's own key, if that expires
 }
 
-// CreateKey creates a key of the account with scopes that the client's own key has.
+// CreateKey creates a key of the account. It can only have scopes that the client's own key has.
 func (c *Client) CreateKey(ctx context.Context, n NewKey) (Key, error) {
 	return post[Key](ctx, c, keysPath, n)
 }
@@ -71,7 +71,7 @@ func (c *Client) Keys(ctx context.Context, p Paging) (Page[Key], error) {
 	return get[Page[Key]](ctx, c, keysPath, p.query())
 }
 
-// RevokeKey makes a key worthless within a second.
+// RevokeKey revokes a key. It is refused everywhere within a second.
 func (c *Client) RevokeKey(ctx context.Context, id string) error {
 	return c.remove(ctx, keysPath+"/"+url.PathEscape(id), nil)
 }

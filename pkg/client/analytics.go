@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Event is one thing that a reader did with the document of an access link.
+// Event is one action of a reader in the document of an access link.
 type Event struct {
 	ID           string         `json:"id"`
 	AccessLinkID string         `json:"access_link_id"`
@@ -20,7 +20,7 @@ type Event struct {
 	CreatedAt    time.Time      `json:"created_at"`
 }
 
-// EventFilter chooses events. Empty fields choose all. Cursor is not used together with Page.
+// EventFilter selects events. Empty fields match all events. Cursor cannot be combined with Page.
 type EventFilter struct {
 	Paging
 	Cursor        string
@@ -49,7 +49,7 @@ func (c *Client) Events(ctx context.Context, f EventFilter) (Page[Event], error)
 	return get[Page[Event]](ctx, c, eventsPath, q)
 }
 
-// EmailSummary is what is known about one email address. Times are nil when there is none.
+// EmailSummary summarises the activity of one email address. Times are nil when there is none.
 type EmailSummary struct {
 	TotalLinks        int64      `json:"total_links"`
 	TotalViews        int64      `json:"total_views"`

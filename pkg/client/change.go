@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Change is what becomes of a field that may be null. Its zero value leaves the field as it is.
+// Change is a change of a field that may be null. Its zero value leaves the field unchanged.
 type Change[T any] struct {
 	given bool
 	value *T
@@ -22,14 +22,14 @@ func Set[T any](value T) Change[T] { return Change[T]{true, &value} }
 // Clear returns the change to null.
 func Clear[T any]() Change[T] { return Change[T]{given: true} }
 
-// IsZero reports whether the field is left as it is.
+// IsZero reports whether the field stays unchanged.
 func (c Change[T]) IsZero() bool { return !c.given }
 
 // MarshalJSON implements json.Marshaler.
 func (c Change[T]) MarshalJSON() ([]byte, error) { return json.Marshal(c.value) }
 
-// patch sends changes once. With entity tags, the thing is changed in one of these states only; in
-// another one the problem has the status 412.
+// patch sends changes, without retries. With entity tags, the change applies only in one of these states; in another
+// one the problem has the status 412.
 func patch[T any](ctx context.Context, c *Client, path string, body any, ifMatch []string) (out T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -41,7 +41,7 @@ func patch[T any](ctx context.Context, c *Client, path string, body any, ifMatch
 	return out, err
 }
 
-// remove deletes what is at a path, under the same condition as patch.
+// remove deletes the resource at a path, under the same condition as patch.
 func (c *Client) remove(ctx context.Context, path string, ifMatch []string) error {
 	_, err := c.do(ctx, http.MethodDelete, path, condition(ifMatch), nil, nil)
 	return err
@@ -55,7 +55,7 @@ func condition(ifMatch []string) http.Header {
 	return h
 }
 
-// tagged is a thing whose state has an entity tag.
+// tagged is a resource whose state has an entity tag.
 type tagged interface{ setTag(tag string) }
 
 func (m *LeadMagnet) setTag(tag string)  { m.ETag = tag }

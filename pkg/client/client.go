@@ -1,5 +1,9 @@
 // Package client calls Lodestone's API from Go.
 //
+// Every method takes a context and returns problems as *problem.Problem, so that problem.Is recognises their code.
+// Reads and creations are retried a few times when the service is unavailable or cannot be reached; an idempotency key
+// prevents duplicates. Changes and deletions are sent once.
+//
 // Every method takes a context and returns problems as *problem.Problem, so that problem.Is tells
 // their code. Reading and creating are tried again a few times when the service is unavailable or
 // cannot be reached, which creates nothing twice; what changes or deletes something is sent once.
@@ -64,7 +68,7 @@ type Page[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// Pagination tells where a page lies in its list.
+// Pagination describes the position of a page in its list.
 type Pagination struct {
 	Page       int     `json:"page"` // 0 when it was asked for by cursor
 	PerPage    int     `json:"per_page"`
@@ -190,8 +194,7 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	return 0, nil
 }
 
-// problemOf returns the problem that an answer tells, or one made from its status if something
-// else than Lodestone answered.
+// problemOf returns the problem in an answer, or one derived from its status if the answer is not Lodestone's.
 func problemOf(res *http.Response, text []byte) error {
 	var p problem.Problem
 	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))

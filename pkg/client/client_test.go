@@ -108,7 +108,7 @@ func TestCreatingIsTriedAgain(t *testing.T) {
 	require.NotEqual(t, first, <-keys)
 }
 
-// A conflict that waiting does not mend is told at once.
+// A conflict that waiting does not resolve is returned at once.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	c, count := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) {

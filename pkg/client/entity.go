@@ -27,7 +27,7 @@ type LeadMagnet struct {
 	ETag             string    `json:"-"` // of this state, for a change that must not undo another; "" in a list
 }
 
-// NewLeadMagnet is what a lead magnet is made of.
+// NewLeadMagnet describes the lead magnet to create.
 type NewLeadMagnet struct {
 	Title       string  `json:"title"`
 	Description *string `json:"description,omitzero"`
@@ -106,7 +106,7 @@ type GenericLink struct {
 	ETag                string      `json:"-"` // of this state, for a change that must not undo another; "" in a list
 }
 
-// NewGenericLink is what a generic link is made of. LeadMagnetID is required.
+// NewGenericLink describes the generic link to create. LeadMagnetID is required.
 type NewGenericLink struct {
 	LeadMagnetID        string  `json:"lead_magnet_id"`
 	Slug                *string `json:"slug,omitzero"`
@@ -191,7 +191,7 @@ type AccessLink struct {
 	ETag          string     `json:"-"` // of this state, for a change that must not undo another; "" in a list
 }
 
-// NewAccessLink is what an access link is made of. LeadMagnetID and Email are required.
+// NewAccessLink describes the access link to create. LeadMagnetID and Email are required.
 type NewAccessLink struct {
 	LeadMagnetID string     `json:"lead_magnet_id"`
 	Email        string     `json:"email"`
@@ -209,9 +209,9 @@ func (c *Client) AccessLink(ctx context.Context, id string) (AccessLink, error) 
 	return get[AccessLink](ctx, c, accessPath+"/"+url.PathEscape(id), nil)
 }
 
-// NewAccessLinks is what the access links of many recipients are made of.
+// NewAccessLinks describes access links for many recipients.
 type NewAccessLinks struct {
-	Emails    []string   `json:"emails"` // at most 1,000, none of them twice
+	Emails    []string   `json:"emails"` // at most 1,000, without duplicates
 	MaxViews  *int       `json:"max_views,omitzero"`
 	ExpiresAt *time.Time `json:"expires_at,omitzero"`
 }

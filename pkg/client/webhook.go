@@ -11,13 +11,13 @@ import (
 
 const webhooksPath = "/api/v1/webhooks"
 
-// Webhook is where an account wants to be told of what happens.
+// Webhook is an endpoint of the account's own that receives events.
 type Webhook struct {
 	ID             string     `json:"id"`
 	URL            string     `json:"url"`
 	Description    *string    `json:"description"`
 	Kinds          []string   `json:"kinds"`  // link.created, form.submitted, …
-	Secret         string     `json:"secret"` // there only when it was just made; secret
+	Secret         string     `json:"secret"` // set only in the answer that created it; secret
 	IsActive       bool       `json:"is_active"`
 	DisabledReason *string    `json:"disabled_reason"`
 	DisabledAt     *time.Time `json:"disabled_at"`
@@ -29,7 +29,7 @@ type Webhook struct {
 
 func (w *Webhook) setTag(tag string) { w.ETag = tag }
 
-// NewWebhook is what a webhook is made of. URL and Kinds are required.
+// NewWebhook describes the webhook to create. URL and Kinds are required.
 type NewWebhook struct {
 	URL         string   `json:"url"`
 	Description *string  `json:"description,omitzero"`
@@ -69,8 +69,8 @@ func (c *Client) DeleteWebhook(ctx context.Context, id string, ifMatch ...string
 	return c.remove(ctx, webhookPath(id), ifMatch)
 }
 
-// RotateWebhookSecret makes a new secret, and returns the webhook with it. Those before sign as well for
-// so many hours, at most 168.
+// RotateWebhookSecret creates a new secret and returns the webhook with it. Earlier secrets keep signing for keepHours
+// hours, at most 168.
 func (c *Client) RotateWebhookSecret(ctx context.Context, id string, keepHours int) (Webhook, error) {
 	return post[Webhook](ctx, c, webhookPath(id)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(keepHours), nil)
 }

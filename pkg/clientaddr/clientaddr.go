@@ -35,7 +35,7 @@ type Finder struct {
 	header  string
 }
 
-// Finder returns the finder of a setting. The zero Config trusts nobody.
+// Finder returns a finder for the settings. The zero Config trusts no proxy.
 func (c Config) Finder() (*Finder, error) {
 	f := &Finder{header: c.ForwardedHeader}
 	if f.header == "" {
@@ -79,13 +79,13 @@ func (f *Finder) Client(r *http.Request) netip.Addr {
 	return f.Find(peer.Addr(), r.Header.Values)
 }
 
-// Find returns the address of the client: the peer's, unless the peer is a trusted proxy; then the
-// right-most address of the header that is not a trusted proxy's itself, since everything left of it
-// was said by a stranger. If every address is trusted, the left-most is the client's.
+// Find returns the address of the client: the peer's, unless the peer is a trusted proxy; then the right-most address
+// of the header that does not belong to a trusted proxy, since anything left of it can be forged. If every address is
+// trusted, the left-most is the client's.
 //
-// The zero address means that it is not known: a trusted proxy withheld it, or wrote something that is
-// no address. A guess in its place would take several visitors for one. The address is for use in memory
-// only. header returns the lines of a header; it is not asked where the peer is not trusted.
+// The zero address means that the client's address is unknown: a trusted proxy withheld it, or wrote an invalid one. A
+// guess in its place would merge several visitors into one. Keep the address in memory only. header returns the lines
+// of a header; it is called only if the peer is trusted.
 func (f *Finder) Find(peer netip.Addr, header func(name string) []string) netip.Addr {
 	addr := plain(peer)
 	if !f.trusts(addr) {

@@ -22,7 +22,7 @@ func TestClient(t *testing.T) {
 		{"a stranger is believed nothing", own + ":1", "X-Forwarded-For", []string{"1.2.3.4"}, own},
 		{"a proxy that adds nothing", "10.0.0.1:1", "", nil, "10.0.0.1"},
 		{"one proxy", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4"}, "1.2.3.4"},
-		{"what a client made up is left of the truth", "10.0.0.1:1", "X-Forwarded-For", []string{"9.9.9.9, 1.2.3.4"}, "1.2.3.4"},
+		{"a forged address is left of the real one", "10.0.0.1:1", "X-Forwarded-For", []string{"9.9.9.9, 1.2.3.4"}, "1.2.3.4"},
 		{"two proxies", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4, 10.0.0.2"}, "1.2.3.4"},
 		{"two lines", "10.0.0.1:1", "X-Forwarded-For", []string{"9.9.9.9", "1.2.3.4,10.0.0.2"}, "1.2.3.4"},
 		{"empty elements", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4, ,"}, "1.2.3.4"},
@@ -54,7 +54,7 @@ func TestForwarded(t *testing.T) {
 		`proto=https;For="[2001:db8::1]:4711"`:          "2001:db8::1",
 		`for=1.2.3.4;by="a,b;for=9.9.9.9"`:              "1.2.3.4",
 		`for="9.9.9.9, for=1.2.3.4`:                     "",
-		`for=9.9.9.9, for=""`:                           "", // withheld: what is left of it a stranger said
+		`for=9.9.9.9, for=""`:                           "", // withheld: anything left of it can be forged
 		`for=_hidden`:                                   "",
 		`proto=https`:                                   "",
 		`for=1.2.3.4, for="10.0.0.1:80";host="x\"y, z"`: "1.2.3.4",

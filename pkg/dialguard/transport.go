@@ -62,7 +62,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.plain.RoundTrip(r) // refuses what is not http either
 }
 
-// CloseIdleConnections closes the connections that are kept for the next request.
+// CloseIdleConnections closes the idle connections that would serve later requests.
 func (t *Transport) CloseIdleConnections() {
 	t.secure.CloseIdleConnections()
 	t.plain.CloseIdleConnections()

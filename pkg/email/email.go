@@ -95,7 +95,7 @@ func domain(text string) bool {
 	return true
 }
 
-// dotted reports whether a text is made of non-empty parts of allowed characters between dots.
+// dotted reports whether a text consists of non-empty parts of allowed characters between dots.
 func dotted(text string, allowed func(rune) bool) bool {
 	for part := range strings.SplitSeq(text, ".") {
 		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return !allowed(r) }) {

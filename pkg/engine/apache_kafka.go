@@ -30,7 +30,7 @@ import (
 //go:embed apache_kafka.properties
 var kafkaProperties string
 
-// ApacheKafkaOptions say how to run Apache Kafka.
+// ApacheKafkaOptions configure Apache Kafka.
 type ApacheKafkaOptions struct {
 	Runtime
 	// Dir holds configuration, logs and data.
@@ -39,32 +39,32 @@ type ApacheKafkaOptions struct {
 	Nodes int
 	// HeapMB is each node's Java heap. Default 512.
 	HeapMB int
-	// AsShipped starts nodes with the heap and the Java options of Kafka's own start scripts, instead of those that start soon
-	// and take little: collections of a small heap stand still for 5 ms five times a second under load.
+	// AsShipped starts nodes with the heap and the Java options of Kafka's own start scripts, instead of those for a
+	// fast start and little memory: with these, collections of the small heap pause for 5 ms five times a second under
+	// load.
 	AsShipped bool
-	// Listeners are further addresses of every node, for tests that put a proxy between.
+	// Listeners are additional addresses of every node, for tests that put a proxy in between.
 	Listeners []KafkaListener
-	// Between names the listener by which the nodes reach each other as brokers. Default: their
-	// own address.
+	// Between names the listener by which the nodes reach each other as brokers. Default: their own address.
 	Between string
-	// Installer brings the jars. Required.
+	// Installer provides the jars. Required.
 	Installer *install.Installer
 }
 
-// KafkaListener is a further address of every node. Clients that connect there are told the
-// addresses that Advertise names, and use no others.
+// KafkaListener is an additional address of every node. Clients that connect there get the addresses that Advertise
+// returns, and use no others.
 type KafkaListener struct {
 	// Name is a word in capitals.
 	Name string
-	// Advertise returns the address to tell clients for a node, counted from 1, that listens on
-	// the given one. It is called for every node at each start, before any
-	// runs, and again for all if somebody took a port meanwhile; the last answer counts.
+	// Advertise returns the address to advertise for a node, counted from 1, that listens on the given address. It is
+	// called for every node at each start, before any runs, and again for all if another process took a port meanwhile;
+	// the last result counts.
 	Advertise func(node int, listening string) (string, error)
 }
 
-// ApacheKafka is the real Apache Kafka, on free ports, in child processes; it implements
-// service.Service. Tests and benchmarks hold Lodestone against it; `lodestone up` does not use it.
-// With three nodes, topics have three replicas of which two must acknowledge.
+// ApacheKafka runs the real Apache Kafka, on free ports, in child processes; it implements service.Service. Tests and
+// benchmarks compare with it; `lodestone up` does not use it. With three nodes, topics have three replicas of which two
+// must acknowledge.
 type ApacheKafka struct {
 	o        ApacheKafkaOptions
 	programs install.ApacheKafka
@@ -84,7 +84,7 @@ type kafkaNode struct {
 	process            *child.Process
 }
 
-// kafkaAddress is where a node listens besides its own address, and what it tells of that.
+// kafkaAddress is an additional listener of a node and the address that it advertises.
 type kafkaAddress struct {
 	Name, Listening, Advertised string
 }
@@ -100,7 +100,7 @@ func NewApacheKafka(o ApacheKafkaOptions) *ApacheKafka {
 	return &ApacheKafka{o: o}
 }
 
-// Brokers are the addresses of all nodes. They stay the same when a node is started again.
+// Brokers returns the addresses of all nodes. They stay the same when a node is restarted.
 func (k *ApacheKafka) Brokers() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -111,7 +111,7 @@ func (k *ApacheKafka) Brokers() []string {
 	return all
 }
 
-// PID is the process number of a node, counted from 1; 0 while it does not run.
+// PID returns the process id of a node, counted from 1; 0 while it does not run.
 func (k *ApacheKafka) PID(node int) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -121,7 +121,7 @@ func (k *ApacheKafka) PID(node int) int {
 	return k.nodes[node-1].process.PID()
 }
 
-// Start implements service.Service. It installs the jars if need be.
+// Start implements service.Service. It installs the jars if necessary.
 func (k *ApacheKafka) Start(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -144,8 +144,8 @@ func (k *ApacheKafka) Start(ctx context.Context) error {
 	return nil
 }
 
-// lostPort reports whether somebody else has a port that was chosen for a node, none of which runs: a node takes it
-// seconds after the choice.
+// lostPort reports whether another process has a port that was chosen for a node. No node runs then: a node binds its
+// port seconds after the choice.
 func (k *ApacheKafka) lostPort() bool {
 	for _, port := range k.ports {
 		if !free(port) {
@@ -202,17 +202,17 @@ func (n *kafkaNode) dataDir() string          { return filepath.Join(n.dir, n.na
 func (n *kafkaNode) voter() string            { return fmt.Sprintf("%d@%s", n.id, address(n.controller)) }
 func (n *kafkaNode) addresses() (a, b string) { return address(n.broker), address(n.controller) }
 
-// The simple collector and compiler start sooner and need less memory than the defaults.
+// The serial collector and the simple compiler start sooner and need less memory than the defaults.
 var (
 	javaSmall = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"}
-	// As bin/kafka-server-start.sh and bin/kafka-run-class.sh of Kafka 4 have it.
+	// As in bin/kafka-server-start.sh and bin/kafka-run-class.sh of Kafka 4.
 	javaShipped = []string{
 		"-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
 		"-XX:+ExplicitGCInvokesConcurrent",
 	}
 )
 
-// clusterID returns the id of the cluster in a directory: 16 bytes in Kafka's form.
+// clusterID returns the id of the cluster in a directory: 16 bytes in Kafka's encoding.
 func clusterID(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
@@ -233,8 +233,8 @@ func (k *ApacheKafka) startNode(ctx context.Context, n *kafkaNode) error {
 	format := exec.CommandContext(ctx, k.programs.Java, k.java(javaSmall, "kafka.tools.StorageTool", "format", "--ignore-formatted",
 		"--cluster-id="+clusterID(k.o.Dir), "--config", n.configFile())...)
 	format.Env = k.o.childEnvironment()
-	if said, err := format.CombinedOutput(); err != nil {
-		return fmt.Errorf("format the log of %s (%w): %s", n.name(), err, said)
+	if output, err := format.CombinedOutput(); err != nil {
+		return fmt.Errorf("format the log of %s (%w): %s", n.name(), err, output)
 	}
 	n.process = child.New(child.Spec{
 		Name: n.name(),
@@ -281,8 +281,8 @@ func (k *ApacheKafka) configureNode(n *kafkaNode) error {
 	return explainFile(writeFile(n.configFile(), b.Bytes()))
 }
 
-// probe asks one node, and no other, whether every broker is in the cluster, at each of its addresses: a node answers at one
-// of them for a moment before it finds another one taken, and ends.
+// probe asks one node, and no other, whether every broker is in the cluster, at each of its addresses: a node may
+// answer at one of them shortly before it finds another one taken, and ends.
 func (k *ApacheKafka) probe(ctx context.Context, n *kafkaNode) error {
 	for _, l := range n.more {
 		if err := k.probeAt(ctx, n, l.Listening); err != nil {

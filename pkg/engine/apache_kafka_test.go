@@ -60,9 +60,9 @@ func TestKilledApacheKafkaComesBackWithItsRecords(t *testing.T) {
 // A node takes its ports seconds after they were chosen.
 func TestApacheKafkaWhosePortSomebodyTakes(t *testing.T) {
 	t.Parallel()
-	var told []string
+	var advertised []string
 	advertise := func(_ int, listening string) (string, error) {
-		if told = append(told, listening); len(told) == 1 {
+		if advertised = append(advertised, listening); len(advertised) == 1 {
 			l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", listening)
 			if err != nil {
 				return "", err
@@ -76,6 +76,6 @@ func TestApacheKafkaWhosePortSomebodyTakes(t *testing.T) {
 		Listeners: []engine.KafkaListener{{Name: "OTHER", Advertise: advertise}},
 	})
 	startFor(t, cluster)
-	require.Greater(t, len(told), 1)
-	require.NoError(t, kafkaClient(t, kafka.Config{Brokers: told[len(told)-1:]}).Ping(t.Context()))
+	require.Greater(t, len(advertised), 1)
+	require.NoError(t, kafkaClient(t, kafka.Config{Brokers: advertised[len(advertised)-1:]}).Ping(t.Context()))
 }

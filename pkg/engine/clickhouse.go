@@ -17,8 +17,8 @@ import (
 	"lodestone/pkg/engine/install"
 )
 
-// The users of the embedded ClickHouse: our own with all rights, and the data team's, which reads
-// the database "analytics" and nothing else.
+// The users of the embedded ClickHouse: Lodestone's own with all rights, and the data team's, which reads the database
+// "analytics" and nothing else.
 const (
 	clickhouseUser    = "lodestone"
 	clickhouseAnalyst = "analyst"
@@ -26,19 +26,19 @@ const (
 	AnalyticsDatabase = "analytics"
 )
 
-// ClickHouseOptions say how to run a ClickHouse server.
+// ClickHouseOptions configure a ClickHouse server.
 type ClickHouseOptions struct {
 	Runtime
 	// Dir holds configuration, passwords, log and data.
 	Dir string
 	// TCPPort and HTTPPort are taken if they are free; 0 means any.
 	TCPPort, HTTPPort int
-	// MemoryBytes is what the server may use. Default: that of the profile for small machines, with
-	// which the process stays within 2 GiB.
+	// MemoryBytes limits the server's memory. Default: that of the profile for small machines, with which the process
+	// stays within 2 GiB.
 	MemoryBytes int64
 	// Launcher is the program lodestone-clickhouse. Default: beside this program, else on the PATH.
 	Launcher string
-	// Installer brings the server. Required.
+	// Installer provides the server. Required.
 	Installer *install.Installer
 }
 
@@ -60,18 +60,18 @@ func NewClickHouse(o ClickHouseOptions) *ClickHouse {
 	return &ClickHouse{o: o, overdue: overdue, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
 }
 
-// URL is the native address of our own user, with its password and the database "lodestone",
-// which the migrations make.
+// URL returns the native address of Lodestone's own user, with its password and the database "lodestone", which the
+// migrations create.
 func (c *ClickHouse) URL() string {
 	return (&url.URL{Scheme: "clickhouse", User: c.user(clickhouseUser), Host: address(c.ports["tcp"]), Path: "/lodestone"}).String()
 }
 
-// HTTPURL is the HTTP address of our own user, with its password.
+// HTTPURL returns the HTTP address of Lodestone's own user, with its password.
 func (c *ClickHouse) HTTPURL() string {
 	return (&url.URL{Scheme: "http", User: c.user(clickhouseUser), Host: address(c.ports["http"])}).String()
 }
 
-// SQLURL is the HTTP address of the analyst, who can only read the database "analytics".
+// SQLURL returns the HTTP address of the analyst, who can only read the database "analytics".
 func (c *ClickHouse) SQLURL() string {
 	return (&url.URL{Scheme: "http", User: c.user(clickhouseAnalyst), Host: address(c.ports["http"]), Path: "/", RawQuery: "database=" + AnalyticsDatabase}).String()
 }
@@ -80,7 +80,7 @@ func (c *ClickHouse) user(name string) *url.Userinfo {
 	return url.UserPassword(name, c.passwords[name])
 }
 
-// Start implements service.Service. It installs the server if need be.
+// Start implements service.Service. It installs the server if necessary.
 func (c *ClickHouse) Start(ctx context.Context) error {
 	server, lock, err := c.prepare(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *ClickHouse) Start(ctx context.Context) error {
 	return c.startOnPorts(lock, func() (*child.Process, error) { return c.launch(ctx, server) })
 }
 
-// prepare finds what to run and takes the directory.
+// prepare finds the server to run and takes the directory.
 func (c *ClickHouse) prepare(ctx context.Context) (server install.ClickHouse, lock *dirLock, err error) {
 	if server, err = c.o.Installer.ClickHouse(ctx); err != nil {
 		return server, nil, err
@@ -129,11 +129,11 @@ func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *
 		Command:     func() *exec.Cmd { return c.command(server) },
 		Probe:       c.probe,
 		Explain:     remedyFor,
-		Hopeless:    func(said string) bool { return isPortTaken(errors.New(said)) },
-		Passing:     func(said string) bool { return strings.Contains(said, directoryLocked) },
+		Hopeless:    func(output string) bool { return isPortTaken(errors.New(output)) },
+		Passing:     func(output string) bool { return strings.Contains(output, directoryLocked) },
 		DeathSignal: syscall.SIGKILL, // acknowledged rows survive it
 		Stop:        []child.Step{{Signal: stopSignal(server), Wait: 1500 * time.Millisecond}},
-		// A library of half a gigabyte from a cold and busy disk takes its time.
+		// A library of half a gigabyte loads slowly from a cold and busy disk.
 		StartTimeout: 2 * time.Minute,
 		HangAfter:    c.hangAfter,
 		Log:          c.o.Log,
@@ -142,7 +142,7 @@ func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *
 	return p, p.Start(ctx)
 }
 
-// stopSignal is how the server is asked to end: the library by the end of its input.
+// stopSignal asks the server to end; the library ends at the end of its input.
 func stopSignal(server install.ClickHouse) syscall.Signal {
 	if server.Library != "" {
 		return 0
@@ -167,8 +167,8 @@ func (c *ClickHouse) path(name string) string { return filepath.Join(c.o.Dir, na
 // launcherName is the program that runs the library; it is built beside lodestone.
 const launcherName = "lodestone-clickhouse"
 
-// launcherLibrary is launcher.LibraryVariable. That package is not imported here, since whoever
-// loads a library at run time is dynamically linked: only the launcher's program is.
+// launcherLibrary is launcher.LibraryVariable. That package is not imported here, since loading a library at run time
+// makes a program dynamically linked: only the launcher's program is.
 const launcherLibrary = "LODESTONE_CLICKHOUSE_LIBRARY"
 
 func findLauncher() (string, error) {

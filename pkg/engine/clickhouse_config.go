@@ -18,20 +18,20 @@ var clickhouseConfig string
 //go:embed clickhouse_small.xml
 var clickhouseSmall string
 
-// clickhouseMemory goes over it, where something else than the profile's memory was asked for.
+// clickhouseMemory overrides it where another limit of memory was requested.
 const clickhouseMemory = "<clickhouse><max_server_memory_usage>{{.Memory}}</max_server_memory_usage></clickhouse>\n"
 
 //go:embed clickhouse_users.xml
 var clickhouseUsers string
 
-// fileSwitchedOff hides the function file('/path'), which reads any file that the server can: the
-// library takes itself for a command-line tool and asks for no right. A function of the user's is
-// found before the server's own; the table function file() asks for a right and is not touched.
+// fileSwitchedOff hides the function file('/path'), which reads any file that the server can: the library runs as a
+// command-line tool and checks no right for it. A user-defined function takes precedence over a built-in one; the table
+// function file() checks a right and is not affected.
 const fileSwitchedOff = "CREATE FUNCTION file AS x -> throwIf(1 = 1, 'the function file is switched off')\n"
 
-// configure writes the server's configuration, afresh at each start.
+// configure writes the server's configuration, again at each start.
 func (c *ClickHouse) configure() error {
-	// Leftovers of the server's own logs, written by another version, can keep it from starting.
+	// Left-over logs of another version of the server can prevent its start.
 	for _, dir := range []string{"data/data/system", "data/metadata/system"} {
 		if err := os.RemoveAll(c.path(dir)); err != nil {
 			return err

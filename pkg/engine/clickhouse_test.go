@@ -102,7 +102,7 @@ func TestOwnUserCanDoWhatLodestoneNeeds(t *testing.T) {
 	require.Equal(t, "5", must(t, server.SQLURL(), "SELECT count() FROM events"))
 	require.Equal(t, "false", must(t, server.HTTPURL(), "SELECT getSetting('async_insert')"))
 	require.Equal(t, "1073741824", must(t, server.HTTPURL(), "SELECT keep_free_space FROM system.disks WHERE name = 'default'"),
-		"it stops before its disk is full, which it would not survive whole")
+		"it stops before its disk is full, which it would not survive undamaged")
 }
 
 func TestAnalystReadsAnalyticsAndNothingElse(t *testing.T) {
@@ -205,7 +205,7 @@ func TestSecretsAreClosedToOthers(t *testing.T) {
 	for _, name := range []string{"passwords.json", "config.xml", "users.xml", "clickhouse.log"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if name == "clickhouse.log" && os.IsNotExist(err) {
-			continue // it said nothing
+			continue // it has no message
 		}
 		require.NoError(t, err)
 		require.EqualValues(t, 0o600, info.Mode().Perm(), name)

@@ -9,7 +9,7 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Config says which engines are given by address, and how to run the others.
+// Config selects which engines are given by address, and how to run the others.
 type Config struct {
 	Data  string `name:"data" default:"./data" help:"Directory for all data. Only one process can use it at a time."`
 	Cache string `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, shared by all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`

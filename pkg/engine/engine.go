@@ -1,6 +1,6 @@
-// Package engine runs real storage engines beside Lodestone: ClickHouse and PostgreSQL as child
-// processes, a Kafka broker within the process. Nothing has to be installed for them by hand, and
-// nothing of them outlives Lodestone. Set starts the ones that are not given by address.
+// Package engine runs real storage engines beside Lodestone: ClickHouse and PostgreSQL as child processes, a Kafka
+// broker within the process. None of them has to be installed by hand, and none outlives Lodestone. Set starts the ones
+// that are not given by address.
 package engine
 
 import (
@@ -21,26 +21,26 @@ import (
 	"lodestone/pkg/engine/install"
 )
 
-// Event tells of a child process that died, came back, or does not answer.
+// Event is an event of a child process: it died, restarted, or does not answer.
 type Event = child.Event
 
-// Runtime is what every engine needs from its surroundings.
+// Runtime holds what every engine needs.
 type Runtime struct {
-	// Log receives what a person should know. Required.
+	// Log receives what an operator should know. Required.
 	Log *slog.Logger
-	// Observe is told of every event of a child process, if not nil. It must not block.
+	// Observe is called with every event of a child process, if not nil. It must not block.
 	Observe func(Event)
-	// Environment is more variables for child processes, as tests need them: "NAME=value".
+	// Environment holds additional variables for child processes, for tests: "NAME=value".
 	Environment []string
 }
 
-// ErrInUse says that a directory belongs to a process that runs.
+// ErrInUse means that a directory is locked by a running process.
 var ErrInUse = errors.New("in use by another process")
 
 // dirLock is the lock of a directory.
 type dirLock struct{ file *flock.Flock }
 
-// Unlock frees the directory, and leaves no file behind.
+// Unlock releases the directory, and leaves no file behind.
 func (l *dirLock) Unlock() error {
 	err := os.Remove(l.file.Path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,14 +49,14 @@ func (l *dirLock) Unlock() error {
 	return errors.Join(err, l.file.Unlock())
 }
 
-// How long a directory is waited for: a holder that was killed keeps it until the system has ended it.
+// Limits of the wait for a directory: a process that was killed holds it until the system has ended it.
 const (
 	lockWait = 2 * time.Second
 	lockPoll = 20 * time.Millisecond
 )
 
-// lockDir makes a directory and takes it for this process, for as long as the lock returned is
-// held or the process lives. An error wraps ErrInUse and names the holder if there is one.
+// lockDir creates a directory and locks it for this process, until the lock is released or the process ends. An error
+// wraps ErrInUse and names the holder if there is one.
 func lockDir(dir string, mode os.FileMode) (*dirLock, error) {
 	if err := install.MakeDir(dir, mode); err != nil {
 		return nil, explainFile(err)
@@ -75,7 +75,7 @@ func lockDir(dir string, mode os.FileMode) (*dirLock, error) {
 	return lock, nil
 }
 
-// awaitLock returns the lock of a file, or nil if another process keeps it.
+// awaitLock returns the lock of a file, or nil if another process holds it.
 func awaitLock(path string) (*dirLock, error) {
 	for begin := time.Now(); ; {
 		lock := &dirLock{flock.New(path)}
@@ -91,7 +91,7 @@ func awaitLock(path string) (*dirLock, error) {
 			if there, err := os.Stat(path); err == nil && os.SameFile(ours, there) {
 				return lock, nil
 			}
-			// Whoever held it has removed it between our opening and our locking.
+			// The holder removed the file between our open and our lock.
 			if err := lock.file.Unlock(); err != nil {
 				return nil, err
 			}
@@ -112,11 +112,11 @@ func holder(path string) string {
 	return "its number is not known"
 }
 
-// childEnvironment is what the engine's child processes are given.
+// childEnvironment is the environment of the engine's child processes.
 func (r Runtime) childEnvironment() []string { return append(childEnvironment(), r.Environment...) }
 
-// childEnvironment is what engines inherit: neither our own settings, some of which are secret,
-// nor variables that would change what an engine does, nor a home with settings in it.
+// childEnvironment returns the environment that engines inherit: without our own settings, some of which are secret,
+// without variables that would change an engine's behaviour, and without a home directory with settings in it.
 func childEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		for _, prefix := range []string{config.EnvPrefix + "_", "PG", "CLICKHOUSE_", "KAFKA_", "CLASSPATH=", "HOME="} {

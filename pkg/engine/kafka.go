@@ -21,24 +21,24 @@ import (
 	"lodestone/pkg/service"
 )
 
-// KafkaOptions say how to run the broker within this process.
+// KafkaOptions configure the broker within this process.
 type KafkaOptions struct {
 	Runtime
-	// Dir holds the log. It is taken for this process alone.
+	// Dir holds the log. It is locked for this process.
 	Dir string
 	// Port is taken if it is free; 0 means any.
 	Port int
-	// Partitions of a topic that is made without a number. Default 4.
+	// Partitions of a topic that is created without a number. Default 4.
 	Partitions int
 	// SegmentBytes is the size of one file of the log. Default 64 MiB.
 	SegmentBytes int64
-	// RetentionBytes is what a partition keeps at most, oldest records first to go. Default 2 GiB.
+	// RetentionBytes is the maximum size of a partition; the oldest records are deleted first. Default 2 GiB.
 	RetentionBytes int64
-	// Retention is how long a record is kept at most. Default 7 days.
+	// Retention is how long a record is stored at most. Default 7 days.
 	Retention time.Duration
 	// RetentionInterval is how often retention is applied. Default one minute.
 	RetentionInterval time.Duration
-	// Login makes clients log in as KafkaUser, with a password that is kept in Dir.
+	// Login makes clients log in as KafkaUser, with a password that is stored in Dir.
 	Login bool
 	// NoSync trades the safety of acknowledged records on a power loss for speed: for tests.
 	NoSync bool
@@ -62,9 +62,8 @@ func (o *KafkaOptions) defaults() {
 	}
 }
 
-// Kafka is a single broker that speaks Kafka's protocol and keeps its log on disk; it implements
-// service.Service. It has no replication: what it promises after an acknowledgement is what this
-// machine's disk promises. The address is known after Start.
+// Kafka is a single broker that speaks Kafka's protocol and stores its log on disk; it implements service.Service. It
+// has no replication: an acknowledged record is as durable as this machine's disk. The address is known after Start.
 type Kafka struct {
 	*service.Loop
 	o        KafkaOptions
@@ -82,10 +81,10 @@ func NewKafka(o KafkaOptions) *Kafka {
 	return k
 }
 
-// kafkaUser is whom clients of a broker with Login log in as.
+// kafkaUser is the user that clients of a broker with Login log in as.
 const kafkaUser = "lodestone"
 
-// Config is how clients reach the broker, with the password if one is needed.
+// Config returns the settings to reach the broker, with the password if one is needed.
 func (k *Kafka) Config() kafka.Config {
 	if k.password == "" {
 		return kafka.Config{Brokers: k.Brokers(), SASLMechanism: "none"}
@@ -93,10 +92,10 @@ func (k *Kafka) Config() kafka.Config {
 	return kafka.Config{Brokers: k.Brokers(), SASLMechanism: "scram-sha-256", SASLUser: kafkaUser, SASLPassword: k.password}
 }
 
-// Brokers is the list of addresses to give to a client: one.
+// Brokers returns the addresses to give to a client: one.
 func (k *Kafka) Brokers() []string { return []string{address(k.port)} }
 
-// Cluster is the broker itself, with which tests provoke its errors.
+// Cluster returns the broker itself, for tests that provoke its errors.
 func (k *Kafka) Cluster() *kfake.Cluster { return k.cluster }
 
 func (k *Kafka) run(ctx context.Context, ready func()) (err error) {
@@ -142,7 +141,7 @@ func (k *Kafka) close() error {
 	return k.flusher.Close()
 }
 
-// login returns the options that make clients log in, if they have to.
+// login returns the options that make clients log in, if required.
 func (k *Kafka) login(logDir string) ([]kfake.Opt, error) {
 	if !k.o.Login {
 		return nil, nil
@@ -159,8 +158,8 @@ func (k *Kafka) login(logDir string) ([]kfake.Opt, error) {
 	return []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-256", kafkaUser, k.password)}, nil
 }
 
-// versions are those of Kafka's requests that the broker offers: all that kfake knows but those to which its answer lacks a list
-// that Kafka's own tools need. Instead of DescribeTopicPartitions they use Metadata.
+// versions are the requests of Kafka's protocol that the broker offers: all that kfake knows except those whose answer
+// lacks a list that Kafka's own tools need. Instead of DescribeTopicPartitions they use Metadata.
 func versions() *kversion.Versions {
 	v := kversion.Stable() // the features that kfake offers by itself
 	for key := range int16(kmsg.MaxKey + 1) {
@@ -199,8 +198,9 @@ func (k *Kafka) open() error {
 		}
 		options = append(options, login...)
 		if !k.o.NoSync {
-			// Not kfake.SyncWrites: it syncs two files for each batch, one after another, while all other requests wait, which
-			// has a quarter of the rate (flush.BenchmarkProduce), and it acknowledges a batch whose sync failed.
+			// Not kfake.SyncWrites: it syncs two files for each batch, one after another, while all other requests
+			// wait, which has a quarter of the rate (flush.BenchmarkProduce), and it acknowledges a batch whose sync
+			// failed.
 			k.flusher = flush.New(logDir)
 			options = append(options, kfake.ListenFn(k.flusher.Listen))
 		}
@@ -215,7 +215,7 @@ func (k *Kafka) open() error {
 	}
 }
 
-// kafkaLogger passes the broker's warnings on.
+// kafkaLogger forwards the broker's warnings.
 type kafkaLogger struct{ log *slog.Logger }
 
 // Logf implements kfake.Logger.

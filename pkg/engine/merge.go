@@ -7,13 +7,13 @@ import (
 	"lodestone/pkg/service"
 )
 
-// part is one of several services that live and die together.
+// part is one of several services that start and stop together.
 type part struct {
 	name    string
 	service service.Service
 }
 
-// watch delivers the failures of several services by one channel.
+// watch merges the failures of several services into one channel.
 type watch struct {
 	failed chan error
 	end    chan struct{}

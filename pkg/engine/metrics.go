@@ -8,8 +8,7 @@ import (
 	"lodestone/pkg/engine/child"
 )
 
-// Observer registers a counter of what happens to the engines' processes and returns the function
-// to put into Runtime.Observe.
+// Observer registers a counter of events of the engines' processes and returns the function for Runtime.Observe.
 func Observer(r prometheus.Registerer) (func(Event), error) {
 	events := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_engine_events_total",

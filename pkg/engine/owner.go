@@ -17,8 +17,8 @@ import (
 	"lodestone/pkg/engine/install"
 )
 
-// owner is the user that PostgreSQL runs as when we are root, which it refuses to be. A nil owner
-// is ourselves: every method does the plain thing.
+// owner is the user that PostgreSQL runs as when we are root, since it refuses to run as root. A nil owner is the
+// current user: every method then does the plain thing.
 type owner struct {
 	uid, gid int
 }
@@ -53,7 +53,7 @@ func (o *owner) command(dir, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// give hands a file or directory to the owner.
+// give makes the owner own a file or directory.
 func (o *owner) give(path string) error {
 	if o == nil {
 		return nil
@@ -61,8 +61,8 @@ func (o *owner) give(path string) error {
 	return os.Chown(path, o.uid, o.gid)
 }
 
-// reaches returns an error that names the first directory on the way to path, or path itself,
-// that the owner may not pass.
+// reaches returns an error that names the first directory on the way to path, or path itself, that the owner may not
+// traverse.
 func (o *owner) reaches(path string) error {
 	if o == nil {
 		return nil
@@ -94,15 +94,15 @@ func (o *owner) passes(info fs.FileInfo) bool {
 }
 
 const (
-	// elsewhere is where the owner's data is put when it cannot reach the data directory.
+	// elsewhere is the parent of the owner's data when it cannot reach the data directory.
 	elsewhere = "/var/lib/lodestone"
 	// elsewhereFile, in the data directory, names the place.
 	elsewhereFile = "location"
 )
 
-// home returns the directory, made if need be, in which the owner keeps its data: a directory
-// below dir, or, when dir lies where the owner cannot go (below /root, for instance), one of a
-// random name below /var/lib/lodestone that dir/location names from then on.
+// home returns the directory, created if necessary, in which the owner stores its data: a directory below dir, or, when
+// dir lies where the owner cannot go (below /root, for instance), one of a random name below /var/lib/lodestone that
+// dir/location names from then on.
 func (o *owner) home(dir string, log *slog.Logger) (string, error) {
 	home := filepath.Join(dir, "cluster")
 	if o == nil {

@@ -21,11 +21,11 @@ const loopback = "127.0.0.1"
 
 func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
-// portsFile remembers an engine's ports from one start to the next, so that what others wrote
-// down stays right.
+// portsFile stores an engine's ports for later starts, so that addresses that were copied elsewhere stay valid.
 const portsFile = "ports.json"
 
-// How long the port of last time is waited for: a process that was killed has it until the system has ended all its threads.
+// Limits of the wait for the port of the last start: a process that was killed holds it until the system has ended all
+// its threads.
 const (
 	portWait = 3 * time.Second
 	portPoll = 20 * time.Millisecond
@@ -41,8 +41,8 @@ func awaitFree(port int) bool {
 	return true
 }
 
-// choosePorts picks a free port for each name: the one used last time in dir, else the preferred
-// one, else any. A preferred port of 0 has no preference.
+// choosePorts picks a free port for each name: the one used last time in dir, else the preferred one, else any. 0 means
+// no preference.
 func choosePorts(dir string, preferred map[string]int) (map[string]int, error) {
 	last, err := readPorts(dir)
 	if err != nil {
@@ -96,8 +96,8 @@ const (
 	lastPort  = 32000
 )
 
-// Ports hands out ports of the loopback, in turn from a random one on, so that a process gets none twice before somebody
-// listens there, and two processes seldom get the same. It is safe for concurrent use.
+// Ports hands out ports of the loopback, in turn from a random one on, so that a process gets none twice before it is
+// in use, and two processes seldom get the same. It is safe for concurrent use.
 type Ports struct {
 	first, last uint32
 	from        uint32
@@ -109,7 +109,7 @@ func NewPorts(first, last uint32) *Ports {
 	return &Ports{first: first, last: last, from: rand.Uint32N(last - first + 1)}
 }
 
-// Free returns a port that nobody listens on, and that it has not returned lately.
+// Free returns a port without a listener that it has not returned lately.
 func (p *Ports) Free() (int, error) {
 	for range 100 {
 		port := int(p.first + (p.from+p.given.Add(1))%(p.last-p.first+1))
@@ -125,11 +125,11 @@ func (p *Ports) Free() (int, error) {
 	return 0, fmt.Errorf("no free port found between %d and %d on %s", p.first, p.last, loopback)
 }
 
-// enginePorts is package-wide: all engines of a process share its ports.
+// enginePorts is global: all engines of a process share its ports.
 var enginePorts = NewPorts(firstPort, lastPort)
 
-// FreePort returns a port from those of engines. Another process may be given the same before it is in use, which
-// enginetest's excludes among tests.
+// FreePort returns a port from those of engines. Another process may get the same port before it is in use; enginetest
+// excludes that among tests.
 func FreePort() (int, error) { return enginePorts.Free() }
 
 func free(port int) bool {
@@ -140,7 +140,7 @@ func free(port int) bool {
 	return l.Close() == nil
 }
 
-// isPortTaken reports whether a start failed because somebody took the port after it was chosen.
+// isPortTaken reports whether a start failed because another process took the port after it was chosen.
 func isPortTaken(err error) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }

@@ -19,14 +19,14 @@ import (
 	"lodestone/pkg/engine/install"
 )
 
-// The roles of the embedded PostgreSQL: the cluster's own, and ours, which owns the database.
+// The roles of the embedded PostgreSQL: the cluster's superuser, and Lodestone's, which owns the database.
 const (
 	postgresSuperuser = "postgres"
 	postgresUser      = "lodestone"
 	postgresDatabase  = "lodestone"
 )
 
-// PostgresOptions say how to run a PostgreSQL server.
+// PostgresOptions configure a PostgreSQL server.
 type PostgresOptions struct {
 	Runtime
 	// Dir holds passwords and log, and the data unless the user that PostgreSQL runs as cannot
@@ -36,7 +36,7 @@ type PostgresOptions struct {
 	Port int
 	// NoSync trades the safety of the data for speed: for tests.
 	NoSync bool
-	// Installer brings the programs. Required.
+	// Installer provides the programs. Required.
 	Installer *install.Installer
 }
 
@@ -55,17 +55,17 @@ type Postgres struct {
 // NewPostgres returns a server that is not started yet.
 func NewPostgres(o PostgresOptions) *Postgres { return &Postgres{o: o} }
 
-// URL is the address of the database "lodestone" as its owner, with the password.
+// URL returns the address of the database "lodestone" as its owner, with the password.
 func (p *Postgres) URL() string { return p.address(postgresUser, postgresDatabase) }
 
-// AdminURL is the address of the superuser, with the password: for tests that make databases.
+// AdminURL returns the address of the superuser, with the password: for tests that create databases.
 func (p *Postgres) AdminURL() string { return p.address(postgresSuperuser, "postgres") }
 
 func (p *Postgres) address(user, database string) string {
 	return (&url.URL{Scheme: "postgres", User: url.UserPassword(user, p.passwords[user]), Host: address(p.port), Path: "/" + database, RawQuery: "sslmode=disable"}).String()
 }
 
-// Start implements service.Service. It installs the programs if need be.
+// Start implements service.Service. It installs the programs if necessary.
 func (p *Postgres) Start(ctx context.Context) error {
 	lock, err := p.take()
 	if err == nil {
@@ -79,7 +79,7 @@ func (p *Postgres) Start(ctx context.Context) error {
 	return p.startOnPorts(lock, func() (*child.Process, error) { return p.launch(ctx) })
 }
 
-// take takes the directory.
+// take locks the directory.
 func (p *Postgres) take() (lock *dirLock, err error) {
 	if p.o.Dir, err = filepath.Abs(p.o.Dir); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (p *Postgres) take() (lock *dirLock, err error) {
 	return lockDir(p.o.Dir, mode)
 }
 
-// prepare finds the programs and makes the cluster if there is none.
+// prepare finds the programs and creates the cluster if there is none.
 func (p *Postgres) prepare(ctx context.Context) (err error) {
 	if p.passwords, err = passwords(p.o.Dir, postgresSuperuser, postgresUser); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (p *Postgres) prepare(ctx context.Context) (err error) {
 		return nil
 	}
 	if p.programs.System {
-		p.o.Log.Warn("the new database is made by the PostgreSQL of this machine: keep that version installed, since no other one opens the data",
+		p.o.Log.Warn("the new database is created by the PostgreSQL of this machine: keep that version installed, since no other one opens the data",
 			"version", p.programs.Major, "directory", p.programs.Bin)
 	}
 	return p.initialise(ctx, home)
@@ -143,9 +143,9 @@ func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
 		},
 		Probe:    p.probe,
 		Explain:  remedyFor,
-		Hopeless: func(said string) bool { return strings.Contains(said, lostPassword) },
-		Passing: func(said string) bool {
-			return strings.Contains(said, leftProcesses) || strings.Contains(said, serverLeft)
+		Hopeless: func(output string) bool { return strings.Contains(output, lostPassword) },
+		Passing: func(output string) bool {
+			return strings.Contains(output, leftProcesses) || strings.Contains(output, serverLeft)
 		},
 		DeathSignal: syscall.SIGINT, // a fast, clean end
 		Stop: []child.Step{
@@ -167,7 +167,7 @@ func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
 
 func (p *Postgres) program(name string) string { return filepath.Join(p.programs.Bin, name) }
 
-// settings are those of a laptop. Connections are on loopback only, and by password only.
+// settings suit a laptop. Connections are accepted on loopback only, and by password only.
 func (p *Postgres) settings() []string {
 	args := []string{"-D", p.cluster, "-p", strconv.Itoa(p.port)}
 	values := []string{
@@ -197,7 +197,7 @@ func (p *Postgres) settings() []string {
 	return args
 }
 
-// probe connects as the superuser, whom a new cluster has before our own role.
+// probe connects as the superuser, who exists in a new cluster before Lodestone's role.
 func (p *Postgres) probe(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, p.AdminURL())
 	if err != nil {
@@ -206,7 +206,7 @@ func (p *Postgres) probe(ctx context.Context) error {
 	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
 }
 
-// clusterVersion returns the major version that made a cluster, 0 if there is none.
+// clusterVersion returns the major version that created a cluster, 0 if there is none.
 func clusterVersion(cluster string) int {
 	text, err := os.ReadFile(filepath.Join(cluster, "PG_VERSION"))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// initialise makes a cluster beside its final place and moves it there when it is whole, so that
-// an interrupted start is simply repeated.
+// initialise creates a cluster beside its final place and moves it there when it is complete, so that an interrupted
+// start is simply repeated.
 func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 	scratch := filepath.Join(home, "data.new")
 	if err := os.RemoveAll(scratch); err != nil {
@@ -34,8 +34,8 @@ func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 	cmd := p.owner.command(home, p.program("initdb"), args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		said := strings.TrimSpace(string(out))
-		return fmt.Errorf("make the database cluster (%w): %s\n%s", err, remedyFor(said), said)
+		output := strings.TrimSpace(string(out))
+		return fmt.Errorf("create the database cluster (%w): %s\n%s", err, remedyFor(output), output)
 	}
 	rules := "host all all 127.0.0.1/32 scram-sha-256\n" //nolint:dupword // every database, every role
 	if err := os.WriteFile(filepath.Join(scratch, "pg_hba.conf"), []byte(rules), 0o600); err != nil {
@@ -53,8 +53,7 @@ func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 	return os.Rename(scratch, p.cluster)
 }
 
-// characterType is the locale that knows upper and lower case of every letter, while texts are
-// still ordered by their bytes.
+// characterType is a locale that knows upper and lower case of every letter. Texts are still ordered by their bytes.
 func characterType() string {
 	if runtime.GOOS == "darwin" {
 		return "UTF-8"
@@ -62,7 +61,7 @@ func characterType() string {
 	return "C.UTF-8"
 }
 
-// bootstrap makes our role and its database unless they are there.
+// bootstrap creates Lodestone's role and its database unless they exist.
 func (p *Postgres) bootstrap(ctx context.Context) (err error) {
 	done := filepath.Join(p.cluster, "lodestone.ready")
 	if _, err := os.Stat(done); err == nil {

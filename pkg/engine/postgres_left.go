@@ -11,9 +11,10 @@ import (
 	"syscall"
 )
 
-// stopLeftServer asks a server that an earlier run left on the cluster to end, if its record was lost: whoever started it was killed
-// before it could write it. PostgreSQL itself says which process it is. The start is tried again until that one has ended. A file
-// without a number is what a server leaves that was killed while it started; PostgreSQL would refuse to start until it is removed.
+// stopLeftServer stops a server that an earlier run left on the cluster without a record: its parent was killed before
+// it could write one. PostgreSQL's pid file names the process. The start is retried until that process has ended. A pid
+// file without a number is left by a server that was killed while it started; PostgreSQL would refuse to start until it
+// is removed.
 func (p *Postgres) stopLeftServer() error {
 	path := filepath.Join(p.cluster, "postmaster.pid")
 	text, err := os.ReadFile(path)
@@ -31,12 +32,12 @@ func (p *Postgres) stopLeftServer() error {
 		}
 		return nil
 	}
-	// A server's working directory is its cluster, which no other process has after the number was given to it.
+	// A server's working directory is its cluster; no other process that reuses the pid has it.
 	cluster, err := filepath.EvalSymlinks(p.cluster)
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)) // "" if the process has ended or is somebody else's
+	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)) // "" if the process has ended or belongs to another user
 	if dir != cluster {
 		return nil
 	}

@@ -143,7 +143,8 @@ func TestPackagedPostgresWorks(t *testing.T) {
 	require.GreaterOrEqual(t, scan[int](t, server.URL(), "SELECT current_setting('server_version_num')::int"), 180000)
 }
 
-// A machine's own PostgreSQL may go with its next update, and only its version opens the data: whoever starts is told, once.
+// A machine's own PostgreSQL may be removed by its next update, and only its version opens the data: a warning at the
+// first start says so, once.
 func TestTheMachinesPostgresIsNamedWhenItMakesTheDatabase(t *testing.T) {
 	installer := enginetest.Installer(t)
 	installer.PackagedOnly = true
@@ -163,7 +164,7 @@ func TestTheMachinesPostgresIsNamedWhenItMakesTheDatabase(t *testing.T) {
 		return log.String()
 	}
 	require.Regexp(t, `level=WARN msg="[^"]*keep that version installed[^"]*" version=\d+ directory=`+regexp.QuoteMeta(packaged.Bin), warnings(false))
-	require.NotContains(t, warnings(false), "keep that version", "the database is made")
+	require.NotContains(t, warnings(false), "keep that version", "the database exists")
 	dir = enginetest.Dir(t)
 	require.NotContains(t, warnings(true), "keep that version")
 }

@@ -7,40 +7,40 @@ import (
 	"syscall"
 )
 
-// remedies maps what an engine or the system says to what a person can do.
-var remedies = []struct{ said, remedy string }{
-	{"No space left on device", "the disk is full: make room, or choose another directory with --data"},
+// remedies maps messages of an engine or the system to advice for a person.
+var remedies = []struct{ message, remedy string }{
+	{"No space left on device", "the disk is full: free some space, or choose another directory with --data"},
 	{"Address already in use", portTaken},
 	{directoryLocked, "another process uses this directory: stop it, or choose another directory with --data"},
 	{serverLeft, "another PostgreSQL uses this directory: stop it, or choose another directory with --data"},
 	{leftProcesses, "processes of an earlier PostgreSQL still run on this directory: they end within seconds, so try again"},
-	{"has wrong ownership", "the directory was made by another user: start as that user, or choose another directory with --data"},
+	{"has wrong ownership", "the directory was created by another user: start as that user, or choose another directory with --data"},
 	{"Permission denied", "this user may not write there: choose another directory with --data"},
 	{"database files are incompatible with server", "the data was written by another version: use that version, or choose another directory with --data"},
-	{lostPassword, "the file passwords.json beside the data is not the one that the data was made with: put that one back"},
+	{lostPassword, "the file passwords.json beside the data is not the one that belongs to the data: put that one back"},
 	{"Illegal instruction", "the processor lacks an instruction that the engine needs (AVX2): run the engine elsewhere and give its address"},
 	{"SIGILL", "the processor lacks an instruction that the engine needs (AVX2): run the engine elsewhere and give its address"},
 	{"Cannot allocate memory", "the machine is out of memory: close other programs"},
 }
 
-// lostPassword is what PostgreSQL says when our own health check is refused.
+// lostPassword is PostgreSQL's message when our own health check is refused.
 const lostPassword = `password authentication failed for user "` + postgresSuperuser + `"`
 
-// directoryLocked is what ClickHouse says while another one has its directory.
+// directoryLocked is ClickHouse's message while another server has its directory.
 const directoryLocked = "Cannot lock file"
 
-// serverLeft is what PostgreSQL says while another one has its directory.
+// serverLeft is PostgreSQL's message while another server has its directory.
 const serverLeft = `lock file "postmaster.pid" already exists`
 
-// leftProcesses is what PostgreSQL says while those that a killed server had started have not ended yet.
+// leftProcesses is PostgreSQL's message while the child processes of a killed server still run.
 const leftProcesses = "pre-existing shared memory block"
 
 const portTaken = "its port is taken by another program: stop that one, or start again to get another port"
 
-// remedyFor returns what helps against what was said, or "".
+// remedyFor returns the remedy for a message, or "".
 func remedyFor(said string) string {
 	for _, r := range remedies {
-		if strings.Contains(strings.ToLower(said), strings.ToLower(r.said)) {
+		if strings.Contains(strings.ToLower(said), strings.ToLower(r.message)) {
 			return r.remedy
 		}
 	}
@@ -51,7 +51,7 @@ func remedyFor(said string) string {
 func explainFile(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w: the disk is full: make room, or choose another directory with --data", err)
+		return fmt.Errorf("%w: the disk is full: free some space, or choose another directory with --data", err)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w: this user may not write there: choose another directory with --data", err)
 	}

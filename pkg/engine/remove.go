@@ -13,9 +13,9 @@ const (
 	removePause    = 10 * time.Millisecond
 )
 
-// RemoveDir removes the directory of an engine that has ended, with everything in it. Where PostgreSQL or whoever
-// started it was killed, its other processes notice a moment later, and may put a file into a directory that is just
-// being emptied.
+// RemoveDir removes the directory of an engine that has ended, with everything in it. After PostgreSQL or its parent
+// was killed, its other processes notice a little later, and may still create a file in a directory that is being
+// emptied.
 func RemoveDir(dir string) error {
 	for begin := time.Now(); ; {
 		if err := os.RemoveAll(dir); !errors.Is(err, syscall.ENOTEMPTY) || time.Since(begin) > removePatience {

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 )
 
-// secretsFile holds an engine's passwords, made at random for each data directory.
+// secretsFile holds an engine's passwords, generated for each data directory.
 const secretsFile = "passwords.json"
 
-// passwords returns a password for each user, made on the first call for a directory.
+// passwords returns a password for each user, generated on the first call for a directory.
 func passwords(dir string, users ...string) (map[string]string, error) {
 	path := filepath.Join(dir, secretsFile)
 	known := map[string]string{}
@@ -26,13 +26,13 @@ func passwords(dir string, users ...string) (map[string]string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("read the passwords: %w", err)
 	}
-	made := false
+	added := false
 	for _, user := range users {
 		if known[user] == "" {
-			known[user], made = rand.Text(), true
+			known[user], added = rand.Text(), true
 		}
 	}
-	if !made {
+	if !added {
 		return known, nil
 	}
 	if text, err = json.Marshal(known); err != nil {
@@ -44,7 +44,7 @@ func passwords(dir string, users ...string) (map[string]string, error) {
 	return known, nil
 }
 
-// writeFile replaces a file as a whole, durably and readable only for its owner.
+// writeFile replaces a file atomically and durably, readable only for its owner.
 func writeFile(path string, text []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

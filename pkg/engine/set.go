@@ -15,8 +15,8 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// Set is the engines of one data directory: those given by address, and those it runs itself. It
-// implements service.Service. The addresses are known after Start.
+// Set is the engines of one data directory: those given by address, and those it runs itself. It implements
+// service.Service. The addresses are known after Start.
 type Set struct {
 	c        Config
 	runtime  Runtime
@@ -33,24 +33,23 @@ type Set struct {
 	postgres   *Postgres
 }
 
-// NewSet returns engines that are not started yet. progress is told, in lines for a person, what
-// takes long; it may be nil and is called from several goroutines.
+// NewSet returns engines that are not started yet. progress is called with a line for a person about every slow step;
+// it may be nil and is called from several goroutines.
 func NewSet(c Config, r Runtime, progress func(string)) *Set {
 	return &Set{c: c, runtime: r, progress: progress, free: install.Free}
 }
 
-// Free space of the data directory: below the first a start is refused, below the second it is
-// only remarked. ClickHouse writes nothing below 1 GiB (keep_free_space_bytes in clickhouse_config.xml).
+// Minimum free space of the data directory: below the first a start is refused, below the second a warning is logged.
+// ClickHouse writes nothing below 1 GiB (keep_free_space_bytes in clickhouse_config.xml).
 const (
 	freeRequired = 1<<30 + 256<<20
 	freeWished   = 4 << 30
 )
 
-// stopMost bounds the end of one engine that is asked to stop. It has been killed long before, and is waited for.
-const stopMost = 10 * time.Second
+// maxStop bounds the end of one engine. It has been killed long before then.
+const maxStop = 10 * time.Second
 
-// Take takes the data directory until Stop, or refuses with an error that wraps ErrInUse. Start does it
-// if need be.
+// Take locks the data directory until Stop, or fails with an error that wraps ErrInUse. Start does it if necessary.
 func (s *Set) Take() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +79,7 @@ func (s *Set) Start(ctx context.Context) error {
 	return nil
 }
 
-// take locks the data directory and looks whether there is room.
+// take locks the data directory and checks the free space.
 func (s *Set) take() (err error) {
 	if s.c.Data, err = filepath.Abs(s.c.Data); err != nil {
 		return fmt.Errorf("open the data directory: %w", err)
@@ -97,7 +96,7 @@ func (s *Set) take() (err error) {
 	case err != nil:
 		err = fmt.Errorf("open the data directory: %w", err)
 	case free < freeRequired:
-		err = fmt.Errorf("the disk of %s has only %d MiB free, and the engines need %d MiB (ClickHouse leaves the last 1024 MiB unused): make room, or choose another directory with --data",
+		err = fmt.Errorf("the disk of %s has only %d MiB free, and the engines need %d MiB (ClickHouse leaves the last 1024 MiB unused): free some space, or choose another directory with --data",
 			s.c.Data, free>>20, freeRequired>>20)
 	case free < freeWished:
 		s.runtime.Log.Warn("the disk of the data directory is nearly full", "directory", s.c.Data, "free_mb", free>>20)
@@ -182,7 +181,7 @@ func (s *Set) stop(ctx context.Context) error {
 	var errs []error
 	for _, p := range s.parts {
 		begin := time.Now()
-		bounded, cancel := context.WithTimeout(ctx, stopMost)
+		bounded, cancel := context.WithTimeout(ctx, maxStop)
 		err := p.service.Stop(bounded)
 		cancel()
 		if err != nil {
@@ -218,7 +217,7 @@ func (s *Set) PostgresURL() string {
 	return s.postgres.URL()
 }
 
-// Kafka is how to reach Kafka. The embedded broker asks for the password that it has.
+// Kafka returns the settings to reach Kafka, with the password of the embedded broker.
 func (s *Set) Kafka() kafka.Config {
 	if s.kafka == nil {
 		return kafka.Config{Brokers: s.c.KafkaBrokers, SASLMechanism: "none"}
@@ -251,7 +250,7 @@ func (s *Set) SQLURL() string {
 	return s.clickhouse.SQLURL()
 }
 
-// RepairSQL returns what makes SQL users of the embedded ClickHouse get answers again (see ClickHouse.RepairSQL); nil if
+// RepairSQL returns the function that recovers SQL users of the embedded ClickHouse (see ClickHouse.RepairSQL); nil if
 // ClickHouse was given by address.
 func (s *Set) RepairSQL() func(ctx context.Context, attempt int) error {
 	if s.clickhouse == nil {

@@ -230,7 +230,7 @@ func TestStartsAgainAtOnceAfterTheKillOfEveryProcess(t *testing.T) { //nolint:tp
 	}
 }
 
-// What a server leaves that was killed at the wrong moment, or whose record was lost.
+// What a server leaves behind that was killed between two steps of its start, or whose record was lost.
 func TestPostgresStartsBesideALeftServer(t *testing.T) {
 	t.Parallel()
 	dir := enginetest.Dir(t)

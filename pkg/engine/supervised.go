@@ -10,14 +10,14 @@ import (
 	"lodestone/pkg/engine/child"
 )
 
-// supervised is the part that engines in child processes share.
+// supervised is the common part of engines in child processes.
 type supervised struct {
 	mu      sync.Mutex
 	lock    *dirLock
 	process *child.Process
 }
 
-// adopt keeps a started process and the lock of its directory.
+// adopt takes over a started process and the lock of its directory.
 func (s *supervised) adopt(lock *dirLock, p *child.Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,8 +49,7 @@ func (s *supervised) Failed() <-chan error {
 	return s.process.Failed()
 }
 
-// PID is the child's process number, 0 while it does not run. It changes when the child is
-// started again.
+// PID returns the child's process id, 0 while it does not run. It changes when the child is restarted.
 func (s *supervised) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +59,7 @@ func (s *supervised) PID() int {
 	return s.process.PID()
 }
 
-// restart ends the child without warning; it is started again, as after any other end.
+// restart kills the child; it is started again, as after any other end.
 func (s *supervised) restart() error {
 	pid := s.PID()
 	if pid == 0 {
@@ -74,8 +73,8 @@ func (s *supervised) restart() error {
 
 const portAttempts = 5
 
-// startOnPorts calls start until it no longer fails for a port that was taken between its choice
-// and its use. The process that start returns is kept, with the lock.
+// startOnPorts calls start until it no longer fails for a port that was taken between its choice and its use. It adopts
+// the process that start returns, with the lock.
 func (s *supervised) startOnPorts(lock *dirLock, start func() (*child.Process, error)) error {
 	var err error
 	for range portAttempts {

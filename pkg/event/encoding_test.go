@@ -72,7 +72,7 @@ func traffic(n int) []event.Event {
 func TestEncodingsCarryTheWholeEvent(t *testing.T) {
 	t.Parallel()
 	for _, c := range encodings() {
-		for _, want := range append(traffic(10), goldenEvents()["everything"], goldenEvents()["least"]) {
+		for _, want := range append(traffic(10), goldenEvents()["everything"], goldenEvents()["minimal"]) {
 			var got event.Event
 			require.NoError(t, c.decode(&got, c.append(nil, &want)), c.name)
 			requireSame(t, want, got)

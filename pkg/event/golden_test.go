@@ -23,7 +23,7 @@ func id(n byte) uuid.UUID {
 	return uuid.UUID{0x01, 0x95, 0x9f, 0x3c, 0x00, 0x00, 0x70, 0x00, 0x80, 0, 0, 0, 0, 0, 0, n}
 }
 
-// goldenEvents are the events whose records are kept in testdata. Never change one: records like
+// goldenEvents are the events whose records are stored in testdata. Never change one: records like
 // these lie in Kafka. Add another.
 func goldenEvents() map[string]event.Event {
 	return map[string]event.Event{
@@ -35,7 +35,7 @@ func goldenEvents() map[string]event.Event {
 			UserAgent: []byte("Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"),
 			CreatedAt: 1_773_500_966_535, ReceivedAt: 1_773_500_967_000,
 		},
-		"least": {
+		"minimal": {
 			AccountID: id(1), LeadMagnetID: id(2), AccessLinkID: id(4), EventID: id(6), Type: event.DownloadStarted,
 			Data: []byte("{}"), CreatedAt: 946_684_800_000, ReceivedAt: 946_684_800_000,
 		},

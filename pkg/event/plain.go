@@ -7,10 +7,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// What our own collectors write is read by a shorter way: the fields come in one order, each at most once, and
-// event data is mostly a flat object of a few numbers. It takes a quarter of the time (BenchmarkDecode) and
-// decides nothing by itself: what it does not recognise is left to the readers of any record and of any JSON,
-// and what it recognises they read alike (TestPlainRecordsAreReadAlike, FuzzDecode).
+// Records written by our own collectors take a fast path: their fields come in one order, each at most once, and event
+// data is usually a flat object of a few numbers. It takes a quarter of the time (BenchmarkDecode). The path accepts
+// only what it recognises and leaves everything else to the general readers of records and JSON; what it accepts, they
+// read alike (TestPlainRecordsAreReadAlike, FuzzDecode).
 
 const (
 	wireVarint  = 0
@@ -137,8 +137,8 @@ func (p *plain) time(field byte, v *int64) {
 	}
 }
 
-// isPlainObject reports whether b is for certain a JSON object: one in ASCII, without blanks, whose values are
-// whole numbers, literals, or texts without escapes.
+// isPlainObject reports whether b is certainly a JSON object: ASCII without blanks, whose values are integers,
+// literals, or strings without escapes.
 func isPlainObject(b []byte) bool {
 	if len(b) < 2 || b[0] != '{' {
 		return false

@@ -37,7 +37,7 @@ func drawEvent(t *rapid.T) event.Event {
 		return uuid.Nil
 	}
 	// 2000 to 2100, in milliseconds.
-	moment := rapid.Int64Range(946_684_800_000, 4_102_444_800_000)
+	timestamp := rapid.Int64Range(946_684_800_000, 4_102_444_800_000)
 	data, err := json.Marshal(rapid.MapOfN(rapid.StringN(0, 10, 40), rapid.Int(), 0, 20).Draw(t, "data"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +57,8 @@ func drawEvent(t *rapid.T) event.Event {
 		IPHash:        [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "hash")),
 		UserAgent:     []byte(rapid.StringN(0, -1, event.MaxAgentBytes).Draw(t, "agent")),
 		Bot:           rapid.StringN(0, -1, event.MaxBotRuleBytes).Draw(t, "bot"),
-		CreatedAt:     moment.Draw(t, "created"),
-		ReceivedAt:    moment.Draw(t, "received"),
+		CreatedAt:     timestamp.Draw(t, "created"),
+		ReceivedAt:    timestamp.Draw(t, "received"),
 		Spooled:       rapid.Bool().Draw(t, "spooled"),
 	}
 }
@@ -68,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawEvent(t)
 		require.NoError(t, want.Validate())
-		prefix := []byte("kept")
+		prefix := []byte("prefix")
 		record := want.Append(prefix)
 		require.Equal(t, prefix, record[:len(prefix)])
 		var got event.Event
@@ -86,7 +86,7 @@ func TestTruncatedRecords(t *testing.T) {
 		var got event.Event
 		if err := got.Decode(record[:rapid.IntRange(0, len(record)-1).Draw(t, "length")]); err == nil {
 			require.NoError(t, got.Validate())
-			got.Spooled = e.Spooled // the last field, and the only one that may be cut off whole
+			got.Spooled = e.Spooled // the last field, and the only one that may be cut off completely
 			requireSame(t, e, got)
 		}
 	})
@@ -120,7 +120,7 @@ func TestUnknownFieldsAreSkipped(t *testing.T) {
 	})
 }
 
-// The spool marks a record that it kept by appending the field: the last value of a field counts.
+// The spool marks a record that it stored by appending the field: the last value of a field counts.
 func TestSpooledCanBeAppended(t *testing.T) {
 	t.Parallel()
 	want := goldenEvents()["typical"]
@@ -132,11 +132,11 @@ func TestSpooledCanBeAppended(t *testing.T) {
 func TestDecodeReusesTheEvent(t *testing.T) {
 	t.Parallel()
 	all := goldenEvents()
-	full, least := all["everything"], all["least"]
+	full, minimal := all["everything"], all["minimal"]
 	var got event.Event
 	require.NoError(t, got.Decode(full.Append(nil)))
-	require.NoError(t, got.Decode(least.Append(nil)))
-	requireSame(t, least, got)
+	require.NoError(t, got.Decode(minimal.Append(nil)))
+	requireSame(t, minimal, got)
 }
 
 func TestRefusedRecords(t *testing.T) {

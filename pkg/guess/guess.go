@@ -22,8 +22,8 @@ const (
 // Guesses counts what addresses ask for that does not exist. It knows an address by a hash under a key of this process
 // alone. It is safe for concurrent use.
 type Guesses struct {
-	most int
-	key  [32]byte
+	limit int
+	key   [32]byte
 
 	mu   sync.Mutex
 	seen map[uint64]guesser
@@ -35,8 +35,8 @@ type guesser struct {
 }
 
 // New returns guesses of which an address has so many in a minute.
-func New(most int) *Guesses {
-	g := &Guesses{most: most, seen: map[uint64]guesser{}}
+func New(limit int) *Guesses {
+	g := &Guesses{limit: limit, seen: map[uint64]guesser{}}
 	_, _ = rand.Read(g.key[:]) // never fails: crypto/rand ends the process instead
 	return g
 }
@@ -57,7 +57,7 @@ func (g *Guesses) Wait(addr netip.Addr, now time.Time) time.Duration {
 	who := g.of(addr)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s := g.seen[who]; s.failed >= g.most && now.Before(s.until) {
+	if s := g.seen[who]; s.failed >= g.limit && now.Before(s.until) {
 		return s.until.Sub(now)
 	}
 	return 0

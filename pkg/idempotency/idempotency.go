@@ -1,12 +1,12 @@
-// Package idempotency lets a client repeat a request without repeating its effect: the answer to the
-// first request under an Idempotency-Key is kept for a day and given again.
+// Package idempotency lets a client repeat a request without repeating its effect: the answer to the first request
+// under an Idempotency-Key is stored for a day and returned to repetitions.
 //
-// A request first claims its key, in a transaction of its own, so that others see it at work. Every
-// writing transaction of the operation then marks the claim as having taken effect, in the same
-// commit as the effect (Claim.Context). The answer is written down last. When the process dies in
-// between, the claim tells what happened: without effect, it can be taken over once its time is up;
-// with an effect, the request is never run again, and who asks is told that the answer was lost. An
-// owner that comes back late cannot commit: its mark fails, since the claim is another's.
+// A request first claims its key in a transaction of its own, so that others see that it is running. Every writing
+// transaction of the operation then marks the claim as having taken effect, in the same commit as the effect
+// (Claim.Context). The answer is stored last. If the process dies in between, the claim shows what happened: without
+// effect, another request can take it over once it expires; with an effect, the request never runs again, and a
+// repetition gets a conflict that says that the answer was lost. An owner that comes back late cannot commit: its mark
+// fails, since the claim belongs to another request.
 package idempotency
 
 import (
@@ -68,12 +68,12 @@ type Request struct {
 	Timeout   time.Duration     // of the operation: after that the claim may be taken over
 }
 
-// Answer is what is kept of an answer.
+// Answer is the stored part of an answer.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	// Secret says that the body is shown once only: it is not kept, and a repetition is refused.
+	// Secret means that the body is shown only once: it is not stored, and a repetition is refused.
 	Secret bool
 }
 
@@ -103,14 +103,14 @@ func CheckKey(key string) error {
 func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 	for {
 		c := &Claim{store: s, request: r, id: uuid.New()}
-		made, err := s.db.Unscoped().Exec(ctx, `
+		inserted, err := s.db.Unscoped().Exec(ctx, `
 			INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at)
 			VALUES ($1, $2, $3, $4, $5, now(), now() + $6::interval) ON CONFLICT DO NOTHING`,
 			r.Account, r.Operation, r.Key, r.Hash[:], c.id, r.Timeout+settleTimeout)
 		if err != nil {
 			return nil, nil, fmt.Errorf("claim idempotency key: %w", err)
 		}
-		if made.RowsAffected() == 1 {
+		if inserted.RowsAffected() == 1 {
 			return c, nil, nil
 		}
 		answer, old, err := s.find(ctx, r)
@@ -179,7 +179,7 @@ func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID,
 }
 
 func lost() error {
-	return problem.New(problem.Conflict, "A request with this Idempotency-Key took effect, and its answer was lost. Look for what it made before you send another.")
+	return problem.New(problem.Conflict, "A request with this Idempotency-Key took effect, and its answer was lost. Check what it created before you send another.")
 }
 
 // Context returns a context under which every writing transaction marks the claim.
@@ -197,8 +197,8 @@ func (c *Claim) Context(ctx context.Context) context.Context {
 	})
 }
 
-// Finish keeps the answer of an operation that succeeded. It does not fail the request: if the answer
-// cannot be kept, that is logged, and a repetition is refused.
+// Finish stores the answer of an operation that succeeded. It does not fail the request: an answer that cannot be
+// stored is logged, and a repetition is refused.
 func (c *Claim) Finish(ctx context.Context, a Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -251,7 +251,7 @@ func (s *Store) run(ctx context.Context, ready func()) error {
 	}
 }
 
-// purge removes keys that are too old to be honoured.
+// purge removes expired keys.
 func (s *Store) purge(ctx context.Context) error {
 	if _, err := s.db.Unscoped().Exec(ctx, `DELETE FROM idempotency_keys WHERE claimed_at < now() - $1::interval`, Keep); err != nil {
 		return fmt.Errorf("remove old idempotency keys: %w", err)

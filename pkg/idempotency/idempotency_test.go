@@ -165,7 +165,7 @@ func TestCrash(t *testing.T) {
 	require.NoError(t, effect(claim.Context(t.Context()), pool, id))
 	require.Equal(t, 1, effects(t, pool, id))
 
-	// After the effect: nobody does it again.
+	// After the effect: no request runs it again.
 	lapse(t, pool)
 	_, before, err = s.Begin(t.Context(), request(id, "before", "a"))
 	require.Nil(t, before)
@@ -215,7 +215,7 @@ func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	s, pool := open(t)
 	id := account(t, pool)
-	var made, conflicts, replays atomic.Int64
+	var created, conflicts, replays atomic.Int64
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		claim, before, err := s.Begin(r.Context(), request(id, r.Header.Get("Idempotency-Key"), "a"))
 		switch {
@@ -230,8 +230,8 @@ func TestConcurrent(t *testing.T) {
 			if err := effect(claim.Context(r.Context()), pool, id); err != nil {
 				t.Error(err)
 			}
-			made.Add(1)
-			claim.Finish(r.Context(), Answer{Status: 201, Body: []byte("made")})
+			created.Add(1)
+			claim.Finish(r.Context(), Answer{Status: 201, Body: []byte("created")})
 		}
 	})
 	server := httptest.NewServer(handler)
@@ -257,7 +257,7 @@ func TestConcurrent(t *testing.T) {
 		}
 		running.Wait()
 	}
-	require.EqualValues(t, 5, made.Load())
+	require.EqualValues(t, 5, created.Load())
 	require.EqualValues(t, 95, conflicts.Load()+replays.Load())
 	require.Equal(t, 5, effects(t, pool, id))
 }

@@ -18,7 +18,7 @@ import (
 
 // Limits of the settings that are checked.
 const (
-	// BatchBytes is what a producer puts into one batch at the most: the client's default.
+	// BatchBytes is the maximum size of a producer's batch: the client's default.
 	BatchBytes = 1_000_012
 	// DeadLetterBytes is the largest message of the dead letters: any record that a topic of ours
 	// took, with the reason and origin added.
@@ -39,7 +39,7 @@ const (
 	wantedInSync      = "2"
 )
 
-// Settings of topics by which copies are kept.
+// Settings of topics that control their replicas.
 const (
 	minInSync = "min.insync.replicas"
 	unclean   = "unclean.leader.election.enable"
@@ -270,7 +270,7 @@ func (c *checker) partitions(ctx context.Context, ledger PartitionLedger, t kadm
 		c.fatal("topic "+t.Topic, "number of partitions", fmt.Sprintf("is %d, and was %d: keys have moved, so repeats of an event may lie in two partitions, where they are not recognised", n, recorded),
 			"stop the collectors, wait until no sender repeats events from before the change (and no collector has any in its spool), "+
 				"then accept the number with `lodestone migrate --kafka-accept-partitions`; "+
-				"or let the consumer store everything, delete the topic, and make it anew with `lodestone migrate --kafka-partitions`")
+				"or let the consumer store everything, delete the topic, and create it again with `lodestone migrate --kafka-partitions`")
 	}
 	return nil
 }

@@ -136,14 +136,14 @@ func TestCopiesOnSeveralBrokers(t *testing.T) {
 		key, value  string
 		want        string // the finding about the events; "": none
 	}{
-		"as made by default": {brokers: 3, replication: -1},
-		"five brokers":       {brokers: 5, replication: -1},
-		"one copy":           {brokers: 3, replication: 1, want: "replication factor"},
-		"two copies":         {brokers: 3, replication: 2, want: "replication factor"},
-		"two brokers":        {brokers: 2, replication: -1, want: "replication factor"},
-		"one in sync":        {brokers: 3, replication: 3, key: "min.insync.replicas", value: "1", want: "min.insync.replicas"},
-		"unclean election":   {brokers: 3, replication: 3, key: "unclean.leader.election.enable", value: "true", want: "unclean.leader.election.enable"},
-		"one broker":         {brokers: 1, replication: -1},
+		"as created by default": {brokers: 3, replication: -1},
+		"five brokers":          {brokers: 5, replication: -1},
+		"one copy":              {brokers: 3, replication: 1, want: "replication factor"},
+		"two copies":            {brokers: 3, replication: 2, want: "replication factor"},
+		"two brokers":           {brokers: 2, replication: -1, want: "replication factor"},
+		"one in sync":           {brokers: 3, replication: 3, key: "min.insync.replicas", value: "1", want: "min.insync.replicas"},
+		"unclean election":      {brokers: 3, replication: 3, key: "unclean.leader.election.enable", value: "true", want: "unclean.leader.election.enable"},
+		"one broker":            {brokers: 1, replication: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +213,7 @@ func requirePartitionsGuarded(t *testing.T, cl *kgo.Client) {
 	fatal, _ = findings(t, cl, l)
 	require.Empty(t, fatal)
 
-	// A topic made anew is another one.
+	// A topic that was deleted and created again is another one.
 	_, err = kadm.NewClient(cl).DeleteTopics(t.Context(), event.Topic)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {

@@ -19,7 +19,7 @@ const (
 	askAnew    = guardRetry / 10  // the client remembers for so long which topics there are, and are not
 	guardTry   = 5 * time.Second  // one check, and how long the start of a process waits for it
 	guardRetry = time.Second      // while Kafka does not answer
-	guardGrace = 5 * time.Second  // a topic that was just made is not known to every broker yet
+	guardGrace = 5 * time.Second  // a new topic is not known to every broker yet
 	guardAgain = 10 * time.Minute // settings may change while a process runs
 )
 
@@ -45,7 +45,7 @@ type Guard struct {
 	mayMiss     bool            // the process starts without its topics
 }
 
-// AllowMissing lets the process start although topics are missing: what it writes is kept elsewhere until they are there.
+// AllowMissing lets the process start although topics are missing: until they exist, it stores its records elsewhere.
 // Call it before the start.
 func (g *Guard) AllowMissing() { g.mayMiss = true }
 

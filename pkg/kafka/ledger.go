@@ -17,11 +17,11 @@ type Ledger struct{ Pool *postgres.Pool }
 // Partitions implements PartitionLedger.
 func (l Ledger) Partitions(ctx context.Context, id uuid.UUID, topic string, n int) (recorded int, err error) {
 	const query = `
-WITH made AS (
+WITH inserted AS (
     INSERT INTO topic_partitions (topic_id, topic, partitions) VALUES ($1, $2, $3)
     ON CONFLICT (topic_id) DO NOTHING RETURNING partitions
 )
-SELECT partitions FROM made UNION ALL SELECT partitions FROM topic_partitions WHERE topic_id = $1 LIMIT 1`
+SELECT partitions FROM inserted UNION ALL SELECT partitions FROM topic_partitions WHERE topic_id = $1 LIMIT 1`
 	for {
 		rows, err := l.Pool.Unscoped().Query(ctx, query, id, topic, n)
 		if err != nil {
@@ -38,7 +38,7 @@ SELECT partitions FROM made UNION ALL SELECT partitions FROM topic_partitions WH
 		if err != nil {
 			return 0, fmt.Errorf("read the recorded number of partitions: %w", err)
 		}
-		if found { // else another process recorded it in the same moment: the next look sees it
+		if found { // else another process recorded it at the same time: the next check sees it
 			return recorded, nil
 		}
 	}

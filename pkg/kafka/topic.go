@@ -17,8 +17,8 @@ import (
 	"lodestone/pkg/service"
 )
 
-// TopicConfig says how topics are made. It changes no topic that exists: more partitions would
-// move keys, and a moved key escapes the window in which repeated events are recognised.
+// TopicConfig says how topics are created. It changes no existing topic: more partitions would move keys, and a moved
+// key escapes the window in which repeated events are recognised.
 type TopicConfig struct {
 	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Number of partitions of each topic when it is created. It cannot be changed later."`
 	Replication int16 `name:"kafka-replication" default:"-1" help:"Replicas of each partition when the topics are created. -1 means 3 on three brokers or more, 2 on two, and the broker's default on one."`
@@ -56,7 +56,7 @@ const (
 	appendTime    = "LogAppendTime"
 )
 
-// topicSettings are those that a topic is made with; everything else is the brokers' default.
+// topicSettings are the settings that a topic is created with; everything else is the brokers' default.
 func topicSettings(topic string) map[string]*string {
 	value := func(v string) *string { return &v }
 	settings := map[string]*string{"cleanup.policy": value("delete"), timestampType: value(appendTime)}
@@ -105,7 +105,7 @@ func CreateTopics(ctx context.Context, cl *kgo.Client, c TopicConfig) ([]string,
 	return created, nil
 }
 
-// await returns when the topic, which was just made, shows: brokers hear of it one after another.
+// await returns when a new topic is known: metadata reaches the brokers one after another.
 func await(ctx context.Context, cl *kgo.Client, name string) error {
 	for {
 		_, _, err := Topic(ctx, cl, name)
@@ -121,8 +121,8 @@ func await(ctx context.Context, cl *kgo.Client, name string) error {
 // ErrNoTopic is wrapped by the error of Topic about a topic that does not exist.
 var ErrNoTopic = errors.New("the topic does not exist: make it with `lodestone migrate`")
 
-// Topic returns the id of a topic, which a topic made anew under the same name does not share, and
-// the number of its partitions.
+// Topic returns the id of a topic and the number of its partitions. A topic that was deleted and created again has
+// another id.
 func Topic(ctx context.Context, cl *kgo.Client, name string) (id uuid.UUID, partitions int, err error) {
 	topics, err := kadm.NewClient(cl).ListTopics(ctx, name)
 	if err != nil {

@@ -86,10 +86,10 @@ func goList(t *testing.T, module string, env []string, args ...string) []listed 
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports,CgoFiles,Module"}, args...)...)
 	cmd.Dir = filepath.Join(root, module)
 	cmd.Env = append(os.Environ(), env...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	require.NoError(t, err, "go list: %s", said.String())
+	require.NoError(t, err, "go list: %s", stderr.String())
 	var all []listed
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	for {

@@ -28,10 +28,10 @@ func files(t *testing.T) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	cmd.Dir = root
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	require.NoError(t, err, said.String())
+	require.NoError(t, err, stderr.String())
 	all := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
 	return slices.DeleteFunc(all, func(f string) bool {
 		_, err := os.Stat(filepath.Join(root, f))
@@ -39,8 +39,8 @@ func files(t *testing.T) []string {
 	})
 }
 
-// read returns a file's text, or nothing if it has gone: other tests run beside these, and git lists what they leave for a
-// moment as well.
+// read returns a file's text, or nothing if the file is gone: other tests run at the same time, and git also lists
+// their temporary files.
 func read(t *testing.T, f string) (text []byte) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, f))

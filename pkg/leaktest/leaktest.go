@@ -11,28 +11,29 @@ import (
 	"go.uber.org/goleak"
 )
 
-// endTimeout is for goroutines that were told to end, on a busy machine.
+// endTimeout bounds the wait for goroutines that are ending, on a busy machine.
 const endTimeout = 30 * time.Second
 
 // Main runs a package's tests, fails if goroutines are left over, and ends the process.
 func Main(m goleak.TestingM, options ...goleak.Option) {
-	goleak.VerifyTestMain(patient{m, options}, options...)
+	goleak.VerifyTestMain(waiter{m, options}, options...)
 }
 
-// patient looks for goroutines before goleak does, which waits for half a second only; what is left then is found once more.
-type patient struct {
+// waiter looks for goroutines before goleak does, which waits for half a second only; goleak then reports those still
+// left.
+type waiter struct {
 	m       goleak.TestingM
 	options []goleak.Option
 }
 
 // Run implements goleak.TestingM.
-func (p patient) Run() int {
+func (p waiter) Run() int {
 	code := p.m.Run()
 	if code != 0 {
 		return code
 	}
 	for begin := time.Now(); time.Since(begin) < endTimeout; {
-		if goleak.Find(p.options...) == nil { // each look is patient for half a second
+		if goleak.Find(p.options...) == nil { // each call waits for up to half a second
 			break
 		}
 	}

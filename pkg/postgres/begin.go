@@ -14,9 +14,9 @@ import (
 // living begins transactions on connections that are alive.
 type living struct{ pool *pgxpool.Pool }
 
-// BeginTx is that of the pool, except that connections which ended since they were used last, as all do
-// when Postgres restarts, are thrown away one after the other: nothing was asked on them but to begin. The
-// pool itself looks only at those that nobody used for a second. It gives up when there were more than the pool can have.
+// BeginTx begins a transaction, like the pool's method, but discards connections that ended since they were last used,
+// as all do when Postgres restarts: nothing was sent on them but BEGIN. The pool itself checks only connections that
+// were idle for a second. BeginTx gives up after as many dead connections as the pool can hold.
 func (l living) BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
 	for ended := int32(0); ; ended++ {
 		tx, err := l.pool.BeginTx(ctx, options)

@@ -128,8 +128,8 @@ func isDeadlock(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "40P01"
 }
 
-// AccountSnapshot is Account for reading: all statements of the transaction see the state of one
-// moment, so that a list and its total agree, and none can write.
+// AccountSnapshot is Account for reading: all statements of the transaction see the same snapshot, so that a list and
+// its total agree, and none can write.
 func (p *Pool) AccountSnapshot(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
 	return p.account(ctx, account, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
 }

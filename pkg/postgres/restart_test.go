@@ -13,7 +13,7 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// Postgres ended every connection that the pool holds, as a restart does: nobody notices.
+// Postgres ended every connection that the pool holds, as a restart does: no caller notices.
 func TestTransactionsBeginOnLivingConnections(t *testing.T) {
 	t.Parallel()
 	url := enginetest.Postgres(t)

@@ -94,8 +94,8 @@ func run(t *testing.T, name string, args ...string) error {
 	return err
 }
 
-// A dump that is restored into a fresh cluster works: at once where the role of accounts was made first, as deploy/postgres/lodestone.sh
-// does, and after `lodestone migrate` where it was not.
+// A dump restored into a fresh cluster works: at once if the role of accounts was created first, as
+// deploy/postgres/lodestone.sh does, and after `lodestone migrate` if it was not.
 func TestADumpIsRestoredIntoAFreshCluster(t *testing.T) {
 	t.Parallel()
 	source := cluster(t, "source")

@@ -49,7 +49,7 @@ var kinds = [...]kind{
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The content type is not supported"},
 	{RateLimited, http.StatusTooManyRequests, "Too many requests"},
 	{Conflict, http.StatusConflict, "This conflicts with the present state"},
-	{Unavailable, http.StatusServiceUnavailable, "The service is unavailable for the moment"},
+	{Unavailable, http.StatusServiceUnavailable, "The service is temporarily unavailable"},
 	{Internal, http.StatusInternalServerError, "Something went wrong on our side"},
 }
 

@@ -14,8 +14,8 @@ var explanations = map[Code]explanation{
 		"List the lead magnets with GET /api/v1/lead-magnets, and send the id of one of them.",
 	},
 	SlugTaken: {
-		"A slug is unique in the whole installation, and stays with the account that used it first, also after its link was renamed or deleted.",
-		"Choose another slug, or leave it out: then one is made from the title.",
+		"A slug is unique in the installation, and stays with the account that used it first, also after its link was renamed or deleted.",
+		"Choose another slug, or leave it out: then one is derived from the title.",
 	},
 	LimitReached: {
 		"The account has as many of these as its plan or the installation allows.",
@@ -66,11 +66,11 @@ var explanations = map[Code]explanation{
 		"Read the object again, and decide again. Nothing was changed.",
 	},
 	Unavailable: {
-		"A part of the service cannot be reached, or is overloaded, for the moment.",
+		"A part of the service is temporarily unreachable or overloaded.",
 		"Send the same request again after the seconds of the header Retry-After. With an Idempotency-Key, a POST is done once only.",
 	},
 	Internal: {
-		"The service made a mistake. It is recorded under the X-Request-Id of the answer.",
+		"The service failed. The error is logged under the X-Request-Id of the answer.",
 		"Try again later. If it happens again, report it with the X-Request-Id.",
 	},
 }

@@ -62,7 +62,8 @@ func CompareRelease(floor int) error {
 	}
 }
 
-// Incomplete returns the error of a store that lost a part of its schema, as a dump that was not restored whole does.
+// Incomplete returns the error of a store that lost a part of its schema, for example because a dump was restored only
+// in part.
 func Incomplete(store, wrong string) error {
 	return &Error{Store: store, Wrong: wrong, Remedy: migrateFirst + ", which repairs it"}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Loop is a Service made of one function. The function runs until its context is cancelled and
-// calls ready once when it has reached its working state.
+// Loop is a Service that runs one function. The function runs until its context is cancelled and calls ready once when
+// it has reached its working state.
 type Loop struct {
 	name   string
 	run    func(ctx context.Context, ready func()) error
@@ -45,7 +45,7 @@ func (l *Loop) Start(ctx context.Context) error {
 			return
 		}
 		if err == nil {
-			err = fmt.Errorf("%s ended although nobody stopped it", l.name)
+			err = fmt.Errorf("%s ended without being stopped", l.name)
 		}
 		early <- err
 		select {

@@ -1,5 +1,5 @@
-// Package service gives every background loop of Lodestone the same life: it is started with a
-// context, runs until it is stopped, and whoever stops it waits until it has ended.
+// Package service gives every background loop of Lodestone the same life cycle: it is started with a context, runs
+// until it is stopped, and Stop waits until it has ended.
 package service
 
 import "context"
@@ -14,6 +14,6 @@ type Service interface {
 	// Stop ends the work and returns when nothing of it runs any more. ctx bounds the wait.
 	// Stopping twice, or without a start, is harmless.
 	Stop(ctx context.Context) error
-	// Failed delivers the error of a service that ended although nobody stopped it.
+	// Failed delivers the error of a service that ended without being stopped.
 	Failed() <-chan error
 }

@@ -165,7 +165,7 @@ func TestAServiceThatTakesLongToStopLeavesTimeToTheOthers(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
 		defer cancel()
 		require.ErrorIs(t, s.Stop(ctx), context.DeadlineExceeded)
-		require.NoError(t, ctx.Err(), "the time of the whole is not over")
+		require.NoError(t, ctx.Err(), "the time for all services is not over")
 		require.Equal(t, []string{"start below", "stop below"}, events)
 	})
 }

@@ -72,9 +72,8 @@ func (s *Stack) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop stops every started service, the last one first, and returns the errors joined. ctx bounds
-// the whole. A service that takes long leaves time to those below it: each gets three quarters of
-// what is left.
+// Stop stops every started service, the last one first, and returns the errors joined. ctx bounds the time for all of
+// them. A slow service leaves time to those below it: each gets three quarters of the remaining time.
 func (s *Stack) Stop(ctx context.Context) error {
 	var errs []error
 	for ; s.started > 0; s.started-- {

@@ -28,8 +28,8 @@ func New[K comparable](all, each int64) *Slots[K] {
 	return &Slots[K]{all: all, each: each, by: map[K]int64{}}
 }
 
-// Take takes n, at least 1, for an owner, and does not wait: the error is ErrOwner or ErrFull. Calling release gives
-// back what was taken; calling it again has no effect.
+// Take takes n slots, at least 1, for an owner, without waiting: the error is ErrOwner or ErrFull. release gives the
+// slots back; calling it again has no effect.
 func (s *Slots[K]) Take(owner K, n int64) (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

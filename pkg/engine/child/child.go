@@ -1,5 +1,5 @@
-// Package child runs one long-lived child process: it ends with its parent, is restarted when it
-// dies, is asked again and again whether it is well, and leaves a small log.
+// Package child runs one long-lived child process: it ends with its parent, is restarted when it dies, is probed for
+// health, and leaves a small log.
 package child
 
 import (
@@ -18,28 +18,27 @@ import (
 	"lodestone/pkg/service"
 )
 
-// Kind says what happened to a child.
+// Kind is the kind of an event in a child's life.
 type Kind string
 
-// What can happen to a child.
+// The kinds of events.
 const (
 	Started   Kind = "started"   // it answered for the first time
-	Died      Kind = "died"      // it ended although nobody stopped it, or hung and was ended
+	Died      Kind = "died"      // it ended without being stopped, or hung and was killed
 	Restarted Kind = "restarted" // it answers again
 	Unwell    Kind = "unwell"    // it runs and does not answer
 	Well      Kind = "well"      // it answers again without having been restarted
 )
 
-// Event is one thing that happened to a child; a counter per name and kind makes a metric of it.
+// Event is one event of a child; a counter per name and kind makes a metric of it.
 type Event struct {
 	Name string // the Spec's name
 	Kind Kind
 	PID  int
-	Err  error // what was wrong; nil if nothing was
+	Err  error // the cause; nil if there is none
 }
 
-// Step is one way to ask a child to end, and how long to wait before the next. After the last
-// step comes SIGKILL.
+// Step is one way to ask a child to end, and how long to wait before the next. SIGKILL follows the last step.
 type Step struct {
 	Signal syscall.Signal // 0 closes the child's standard input
 	Wait   time.Duration
@@ -51,31 +50,31 @@ type Spec struct {
 	Name string
 	// Dir receives NAME.log and NAME.pid. It exists.
 	Dir string
-	// Command returns a fresh command for each start. Its standard input, output and error and
-	// its process group are set here; other system attributes are kept.
+	// Command returns a new command for each start. Its standard input, output and error and its process group are set
+	// here; other system attributes are preserved.
 	Command func() *exec.Cmd
-	// Probe asks the child whether it serves; nil means it does.
+	// Probe checks whether the child serves; nil means that it does.
 	Probe func(ctx context.Context) error
-	// Explain turns what a failed child last said into a remedy, or "" if it knows none.
-	Explain func(said string) string
-	// Hopeless reports whether a child that said this while starting will never answer, although
-	// it runs. Nil means that only its end tells.
-	Hopeless func(said string) bool
-	// Passing reports whether a child that said this and ended at its first start would start a moment
-	// later, so that it is tried again. Nil means that the first failure is final.
-	Passing func(said string) bool
+	// Explain derives a remedy from the last output of a failed child, or "" if it knows none.
+	Explain func(output string) string
+	// Hopeless reports whether a child with this output will never answer, although it runs. Nil means that only its
+	// end decides.
+	Hopeless func(output string) bool
+	// Passing reports whether a child that ended at its first start with this output may start on the next attempt. Nil
+	// means that the first failure is final.
+	Passing func(output string) bool
 	// DeathSignal is what the kernel sends the child when its parent ends (Linux).
 	DeathSignal syscall.Signal
-	// Stop lists how the child is asked to end.
+	// Stop lists the steps that ask the child to end.
 	Stop []Step
-	// StartTimeout bounds the time from a start to the first good answer. Default 30 s.
+	// StartTimeout bounds the time from a start to the first successful probe. Default 30 s.
 	StartTimeout time.Duration
-	// HangAfter is how long a running child may go without a good answer until it counts as hung and is started again.
-	// Default 1 minute.
+	// HangAfter is how long a running child may go without a successful probe before it counts as hung and is
+	// restarted. Default 1 minute.
 	HangAfter time.Duration
-	// Log receives what a person should know. Required.
+	// Log receives what an operator should know. Required.
 	Log *slog.Logger
-	// Observe is told of every event, if not nil. It must not block.
+	// Observe is called with every event, if not nil. It must not block.
 	Observe func(Event)
 }
 
@@ -83,19 +82,19 @@ const (
 	probeInterval   = 5 * time.Second
 	defaultHang     = time.Minute
 	backoffFirst    = 100 * time.Millisecond
-	backoffMost     = 10 * time.Second
-	settledAfter    = 30 * time.Second // a life this long makes the next death a first one
+	maxBackoff      = 10 * time.Second
+	settledAfter    = 30 * time.Second // running this long resets the count of failures
 	maxFailures     = 20               // in a row, about three minutes
 	probePause      = 15 * time.Millisecond
 	probeTimeout    = 5 * time.Second
 	defaultStartMax = 30 * time.Second
-	// A start asks impatiently: what listens there may be somebody else, who never answers.
+	// Probes at a start have a short timeout: another process may listen there that never answers.
 	firstProbeTimeout = 2 * time.Second
 )
 
-// Process is a supervised child; it implements service.Service. Start returns when the child
-// answers, with an error that ends in its last words and a remedy if it does not. Failed delivers
-// an error when it could not be brought back for about three minutes.
+// Process is a supervised child; it implements service.Service. Start returns when the child answers, or with an error
+// that ends in its last output and a remedy. Failed delivers an error when the child could not be restarted for about
+// three minutes.
 type Process struct {
 	*service.Loop
 	spec    Spec
@@ -116,10 +115,10 @@ func New(spec Spec) *Process {
 	return p
 }
 
-// PID is the child's process number, 0 while it does not run.
+// PID returns the child's process id, 0 while it does not run.
 func (p *Process) PID() int { return int(p.current.Load()) }
 
-// LogPath is the file that receives what the child prints.
+// LogPath returns the file that receives the child's output.
 func (p *Process) LogPath() string { return p.log.path }
 
 func (p *Process) run(ctx context.Context, ready func()) error {
@@ -148,7 +147,7 @@ func (p *Process) run(ctx context.Context, ready func()) error {
 			return ctx.Err()
 		}
 		inst.end(nil)
-		if !alive && (p.spec.Passing == nil || !p.spec.Passing(Said(err))) {
+		if !alive && (p.spec.Passing == nil || !p.spec.Passing(Output(err))) {
 			return err
 		}
 		if time.Since(begin) > settledAfter {
@@ -167,7 +166,7 @@ func (p *Process) run(ctx context.Context, ready func()) error {
 			return ctx.Err()
 		case <-time.After(backoff):
 		}
-		backoff = min(2*backoff, backoffMost)
+		backoff = min(2*backoff, maxBackoff)
 	}
 }
 
@@ -213,7 +212,7 @@ func (p *Process) awaitAnswer(ctx context.Context, inst *instance) error {
 	}
 }
 
-// stillRunning guards against an answer that came from somebody else on the same port.
+// stillRunning detects an answer from another process on the same port.
 func (p *Process) stillRunning(inst *instance) error {
 	select {
 	case <-inst.done:
@@ -259,42 +258,42 @@ func (p *Process) watch(ctx context.Context, inst *instance) error {
 	}
 }
 
-// Failure is the error of a child that failed, with its last words.
+// Failure is the error of a child that failed, with its last output.
 type Failure struct {
 	Err    error
-	Said   string // the end of its log
+	Output string // the end of its log
 	Remedy string // what to do, if known
-	Log    string // the whole log
+	Log    string // path of the full log
 }
 
-// Error gives the remedy first and the evidence after it.
+// Error returns the remedy first and the evidence after it.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	b.WriteString(f.Err.Error())
 	if f.Remedy != "" {
 		b.WriteString(": " + f.Remedy)
 	}
-	if f.Said != "" {
-		b.WriteString("\nits last words (more in " + f.Log + "):\n" + f.Said)
+	if f.Output != "" {
+		b.WriteString("\nits last output (more in " + f.Log + "):\n" + f.Output)
 	}
 	return b.String()
 }
 
-// Unwrap returns the bare error.
+// Unwrap returns the underlying error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Said returns what the failed child behind an error last printed, "" if there is none.
-func Said(err error) string {
+// Output returns the last output of the failed child behind an error, "" if there is none.
+func Output(err error) string {
 	if f, ok := errors.AsType[*Failure](err); ok {
-		return f.Said
+		return f.Output
 	}
 	return ""
 }
 
 func (p *Process) explain(err error) error {
-	f := &Failure{Err: err, Said: p.log.tail(), Log: p.log.path}
+	f := &Failure{Err: err, Output: p.log.tail(), Log: p.log.path}
 	if p.spec.Explain != nil {
-		f.Remedy = p.spec.Explain(f.Said)
+		f.Remedy = p.spec.Explain(f.Output)
 	}
 	return f
 }
@@ -303,13 +302,13 @@ func (p *Process) recordPath() string { return recordPath(p.spec.Dir, p.spec.Nam
 
 func recordPath(dir, name string) string { return filepath.Join(dir, name+".pid") }
 
-// launch starts one life of the child.
+// launch starts a new process of the child.
 func (p *Process) launch() (*instance, error) {
 	cmd := p.spec.Command()
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	// A group of its own keeps the terminal's Ctrl-C from the child: the parent stops it in order.
+	// Its own process group keeps the terminal's Ctrl-C from the child: the parent stops the engines in order.
 	cmd.SysProcAttr.Setpgid = true
 	setDeathSignal(cmd.SysProcAttr, p.spec.DeathSignal)
 	cmd.Stdout, cmd.Stderr = p.log, p.log

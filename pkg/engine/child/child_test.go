@@ -145,17 +145,17 @@ func TestStopByClosingTheInput(t *testing.T) {
 func TestFailedStartTellsLastWordsAndRemedy(t *testing.T) {
 	t.Parallel()
 	spec := sleeper(t.TempDir())
-	spec.Command = shell("echo no room on the moon; exit 3")
+	spec.Command = shell("echo no space on the moon; exit 3")
 	spec.Probe = func(context.Context) error { return errors.New("no answer") }
-	spec.Explain = func(said string) string {
-		if !strings.Contains(said, "no room") {
-			return "nothing was said"
+	spec.Explain = func(output string) string {
+		if !strings.Contains(output, "no space") {
+			return "there was no output"
 		}
 		return "take another moon"
 	}
 	err := child.New(spec).Start(context.Background())
 	require.ErrorContains(t, err, "start sleeper: it ended while starting (exit status 3): take another moon")
-	require.Equal(t, "no room on the moon", child.Said(err))
+	require.Equal(t, "no space on the moon", child.Output(err))
 }
 
 func TestStartThatNobodyAnswersEnds(t *testing.T) {
@@ -165,10 +165,10 @@ func TestStartThatNobodyAnswersEnds(t *testing.T) {
 	spec.Command = shell("exec sleep 1000")
 	spec.Probe = func(context.Context) error {
 		pid = 1
-		return errors.New("nobody there")
+		return errors.New("no listener")
 	}
 	spec.StartTimeout = 50 * time.Millisecond
-	require.ErrorContains(t, child.New(spec).Start(context.Background()), "nobody there")
+	require.ErrorContains(t, child.New(spec).Start(context.Background()), "no listener")
 	require.Equal(t, 1, pid)
 	require.NoFileExists(t, filepath.Join(spec.Dir, "sleeper.pid"), "it was ended and forgotten")
 }

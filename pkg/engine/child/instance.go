@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// instance is one life of a child.
+// instance is one process of a child.
 type instance struct {
 	cmd    *exec.Cmd
 	stdin  *os.File
@@ -40,7 +40,7 @@ func (i *instance) pid() int {
 	return i.cmd.Process.Pid
 }
 
-// cause says how the process ended; call it after done.
+// cause returns how the process ended; call it after done.
 func (i *instance) cause() error {
 	if i.err == nil {
 		return errors.New("exit status 0")
@@ -48,8 +48,8 @@ func (i *instance) cause() error {
 	return i.err
 }
 
-// end asks the process to end by the steps given, then by SIGKILL to its whole group, and
-// returns when it has ended. A process that has ended already is fine, and so is none.
+// end asks the process to end by the given steps, then by SIGKILL to its process group, and returns when it has ended.
+// It is a no-op for a process that has ended, and for nil.
 func (i *instance) end(steps []Step) {
 	if i == nil {
 		return
@@ -93,12 +93,12 @@ func (i *instance) ended(within time.Duration) bool {
 }
 
 func (i *instance) closeInput() {
-	// Closing twice is harmless and says so by an error.
+	// Closing twice is harmless and returns an error.
 	_ = i.stdin.Close()
 }
 
 func (i *instance) signal(s syscall.Signal) {
-	// It fails only when the process has ended, which done tells.
+	// It fails only when the process has ended, which done reports.
 	_ = i.cmd.Process.Signal(s)
 }
 

@@ -14,9 +14,8 @@ const (
 	tailLines   = 12
 )
 
-// logFile receives what a child prints: a file of at most 1 MiB with one predecessor, and its end
-// in memory. Writing never fails: if it did, the pipe would be closed and the child killed by its
-// own next message.
+// logFile receives a child's output: a file of at most 1 MiB with one predecessor, and its end in memory. Writing never
+// fails: otherwise the pipe would be closed and the child killed by its next message.
 type logFile struct {
 	path string
 
@@ -42,7 +41,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 	if l.file != nil {
 		n, err := l.file.Write(p)
 		l.size += int64(n)
-		if err != nil { // a full disk, most likely: the end in memory still tells
+		if err != nil { // probably a full disk: the end in memory is still there
 			l.closeLocked()
 		}
 	}
@@ -79,17 +78,17 @@ func (l *logFile) closeLocked() {
 	}
 }
 
-// startOver forgets what an earlier life of the child said.
+// startOver clears the output of an earlier process of the child.
 func (l *logFile) startOver() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = l.last[:0]
 }
 
-// stackLine is a line of a stack trace without names, which tells a reader nothing.
+// stackLine matches a line of a stack trace without names, which is useless to a reader.
 var stackLine = regexp.MustCompile(`^\d+\. \? @ 0x`)
 
-// tail returns the last lines that tell something.
+// tail returns the last meaningful lines.
 func (l *logFile) tail() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,8 +46,8 @@ func Server(t testing.TB) *engine.ClickHouse {
 	return get(t, "clickhouse", func(dir string) *engine.ClickHouse { return NewClickHouse(t, dir) })
 }
 
-// ClickHouse returns the native address of the shared server with the database "lodestone", which
-// the migrations make. Tests share it: give accounts and the like unique ids.
+// ClickHouse returns the native address of the shared server with the database "lodestone", which the migrations
+// create. Tests share it: give accounts and the like unique ids.
 func ClickHouse(t testing.TB) string {
 	t.Helper()
 	return Server(t).URL()
@@ -86,8 +86,8 @@ func execClickHouse(t testing.TB, server *engine.ClickHouse, query string) {
 	}
 }
 
-// Postgres returns the address of an empty database of the test's own, as its owner, a role like
-// the one that Lodestone has. The database is dropped when the test ends, whoever is connected.
+// Postgres returns the address of an empty database of the test's own, as its owner, a role like Lodestone's. The
+// database is dropped when the test ends, even while others are connected.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	server := get(t, "postgres", func(dir string) *engine.Postgres { return NewPostgres(t, dir) })
@@ -114,8 +114,8 @@ func execPostgres(t testing.TB, server *engine.Postgres, query string) {
 	}
 }
 
-// execOnceUnused repeats a statement while others are on their way out of the database that it is about. PostgreSQL
-// ends them itself, and waits for five seconds, which is not enough on every machine.
+// execOnceUnused repeats a statement while other connections to its database are closing. PostgreSQL ends them itself
+// and waits for five seconds, which is too short on some machines.
 func execOnceUnused(ctx context.Context, conn *pgx.Conn, query string) error {
 	const objectInUse = "55006"
 	return repeat(2*time.Minute, func() (again bool, err error) {
@@ -125,15 +125,15 @@ func execOnceUnused(ctx context.Context, conn *pgx.Conn, query string) error {
 	})
 }
 
-// Kafka returns the addresses of the shared broker. Topics are not made by themselves, and tests
-// share them: give them unique names.
+// Kafka returns the addresses of the shared broker. Topics are not created automatically, and tests share them: give
+// them unique names.
 func Kafka(t testing.TB) []string {
 	t.Helper()
 	return get(t, "kafka", func(dir string) *engine.Kafka { return NewKafka(t, dir) }).Brokers()
 }
 
-// ApacheKafka returns the addresses of a shared, real Apache Kafka of one node, which takes about
-// ten seconds and half a gigabyte. Topics are not made by themselves: give them unique names.
+// ApacheKafka returns the addresses of a shared, real Apache Kafka of one node, which takes about ten seconds and half
+// a gigabyte. Topics are not created automatically: give them unique names.
 func ApacheKafka(t testing.TB) []string {
 	t.Helper()
 	return get(t, "apachekafka", func(dir string) *engine.ApacheKafka {

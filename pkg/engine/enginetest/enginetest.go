@@ -27,7 +27,11 @@ import (
 	"lodestone/pkg/service"
 )
 
-// ClickHouseMemory is what a test's ClickHouse may use: several packages are tested at once.
+// Timeout bounds the wait for a result that must come. It is generous, for machines under load: a test that
+// exceeds it has failed, and it measures no speed.
+const Timeout = 5 * time.Minute
+
+// ClickHouseMemory limits the memory of a test's ClickHouse: several packages are tested at once.
 const ClickHouseMemory = 1 << 30
 
 const (
@@ -35,8 +39,7 @@ const (
 	stopTimeout  = 3 * time.Minute
 )
 
-// shared is the one set of engines of a test process. The state is package-wide because the
-// engines are: a process of tests has no other place that all tests reach.
+// shared is the one set of engines of a test process. It is global because all tests of the process share the engines.
 var shared = &set{parts: map[string]*part{}}
 
 type set struct {
@@ -46,7 +49,7 @@ type set struct {
 	order []*part
 }
 
-// part is one engine. Its own lock keeps tests that want another engine from waiting for it.
+// part is one engine. Its own lock keeps tests that need another engine from waiting for it.
 type part struct {
 	mu      sync.Mutex
 	service service.Service // nil before the start
@@ -128,7 +131,7 @@ func (s *set) part(name string) (_ *part, dir string, err error) {
 	return p, s.dir, nil
 }
 
-// tempDir makes a directory that other users may pass through: PostgreSQL is one if we are root.
+// tempDir creates a directory that other users may traverse: PostgreSQL runs as another user if the test runs as root.
 func tempDir() (string, error) {
 	dir, err := os.MkdirTemp("", "lodestone-test-")
 	if err != nil {
@@ -137,8 +140,8 @@ func tempDir() (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 }
 
-// Dir returns a temporary directory of the test that PostgreSQL can use, which it cannot with
-// t.TempDir() when root runs the test.
+// Dir returns a temporary directory of the test that PostgreSQL can use. It cannot use t.TempDir() if root runs the
+// test.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := tempDir()
@@ -153,10 +156,10 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// repeat does something until it need not be done again, for so long at the most, and returns the last error.
-func repeat(patience time.Duration, do func() (again bool, err error)) error {
+// repeat calls do until it returns false or the limit has passed, and returns the last error.
+func repeat(limit time.Duration, do func() (again bool, err error)) error {
 	for begin := time.Now(); ; {
-		if again, err := do(); !again || time.Since(begin) >= patience {
+		if again, err := do(); !again || time.Since(begin) >= limit {
 			return err
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Launcher returns the program that runs ClickHouse's library, built from this module if it has
-// not been built from the same source before.
+// Launcher returns the program that runs ClickHouse's library. It builds it from this module unless it was built from
+// the same source before.
 func Launcher(t testing.TB) string {
 	t.Helper()
 	path, err := buildLauncher(Installer(t).Cache)
@@ -72,8 +72,8 @@ func buildLauncher(cache string) (path string, err error) {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", path+".new", "./cmd/lodestone-clickhouse")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", errors.New("build the ClickHouse launcher: " + string(said))
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", errors.New("build the ClickHouse launcher: " + string(output))
 	}
 	return path, os.Rename(path+".new", path)
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Ports that tests choose for processes they start lie below those that the system gives to whoever asks
-// for any, and below those of the engines: between the choice and its use nobody takes one, nor while a process is
-// started again. Each test process has blocks of its own, which it holds by listening on the first port of each.
+// Ports that tests choose for their processes lie below the ephemeral ports of the system and below those of the
+// engines: no other process takes one between the choice and its use, nor during a restart. Each test process owns
+// blocks of ports; it claims a block by listening on its first port.
 const (
 	firstBlock = 10_000
 	lastBlock  = 19_800
@@ -23,8 +23,8 @@ var block struct {
 	next int            // the first port of a block: all of the one before are given out
 }
 
-// FreePort returns a port of the loopback for a process that the test starts, and that may be started again
-// there. It is given out once.
+// FreePort returns a port of the loopback for a process that the test starts, and may restart there. Each port is
+// returned once.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	block.mu.Lock()
@@ -46,7 +46,7 @@ func FreePort(t testing.TB) int {
 	}
 }
 
-// takeBlock goes on to a block that no test process holds.
+// takeBlock claims the next block that no test process holds.
 func takeBlock(t testing.TB) {
 	t.Helper()
 	for first := firstBlock; first <= lastBlock; first += blockSize {

@@ -27,12 +27,12 @@ type ClickHouse struct {
 	Library string // libchdb, or ""
 }
 
-// postgresOldest is the oldest version of what the system may have.
+// postgresOldest is the oldest version of the system's server that is accepted.
 const postgresOldest = 15
 
 const runServerYourself = "install a clickhouse server binary (version 26.10 or newer) so that it is on the PATH, or run one elsewhere and give --clickhouse-url"
 
-// ClickHouse returns the system's server if it is new enough, else the library, installed if need be.
+// ClickHouse returns the system's server if it is new enough, else the library, installed if necessary.
 func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 	if !i.PackagedOnly {
 		if path := i.systemClickHouse(ctx); path != "" {
@@ -56,9 +56,9 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 		return ClickHouse{}, fmt.Errorf("%w: ClickHouse's package needs a processor with AVX2, which this one has not (virtual machines often hide it: choose the host's own CPU model): %s", ErrUnsupported, runServerYourself)
 	}
 	b.size = 900 << 20
-	b.said = "downloading ClickHouse (178 MB, 570 MB unpacked; once)"
+	b.progress = "downloading ClickHouse (178 MB, 570 MB unpacked; once)"
 	b.fetch = npmCI
-	b.mend = withoutKeywords
+	b.patch = withoutKeywords
 	dir, err := i.ensure(ctx, b)
 	if err != nil {
 		return ClickHouse{}, err
@@ -85,8 +85,7 @@ func npmBundle(folder string) (bundle, error) {
 	return b, nil
 }
 
-// locked reports whether a lock file holds a package with its hash: without the hash nothing
-// would say that what arrives is what was tried.
+// locked reports whether a lock file contains the hash of a package: without it, the download could not be verified.
 func locked(lock []byte, name string) bool {
 	var l struct {
 		Packages map[string]struct{ Integrity string }
@@ -96,15 +95,15 @@ func locked(lock []byte, name string) bool {
 
 var versionNumber = regexp.MustCompile(`(\d+)\.\d+`)
 
-// systemClickHouse returns the system's server if it keeps users who read to reading.
+// systemClickHouse returns the system's server if it restricts read-only users to reading.
 func (i *Installer) systemClickHouse(ctx context.Context) string {
 	path, err := exec.LookPath("clickhouse")
 	if err != nil {
 		return ""
 	}
-	said, err := exec.CommandContext(ctx, path, "server", "--version").Output()
-	if err != nil || !clickhouse.Confines(string(said)) {
-		i.Log.Info("the system's clickhouse is not used: users who may only read can do more there, or it tells no version", "path", path, "says", strings.TrimSpace(string(said)), "err", err)
+	output, err := exec.CommandContext(ctx, path, "server", "--version").Output()
+	if err != nil || !clickhouse.Confines(string(output)) {
+		i.Log.Info("the system's clickhouse is not used: it does not confine read-only users, or prints no version", "path", path, "says", strings.TrimSpace(string(output)), "err", err)
 		return ""
 	}
 	return path

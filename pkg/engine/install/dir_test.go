@@ -22,16 +22,16 @@ func TestDirectoriesMadeUnderAStrictUmask(t *testing.T) {
 	root := t.TempDir()
 	there := filepath.Join(root, "there")
 	require.NoError(t, os.Mkdir(there, 0o700))
-	// The umask is the whole process's.
+	// The umask belongs to the process.
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `umask 077; exec "$0" -test.run '^TestDirectoriesMadeUnderAStrictUmask$'`, os.Args[0])
 	cmd.Env = append(os.Environ(), madeVariable+"="+filepath.Join(there, "a", "b"))
-	said, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(said))
-	made := fs.FileMode(0o711)
+	output, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(output))
+	created := fs.FileMode(0o711)
 	if os.Geteuid() != 0 {
-		made = 0o700 // everything runs as the one user
+		created = 0o700 // everything runs as the one user
 	}
-	for path, want := range map[string]fs.FileMode{"": 0o700, "a": made, "a/b": made} {
+	for path, want := range map[string]fs.FileMode{"": 0o700, "a": created, "a/b": created} {
 		info, err := os.Stat(filepath.Join(there, path))
 		require.NoError(t, err)
 		require.Equal(t, want, info.Mode().Perm(), path)

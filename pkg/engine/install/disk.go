@@ -21,7 +21,7 @@ func requireFree(dir string, need int64) error {
 		return err
 	}
 	if free < need {
-		return fmt.Errorf("%d MB are free there and %d MB are needed: make room or give --engine-cache a directory on another disk",
+		return fmt.Errorf("%d MB are free there and %d MB are needed: free some space or give --engine-cache a directory on another disk",
 			free>>20, need>>20)
 	}
 	return nil

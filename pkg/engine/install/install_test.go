@@ -31,7 +31,7 @@ func counted(count *atomic.Int64) bundle {
 		files: map[string][]byte{"package.json": []byte("{}")},
 		fetch: func(_ context.Context, dir string) error {
 			count.Add(1)
-			return os.WriteFile(filepath.Join(dir, "file"), []byte("whole"), 0o600)
+			return os.WriteFile(filepath.Join(dir, "file"), []byte("complete"), 0o600)
 		},
 	}
 }
@@ -49,8 +49,8 @@ func TestManyInstallOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if text, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(text) != "whole" {
-				t.Errorf("returned before it was whole: %q, %v", text, err)
+			if text, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(text) != "complete" {
+				t.Errorf("returned before it was complete: %q, %v", text, err)
 			}
 		})
 	}
@@ -63,7 +63,7 @@ func TestInterruptedInstallationIsRepeated(t *testing.T) {
 	i := installer(t)
 	var count atomic.Int64
 	b := counted(&count)
-	whole := b.fetch
+	fetch := b.fetch
 	b.fetch = func(_ context.Context, dir string) error {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "torn"), nil, 0o600))
 		return errors.New("the power went")
@@ -71,7 +71,7 @@ func TestInterruptedInstallationIsRepeated(t *testing.T) {
 	_, err := i.ensure(context.Background(), b)
 	require.ErrorContains(t, err, "the power went")
 
-	b.fetch = whole
+	b.fetch = fetch
 	dir, err := i.ensure(context.Background(), b)
 	require.NoError(t, err)
 	require.NoFileExists(t, filepath.Join(dir, "torn"))
@@ -112,7 +112,7 @@ func TestFullDiskIsToldBeforeTheDownload(t *testing.T) {
 	b := counted(&count)
 	b.size = 1 << 60
 	_, err := i.ensure(context.Background(), b)
-	require.ErrorContains(t, err, "make room or give --engine-cache")
+	require.ErrorContains(t, err, "free some space or give --engine-cache")
 	require.Zero(t, count.Load())
 }
 
@@ -133,16 +133,16 @@ func TestMissingNpm(t *testing.T) {
 }
 
 func TestFailingNpmSaysWhy(t *testing.T) {
-	for said, remedy := range map[string]string{
+	for output, remedy := range map[string]string{
 		"npm error code ENOSPC":                        "the disk is full",
 		"npm error code EINTEGRITY":                    "not the one that was locked",
 		"npm error code ENOTFOUND\ngetaddrinfo failed": "check the network",
 		"npm error code E404":                          "does not offer the package",
 	} {
-		onlyProgram(t, "npm", "echo '"+said+"' >&2; exit 1")
+		onlyProgram(t, "npm", "echo '"+output+"' >&2; exit 1")
 		_, err := installer(t).Postgres(context.Background(), 0)
 		require.ErrorContains(t, err, remedy)
-		require.ErrorContains(t, err, said, "the evidence")
+		require.ErrorContains(t, err, output, "the evidence")
 	}
 }
 

@@ -23,7 +23,7 @@ const javaOldest = 17
 // mavenPlugin copies the jars of a pom; its version is pinned as theirs are.
 const mavenPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
-// ApacheKafka returns Java and the jars of Apache Kafka, installed if need be.
+// ApacheKafka returns Java and the jars of Apache Kafka, installed if necessary.
 func (i *Installer) ApacheKafka(ctx context.Context) (ApacheKafka, error) {
 	java, err := findJava(ctx)
 	if err != nil {
@@ -34,11 +34,11 @@ func (i *Installer) ApacheKafka(ctx context.Context) (ApacheKafka, error) {
 		return ApacheKafka{}, fmt.Errorf("read the manifest of kafka: %w", err)
 	}
 	dir, err := i.ensure(ctx, bundle{
-		name:  "kafka",
-		files: map[string][]byte{"pom.xml": pom},
-		size:  150 << 20,
-		said:  "downloading Apache Kafka (44 MB; once)",
-		fetch: mavenCopy,
+		name:     "kafka",
+		files:    map[string][]byte{"pom.xml": pom},
+		size:     150 << 20,
+		progress: "downloading Apache Kafka (44 MB; once)",
+		fetch:    mavenCopy,
 	})
 	if err != nil {
 		return ApacheKafka{}, err
@@ -52,12 +52,12 @@ func findJava(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", errors.New("java was not found, which Apache Kafka needs: " + remedy)
 	}
-	said, err := exec.CommandContext(ctx, java, "-version").CombinedOutput()
+	output, err := exec.CommandContext(ctx, java, "-version").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("java does not run (%w): %s", err, remedy)
 	}
 	// The first line is: openjdk version "17.0.15" 2025-04-15
-	_, rest, _ := strings.Cut(string(said), "version \"")
+	_, rest, _ := strings.Cut(string(output), "version \"")
 	number, _, _ := strings.Cut(rest, ".")
 	number, _, _ = strings.Cut(number, "\"")
 	if major, err := strconv.Atoi(number); err != nil || major < javaOldest {
@@ -75,13 +75,13 @@ func mavenCopy(ctx context.Context, dir string) error {
 		mavenPlugin, "-DoutputDirectory="+filepath.Join(dir, "jars"), "-DincludeScope=runtime")
 	cmd.Dir = dir
 	cmd.WaitDelay = 2 * time.Second
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("mvn failed (%w): it said\n%s", err, lastLines(said.String(), 12))
+		return fmt.Errorf("mvn failed (%w):\n%s", err, lastLines(output.String(), 12))
 	}
 	return nil
 }

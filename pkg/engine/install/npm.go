@@ -20,26 +20,26 @@ func npmCI(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 	cmd.Dir = dir
 	cmd.WaitDelay = 2 * time.Second
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("npm ci failed (%w)%s: it said\n%s", err, npmRemedy(said.String()), lastLines(said.String(), 12))
+		return fmt.Errorf("npm ci failed (%w)%s:\n%s", err, npmRemedy(output.String()), lastLines(output.String(), 12))
 	}
 	return nil
 }
 
-func npmRemedy(said string) string {
+func npmRemedy(output string) string {
 	switch {
-	case strings.Contains(said, "ENOSPC"):
-		return ", the disk is full: make room or give --engine-cache a directory on another disk"
-	case strings.Contains(said, "EINTEGRITY"):
+	case strings.Contains(output, "ENOSPC"):
+		return ", the disk is full: free some space or give --engine-cache a directory on another disk"
+	case strings.Contains(output, "EINTEGRITY"):
 		return ", the package is not the one that was locked: do not use it, and tell us"
-	case strings.Contains(said, "ENOTFOUND"), strings.Contains(said, "ECONNREFUSED"), strings.Contains(said, "ETIMEDOUT"), strings.Contains(said, "EAI_AGAIN"):
+	case strings.Contains(output, "ENOTFOUND"), strings.Contains(output, "ECONNREFUSED"), strings.Contains(output, "ETIMEDOUT"), strings.Contains(output, "EAI_AGAIN"):
 		return ", the package registry was not reached: check the network, or npm's own settings for a proxy or mirror"
-	case strings.Contains(said, "E404"), strings.Contains(said, "E403"):
+	case strings.Contains(output, "E404"), strings.Contains(output, "E403"):
 		return ", the registry that npm is set to does not offer the package"
 	}
 	return ""

