@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkCount is one step of the counters: 2,000 links have new events, after which each has ten. An
-// operation is the whole step: both queries of ClickHouse, and the updates in Postgres, which find the counters
+// operation is the complete step: both queries of ClickHouse, and the updates in Postgres, which find the counters
 // right from the second time on.
 func BenchmarkCount(b *testing.B) {
 	const links, rows = 2_000, 20_000

@@ -13,23 +13,22 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// markEvery is the time between two marks at the least.
+// markEvery is the minimum time between two marks.
 const markEvery = 5 * time.Second
 
 const setCaughtUp = `
 INSERT INTO counter_state (caught_up_at) VALUES ($1)
 ON CONFLICT (single) DO UPDATE SET caught_up_at = greatest(counter_state.caught_up_at, excluded.caught_up_at)`
 
-// mark is a moment, and what Kafka had by then: once all of that is counted, the counters have caught
-// up with the moment.
+// mark is a time and the ends of Kafka's logs at that time: once everything below them is counted, the counters reflect
+// that time.
 type mark struct {
 	at      time.Time
 	topicID uuid.UUID
 	ends    map[int32]int64
 }
 
-// markProgress writes down the moment that the counters have caught up with, if they have reached the
-// mark, and then sets the next one.
+// markProgress stores the time that the counters reflect, if they have reached the mark, and then sets the next mark.
 func (c *Counter) markProgress(ctx context.Context, client *kgo.Client) error {
 	if c.mark != nil {
 		reached, err := c.reached(ctx, *c.mark)

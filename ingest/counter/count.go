@@ -21,7 +21,7 @@ import (
 // chunkLinks is how many links are counted in one query.
 const chunkLinks = 2_000
 
-// kind is what is counted from one topic.
+// kind describes what is counted from one topic.
 type kind struct {
 	topic    string
 	touched  string // ClickHouse: the account and id of links with rows in a span, by the projection by_offset
@@ -66,8 +66,8 @@ WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32}
 GROUP BY account_id, generic_link_id
 ORDER BY first`
 
-// accessLinkViews counts the sessions of people that saw at least one page; an event that came without
-// a session is its own. It must keep to the words of the projection sessions, which answers it.
+// accessLinkViews counts the sessions of people that saw at least one page; an event without a session is a session of
+// its own. The expressions must match the projection sessions literally, which answers the query.
 const accessLinkViews = withExpired + `
     SELECT access_link_id AS link_id, count() AS views, min(first) AS since, max(last) AS until
     FROM
@@ -85,7 +85,7 @@ const accessLinkViews = withExpired + `
 )
 GROUP BY link_id`
 
-// withExpired adds, to the views that follow, those of months that are not kept any more.
+// withExpired adds, to the views that follow, those of months that were deleted.
 const withExpired = `
 SELECT link_id, sum(views), min(since), max(until)
 FROM
@@ -127,15 +127,14 @@ INSERT INTO counter_progress (topic_id, partition, next_offset) VALUES ($1, $2, 
 ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset
 WHERE counter_progress.next_offset < excluded.next_offset`
 
-// errBusy says that another process counts or drops months.
+// errBusy means that another process counts or drops months.
 var errBusy = errors.New("another process is counting")
 
-// count sets the counters of the links with events in the span, chunk by chunk. Each chunk is a transaction
-// that ends with the progress: everything below the first event of the next link is counted. So row locks,
-// which those who open a document wait for, last for a few statements, and a count that is cut off goes on
-// where it was.
+// count sets the counters of the links with events in the span, chunk by chunk. Each chunk is a transaction that ends
+// with the progress: everything below the first event of the next link is counted. So row locks, which block readers
+// who open a document, last for a few statements only, and an interrupted count resumes where it ended.
 //
-// The error is errBusy if another process holds the counters' lock, or has moved the progress meanwhile.
+// The error is errBusy if another process holds the counters' lock, or has advanced the progress meanwhile.
 func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) error {
 	var todo []link
 	for first := true; ; first = false {
@@ -148,7 +147,7 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 			if !mine {
 				return errBusy
 			}
-			// What this process read before it had the lock may have been counted since.
+			// Rows that this process read before it had the lock may have been counted since.
 			if at, err := progressOf(ctx, tx, s.topicID, s.partition); err != nil || at != s.from {
 				return cmp.Or(err, errBusy)
 			}
@@ -181,7 +180,7 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 	}
 }
 
-// link is one whose counters are set.
+// link is a link whose counters are set.
 type link struct {
 	account, id uuid.UUID
 	first       int64 // offset of its first event in the span
@@ -215,9 +214,9 @@ func readTouched(ctx context.Context, conn driver.Conn, k kind, s span) ([]link,
 	return links, nil
 }
 
-// setCounters counts the views of the links and writes them down. The transaction must hold the counters'
-// lock: the views are read under it, so that an older count cannot overwrite a newer one. Postgres is
-// written to only when ClickHouse has answered everything, since row locks are held from then on.
+// setCounters counts the views of the links and stores the counts. The transaction must hold the counters' lock: the
+// views are read under it, so that an older count cannot overwrite a newer one. Postgres is written to only when
+// ClickHouse has answered everything, since row locks are held from then on.
 func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, k kind, links []link) error {
 	if err := retention.Finish(ctx, conn); err != nil {
 		return err
@@ -255,7 +254,8 @@ func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, k kind, links
 	return setActivity(ctx, tx, read)
 }
 
-// countViews returns the views of the links, and when the first and last were: of a link without any, 0 and nil.
+// countViews returns the views of the links, and the times of the first and the last: 0 and nil for a link without
+// views.
 func countViews(ctx context.Context, conn driver.Conn, k kind, links []link) (views []int64, first, last []*time.Time, err error) {
 	place := make(map[uuid.UUID]int, len(links))
 	ids, accounts := make([]uuid.UUID, len(links)), make([]uuid.UUID, len(links))

@@ -1,10 +1,10 @@
-// Package counter keeps the counters of links in Postgres in step with the stored events: how
-// often an access link's document was viewed, first and last, the same of its submission, and how
-// often a generic link's landing page was viewed. So whoever reads links needs no ClickHouse.
+// Package counter keeps the counters of links in Postgres in step with the stored events: how often an access link's
+// document was viewed, first and last, the same of its submission, and how often a generic link's landing page was
+// viewed. Readers of links therefore need no ClickHouse.
 //
-// Counters are set, never added to: each is computed anew from ClickHouse for the links that had
-// events since the last time. Setting one twice changes nothing, and whatever was missed while
-// Postgres or ClickHouse was away is made up for at the next look.
+// Counters are set, never added to: each is computed again from ClickHouse for the links with new events. Setting a
+// counter twice changes nothing, and the next pass catches up with everything that was missed while Postgres or
+// ClickHouse was down.
 package counter
 
 import (
@@ -27,7 +27,7 @@ import (
 	"lodestone/pkg/service"
 )
 
-// Config is the setting of the counters.
+// Config holds the settings of the counters.
 type Config struct {
 	Interval time.Duration `name:"counter-interval" default:"500ms" help:"Interval at which events that are missing in the links' counters are looked for."`
 }
@@ -40,7 +40,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Counter is a service.Service. Any number may run: a lock in Postgres lets one work at a time.
+// Counter is a service.Service. Any number may run: a lock in Postgres admits one at a time.
 type Counter struct {
 	*service.Loop
 	cfg   Config
@@ -75,15 +75,15 @@ func New(c Config, group string, k kafka.Config, s clickhouse.Config, pool *post
 }
 
 const (
-	busyPause = 4               // times as long as a look takes is the pause after it, at least
-	mostPause = 5 * time.Second // but no longer than this, or the interval
+	busyPause = 4               // the pause after a pass is at least this multiple of its duration
+	maxPause  = 5 * time.Second // but no longer than this, or the interval
 
-	// While more records than farBehind wait in Kafka, the counters are set each farPause only.
+	// While more records than farBehind wait in Kafka, the counters are set only once each farPause.
 	farBehind = 100_000
 	farPause  = 10 * time.Second
 
-	// While nothing is committed there is nothing to count, and only Kafka is asked. So that progress which was lost, with a
-	// backup of Postgres, does not go unnoticed, it is read now and then all the same.
+	// While no commit is new there is nothing to count, and only Kafka is queried. The progress in Postgres is still
+	// read at intervals, so that progress that was lost, with a backup of Postgres, is noticed.
 	lookAgain = 5 * time.Second
 )
 
@@ -109,13 +109,13 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 		err := c.catchUp(ctx, client, conn)
 		// When there is much to catch up with, longer strides cost ClickHouse less, and leave it to the inserts:
 		// a link that many of the events are of is counted once for all of them.
-		ticker.Reset(max(c.cfg.Interval, min(busyPause*time.Since(begin), mostPause)))
+		ticker.Reset(max(c.cfg.Interval, min(busyPause*time.Since(begin), maxPause)))
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
 			c.errors.Inc()
-			if !failing { // once an outage, not at every look
+			if !failing { // once an outage, not at every attempt
 				c.log.Warn("counters of links fall behind, will try again", "error", err)
 			}
 		case failing:
@@ -130,8 +130,8 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 	}
 }
 
-// catchUp sets the counters of every link that had events since the last time. While the consumer is far behind it does so
-// now and then only: a link with many of the events is counted once for all of them.
+// catchUp sets the counters of every link with new events. While the consumer is far behind it runs less often: a link
+// with many of the events is then counted once for all of them.
 func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.Conn) error {
 	committed, err := c.stored(ctx, client)
 	if err != nil {
@@ -171,14 +171,14 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 		behind += n
 	}
 	c.behind.Set(float64(behind))
-	if !busy { // else the next look sees how far the other process is, or takes over
+	if !busy { // else the next pass sees the other process's progress, or takes over
 		c.set, c.counted = time.Now(), committed
 	}
 	return c.markProgress(ctx, client)
 }
 
-// stored returns what is committed. It is stored to the last row, which cannot be said of the highest stored offset: a
-// block that spans two parts of the table may be half there.
+// stored returns the committed offsets. All rows below them are stored; this does not hold for the highest stored
+// offset: a block that spans two parts of the table may be half stored.
 func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetResponses, error) {
 	committed, err := kadm.NewClient(client).FetchOffsets(ctx, c.group)
 	if isNoGroup(err) {
@@ -190,7 +190,7 @@ func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetRe
 	return committed, nil
 }
 
-// waiting returns how many records stand in the log behind what is committed.
+// waiting returns how many records of the log are not committed.
 func (c *Counter) waiting(ctx context.Context, client *kgo.Client, all []kind, committed kadm.OffsetResponses) (records int64, err error) {
 	topics := make([]string, len(all))
 	for i, k := range all {
@@ -209,7 +209,8 @@ func (c *Counter) waiting(ctx context.Context, client *kgo.Client, all []kind, c
 	return records, nil
 }
 
-// sameOffsets reports whether nothing was committed between the two answers, nor for another topic of a name.
+// sameOffsets reports whether nothing was committed between the two answers, and no topic was replaced by another of
+// its name.
 func sameOffsets(a, b kadm.OffsetResponses) bool {
 	return maps.EqualFunc(a, b, func(a, b map[int32]kadm.OffsetResponse) bool {
 		return maps.EqualFunc(a, b, func(a, b kadm.OffsetResponse) bool {
@@ -218,7 +219,7 @@ func sameOffsets(a, b kadm.OffsetResponses) bool {
 	})
 }
 
-// catchUpKind counts what is missing until nothing is, and returns how many records were behind at the start.
+// catchUpKind counts until nothing is missing, and returns how many records were behind at the start.
 func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, missing func() ([]span, int64, error)) (behind int64, err error) {
 	for first := true; ; first = false {
 		todo, n, err := missing()

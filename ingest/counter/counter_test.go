@@ -163,14 +163,14 @@ func TestCountersFollowTheEvents(t *testing.T) {
 	r.send(first, func(e *event.Event) { e.SessionID = session })                                // 2: the same view
 	r.send(first, func(*event.Event) {})                                                         // 3: a view of its own
 	r.send(first, func(e *event.Event) { e.Type, e.SessionID = event.DownloadStarted, session }) // 4: no view
-	r.send(bots, func(e *event.Event) { e.Bot = "crawler:x" })                                   // 5: nobody
+	r.send(bots, func(e *event.Event) { e.Bot = "crawler:x" })                                   // 5: no visitor
 	stop := r.start()
 	r.await("access_links", first, 2, 1, 3)
 	r.await("submissions", submission, 2, 1, 3)
 	r.await("access_links", bots, 0, 0, 0)
 	stop()
 
-	// What came while no counter ran is made up for, and two counters do no harm.
+	// A counter catches up with the events that came while none ran, and two counters do no harm.
 	r.send(second, func(*event.Event) {}) // 6
 	r.start()
 	r.start()

@@ -11,17 +11,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// oldEvery is the time between two looks for uncounted rows of topics that are gone.
+// oldEvery is the time between two checks for uncounted rows of deleted topics.
 const oldEvery = time.Hour
 
-// oldTopics says when this process last looked for such rows, and which topic had the name then.
+// oldTopics holds the time of the last such check, and the topic that had the name then.
 type oldTopics struct {
 	at      time.Time
 	present uuid.UUID
 }
 
-// oldEnds reads, for each partition of topics other than the present one, the end of its rows. An insert of such a topic
-// may still run, of a consumer that has not heard of the new one.
+// oldEnds reads, for each partition of deleted topics of the name, the end of its rows. A consumer that has not noticed
+// the new topic may still insert rows of an old one.
 const oldEnds = `
 SELECT kafka_topic_id, kafka_partition, max(kafka_offset) + 1,
     arrayExists(id -> position(id, toString(kafka_topic_id)) > 0, (SELECT groupArray(query_id) FROM system.processes WHERE query_kind = 'Insert'))
@@ -29,9 +29,9 @@ FROM lodestone.%s
 WHERE kafka_topic_id != {present:UUID}
 GROUP BY kafka_topic_id, kafka_partition`
 
-// catchUpOld counts what no commit leads to: rows of topics that were deleted and recreated under their name before
-// everything in them was counted, or whose progress was lost with a backup of Postgres. It looks at the start, when the
-// topic has changed, and every oldEvery.
+// catchUpOld counts rows that no commit announces: rows of topics that were deleted and recreated under their name
+// before everything in them was counted, or whose progress was lost with a backup of Postgres. It runs at the start,
+// when the topic has changed, and every oldEvery.
 func (c *Counter) catchUpOld(ctx context.Context, conn driver.Conn, k kind, present uuid.UUID) error {
 	if last := c.old[k.topic]; last.present == present && time.Since(last.at) < oldEvery {
 		return nil
@@ -53,7 +53,8 @@ func (c *Counter) catchUpOld(ctx context.Context, conn driver.Conn, k kind, pres
 	return nil
 }
 
-// readOldEnds returns the ends of partitions by topic id, without topics into which an insert runs, and whether there are such.
+// readOldEnds returns the ends of partitions by topic id, without topics that an insert still writes to, and whether
+// there are such topics.
 func readOldEnds(ctx context.Context, conn driver.Conn, k kind, present uuid.UUID) (ends map[uuid.UUID]map[int32]int64, running bool, err error) {
 	rows, err := conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{"present": present.String()})), fmt.Sprintf(oldEnds, k.table))
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// Recount sets the counters of the links that have rows of the topic's partition from the offset
-// first to last. It is for rows that were stored late, below what the counters reflect already,
-// which the service would not look at again. Counting twice changes nothing, and it may run beside
-// the service: the same lock orders them.
+// Recount sets the counters of the links that have rows of the topic's partition from the offset first to last. It is
+// for rows that were stored late, below the counted progress, where the service does not look again. Counting twice
+// changes nothing, and it may run beside the service: the same lock orders them.
 func Recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, topic string, topicID uuid.UUID, partition int32, first, last int64) error {
 	for _, k := range kinds() {
 		if k.topic != topic {
@@ -37,9 +36,9 @@ func Recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, topic s
 	return fmt.Errorf("count again: nothing is counted from topic %s", topic)
 }
 
-// RecountAll sets the counters of every link, whatever topic its events came through, also of those that have no
-// events left. It may run beside the service, and be cut off and started again. After each chunk it calls done with
-// the number of links since the beginning.
+// RecountAll sets the counters of every link, whatever topic its events came from, including links without events. It
+// may run beside the service, and be interrupted and started again. After each chunk it calls done with the number of
+// links since the beginning.
 func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done func(links int)) error {
 	total := 0
 	for _, k := range kinds() {
@@ -70,7 +69,7 @@ func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done
 	return nil
 }
 
-// recount sets the counters of links when no one else counts.
+// recount sets the counters of links while it holds the lock.
 func recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, links []link) error {
 	for {
 		err := pool.Transaction(ctx, func(tx pgx.Tx) error {

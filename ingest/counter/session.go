@@ -17,14 +17,13 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// openSessions finds the sessions of links ($1) that are not over yet. Those of before are left as
-// they were told.
+// openSessions finds the sessions of links ($1) that are not over yet. Earlier sessions keep their reported activity.
 const openSessions = `
 SELECT account_id, access_link_id, id, started_at FROM sessions
 WHERE ended_at IS NULL AND (account_id, access_link_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`
 
-// readSessions tells what people read in sessions. The time they began at spares reading what was
-// before them; a sender's clock is corrected, and the hour is for what is left.
+// readSessions returns what people read in sessions. The start time of a session avoids reading earlier rows; a
+// sender's clock is corrected, and the hour covers the remaining error.
 const readSessions = `
 SELECT session_id, max(created_at),
     arraySort(groupUniqArrayIf(10000)(page, event_type = 'page_viewed' AND page > 0)),
@@ -49,7 +48,7 @@ type activity struct {
 	duration int64
 }
 
-// readActivity returns what was read in the open sessions of links, and when last.
+// readActivity returns the activity in the open sessions of links, and the time of the last one.
 func readActivity(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) ([]activity, error) {
 	accounts, ids := make([]uuid.UUID, len(links)), make([]uuid.UUID, len(links))
 	for i, l := range links {
@@ -107,7 +106,7 @@ func askActivity(ctx context.Context, conn driver.Conn, p native.Parameters) (re
 	return read, nil
 }
 
-// setActivity writes down what was read in sessions that are still open.
+// setActivity stores the activity of sessions that are still open.
 func setActivity(ctx context.Context, tx pgx.Tx, read []activity) error {
 	if len(read) == 0 {
 		return nil
@@ -123,7 +122,7 @@ func setActivity(ctx context.Context, tx pgx.Tx, read []activity) error {
 	return nil
 }
 
-// integers writes numbers as a Postgres array of integers, without those that are too large for one.
+// integers formats numbers as a Postgres array of integers, without those that are too large for one.
 func integers(numbers []uint32) string {
 	texts := make([]string, 0, len(numbers))
 	for _, n := range numbers {

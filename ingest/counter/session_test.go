@@ -35,7 +35,7 @@ func (r *rig) activity(session uuid.UUID) activity {
 }
 
 // A session tells which pages were seen, how long they were visible, and when something last happened;
-// once it is over, it stays as it was told.
+// once it is over, it stays as it was reported.
 func TestSessionsFollowTheEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

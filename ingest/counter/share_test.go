@@ -163,7 +163,7 @@ func TestRowsOfATopicThatIsGoneAreCounted(t *testing.T) {
 	r.await("access_links", link, 1, 1, 1)
 }
 
-// A commit that was made for another topic of the name says nothing about this one.
+// A commit for another topic of the same name does not count for this one.
 func TestACommitForAnotherTopicIsNoProgress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -15,7 +15,7 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// ErrUnknown is wrapped by errors about an origin that has no dead letter.
+// ErrUnknown is wrapped by errors about an origin without a dead letter.
 var ErrUnknown = errors.New("there is no such dead letter")
 
 // Box is the dead-letter topic. It is safe for concurrent use.
@@ -24,11 +24,11 @@ type Box struct {
 	options []kgo.Opt
 }
 
-// NewBox returns the box of a cluster. Client asks and writes; options, those that it was made with,
-// make the clients that read.
+// NewBox returns the box of a cluster. client queries and writes; options, those of the client, create the clients that
+// read.
 func NewBox(client *kgo.Client, options []kgo.Opt) *Box { return &Box{client, options} }
 
-// Filter chooses dead letters. Its zero value chooses all.
+// Filter selects dead letters. Its zero value selects all.
 type Filter struct {
 	States  []State  // none: any
 	Reason  string   // empty: any
@@ -43,13 +43,13 @@ func (f Filter) matches(l *Letter) bool {
 		!l.At.Before(f.Since)
 }
 
-// scope is what is read of the topic. Its zero value is all of it.
+// scope is the part of the topic that is read. Its zero value is all of it.
 type scope struct {
 	since   time.Time
 	origins []Origin // only the partitions that hold them
 }
 
-// each calls fn with every entry in the scope, and others, of the topic as it is now.
+// each calls fn with every entry in the scope, and possibly others, of the topic as it is now.
 func (b *Box) each(ctx context.Context, s scope, fn func(entry) error) error {
 	ranges, err := b.ranges(ctx, s)
 	if err != nil {
@@ -69,7 +69,7 @@ func (b *Box) each(ctx context.Context, s scope, fn func(entry) error) error {
 	return nil
 }
 
-// ranges returns the offsets that the scope is in.
+// ranges returns the offsets of the scope.
 func (b *Box) ranges(ctx context.Context, s scope) (map[int32]kafka.Range, error) {
 	ranges, err := kafka.Ranges(ctx, b.client, event.DeadLetterTopic)
 	if err != nil {
@@ -104,7 +104,7 @@ func (b *Box) ranges(ctx context.Context, s scope) (map[int32]kafka.Range, error
 	return ranges, nil
 }
 
-// List returns the letters that the filter chooses, without their records, oldest first. It reads the topic from the
+// List returns the letters that match the filter, without their records, oldest first. It reads the topic from the
 // filter's time on, or the partitions of its origins, and holds a few hundred bytes of each letter there in memory.
 func (b *Box) List(ctx context.Context, f Filter) ([]Letter, error) {
 	letters, err := b.list(ctx, f, scope{since: f.Since, origins: f.Origins})
@@ -131,7 +131,7 @@ func (b *Box) list(ctx context.Context, f Filter, s scope) ([]Letter, error) {
 	}
 	var letters []Letter
 	for _, l := range known {
-		if l.Reason != "" && f.matches(l) { // a marker whose letter is gone is nothing to show
+		if l.Reason != "" && f.matches(l) { // a marker whose letter is gone is not listed
 			letters = append(letters, *l)
 		}
 	}
@@ -168,9 +168,9 @@ func (b *Box) read(ctx context.Context, o Origin, s scope) (Letter, []byte, erro
 	return letter, value, err
 }
 
-// Discard marks letters as not worth replaying and says why. Those that were replayed or discarded
-// already are left alone. It returns how many it marked; the error wraps ErrUnknown, and nothing is
-// marked, if one of the origins has no letter.
+// Discard marks letters as not worth replaying, with a reason. Letters that were replayed or discarded already are left
+// alone. It returns the number of marked letters; the error wraps ErrUnknown, and nothing is marked, if one of the
+// origins has no letter.
 func (b *Box) Discard(ctx context.Context, origins []Origin, why string) (int, error) {
 	letters, err := b.List(ctx, Filter{Origins: origins})
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 	formID
 	formTime
 	formText
-	formPersonal // says something of a visitor, or may: its length only, unless asked for
+	formPersonal // personal data of a visitor, or possibly: only its length, unless requested
 )
 
 // known are the fields of event.proto.
@@ -43,9 +43,9 @@ var known = map[protowire.Number]struct {
 	17: {"received_at", formTime}, 18: {"spooled", formNumber}, 19: {"referrer", formPersonal}, 20: {"url", formPersonal},
 }
 
-// Fields reads a record as far as it is in the wire format of records, whatever its schema, and
-// returns how many bytes it could not read. Values that say something of a visitor, and those of
-// fields that this build does not know, are given by their length unless personal is set.
+// Fields decodes a record as far as it has the wire format of records, whatever its schema, and returns the number of
+// bytes that it could not decode. Personal data, and fields that this build does not know, are shown by their length
+// only unless personal is set.
 func Fields(record []byte, personal bool) (fields []Field, rest int) {
 	for b := record; len(b) > 0; {
 		num, typ, n := protowire.ConsumeTag(b)
@@ -86,7 +86,7 @@ func Fields(record []byte, personal bool) (fields []Field, rest int) {
 	return fields, 0
 }
 
-// text returns bytes as they are best read.
+// text returns bytes in their most readable form.
 func text(num protowire.Number, b []byte, personal bool) string {
 	of, ok := known[num]
 	switch {

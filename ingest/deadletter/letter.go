@@ -1,12 +1,11 @@
-// Package deadletter is what operators do with dead letters: records that the consumer could not
-// make rows of. They are listed, looked at, replayed after an upgrade, or discarded.
+// Package deadletter lets operators handle dead letters: records that the consumer could not store as rows. They can be
+// listed, inspected, replayed after an upgrade, or discarded.
 //
-// The dead-letter topic holds both the letters and what was done about them. The key of each record
-// is the origin of a letter; a record with the header "state" is a marker, which says that the
-// letter was replayed or discarded. So the state is shared and durable, needs no other store, and is
-// kept for exactly as long as the letters. Doubles of a letter collapse on their key, and the order
-// of records does not matter: replayed beats discarded, and any marker beats a letter that was
-// written again after a crash.
+// The dead-letter topic holds both the letters and the actions on them. The key of each record is the origin of a
+// letter; a record with the header "state" is a marker, which means that the letter was replayed or discarded. So the
+// state is shared and durable, needs no other store, and lives exactly as long as the letters. Duplicates of a letter
+// collapse on their key, and the order of records does not matter: replayed beats discarded, and any marker beats a
+// letter that was written again after a crash.
 package deadletter
 
 import (
@@ -22,7 +21,7 @@ import (
 	"lodestone/pkg/event"
 )
 
-// State is what became of a dead letter. A larger one wins.
+// State is the state of a dead letter. A larger one wins.
 type State int
 
 // The states.
@@ -54,7 +53,7 @@ func ParseState(name string) (State, bool) {
 	return Open, false
 }
 
-// Origin is where a record stood in the log before it became a dead letter: its identity.
+// Origin is the position of a record in the log before it became a dead letter: its identity.
 type Origin struct {
 	TopicID   uuid.UUID
 	Partition int32
@@ -66,7 +65,7 @@ func (o Origin) String() string {
 	return o.TopicID.String() + "/" + strconv.FormatInt(int64(o.Partition), 10) + "/" + strconv.FormatInt(o.Offset, 10)
 }
 
-// ParseOrigin reads what String wrote.
+// ParseOrigin parses the result of String.
 func ParseOrigin(text string) (Origin, error) {
 	bad := fmt.Errorf("%q is no origin of a dead letter: write topic id/partition/offset, as `lodestone dead-letters list` prints it", text)
 	parts := strings.Split(text, "/")
@@ -100,7 +99,7 @@ type Letter struct {
 	Bytes  int       // of the record
 	At     time.Time // when it became a dead letter first
 	State  State
-	Why    string    // of a marker: who discarded it said so, or what the replay found
+	Why    string    // of a marker: the reason of whoever discarded it, or the result of the replay
 	Done   time.Time // when it was replayed or discarded
 }
 
@@ -111,7 +110,7 @@ type entry struct {
 	value  []byte
 }
 
-// parse reads a record of the dead-letter topic; false is for what nobody of ours wrote.
+// parse decodes a record of the dead-letter topic; it returns false for records of other programs.
 func parse(r *kgo.Record) (entry, bool) {
 	origin, err := ParseOrigin(string(r.Key))
 	if err != nil {
@@ -140,7 +139,7 @@ func parse(r *kgo.Record) (entry, bool) {
 	return e, true
 }
 
-// marker returns the record that says what was done about a letter.
+// marker returns the record that marks a letter with its new state.
 func marker(l Letter, state State, why string) *kgo.Record {
 	return &kgo.Record{
 		Topic: event.DeadLetterTopic,
@@ -153,7 +152,7 @@ func marker(l Letter, state State, why string) *kgo.Record {
 	}
 }
 
-// merge adds what an entry says to what is known of its letter.
+// merge adds an entry to the known state of its letter.
 func (l *Letter) merge(e entry) {
 	switch {
 	case !e.marker:

@@ -28,7 +28,7 @@ const (
 	batchLetters  = 1_000
 	batchBytes    = 16 << 20
 	insertTimeout = 20 * time.Second
-	replayRounds  = 5 // looks at what a batch's inserts left
+	replayRounds  = 5 // passes over the result of a batch's inserts
 )
 
 // Replayer stores dead letters that this build can decode.
@@ -51,7 +51,7 @@ type Result struct {
 	Unknown   int // come from a topic that this build does not store: stay open
 }
 
-// candidate is a letter that decodes now.
+// candidate is a letter that this build can decode.
 type candidate struct {
 	letter Letter
 	record stream.Record
@@ -59,17 +59,17 @@ type candidate struct {
 	repeat bool
 }
 
-// lane is where rows of one partition go.
+// lane is the destination of the rows of one partition.
 type lane struct {
 	topic     string
 	topicID   uuid.UUID
 	partition int32
 }
 
-// Replay stores those letters of the filter that decode now under their origins, sets the counters
-// of their links, and marks them as replayed, in this order: a replay that is killed anywhere can be
-// started again. Whether a row is stored is asked of ClickHouse by its origin, never remembered.
-// Only one replay runs at a time; another waits.
+// Replay stores the letters of the filter that this build can decode under their origins, sets the counters of their
+// links, and marks them as replayed, in this order: a replay that is killed at any point can be started again. Whether
+// a row is stored is looked up in ClickHouse by its origin, never remembered. Only one replay runs at a time; another
+// waits.
 func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
 	var result Result
 	err := r.Pool.Transaction(ctx, func(tx pgx.Tx) error {
@@ -167,8 +167,8 @@ func (r *Replayer) replay(ctx context.Context, f Filter, result *Result) error {
 	return err
 }
 
-// settled returns a function that tells whether the consumer is done with a letter's offset. As
-// long as it is not, a consumer of this build may be about to store the record itself.
+// settled returns a function that reports whether the consumer is done with a letter's offset. Until then, a consumer
+// of this build may be about to store the record itself.
 func (r *Replayer) settled(ctx context.Context) (func(Letter) bool, error) {
 	done := map[lane]int64{}
 	ids := map[string]uuid.UUID{}
@@ -254,9 +254,8 @@ func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result
 	return r.Box.mark(ctx, letters, Replayed, func(l Letter) string { return why[l.Origin] })
 }
 
-// look returns which of the batch's offsets are stored, and the candidates that are to be stored
-// yet. It marks those as repeats whose event is stored under another offset, or stands in the batch
-// before.
+// look returns the stored offsets of the batch, and the candidates that still have to be stored. It marks as repeats
+// the candidates whose event is stored under another offset, or occurs earlier in the batch.
 func (r *Replayer) look(ctx context.Context, rows *stream.Store, batch []candidate) (
 	stored map[int64]struct{}, missing []candidate, err error,
 ) {
@@ -293,8 +292,8 @@ func (r *Replayer) look(ctx context.Context, rows *stream.Store, batch []candida
 	return stored, missing, nil
 }
 
-// storedOffsets asks for the batch's offsets in stretches, so that letters far apart do not make it
-// read all that lies between.
+// storedOffsets queries the batch's offsets in stretches, so that letters far apart do not make it read everything in
+// between.
 func storedOffsets(ctx context.Context, rows *stream.Store, batch []candidate) (map[int64]struct{}, error) {
 	const stretch = 100_000
 	stored := map[int64]struct{}{}
@@ -318,8 +317,8 @@ func storedOffsets(ctx context.Context, rows *stream.Store, batch []candidate) (
 	return stored, nil
 }
 
-// insert stores the rows of the candidates under a token made of their origins. An error leaves it
-// open whether they are stored: the next replay looks.
+// insert stores the rows of the candidates under a token derived from their origins. After an error, the rows may or
+// may not be stored: the next replay checks.
 func insert(ctx context.Context, store *stream.Store, missing []candidate, round int) error {
 	decoder, rows := store.Stream.Decoder(), store.Stream.Tables.Take()
 	hash := fnv.New64a()
@@ -334,7 +333,7 @@ func insert(ctx context.Context, store *stream.Store, missing []candidate, round
 		missing[len(missing)-1].letter.Origin.Offset, hash.Sum64())
 	if round > 0 {
 		// ClickHouse acknowledged, and does not have the rows: the token was logged by an insert
-		// that was cut off, and would swallow this one as well.
+		// that was interrupted, and would suppress this one as well.
 		token += fmt.Sprintf("#r%d", round)
 	}
 	limited, cancel := context.WithTimeout(ctx, insertTimeout)

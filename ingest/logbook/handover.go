@@ -14,8 +14,7 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// Owners returns the groups on record for the topics that exist now. A topic that no group has stored yet has an
-// empty one.
+// Owners returns the recorded groups of the current topics. A topic that no group has stored yet has an empty one.
 func (l *Book) Owners(ctx context.Context, cl *kgo.Client) ([]Owner, error) {
 	var owners []Owner
 	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
@@ -32,9 +31,9 @@ func (l *Book) Owners(ctx context.Context, cl *kgo.Client) ([]Owner, error) {
 	return owners, nil
 }
 
-// HandOver puts another group on record for the topics and gives it the committed offsets of the group before. It
-// refuses while either group has a member, and changes nothing then. It may be repeated: a hand-over that was
-// interrupted leaves the group before on record.
+// HandOver records another group for the topics and gives it the committed offsets of the previous one. It fails while
+// either group has a member, and changes nothing then. It may be repeated: an interrupted hand-over leaves the previous
+// group recorded.
 func (l *Book) HandOver(ctx context.Context, cl *kgo.Client, to string) error {
 	owners, err := l.Owners(ctx, cl)
 	if err != nil {
@@ -42,7 +41,7 @@ func (l *Book) HandOver(ctx context.Context, cl *kgo.Client, to string) error {
 	}
 	return l.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		for _, o := range owners {
-			// From here on a consumer that takes a partition waits for this transaction (Claim), so whoever stores
+			// From here on a consumer that takes a partition waits for this transaction (Claim), so any process that stores
 			// already is a member of its group.
 			if err := tx.QueryRow(ctx, `INSERT INTO topic_groups (topic_id, topic, consumer_group) VALUES ($1, $2, $3)
 				ON CONFLICT (topic_id) DO UPDATE SET topic = excluded.topic RETURNING consumer_group`, o.TopicID, o.Topic, to).Scan(&o.Group); err != nil {
@@ -65,7 +64,7 @@ func (l *Book) HandOver(ctx context.Context, cl *kgo.Client, to string) error {
 	})
 }
 
-// RequireEmpty returns an error that names the first of the groups that has a member.
+// RequireEmpty returns an error that names the first of the groups with a member.
 func RequireEmpty(ctx context.Context, cl *kgo.Client, groups ...string) error {
 	described, err := kadm.NewClient(cl).DescribeGroups(ctx, groups...)
 	if err != nil {
@@ -85,7 +84,7 @@ func RequireEmpty(ctx context.Context, cl *kgo.Client, groups ...string) error {
 	return nil
 }
 
-// copyOffsets commits what the one group committed for the topic for the other one, with what the commits announce.
+// copyOffsets commits the offsets of one group for the topic to the other one, with the metadata of the commits.
 func copyOffsets(ctx context.Context, cl *kgo.Client, topic, from, to string) error {
 	admin := kadm.NewClient(cl)
 	committed, err := admin.FetchOffsetsForTopics(ctx, from, topic)

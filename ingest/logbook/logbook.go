@@ -1,5 +1,5 @@
-// Package logbook keeps what the ingestion has on record in Postgres about the logs of its topics: which consumer
-// group stores them, and which records Kafka deleted before they were stored.
+// Package logbook stores records about the logs of the ingestion's topics in Postgres: which consumer group stores
+// them, and which records Kafka deleted before they were stored.
 package logbook
 
 import (
@@ -19,8 +19,8 @@ type Book struct{ pool *postgres.Pool }
 // New returns the logbook of the database.
 func New(pool *postgres.Pool) *Book { return &Book{pool} }
 
-// Claim puts the group on record as the one that stores the topic with the id, if none is. If another group is on
-// record the error is one of settings (config.IsInvalid) and says what to do; every other error may pass.
+// Claim records the group as the one that stores the topic with the id, if none is recorded. If another group is
+// recorded, the error is one of settings (config.IsInvalid) with a remedy; every other error may be temporary.
 //
 // A member of the group calls it after it joined and before it stores anything: HandOver locks the record and then
 // looks for members, so one of the two sees the other.
@@ -43,7 +43,7 @@ func (l *Book) Claim(ctx context.Context, topicID uuid.UUID, topic, group string
 	return nil
 }
 
-// Owner is the group on record for a topic.
+// Owner is the recorded group of a topic.
 type Owner struct {
 	TopicID uuid.UUID
 	Topic   string

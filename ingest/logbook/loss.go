@@ -21,11 +21,11 @@ type Loss struct {
 	Offsets        kafka.Range
 	FoundAt        time.Time
 	AcknowledgedAt *time.Time // nil: not yet
-	Note           string     // of who acknowledged it
+	Note           string     // by the person who acknowledged it
 }
 
-// AddLosses records those offsets of the ranges that are not on record yet, so that it may be repeated, also after
-// Kafka deleted more. Ranges are in order and do not overlap.
+// AddLosses records the offsets of the ranges that are not recorded yet, so it may be repeated, also after Kafka
+// deleted more. Ranges are in order and do not overlap.
 func (l *Book) AddLosses(ctx context.Context, topicID uuid.UUID, topic string, partition int32, lost []kafka.Range) error {
 	err := l.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "LOCK TABLE lost_ranges IN SHARE ROW EXCLUSIVE MODE"); err != nil {
@@ -63,8 +63,8 @@ func addLoss(ctx context.Context, tx pgx.Tx, topicID uuid.UUID, topic string, pa
 	return err
 }
 
-// Losses returns the lost ranges on record, in the order of topic, partition and offset: all of them, or those that
-// are not acknowledged.
+// Losses returns the recorded ranges in the order of topic, partition and offset: all of them, or those that are not
+// acknowledged.
 func (l *Book) Losses(ctx context.Context, acknowledged bool) ([]Loss, error) {
 	all, err := losses(ctx, l.pool.Unscoped(), "$1 OR acknowledged_at IS NULL", acknowledged)
 	if err != nil {
@@ -73,8 +73,8 @@ func (l *Book) Losses(ctx context.Context, acknowledged bool) ([]Loss, error) {
 	return all, nil
 }
 
-// Acknowledge ends the alarm of lost ranges, with a note for who reads about them later. It returns how many were not
-// acknowledged before.
+// Acknowledge ends the alarm of lost ranges, with a note for later readers. It returns the number of ranges that were
+// not acknowledged before.
 func (l *Book) Acknowledge(ctx context.Context, note string, numbers ...int64) (int64, error) {
 	done, err := l.pool.Unscoped().Exec(ctx,
 		"UPDATE lost_ranges SET acknowledged_at = now(), note = $1 WHERE number = ANY($2) AND acknowledged_at IS NULL", note, numbers)
@@ -84,7 +84,7 @@ func (l *Book) Acknowledge(ctx context.Context, note string, numbers ...int64) (
 	return done.RowsAffected(), nil
 }
 
-// Unacknowledged returns how many offsets are lost and not acknowledged.
+// Unacknowledged returns the number of lost offsets that are not acknowledged.
 func (l *Book) Unacknowledged(ctx context.Context) (n int64, err error) {
 	err = l.pool.Unscoped().QueryRow(ctx,
 		"SELECT coalesce(sum(last_offset - first_offset + 1), 0)::bigint FROM lost_ranges WHERE acknowledged_at IS NULL").Scan(&n)

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Starts returns where the log of the topic's partitions begins to count, for those of which an earlier part is not what
-// is stored under its offsets: see Replace. Other partitions are not in it.
+// Starts returns the first valid offset of the topic's partitions whose earlier records differ from the stored ones:
+// see Replace. Other partitions are absent.
 func (l *Book) Starts(ctx context.Context, topicID uuid.UUID) (map[int32]int64, error) {
 	rows, err := l.pool.Unscoped().Query(ctx, "SELECT partition, through_offset + 1 FROM replaced_logs WHERE topic_id = $1", topicID)
 	if err != nil {
@@ -30,7 +30,7 @@ func (l *Book) Starts(ctx context.Context, topicID uuid.UUID) (map[int32]int64, 
 	return starts, nil
 }
 
-// Replace records that the records of a partition up to the offset are not those that are stored.
+// Replace records that the records of a partition up to the offset are not the stored ones.
 func (l *Book) Replace(ctx context.Context, topicID uuid.UUID, topic string, partition int32, through int64) error {
 	if _, err := l.pool.Unscoped().Exec(ctx, `INSERT INTO replaced_logs (topic_id, topic, partition, through_offset) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (topic_id, partition) DO UPDATE SET through_offset = greatest(replaced_logs.through_offset, excluded.through_offset), repaired_at = now()`,

@@ -10,11 +10,10 @@ import (
 	"lodestone/pkg/service"
 )
 
-// watchInterval is the time between two looks at what is on record.
+// watchInterval is the time between two reads of the records.
 const watchInterval = 10 * time.Second
 
-// Watch shows the lost records that are not acknowledged as a metric, in every process that runs one. It is a
-// service.Service.
+// Watch exports the unacknowledged lost records as a metric, in every process that runs one. It is a service.Service.
 type Watch struct {
 	*service.Loop
 	book *Book

@@ -18,21 +18,22 @@ const (
 	compareTimeout = 5 * time.Minute  // of one comparison
 )
 
-// content is what is compared of the rows in a bucket, by the last three digits of their ids: how many there are, and the sum of
-// hashes of all their columns.
+// content is what is compared of the rows in a bucket, by the last three digits of their ids: the number of rows, and
+// the sum of the hashes of all their columns.
 type content struct {
 	rows int64
 	sum  string
 }
 
-// compare compares the copies with Postgres, if that is due, and notes what is in buckets that differ, so that it is copied
-// again. Notes alone cannot tell that either database was restored to an older state, or lost what it had committed.
+// compare compares the copies with Postgres, if a comparison is due, and notes the ids in buckets that differ, so that
+// they are copied again. The triggers' notes alone cannot show that either database was restored to an older state, or
+// lost committed data.
 func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 	var cluster string
 	err := m.pool.Unscoped().QueryRow(ctx,
 		"SELECT concat(s.system_identifier, '/', c.timeline_id) FROM pg_control_system() s, pg_control_checkpoint() c").Scan(&cluster)
 	if err != nil {
-		cluster = "" // not every user may ask; the time still makes a comparison due
+		cluster = "" // not every user may read it; comparisons still run by time
 	}
 	var due bool
 	err = m.pool.Unscoped().QueryRow(ctx, "SELECT compared_at <= now() - make_interval(secs => $1) OR cluster <> $2 FROM entity_copy",
@@ -58,7 +59,7 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 				return err
 			}
 			m.differences.Add(float64(len(buckets)))
-			m.log.Warn("copies in ClickHouse differ from Postgres and are made again", "table", e.table, "buckets", len(buckets), "ids", noted)
+			m.log.Warn("copies in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets", len(buckets), "ids", noted)
 		}
 		_, err := tx.Exec(ctx, "UPDATE entity_copy SET compared_at = now(), cluster = $1", cluster)
 		return wrap(err, "note that copies are compared")
@@ -66,10 +67,10 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 	return err
 }
 
-// differing returns the buckets whose copies are not what Postgres has. Those with changes that are not copied yet are left
-// to the next comparison. The transaction holds the mirror's lock, so that ClickHouse's copies stay as they are.
+// differing returns the buckets whose copies differ from Postgres. Buckets with changes that are not copied yet are
+// left to the next comparison. The transaction holds the mirror's lock, so that ClickHouse's copies do not change.
 func (e entity) differing(ctx context.Context, tx pgx.Tx, conn driver.Conn, emails bool) (buckets []string, err error) {
-	// One statement, so that rows and notes are those of one moment.
+	// One statement, so that rows and notes are of one snapshot.
 	rows, err := tx.Query(ctx, "SELECT bucket, sum(n)::bigint, sum(hash)::text, bool_or(pending) FROM ("+
 		"SELECT right(id::text, 3) AS bucket, 1 AS n, ('x' || left(md5("+e.postgresText()+"), 10))::bit(40)::bigint AS hash, false AS pending FROM ("+e.rows+") AS q"+
 		" UNION ALL SELECT right(id::text, 3), 0, 0, true FROM entity_changes WHERE entity = $2) AS all_rows GROUP BY bucket", emails, e.table)
@@ -103,7 +104,7 @@ func (e entity) differing(ctx context.Context, tx pgx.Tx, conn driver.Conn, emai
 	return buckets, nil
 }
 
-// copied returns what ClickHouse has in each bucket.
+// copied returns the content of each bucket in ClickHouse.
 func (e entity) copied(ctx context.Context, conn driver.Conn) (map[string]content, error) {
 	rows, err := conn.Query(ctx, "SELECT right(toString(id), 3), toInt64(count()), toString(sum(reinterpretAsUInt64(reverse(substring(MD5("+
 		e.clickhouseText()+"), 1, 5))))) FROM lodestone."+e.table+" FINAL WHERE deleted = 0 GROUP BY 1")
@@ -125,7 +126,7 @@ func (e entity) copied(ctx context.Context, conn driver.Conn) (map[string]conten
 	return is, nil
 }
 
-// noteBuckets notes every id of the buckets, of either side, and returns how many notes that are.
+// noteBuckets notes every id of the buckets, of either side, and returns the number of notes.
 func (e entity) noteBuckets(ctx context.Context, tx pgx.Tx, conn driver.Conn, buckets []string) (notes int64, err error) {
 	added, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT $1, id FROM "+e.table+" WHERE right(id::text, 3) = ANY($2)", e.table, buckets)
 	if err != nil {
@@ -159,7 +160,7 @@ func (e entity) noteBuckets(ctx context.Context, tx pgx.Tx, conn driver.Conn, bu
 	return notes, note()
 }
 
-// postgresText and clickhouseText are expressions that write the copied columns as the same text.
+// postgresText and clickhouseText are expressions that format the copied columns as the same text.
 func (e entity) postgresText() string {
 	return e.text("concat(", ", chr(31), ", func(column string) string {
 		switch {

@@ -40,9 +40,9 @@ func entities() []entity {
 	}
 }
 
-// copyBatch copies the present state of the entities that the oldest changes name, and returns how
-// many changes that were. The changes go when ClickHouse has acknowledged the copies: if anything
-// fails in between, they are copied again.
+// copyBatch copies the current state of the entities that the oldest changes name, and returns the number of changes.
+// The changes are deleted when ClickHouse has acknowledged the copies: if anything fails in between, they are copied
+// again.
 func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, err error) {
 	var some bool
 	if err := m.pool.Unscoped().QueryRow(ctx, "SELECT EXISTS (SELECT FROM entity_changes)").Scan(&some); err != nil || !some {
@@ -53,7 +53,7 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 		if err != nil || len(numbers) == 0 {
 			return err
 		}
-		// Above every version before, also after Postgres was restored from a backup.
+		// Above every earlier version, even after Postgres was restored from a backup.
 		var version int64
 		var emails bool
 		if err := tx.QueryRow(ctx, `SELECT setval('entity_version', greatest(nextval('entity_version'),
@@ -102,7 +102,7 @@ func readChanges(ctx context.Context, tx pgx.Tx) (numbers []int64, ids map[strin
 	return numbers, ids, wrap(rows.Err(), "read changes")
 }
 
-// copy stores the present state of the ids, and takes those that there are no more out of it.
+// copy stores the current state of the ids, and removes those that no longer exist from it.
 func (e entity) copy(ctx context.Context, tx pgx.Tx, conn driver.Conn, ids map[uuid.UUID]bool, version uint64, emails bool) error {
 	list := make([]uuid.UUID, 0, len(ids))
 	for id := range ids {
@@ -146,7 +146,7 @@ func (e entity) copy(ctx context.Context, tx pgx.Tx, conn driver.Conn, ids map[u
 	return e.remove(ctx, conn, ids, version)
 }
 
-// remove hides the copies of what is deleted; ClickHouse drops them when it merges.
+// remove hides the copies of deleted entities; ClickHouse drops them when it merges.
 func (e entity) remove(ctx context.Context, conn driver.Conn, ids map[uuid.UUID]bool, version uint64) error {
 	if len(ids) == 0 {
 		return nil

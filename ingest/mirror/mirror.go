@@ -1,15 +1,15 @@
-// Package mirror copies lead magnets, generic links and access links from Postgres to ClickHouse,
-// where the views of the database analytics show them to those who query in SQL. So ClickHouse needs
-// no way to Postgres, and no password of it.
+// Package mirror copies lead magnets, generic links and access links from Postgres to ClickHouse, where the views of
+// the database analytics show them to SQL users. ClickHouse therefore needs no connection to Postgres, and no password
+// of it.
 //
-// Triggers in Postgres note the id of whatever was made, changed or deleted, in the same transaction.
-// The mirror reads the notes, copies the present state of those ids under a new version, and removes
-// the notes when ClickHouse has it on the disk. Copying twice changes nothing: ClickHouse keeps the
-// highest version of an id, and versions rise in the order in which states were read, since one mirror
-// works at a time and takes its version first. While nothing changes it looks at an empty table.
+// Triggers in Postgres note the id of every entity that is created, changed or deleted, in the same transaction. The
+// mirror reads the notes, copies the current state of those ids under a new version, and deletes the notes when
+// ClickHouse has stored the copies. Copying twice changes nothing: ClickHouse keeps the highest version of an id, and
+// versions rise in the order in which states were read, since one mirror works at a time and takes its version first.
+// While nothing changes, it polls an empty table.
 //
-// A database that was restored to an older state has other notes than the copies need. So the mirror compares both sides now and
-// then, and after Postgres' cluster changed, and copies again what differs.
+// A database that was restored to an older state does not have the notes that the copies need. So the mirror compares
+// both sides at intervals, and after Postgres' cluster changed, and copies again what differs.
 package mirror
 
 import (
@@ -38,7 +38,7 @@ const (
 	purgeTimeout = 10 * time.Minute // of rewriting the access links
 )
 
-// Config is the setting of the mirror.
+// Config holds the settings of the mirror.
 type Config struct {
 	Interval time.Duration `name:"sql-copy-interval" default:"5s" help:"Interval at which changed lead magnets and links are copied to ClickHouse, for the views of the database analytics."`
 	Emails   bool          `name:"sql-emails" help:"Also copy recipients' email addresses, for analytics.access_links. Anyone with the SQL user's password can read them. When switched off again, the addresses are removed from ClickHouse."`
@@ -52,7 +52,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Mirror is a service.Service. Any number may run: a lock in Postgres lets one work at a time.
+// Mirror is a service.Service. Any number may run: a lock in Postgres admits one at a time.
 type Mirror struct {
 	*service.Loop
 	cfg   Config
@@ -72,16 +72,16 @@ func New(c Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r
 	m := &Mirror{
 		cfg: c, store: s, pool: pool, log: log,
 		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total", Help: "States of lead magnets and links copied to ClickHouse."}),
-		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were made again."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
 		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
 	}
-	m.differences = prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_differences_total", Help: "Groups of copies in ClickHouse that differed from Postgres and were made again."})
+	m.differences = prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_differences_total", Help: "Groups of copies in ClickHouse that differed from Postgres and were copied again."})
 	r.MustRegister(m.rows, m.errors, m.lag, m.differences)
 	m.Loop = service.NewLoop("mirror", m.run)
 	return m
 }
 
-// run copies what changed until ctx ends.
+// run copies changes until ctx ends.
 func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
 	conn, err := clickhouse.Open(m.store, 1)
 	if err != nil {
@@ -99,7 +99,7 @@ func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
 			return nil
 		case err != nil:
 			m.errors.Inc()
-			if !failing { // once an outage, not at every look
+			if !failing { // once an outage, not at every attempt
 				m.log.Warn("copies of lead magnets and links in ClickHouse fall behind, will try again", "error", err)
 			}
 		case failing:
@@ -114,12 +114,12 @@ func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
 	}
 }
 
-// round copies all that changed.
+// round copies all pending changes.
 func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) error {
 	if !*prepared {
 		mine, err := m.prepare(ctx, conn)
 		if err != nil || !mine {
-			return err // while another mirror works, this one has time
+			return err // another mirror works: nothing to do
 		}
 		*prepared = true
 	}
@@ -138,8 +138,8 @@ func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) er
 	return m.purge(ctx, conn)
 }
 
-// prepare notes everything of an entity of which ClickHouse has no copy at all, as after it was set
-// up anew, and the access links if the setting of their addresses changed.
+// prepare notes every id of an entity of which ClickHouse has no copy at all, for example a new ClickHouse, and the
+// access links if the setting of their addresses changed.
 func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err error) {
 	return m.locked(ctx, copyTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		for _, e := range entities() {
@@ -168,7 +168,8 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 	})
 }
 
-// locked runs fn in a transaction during which no other mirror works. If one works already it does nothing, and reports false.
+// locked runs fn in a transaction during which no other mirror works. If another one is working it does nothing and
+// returns false.
 func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx context.Context, tx pgx.Tx) error) (mine bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -184,8 +185,8 @@ func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx co
 	return mine, err
 }
 
-// purge removes addresses from ClickHouse's disk after they were switched off and all links copied
-// without them: merging leaves only the last version of each.
+// purge removes addresses from ClickHouse's disk after copying them was switched off and all links were copied without
+// them: merging leaves only the last version of each.
 func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	var due bool
 	err := m.pool.Unscoped().QueryRow(ctx, `SELECT purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity = 'access_links')

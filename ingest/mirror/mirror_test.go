@@ -89,7 +89,7 @@ func (r *rig) await(want, sql string) {
 	}, waitLimit, 20*time.Millisecond, "%s: not %s", sql, want)
 }
 
-// awaitSettled waits until the notes of what was copied are gone, which is a moment after ClickHouse
+// awaitSettled waits until the notes of what was copied are gone, which is shortly after ClickHouse
 // shows the copies: a mirror that is stopped in between keeps its notes, and copies again.
 func (r *rig) awaitSettled() {
 	r.t.Helper()
@@ -143,7 +143,7 @@ func TestCopiesFollow(t *testing.T) {
 	require.NoError(t, r.pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM entity_changes").Scan(&noted))
 	require.Zero(t, noted)
 
-	// Deleted while nobody looked, by a cascade among others.
+	// Deleted while no mirror ran, by a cascade among others.
 	r.exec("DELETE FROM generic_links WHERE id = $1", link)
 	r.start(false)
 	r.await("", generic)
@@ -197,7 +197,7 @@ func TestTheLastStateCounts(t *testing.T) {
 	r.await("end/0/0", magnets)
 }
 
-// What changes while ClickHouse is away is made up for.
+// Changes while ClickHouse is down are copied later.
 func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -243,13 +243,13 @@ func TestIntervalLeavesHalfAMinuteForTheCopy(t *testing.T) {
 func TestCopiesFollowARestoredDatabase(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	kept, changed, lost, back := uuid.New(), uuid.New(), uuid.New(), uuid.New()
-	for id, title := range map[uuid.UUID]string{kept: "kept", changed: "new", lost: "lost", back: "back"} {
+	stored, changed, lost, back := uuid.New(), uuid.New(), uuid.New(), uuid.New()
+	for id, title := range map[uuid.UUID]string{stored: "stored", changed: "new", lost: "lost", back: "back"} {
 		r.exec("INSERT INTO lead_magnets (id, account_id, title, description, is_active) VALUES ($1, $2, $3, 'ü – \"text\"', false)", id, r.account, title)
 	}
 	link := uuid.New()
-	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'one')", link, r.account, kept)
-	for i, magnet := range []uuid.UUID{kept, lost} {
+	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'one')", link, r.account, stored)
+	for i, magnet := range []uuid.UUID{stored, lost} {
 		r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_clear, expires_at, max_views)
 			VALUES ($1, $2, $3, $4, 'ada@example.com', 'ada@example.com', $5, now() + interval '1 hour', 3)`, uuid.New(), r.account, magnet, link, fmt.Sprint(i))
 	}
@@ -259,10 +259,10 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
 	titles := "SELECT arrayStringConcat(arraySort(groupArray(title)), ' ') FROM analytics.lead_magnets"
 	addresses := "SELECT toString(count(email)) FROM analytics.access_links"
-	r.await("back kept lost new", titles)
+	r.await("back lost new stored", titles)
 	r.await("2", addresses)
 	r.exec("DELETE FROM lead_magnets WHERE id = $1", back)
-	r.await("kept lost new", titles)
+	r.await("lost new stored", titles)
 	r.awaitSettled()
 	// dueAgain lets the time pass after which both are compared, and waits until they were.
 	dueAgain := func() {
@@ -293,19 +293,19 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, tx.Commit(t.Context()))
-	r.await("back kept old", titles)
+	r.await("back old stored", titles)
 	r.await("1", addresses)
 
 	// ClickHouse is set back, to a time before the last changes.
 	r.awaitSettled()
 	for _, sql := range []string{
-		"ALTER TABLE lodestone.lead_magnets DELETE WHERE title IN ('old', 'kept') SETTINGS mutations_sync = 2",
+		"ALTER TABLE lodestone.lead_magnets DELETE WHERE title IN ('old', 'stored') SETTINGS mutations_sync = 2",
 		"TRUNCATE TABLE lodestone.access_links", "TRUNCATE TABLE lodestone.generic_links",
 	} {
 		require.NoError(t, r.conn.Exec(t.Context(), sql))
 	}
 	dueAgain()
-	r.await("back kept old", titles)
+	r.await("back old stored", titles)
 	r.await("1", addresses)
 	r.await("one/0", generic)
 }

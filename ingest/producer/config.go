@@ -9,7 +9,7 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Config is the setting of a producer.
+// Config holds the settings of a producer.
 type Config struct {
 	Linger             time.Duration `name:"producer-linger" default:"0s" help:"How long a record waits for others to share its batch. With 0, records that arrive during a request to Kafka are still batched. 0 was the fastest with 64 concurrent requests."`
 	Compression        string        `name:"producer-compression" default:"snappy" enum:"none,snappy,lz4,zstd" help:"Compression of the batches: none, snappy, lz4 or zstd."`

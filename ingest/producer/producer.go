@@ -1,4 +1,4 @@
-// Package producer writes records to Kafka and tells when they are acknowledged.
+// Package producer writes records to Kafka and reports when they are acknowledged.
 package producer
 
 import (
@@ -24,11 +24,11 @@ type Record struct {
 	Value []byte
 }
 
-// Deps are what a producer works with.
+// Deps are the dependencies of a producer.
 type Deps struct {
 	Kafka      []kgo.Opt // how to reach Kafka: seeds, TLS, login
 	Topics     []string  // which must exist when the producer starts
-	StartAway  bool      // start although Kafka does not answer or lacks a topic: the spool keeps what is written
+	StartAway  bool      // start although Kafka does not answer or lacks a topic: the spool stores the records
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -36,20 +36,20 @@ type Deps struct {
 // Producer writes records to Kafka: idempotent, acknowledged by all in-sync replicas. It is a
 // service.Service; Write is safe for concurrent use between Start and Stop.
 type Producer struct {
-	config  Config
-	deps    Deps
-	client  *kgo.Client
-	gate    gate
-	calls   sync.Pool // of *pending, for one record
-	batches sync.Pool // of *pending, for several
-	metrics metrics
-	records atomic.Int64 // reserved by Write and not settled yet
-	bytes   atomic.Int64
-	failed  chan error
+	config    Config
+	deps      Deps
+	client    *kgo.Client
+	coalescer coalescer
+	calls     sync.Pool // of *pending, for one record
+	batches   sync.Pool // of *pending, for several
+	metrics   metrics
+	records   atomic.Int64 // reserved by Write and not settled yet
+	bytes     atomic.Int64
+	failed    chan error
 
 	failures failures
 
-	forgetting atomic.Bool    // a topic that was made anew is being forgotten
+	forgetting atomic.Bool    // a topic that was recreated is being forgotten
 	background sync.WaitGroup // the goroutine that does so
 }
 
@@ -74,8 +74,8 @@ func New(c Config, d Deps) (*Producer, error) {
 		kgo.RequestTimeoutOverhead(c.RequestTimeout),
 		// After a leader has moved, learn the new one soon: requests wait for it.
 		kgo.MetadataMinAge(250 * time.Millisecond),
-		// Write reserves its room before, so that it never stops half-way through a request;
-		// these are beyond its limits and are never met.
+		// Write reserves capacity before, so that it never stops half-way through a request; these are beyond its
+		// limits and are never reached.
 		kgo.MaxBufferedRecords(int(2 * c.MaxBufferedRecords)),
 	}, d.Kafka...)
 	client, err := kgo.NewClient(opts...)
@@ -83,7 +83,7 @@ func New(c Config, d Deps) (*Producer, error) {
 		return nil, fmt.Errorf("make Kafka producer: %w", err)
 	}
 	p := &Producer{config: c, deps: d, client: client, failed: make(chan error)}
-	p.gate.handOver, p.calls.New, p.batches.New = p.handOver, p.newPending, p.newPending
+	p.coalescer.flush, p.calls.New, p.batches.New = p.flush, p.newPending, p.newPending
 	if p.metrics, err = newMetrics(d.Registerer, &p.records, &p.bytes); err != nil {
 		client.Close()
 		return nil, err
@@ -91,14 +91,14 @@ func New(c Config, d Deps) (*Producer, error) {
 	return p, nil
 }
 
-// Start waits until Kafka answers, and checks that the topics exist: the error about one that does
-// not wraps kafka.ErrNoTopic and names the remedy. With StartAway it waits for one answer only, and
-// starts without it and without the topics.
+// Start waits until Kafka answers, and checks that the topics exist: the error about a missing topic wraps
+// kafka.ErrNoTopic and names the remedy. With StartAway it waits for one answer only, and starts without it and without
+// the topics.
 func (p *Producer) Start(ctx context.Context) error {
 	const retryAfter = 500 * time.Millisecond
 	for _, topic := range p.deps.Topics {
 		for {
-			attempt, cancel := context.WithTimeout(ctx, p.patience())
+			attempt, cancel := context.WithTimeout(ctx, p.timeout())
 			_, _, err := kafka.Topic(attempt, p.client, topic)
 			cancel()
 			if err == nil {
@@ -122,33 +122,33 @@ func (p *Producer) Start(ctx context.Context) error {
 	return nil
 }
 
-// patience bounds the wait for one answer at the start.
-func (p *Producer) patience() time.Duration {
+// timeout bounds the wait for one answer at the start.
+func (p *Producer) timeout() time.Duration {
 	if p.deps.StartAway {
 		return 2 * time.Second
 	}
 	return 5 * time.Second
 }
 
-// Stop closes the connections. Records that still wait for Kafka fail: stop those who call Write
-// first. It returns at once.
+// Stop closes the connections. Records that still wait for Kafka fail: stop the callers of Write first. It returns at
+// once.
 func (p *Producer) Stop(context.Context) error {
 	p.client.Close()
 	p.background.Wait()
 	return nil
 }
 
-// forget makes the client take a topic for new. Once a topic has been deleted and made anew under
-// its name, the client refuses it for good, because it has another id. The records that were
-// waiting have failed: their senders were told to repeat them.
+// forget makes the client drop its state of a topic. Once a topic has been deleted and created again under its name,
+// the client refuses it for good, because it has another id. The records that were waiting have failed: their senders
+// were asked to repeat them.
 func (p *Producer) forget(topic string) {
 	if !p.forgetting.CompareAndSwap(false, true) {
 		return
 	}
-	// Not here: the client calls this from where it must not be waited for.
+	// Not here: the client calls this in a callback that must not wait for the client.
 	p.background.Go(func() {
 		defer p.forgetting.Store(false)
-		p.deps.Log.Warn("Kafka's topic has another id than before: it was deleted and made anew", "topic", topic)
+		p.deps.Log.Warn("Kafka's topic has another id than before: it was deleted and created again", "topic", topic)
 		p.client.PurgeTopicsFromClient(topic)
 	})
 }

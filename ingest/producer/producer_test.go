@@ -28,8 +28,6 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 const (
 	topic = "topic"
-	// patience bounds a wait for what must happen; it is no measure of speed.
-	patience = 2 * time.Minute
 )
 
 func settings() producer.Config {
@@ -60,7 +58,7 @@ func newProducer(t testing.TB, c producer.Config, brokers []string, topics ...st
 
 func start(t testing.TB, p *producer.Producer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), enginetest.Timeout)
 	defer cancel()
 	require.NoError(t, p.Start(ctx))
 }
@@ -74,7 +72,7 @@ func consume(t testing.TB, brokers []string, topic string, n int) []*kgo.Record 
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic))
 	require.NoError(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), enginetest.Timeout)
 	defer cancel()
 	var list []*kgo.Record
 	for len(list) < n {
@@ -98,7 +96,7 @@ func requireOrderedByKey(t *testing.T, brokers []string, topic string, p *produc
 				for j := range batch {
 					batch[j] = producer.Record{Topic: topic, Key: fmt.Append(nil, k), Value: fmt.Append(nil, i+j)}
 				}
-				ctx, cancel := context.WithTimeout(context.Background(), patience)
+				ctx, cancel := context.WithTimeout(context.Background(), enginetest.Timeout)
 				errs[k] = p.Write(ctx, batch)
 				for j := range batch { // they are the caller's again
 					clear(batch[j].Key)
@@ -137,7 +135,7 @@ func TestWrite(t *testing.T) {
 }
 
 // makeTopic makes a topic of four partitions, and returns when the brokers know of it, which is a
-// moment after they said that it is made.
+// short time after they reported that it is created.
 func makeTopic(t *testing.T, brokers []string, name string) *kadm.Client {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
@@ -149,7 +147,7 @@ func makeTopic(t *testing.T, brokers []string, name string) *kadm.Client {
 	require.Eventually(t, func() bool {
 		topics, err := admin.ListTopics(context.Background(), name)
 		return err == nil && len(topics[name].Partitions) == 4
-	}, patience, 50*time.Millisecond)
+	}, enginetest.Timeout, 50*time.Millisecond)
 	return admin
 }
 
@@ -163,7 +161,7 @@ func TestWriteToApacheKafka(t *testing.T) {
 	requireOrderedByKey(t, brokers, name, p)
 }
 
-// The client refuses a topic whose id is another than before, for good: it has to be told.
+// The client refuses a topic whose id is another than before, for good, until it forgets the topic.
 func TestTopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	brokers := enginetest.ApacheKafka(t)
@@ -176,14 +174,14 @@ func TestTopicMadeAnew(t *testing.T) {
 		defer cancel()
 		return p.Write(ctx, []producer.Record{{Topic: name, Key: []byte("a"), Value: []byte("b")}})
 	}
-	require.NoError(t, write(patience))
+	require.NoError(t, write(enginetest.Timeout))
 	_, err := admin.DeleteTopic(context.Background(), name)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, err := admin.CreateTopic(context.Background(), 4, 1, nil, name)
 		return err == nil
-	}, patience, 50*time.Millisecond)
-	require.Eventually(t, func() bool { return write(5*time.Second) == nil }, patience, 50*time.Millisecond)
+	}, enginetest.Timeout, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return write(5*time.Second) == nil }, enginetest.Timeout, 50*time.Millisecond)
 }
 
 func TestStartWithoutTopic(t *testing.T) {
@@ -229,7 +227,7 @@ func TestDeadline(t *testing.T) {
 	require.NoError(t, p.Write(context.Background(), []producer.Record{record("a", "2")}))
 }
 
-// Too much at once is refused as a whole and at once; room comes back when Kafka has answered.
+// Too many records at once are refused together and at once; there is capacity again when Kafka has answered.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t, topic)
@@ -281,7 +279,7 @@ func TestCallsGatherWhileARequestIsUnderWay(t *testing.T) {
 	consume(t, cluster.ListenAddrs(), topic, calls)
 }
 
-// A request that is never answered holds others back for a moment only.
+// A request that is never answered holds others back only briefly.
 func TestWhatIsNeverAnsweredHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t, topic, "other")
@@ -293,7 +291,7 @@ func TestWhatIsNeverAnsweredHoldsNobodyUp(t *testing.T) {
 	go func() {
 		stuck <- p.Write(ctx, []producer.Record{{Topic: "other", Key: []byte("a"), Value: []byte("x")}})
 	}()
-	require.Eventually(t, func() bool { return fault.Hits() > 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return fault.Hits() > 0 }, enginetest.Timeout, time.Millisecond)
 	for i := range 20 {
 		require.NoError(t, p.Write(context.Background(), []producer.Record{record(fmt.Sprint(i), "x")}))
 	}

@@ -12,14 +12,14 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// After so many writes in a row without an acknowledgement, Kafka counts as one that takes nothing. After so long without
-// another one, it is worth a try again.
+// After this many failed writes in a row, Kafka counts as taking no records. After this time without another write, a
+// new attempt is worthwhile.
 const (
 	failuresInARow = 3
 	failuresLast   = 10 * time.Second
 )
 
-// readyTry bounds the question to Kafka.
+// readyTry bounds the query to Kafka.
 const readyTry = 2 * time.Second
 
 // failures counts the writes in a row that were not acknowledged.

@@ -11,19 +11,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// ErrFull is wrapped by Write's error when too many records wait for Kafka already. Nothing of the
-// call was sent.
+// ErrFull is wrapped by Write's error when too many records are waiting for Kafka. No record of the call was sent.
 var ErrFull = errors.New("too many records wait for Kafka (--producer-max-buffered-records, --producer-max-buffered-bytes)")
 
-// ErrUnacknowledged is wrapped by Write's error when not every record was acknowledged. Any of
-// them may be in Kafka nevertheless, or get there later: only a repeat under the same event id is
-// safe.
+// ErrUnacknowledged is wrapped by Write's error when not every record was acknowledged. Any of them may be in Kafka
+// nevertheless, or get there later: repeat them only under the same event ids.
 var ErrUnacknowledged = errors.New("not acknowledged by Kafka")
 
 // Write returns nil when Kafka has acknowledged every record, and otherwise, at the first record
 // that fails or when ctx ends, an error that wraps ErrFull or ErrUnacknowledged.
 //
-// The records are the caller's again when Write has returned, whatever became of them.
+// The caller may reuse the records when Write has returned, whatever its result.
 func (p *Producer) Write(ctx context.Context, records []Record) error {
 	if len(records) == 0 {
 		return nil
@@ -44,7 +42,7 @@ func (p *Producer) write(ctx context.Context, records []Record) error {
 	}
 	w := pool.Get().(*pending)
 	w.begin(ctx, records)
-	p.gate.enter(w)
+	p.coalescer.submit(w)
 	select {
 	case err := <-w.result:
 		if err != nil {
@@ -58,10 +56,10 @@ func (p *Producer) write(ctx context.Context, records []Record) error {
 	}
 }
 
-// Send hands the records over in order, and calls settled once for each, with its place in the slice,
-// as soon as Kafka has acknowledged it or it has failed for good: it is tried until ctx ends. So records
-// behind one whose partition has no leader do not wait for it, and those of one key keep their order. An
-// error that wraps ErrFull means that nothing was sent, and that settled is not called. settled must not block.
+// Send submits the records in order, and calls settled once for each, with its index in the slice, as soon as Kafka has
+// acknowledged it or it has failed for good: it is retried until ctx ends. So records behind one whose partition has no
+// leader do not wait for it, and those of one key keep their order. An error that wraps ErrFull means that nothing was
+// sent, and that settled is not called. settled must not block.
 func (p *Producer) Send(ctx context.Context, records []Record, settled func(i int, err error)) error {
 	if !p.reserve(records) {
 		p.metrics.full.Add(float64(len(records)))
@@ -90,7 +88,7 @@ func (p *Producer) Send(ctx context.Context, records []Record, settled func(i in
 	return nil
 }
 
-// reserve takes room for all records or for none, so that a call is refused as a whole.
+// reserve reserves capacity for all records or for none, so that a call is never refused in part.
 func (p *Producer) reserve(records []Record) bool {
 	size := int64(0)
 	for i := range records {
@@ -112,19 +110,19 @@ func recordSize(key, value []byte) int64 {
 	return int64(len(key) + len(value) + overhead)
 }
 
-// pending is one call of Write. It may outlive the call: records in flight are settled later, which is why they
-// and their bytes are copies. Only one whose records are all acknowledged is used again: nobody knows it any more,
-// since the client lets go of a record before it calls the promise. In batches of 100 events that takes away two
-// thirds of the garbage, of which each event made 700 bytes.
+// pending is one call of Write. It may outlive the call: records in flight are settled later, which is why they and
+// their bytes are copies. It is reused only if all its records are acknowledged: no one refers to it any more then,
+// since the client releases a record before it calls the promise. In batches of 100 events that saves two thirds of the
+// garbage, of which each event produced 700 bytes.
 type pending struct {
 	producer *Producer
 	ctx      context.Context //nolint:containedctx // of the call, which this is a part of
 	records  []kgo.Record
 	bytes    []byte // keys and values
-	round    *round
+	flight   *flight
 	left     atomic.Int64
 	result   chan error               // holds the first outcome; later ones find it full
-	promise  func(*kgo.Record, error) // settled, made once
+	promise  func(*kgo.Record, error) // settled, created once
 }
 
 func (p *Producer) newPending() any {
@@ -163,17 +161,17 @@ func (w *pending) begin(ctx context.Context, records []Record) {
 	}
 }
 
-// What a pending keeps for its next call: room for a request of the most events, and of ordinary size. A single
-// record's is small, since thousands of them wait at the same time.
+// Capacity that a pending retains for its next call: for a request of the maximum number of events, of ordinary size.
+// For a single record it is small, since thousands of them wait at the same time.
 const (
 	keptRecords = 500
 	keptBytes   = 256 << 10
 	keptOne     = 4 << 10
 )
 
-// end forgets what the records hold.
+// end releases the contents of the records.
 func (w *pending) end() {
-	w.ctx, w.round = nil, nil
+	w.ctx, w.flight = nil, nil
 	clear(w.records)
 	if len(w.records) == 1 && cap(w.bytes) > keptOne || cap(w.bytes) > keptBytes {
 		w.bytes = nil
@@ -183,13 +181,13 @@ func (w *pending) end() {
 	}
 }
 
-// handOver gives the calls of a round to the client. Of a call, nothing is read any more once its last
-// record is with the client, since it may be settled by then.
-func (p *Producer) handOver(r *round) {
-	for _, w := range r.calls {
-		w.round = r
+// flush submits the calls of a flight to the client. A call is not read any more once its last record is submitted,
+// since it may be settled by then.
+func (p *Producer) flush(f *flight) {
+	for _, w := range f.calls {
+		w.flight = f
 		ctx, records, promise := w.ctx, w.records, w.promise
-		if ctx.Err() != nil { // held back until its time was over: nothing of it is sent
+		if ctx.Err() != nil { // held back until its context ended: nothing of it is sent
 			for i := range records {
 				promise(&records[i], context.Cause(ctx))
 			}
@@ -202,10 +200,10 @@ func (p *Producer) handOver(r *round) {
 }
 
 func (w *pending) settled(r *kgo.Record, err error) {
-	w.round.answer()
+	w.flight.answer()
 	if expired(err) && w.ctx.Err() == nil {
-		// A record before it in the same partition ran out of time, and the client then gives up
-		// all that wait behind. This one has time left; it was not in flight, so this is no repeat.
+		// A record before it in the same partition ran out of time, and the client then fails all records that wait
+		// behind. This one has time left; it was not in flight, so this is no repeat.
 		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}, w.promise)
 		return
 	}
@@ -226,7 +224,7 @@ func (w *pending) settled(r *kgo.Record, err error) {
 	}
 }
 
-// expired reports whether a record was given up because its time, or another's, was over.
+// expired reports whether a record failed because its context, or that of another record, ended.
 func expired(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -1,8 +1,8 @@
-// Package quota bounds the events that an account may send in a calendar month of UTC, by its plan. A Meter, in the
-// consumer's process, counts what is stored and writes it to Postgres; an Exceeded, in the collector's, knows which accounts
-// are beyond their plan.
+// Package quota limits the events that an account may send in a calendar month of UTC, by its plan. A Meter, in the
+// consumer's process, counts stored events and writes the counts to Postgres; an Exceeded, in the collector's, knows
+// which accounts are beyond their plan.
 //
-// Counting comes after storing, so an account may exceed its number by what it sends between two counts.
+// Counting comes after storing, so an account may exceed its limit by the events that it sends between two counts.
 package quota
 
 import (
@@ -12,7 +12,7 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Config is the setting of the Meter.
+// Config holds the settings of the Meter.
 type Config struct {
 	Interval time.Duration `name:"quota-interval" default:"30s" help:"Interval at which the events of each account in the current month are counted and compared with the plan's limit."`
 	Free     int64         `name:"plan-free-events-per-month" default:"100000" help:"Events per calendar month for an account on the plan free; 0 means no limit."`

@@ -16,11 +16,11 @@ import (
 
 const (
 	pollInterval = 5 * time.Second
-	pollTimeout  = 2 * time.Second // also how long a start waits at the most
+	pollTimeout  = 2 * time.Second // also the maximum wait of a start
 )
 
-// Exceeded knows the accounts that are beyond their plan, as Postgres had them at the last look: while it is away, what was
-// known goes on, and at the start nothing is. It is a service.Service.
+// Exceeded knows the accounts that are beyond their plan, as of the last read from Postgres. While Postgres is down,
+// the last result stays; before the first read, no account is beyond its plan. It is a service.Service.
 type Exceeded struct {
 	*service.Loop
 	pool     *postgres.Pool
@@ -50,7 +50,7 @@ func NewExceeded(pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer)
 }
 
 // Exceeded returns the message for senders of an account whose events are refused at that time, or "". It takes no lock
-// and does no input or output.
+// and does no I/O.
 func (e *Exceeded) Exceeded(account uuid.UUID, at time.Time) string {
 	known := e.known.Load()
 	if len(known.accounts) == 0 || !at.Before(known.until) {

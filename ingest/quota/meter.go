@@ -23,7 +23,8 @@ const meterLock = 0x6c6f6465_71756f74 // "lodequot"
 // countTimeout bounds one count.
 const countTimeout = time.Minute
 
-// Meter is a service.Service. Any number may run: a lock in Postgres lets one count at a time, and the others see that it is done.
+// Meter is a service.Service. Any number may run: a lock in Postgres admits one count at a time, and the others skip
+// theirs.
 type Meter struct {
 	*service.Loop
 	cfg    Config
@@ -71,7 +72,7 @@ func (m *Meter) run(ctx context.Context, ready func()) (err error) {
 	}
 }
 
-// count writes how many events each account has sent this month, unless another process has just done so.
+// count writes the number of events of each account in this month, unless another process has just done so.
 func (m *Meter) count(ctx context.Context, conn driver.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
@@ -107,7 +108,7 @@ INSERT INTO event_usage_rounds (done_at) VALUES (now()) ON CONFLICT (single) DO 
 	})
 }
 
-// stored asks ClickHouse, which has a number for each account and day ready, for the events of a month.
+// stored queries ClickHouse for the events of a month. It holds a count for each account and day.
 func stored(ctx context.Context, conn driver.Conn, month time.Time) (ids []uuid.UUID, counts []int64, err error) {
 	rows, err := conn.Query(ctx, `
 SELECT account_id, toInt64(count()) FROM lodestone.events

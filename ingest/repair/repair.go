@@ -1,5 +1,5 @@
-// Package repair lets a partition go on whose log lost its end: it writes the records that have the offsets of stored
-// rows again, behind those.
+// Package repair repairs a partition whose log lost its end: it writes the records that have the offsets of stored rows
+// again, behind those.
 package repair
 
 import (
@@ -29,7 +29,7 @@ type Repairer struct {
 	Group   string // of the consumers, which have to be stopped
 }
 
-// Result is what was done.
+// Result is the result of a repair.
 type Result struct {
 	Offsets kafka.Range // that new records had taken
 	Records int64       // that were written again
@@ -41,14 +41,14 @@ const (
 	chunkOffsets = 10_000
 )
 
-// ErrSound is the error about a partition whose log holds what is stored.
+// ErrSound is the error for a partition whose log matches the stored rows.
 var ErrSound = errors.New("the log of the partition holds what is stored of it: there is nothing to repair")
 
 // Partition repairs one partition. Collectors may write meanwhile. It may be repeated at any point: records that were
-// written twice are repeats, since they are marked as those from a spool are.
+// written twice are repeats, since they are marked like those from a spool.
 //
-// The order makes that safe: while the log's start is not on record, the consumer sees that the log is not the one that
-// is stored, and stands still.
+// The order makes that safe: until the log's start is recorded, the consumer sees that the log is not the stored one,
+// and stops.
 func (r *Repairer) Partition(ctx context.Context, s stream.Stream, partition int32) (Result, error) {
 	cl, err := kgo.NewClient(append(slices.Clip(r.Options), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	if err != nil {
@@ -149,8 +149,8 @@ func (p *part) lastStored(ctx context.Context) (int64, error) {
 	return last, err
 }
 
-// firstReplaced returns the offset from which on the log may not be what is stored, at or after start, or end: a log loses
-// its end, so it is looked for from there, down to a chunk of which every row is of its record.
+// firstReplaced returns the first offset, at or after start, from which the log may differ from the stored rows, or
+// end. A log loses its end, so the search goes backwards, to a chunk in which every row matches its record.
 func (p *part) firstReplaced(ctx context.Context, start, end int64) (int64, error) {
 	first := end
 	for past := end; past > start; {
@@ -182,7 +182,7 @@ func (p *part) firstReplaced(ctx context.Context, start, end int64) (int64, erro
 	return first, nil
 }
 
-// compare returns the stored offsets of the range, in order, and those of them that are of the record in the log.
+// compare returns the stored offsets of the range, in order, and those of them that match the record in the log.
 func (p *part) compare(ctx context.Context, r kafka.Range) (stored []int64, same map[int64]struct{}, err error) {
 	if err := p.rows(ctx, "arraySort(groupUniqArray(kafka_offset))", r, &stored); err != nil {
 		return nil, nil, err
@@ -212,8 +212,8 @@ func (p *part) compare(ctx context.Context, r kafka.Range) (stored []int64, same
 	return stored, same, nil
 }
 
-// pad makes the log longer than what is stored. Since collectors may write meanwhile, some of its records may come to stand
-// behind that, where consumers read them: they are repeats of a record that the log has, which make neither rows nor dead letters.
+// pad makes the log longer than the stored rows. Since collectors may write meanwhile, some padding may come to lie
+// behind that, where consumers read it: it repeats a record of the log, which makes neither rows nor dead letters.
 func (p *part) pad(ctx context.Context, held kafka.Range, through int64) error {
 	end := held.To
 	if end > through {
@@ -259,7 +259,7 @@ func (p *part) lastSound(ctx context.Context, r kafka.Range) (found []byte, err 
 }
 
 // writeAgain writes the records of the range to the end of the partition, marked so that repeats of stored events are
-// found, and returns how many.
+// found, and returns their number.
 func (p *part) writeAgain(ctx context.Context, r kafka.Range) (n int64, err error) {
 	held, err := p.held(ctx)
 	if err != nil {

@@ -110,10 +110,10 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			_, err = r.Partition(ctx, of, 0)
 			require.ErrorIs(t, err, repair.ErrSound)
 			// Whatever was written to fill the log may stand where consumers read, if collectors wrote as well.
-			whole, err := kafka.Ranges(ctx, client, event.Topic)
+			ranges, err := kafka.Ranges(ctx, client, event.Topic)
 			require.NoError(t, err)
 			decoder = of.Decoder()
-			require.NoError(t, kafka.ReadRange(ctx, k.Options(log), event.Topic, 0, whole[0], func(record *kgo.Record) error {
+			require.NoError(t, kafka.ReadRange(ctx, k.Options(log), event.Topic, 0, ranges[0], func(record *kgo.Record) error {
 				_, err := decoder.Decode(record.Value)
 				return err
 			}))

@@ -1,4 +1,4 @@
 package retention
 
 // BeforeDrop calls fn when nothing but dropping is left of a step.
-func (k *Keeper) BeforeDrop(fn func()) { k.beforeDrop = fn }
+func (j *Job) BeforeDrop(fn func()) { j.beforeDrop = fn }

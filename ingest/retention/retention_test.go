@@ -85,7 +85,7 @@ func (r *rig) exec(sql string, args ...any) {
 	require.NoError(r.t, err)
 }
 
-// month returns a moment of the month that lies n months before the one in which the test began.
+// month returns a time in the month that lies n months before the one in which the test began.
 func (r *rig) month(n int) time.Time {
 	return time.Date(r.began.Year(), r.began.Month()-time.Month(n), 1, 12, 0, 0, 0, time.UTC)
 }
@@ -162,7 +162,7 @@ func (r *rig) expire(months int) retention.Result {
 		months++
 	}
 	r.keep(months)
-	result, err := r.keeper(0).Expire(r.t.Context())
+	result, err := r.job(0).Expire(r.t.Context())
 	require.NoError(r.t, err)
 	return result
 }
@@ -174,7 +174,7 @@ func (r *rig) keep(months int) {
 		ON CONFLICT (single) DO UPDATE SET months = $1, next_months = NULL, next_at = NULL`, months)
 }
 
-func (r *rig) keeper(flag int) *retention.Keeper {
+func (r *rig) job(flag int) *retention.Job {
 	return retention.New(retention.Config{Months: flag}, r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 }
 
@@ -308,10 +308,10 @@ func TestAStepWhoseLockWasLostDropsNothing(t *testing.T) {
 	r.consume()
 	r.kafkaForgets()
 	r.keep(3)
-	first := r.keeper(0)
+	first := r.job(0)
 	first.BeforeDrop(func() {
 		r.exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
-		result, err := r.keeper(0).Expire(t.Context())
+		result, err := r.job(0).Expire(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []uint32{r.yyyymm(5)}, result.Dropped)
 	})

@@ -12,17 +12,18 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// Delay is the time after which a shorter retention takes effect: deleting is for good, so a mistake can be undone before.
+// Delay is the time after which a shorter retention takes effect. Deletion is final, so a mistake can be corrected
+// until then.
 const Delay = 24 * time.Hour
 
-// Setting is how long events are kept, as Postgres has it on record for all processes.
+// Setting is the retention time, as stored in Postgres for all processes.
 type Setting struct {
 	Months     int       // 0 keeps everything
 	NextMonths int       // replaces Months at NextAt; 0: nothing does
 	NextAt     time.Time // zero: never
 }
 
-// At returns the months that hold at a time.
+// At returns the months that apply at a time.
 func (s Setting) At(now time.Time) int {
 	if s.NextMonths > 0 && !now.Before(s.NextAt) {
 		return s.NextMonths
@@ -30,7 +31,7 @@ func (s Setting) At(now time.Time) int {
 	return s.Months
 }
 
-// shorter reports whether fewer months are kept with b than with a.
+// shorter reports whether b retains fewer months than a.
 func shorter(a, b int) bool { return b != 0 && (a == 0 || b < a) }
 
 const selectSetting = "SELECT months, coalesce(next_months, 0), next_at FROM retention_setting"
@@ -44,7 +45,7 @@ func scanSetting(row pgx.Row) (s Setting, err error) {
 	return s, err
 }
 
-// ReadSetting returns the setting on record, and false if there is none yet.
+// ReadSetting returns the stored setting, and false if there is none yet.
 func ReadSetting(ctx context.Context, pool *postgres.Pool) (s Setting, found bool, err error) {
 	s, err = scanSetting(pool.Unscoped().QueryRow(ctx, selectSetting))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -56,11 +57,11 @@ func ReadSetting(ctx context.Context, pool *postgres.Pool) (s Setting, found boo
 	return s, true, nil
 }
 
-// SetMonths puts on record for how many months events are kept, and returns the setting. A longer time, or 0 for everything,
-// takes effect at once, and a shorter one after Delay. Setting the months that hold already cancels a change that waits. The
-// error satisfies config.IsInvalid if the number is out of range.
+// SetMonths stores for how many months events are retained, and returns the setting. A longer time, or 0 for
+// everything, takes effect at once, and a shorter one after Delay. Setting the current number cancels a pending change.
+// The error satisfies config.IsInvalid if the number is out of range.
 func SetMonths(ctx context.Context, pool *postgres.Pool, months int) (s Setting, err error) {
-	if months < 0 || months > mostMonths {
+	if months < 0 || months > maxMonths {
 		return Setting{}, config.Invalid("months", "is out of range", allowedMonths)
 	}
 	err = pool.Transaction(ctx, func(tx pgx.Tx) error {
@@ -100,7 +101,7 @@ func (s Setting) write(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// recordFirst puts the first value on record, if there is none. It deletes nothing before Delay either.
+// recordFirst stores the first value, if there is none. It deletes nothing before Delay either.
 func recordFirst(ctx context.Context, tx pgx.Tx, months int) error {
 	_, err := tx.Exec(ctx, `INSERT INTO retention_setting (months, next_months, next_at)
 		SELECT 0, nullif($1, 0), CASE WHEN $1 > 0 THEN now() + make_interval(secs => $2) END ON CONFLICT DO NOTHING`, months, Delay.Seconds())
@@ -110,32 +111,32 @@ func recordFirst(ctx context.Context, tx pgx.Tx, months int) error {
 	return nil
 }
 
-// setting returns what is on record, which is the process's own setting if there was nothing. It compares the two.
-func (k *Keeper) setting(ctx context.Context) (s Setting, err error) {
-	s, found, err := ReadSetting(ctx, k.pool)
+// setting returns the stored setting, or the process's own setting if there was none. It compares the two.
+func (j *Job) setting(ctx context.Context) (s Setting, err error) {
+	s, found, err := ReadSetting(ctx, j.pool)
 	if err != nil {
 		return s, err
 	}
 	if !found {
-		err := k.pool.Transaction(ctx, func(tx pgx.Tx) error { return recordFirst(ctx, tx, k.cfg.Months) })
+		err := j.pool.Transaction(ctx, func(tx pgx.Tx) error { return recordFirst(ctx, tx, j.cfg.Months) })
 		if err != nil {
 			return s, err
 		}
-		if s, _, err = ReadSetting(ctx, k.pool); err != nil {
+		if s, _, err = ReadSetting(ctx, j.pool); err != nil {
 			return s, err
 		}
 	}
-	// The default says nothing: it is that of processes which leave the setting to the record.
-	differs := k.cfg.Months != 0 && k.cfg.Months != s.Months && k.cfg.Months != s.NextMonths
-	if differs && !k.warned {
-		k.log.Warn("--retention-months differs from the retention on record, which holds", "given", k.cfg.Months, "recorded", s.Months,
-			"remedy", fmt.Sprintf("`lodestone retention set %d`, or leave the setting out", k.cfg.Months))
+	// The default does not count as a wish: processes without a setting of their own have it.
+	differs := j.cfg.Months != 0 && j.cfg.Months != s.Months && j.cfg.Months != s.NextMonths
+	if differs && !j.warned {
+		j.log.Warn("--retention-months differs from the retention on record, which holds", "given", j.cfg.Months, "recorded", s.Months,
+			"remedy", fmt.Sprintf("`lodestone retention set %d`, or leave the setting out", j.cfg.Months))
 	}
-	if s.NextMonths > 0 && !k.warned {
-		k.log.Warn("a shorter retention is going to take effect, and to delete events", "months", s.NextMonths, "at", s.NextAt,
+	if s.NextMonths > 0 && !j.warned {
+		j.log.Warn("a shorter retention is going to take effect, and to delete events", "months", s.NextMonths, "at", s.NextAt,
 			"cancel", fmt.Sprintf("`lodestone retention set %d`", s.Months))
 	}
-	k.warned = differs || s.NextMonths > 0
-	k.differs.Set(map[bool]float64{true: 1}[differs])
+	j.warned = differs || s.NextMonths > 0
+	j.differs.Set(map[bool]float64{true: 1}[differs])
 	return s, nil
 }

@@ -23,7 +23,7 @@ func TestAProcessDoesNotDeleteByItsOwnSetting(t *testing.T) {
 	r.kafkaForgets()
 	expire := func(flag int) retention.Result {
 		t.Helper()
-		result, err := r.keeper(flag).Expire(t.Context())
+		result, err := r.job(flag).Expire(t.Context())
 		require.NoError(t, err)
 		return result
 	}

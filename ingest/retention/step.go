@@ -23,7 +23,8 @@ import (
 // lockKey is the key of the advisory lock under which counters are set and months are dropped.
 const lockKey = 0x6c6f6465_636f756e // "lodecoun"
 
-// Lock holds off, until the transaction ends, whoever else counts views or drops months.
+// Lock waits for the lock, and holds it until the transaction ends: no other process counts views or drops months
+// meanwhile.
 func Lock(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(lockKey)); err != nil {
 		return fmt.Errorf("take the counters' lock: %w", err)
@@ -31,7 +32,7 @@ func Lock(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// TryLock does so if no one else holds the lock, and reports whether it did.
+// TryLock takes the lock if it is free, and reports whether it did.
 func TryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
 	if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(lockKey)).Scan(&mine); err != nil {
 		return false, fmt.Errorf("take the counters' lock: %w", err)
@@ -47,7 +48,7 @@ const (
 	done     phase = "done"
 )
 
-// state is the last step, and how far it is.
+// state is the last step and its phase.
 type state struct {
 	step, month uint32
 	phase       phase
@@ -71,7 +72,7 @@ func (s state) write(ctx context.Context, conn driver.Conn) error {
 	return s.writeBefore(ctx, conn, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
-// writeBefore does so if ClickHouse's clock shows less than a time.
+// writeBefore writes the state if ClickHouse's clock shows less than a time.
 func (s state) writeBefore(ctx context.Context, conn driver.Conn, before time.Time) error {
 	err := execute(ctx, conn, `INSERT INTO lodestone.retention_steps (step, month, phase) SETTINGS async_insert = 0
 		SELECT {step:UInt32}, {month:UInt32}, {phase:String} WHERE throwIf(now64(3) >= fromUnixTimestamp64Milli({before:Int64}), 'the step comes too late') = 0`, native.Parameters{
@@ -89,7 +90,7 @@ func execute(ctx context.Context, conn driver.Conn, query string, p native.Param
 	return conn.Exec(native.Context(ctx, native.WithParameters(p)), query)
 }
 
-// Moved counts what was written down of steps. If it is the same before and after somebody read rows, no month was dropped
+// Moved counts the recorded phases of steps. If it is the same before and after rows were read, no month was dropped
 // meanwhile, whoever held the lock.
 func Moved(ctx context.Context, conn driver.Conn) (n uint64, err error) {
 	if err := conn.QueryRow(ctx, "SELECT count() FROM lodestone.retention_steps").Scan(&n); err != nil {
@@ -98,8 +99,8 @@ func Moved(ctx context.Context, conn driver.Conn) (n uint64, err error) {
 	return n, nil
 }
 
-// Finish drops what is left of a month whose views are written down. Whoever counts rows calls it first,
-// under the lock, or views would count twice.
+// Finish drops the rest of a month whose views are stored. Every process that counts rows calls it first, under the
+// lock, or views would count twice.
 func Finish(ctx context.Context, conn driver.Conn) error {
 	s, err := readState(ctx, conn)
 	if err != nil || s.phase != dropping {
@@ -123,7 +124,7 @@ func finish(ctx context.Context, conn driver.Conn, s state) error {
 	return s.write(ctx, conn)
 }
 
-// monthly returns the tables that are kept by month: those of events, and of what derives from them.
+// monthly returns the tables that are partitioned by month: those of events, and those derived from them.
 func monthly(ctx context.Context, conn driver.Conn) (tables []string, err error) {
 	err = conn.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables WHERE database = 'lodestone' AND partition_key = 'toYYYYMM(created_at)'").Scan(&tables)
 	if err != nil {
@@ -147,21 +148,21 @@ func monthsBefore(ctx context.Context, conn driver.Conn, first uint32) ([]uint32
 	return months, nil
 }
 
-// provenFor is how long, by ClickHouse's clock, a step may begin to drop after Postgres has confirmed the lock. Whoever gets the
-// lock and finds a step that has not begun to waits longer: its process may not know yet that it lost the lock, as when
-// another Postgres took over.
+// provenFor is how long, by ClickHouse's clock, a step may begin to drop after Postgres has confirmed the lock. A
+// process that gets the lock and finds a step that has not begun to drop waits longer: the process of that step may not
+// know yet that it lost the lock, as when another Postgres took over.
 const (
 	provenFor = 3 * time.Second
 	abandoned = 2 * provenFor
 )
 
-// step lets one month go, and reports false if it cannot leave yet.
-func (k *Keeper) step(ctx context.Context, client *kgo.Client, conn driver.Conn, month uint32) (dropped bool, err error) {
+// step deletes one month, and returns false if it cannot be deleted yet.
+func (j *Job) step(ctx context.Context, client *kgo.Client, conn driver.Conn, month uint32) (dropped bool, err error) {
 	held, err := inKafka(ctx, client, conn, month)
 	if err != nil || held {
 		return false, err
 	}
-	err = k.pool.Transaction(ctx, func(tx pgx.Tx) error {
+	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		// Adding up a large month takes a while, in which the transaction does nothing.
 		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
 			return fmt.Errorf("keep the counters' lock: %w", err)
@@ -169,7 +170,7 @@ func (k *Keeper) step(ctx context.Context, client *kgo.Client, conn driver.Conn,
 		if err := Lock(ctx, tx); err != nil {
 			return err
 		}
-		due, err := k.stillDue(ctx, tx, conn, month)
+		due, err := j.stillDue(ctx, tx, conn, month)
 		if err != nil || !due {
 			return err
 		}
@@ -191,8 +192,8 @@ func (k *Keeper) step(ctx context.Context, client *kgo.Client, conn driver.Conn,
 		if _, err := tx.Exec(ctx, "SELECT 1"); err != nil { // the lock is still held
 			return fmt.Errorf("keep the counters' lock: %w", err)
 		}
-		if k.beforeDrop != nil {
-			k.beforeDrop()
+		if j.beforeDrop != nil {
+			j.beforeDrop()
 		}
 		s.phase = dropping
 		if err := s.writeBefore(ctx, conn, now.Add(provenFor)); err != nil {
@@ -204,17 +205,17 @@ func (k *Keeper) step(ctx context.Context, client *kgo.Client, conn driver.Conn,
 	return dropped && err == nil, err
 }
 
-// stillDue reads the setting again, and lets no one change it before the transaction ends.
-func (k *Keeper) stillDue(ctx context.Context, tx pgx.Tx, conn driver.Conn, month uint32) (bool, error) {
+// stillDue reads the setting again, and locks it until the transaction ends.
+func (j *Job) stillDue(ctx context.Context, tx pgx.Tx, conn driver.Conn, month uint32) (bool, error) {
 	s, err := scanSetting(tx.QueryRow(ctx, selectSetting+" FOR SHARE"))
 	if err != nil {
 		return false, fmt.Errorf("read the recorded retention: %w", err)
 	}
-	first, err := k.firstKept(ctx, conn, s)
+	first, err := j.firstKept(ctx, conn, s)
 	return month < first, err
 }
 
-// lastStep returns the last step when nothing can come of it any more.
+// lastStep returns the last step once nothing of it can still take effect.
 func lastStep(ctx context.Context, conn driver.Conn) (state, error) {
 	s, err := readState(ctx, conn)
 	if err != nil {
@@ -248,8 +249,8 @@ func clock(ctx context.Context, conn driver.Conn) (now time.Time, err error) {
 	return now, nil
 }
 
-// inKafka reports whether Kafka has a record that is a row of the month. While it has, a consumer whose
-// commits are lost would store it again, and a check would take it for lost.
+// inKafka reports whether Kafka has a record that is a row of the month. While it has, a consumer whose commits are
+// lost would store it again, and a check would report it as lost.
 func inKafka(ctx context.Context, client *kgo.Client, conn driver.Conn, month uint32) (bool, error) {
 	for topic, table := range map[string]string{event.Topic: "events", event.LinkViewTopic: "link_views"} {
 		id, _, err := kafka.Topic(ctx, client, topic)
@@ -291,8 +292,8 @@ func anyInLog(ctx context.Context, conn driver.Conn, table string, id uuid.UUID,
 	return held, nil
 }
 
-// accessLinkViews writes down the views that end with a month: sessions with a page of it and none of a
-// later one, which will count as long as that has rows. Such a session's first view is written down all the same.
+// accessLinkViews stores the views that end with a month: sessions with a page in it and none in a later one, which
+// will count as long as that has rows. The first view of such a session is stored as well.
 const accessLinkViews = `
 INSERT INTO lodestone.expired_views (account_id, link_id, step, views, first, last)
 SELECT account_id, access_link_id, {step:UInt32}, countIf(until < fromUnixTimestamp64Milli({end:Int64})), min(since), max(until)
@@ -313,7 +314,7 @@ FROM
 )
 GROUP BY account_id, access_link_id`
 
-// genericLinkViews writes down the views of landing pages in a month.
+// genericLinkViews stores the views of landing pages in a month.
 func genericLinkViews() string {
 	return `
 INSERT INTO lodestone.expired_views (account_id, link_id, step, views, first, last)
@@ -322,7 +323,7 @@ FROM (` + view.Landings("toYYYYMM(created_at) = {month:UInt32}") + `)
 GROUP BY account_id, generic_link_id` + view.InOrder
 }
 
-// writeDown keeps what counters need of a month.
+// writeDown stores what counters need of a month.
 func writeDown(ctx context.Context, conn driver.Conn, s state) error {
 	p := native.Parameters{
 		"step": number(s.step), "month": number(s.month), "end": strconv.FormatInt(endOf(s.month).UnixMilli(), 10),

@@ -8,7 +8,7 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Config is the setting of the spool. Without a directory there is none.
+// Config holds the settings of the spool. Without a directory there is no spool.
 type Config struct {
 	Dir          string        `name:"spool-dir" placeholder:"DIR" help:"Directory for events that Kafka does not acknowledge in time. Each collector needs its own. If empty, such events get 503; lodestone up uses the folder spool in its data directory."`
 	MaxBytes     int64         `name:"spool-max-bytes" default:"1073741824" help:"Maximum size of the spool on disk, in bytes. When it is full, events get 503."`
@@ -23,16 +23,16 @@ func (c Config) Enabled() bool { return c.Dir != "" }
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
 	var errs []error
-	bytes := func(setting string, value, least, most int64) {
-		if value < least || value > most {
-			errs = append(errs, config.Invalid(setting, "is out of range", fmt.Sprintf("give a number from %d to %d", least, most)))
+	bytes := func(setting string, value, low, high int64) {
+		if value < low || value > high {
+			errs = append(errs, config.Invalid(setting, "is out of range", fmt.Sprintf("give a number from %d to %d", low, high)))
 		}
 	}
 	bytes("--spool-max-bytes", c.MaxBytes, 4<<20, 1<<44)
 	bytes("--spool-segment-bytes", c.SegmentBytes, 1<<20, 1<<30)
 	bytes("--spool-drain-bytes-per-second", c.DrainBytes, 64<<10, 1<<34)
 	if c.SegmentBytes > c.MaxBytes/4 {
-		errs = append(errs, config.Invalid("--spool-segment-bytes", "is more than a quarter of --spool-max-bytes", "make it smaller: room is given free by whole files"))
+		errs = append(errs, config.Invalid("--spool-segment-bytes", "is more than a quarter of --spool-max-bytes", "make it smaller: space is freed a file at a time"))
 	}
 	if c.After < 10*time.Millisecond || c.After > time.Minute {
 		errs = append(errs, config.Invalid("--spool-after", "is out of range", "give a time from 10ms to 1m"))

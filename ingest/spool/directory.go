@@ -16,20 +16,20 @@ import (
 	"lodestone/ingest/producer"
 )
 
-// sentDir holds, below the spool's own directory, segments that an operator has sent.
+// sentDir, below the spool's own directory, holds segments that an operator has sent.
 const sentDir = "sent"
 
 // sendWithin bounds the wait for one acknowledgement of Kafka while an operator waits.
 const sendWithin = 30 * time.Second
 
-// Directory is a spool's directory that no collector uses meanwhile. It is used from one goroutine.
+// Directory is a spool's directory that no collector is using. It is used from one goroutine.
 type Directory struct {
 	dir  string
 	disk disk
 	lock *flock.Flock
 }
 
-// File is what is known of one segment.
+// File describes one segment.
 type File struct {
 	Name    string    // relative to the directory
 	Bytes   int64     // on the disk
@@ -45,7 +45,7 @@ type File struct {
 	contents contents
 }
 
-// OpenDirectory takes a spool's directory, which fails while a collector uses it.
+// OpenDirectory locks a spool's directory. It fails while a collector uses it.
 func OpenDirectory(dir string) (*Directory, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, errors.Join(fmt.Errorf("%s is no directory of a spool", dir), err)
@@ -57,11 +57,11 @@ func OpenDirectory(dir string) (*Directory, error) {
 	return &Directory{dir: dir, disk: realDisk{}, lock: l}, nil
 }
 
-// Close gives the directory to others.
+// Close unlocks the directory.
 func (d *Directory) Close() error { return d.lock.Unlock() }
 
-// Names returns the names of all segments: those of the spool itself, those that Kafka refused, those that were moved aside
-// because of damage, and those that were sent by Send, in this order and each oldest first.
+// Names returns the names of all segments: those of the spool itself, those that Kafka refused, those that were moved
+// aside because of damage, and those that were sent by Send, in this order and each oldest first.
 func (d *Directory) Names() ([]string, error) {
 	var all []string
 	for _, folder := range []string{"", refusedDir, damagedDir, path.Join(refusedDir, damagedDir), sentDir} {
@@ -127,13 +127,13 @@ func (d *Directory) Read(name string) File {
 	return f
 }
 
-// Release gives the memory of the file's bytes free: what Read counted stays.
+// Release frees the memory of the file's bytes; the counts of Read stay.
 func (f *File) Release() { f.data, f.contents = nil, contents{} }
 
-// Sent reports whether the file lies where Send puts what is sent.
+// Sent reports whether the file lies in the folder for files that Send has sent.
 func (f *File) Sent() bool { return strings.HasPrefix(f.Name, sentDir+"/") }
 
-// Aside reports whether the file was moved aside because of damage, and waits for a person.
+// Aside reports whether the file was moved aside because of damage, for an operator to inspect.
 func (f *File) Aside() bool { return path.Base(path.Dir(f.Name)) == damagedDir }
 
 // Record is a record with the time at which it was spooled.
@@ -160,7 +160,7 @@ func (f *File) Unsent() ([]Record, error) {
 
 func (d *Directory) path(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
 
-// position returns where the collector went on.
+// position returns the position from which the collector continues.
 func (d *Directory) position(folder string) (position, error) {
 	data, err := load(d.disk, d.path(path.Join(folder, positionFile)))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) < 2*slotBytes {
@@ -173,7 +173,7 @@ func (d *Directory) position(folder string) (position, error) {
 	return found, nil
 }
 
-// Sent is what became of a file that was to be sent.
+// Sent is the result of sending a file.
 type Sent struct {
 	Name    string
 	Records int64  // that Kafka acknowledged
@@ -182,8 +182,8 @@ type Sent struct {
 	Err     error  // why it stayed where it was
 }
 
-// Send takes to Kafka what is to be sent of a file. A file of which Kafka has all sound records is moved to the folder
-// of those that are sent, so that it is not sent twice; any other stays, and all of it is sent again the next time,
+// Send sends the unsent records of a file to Kafka. A file whose sound records are all in Kafka is moved to the folder
+// of sent files, so that it is not sent twice; any other stays, and is sent again from its beginning the next time,
 // which the consumer recognises by the events' ids.
 func (d *Directory) Send(ctx context.Context, f *File, kafka Writer) Sent {
 	s := Sent{Name: f.Name, Now: f.Name, Err: f.Err}
@@ -195,10 +195,10 @@ func (d *Directory) Send(ctx context.Context, f *File, kafka Writer) Sent {
 		s.Err = err
 		return s
 	}
-	const most = 500
+	const batchSize = 500
 	for len(records) > 0 && s.Err == nil {
-		batch := make([]producer.Record, 0, most)
-		for _, r := range records[:min(most, len(records))] {
+		batch := make([]producer.Record, 0, batchSize)
+		for _, r := range records[:min(batchSize, len(records))] {
 			batch = append(batch, r.Record)
 		}
 		records = records[len(batch):]
@@ -211,7 +211,7 @@ func (d *Directory) Send(ctx context.Context, f *File, kafka Writer) Sent {
 	return s
 }
 
-// send takes records to Kafka, and counts those that it refuses for good.
+// send sends records to Kafka, and counts those that it refuses for good.
 func (s *Sent) send(ctx context.Context, records []producer.Record, kafka Writer) error {
 	attempt, cancel := context.WithTimeout(ctx, sendWithin)
 	err := kafka.Write(attempt, records)
@@ -244,7 +244,7 @@ func (d *Directory) setAside(f *File) (string, error) {
 	return path.Join(sentDir, name), nil
 }
 
-// Drop removes a file for good, whatever it has.
+// Drop deletes a file for good, with everything in it.
 func (d *Directory) Drop(f *File) error {
 	if err := d.disk.remove(d.path(f.Name)); err != nil {
 		return fmt.Errorf("drop: %w", err)

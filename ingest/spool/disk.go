@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// disk is how the spool reads and changes files. Tests put one in its place that fails.
+// disk is the spool's access to files. Tests replace it by one that fails.
 type disk interface {
 	open(path string) (source, error)
 	list(path string) ([]fs.DirEntry, error)
@@ -71,8 +71,7 @@ func (realDisk) syncDir(path string) error {
 	return err
 }
 
-// load returns all bytes of a file. What it returns is what the disk has: bytes that could not be read are an error,
-// and never a shorter file.
+// load returns all bytes of a file. Bytes that could not be read are an error, never a shorter file.
 func load(d disk, path string) ([]byte, error) {
 	f, err := d.open(path)
 	if err != nil {
@@ -112,8 +111,8 @@ func segmentNames(d disk, dir string) ([]string, error) {
 	return names, nil
 }
 
-// moveInto renames a file into a directory, and makes that durable. It replaces no file there: a second one of the
-// same name gets a number of its own.
+// moveInto renames a file into a directory, durably. It replaces no file there: a second one of the same name gets a
+// number of its own.
 func moveInto(d disk, path, dir string) (name string, err error) {
 	stem := strings.TrimSuffix(filepath.Base(path), segmentExtension)
 	name = stem + segmentExtension
@@ -132,7 +131,7 @@ func moveInto(d disk, path, dir string) (name string, err error) {
 	return name, errors.Join(d.syncDir(dir), d.syncDir(filepath.Dir(path)))
 }
 
-// makeDir creates a directory with those above it, and makes their names durable.
+// makeDir creates a directory and its missing parents, and makes their names durable.
 func makeDir(d disk, dir string) error {
 	at := filepath.Clean(dir)
 	above := []string{filepath.Dir(at)} // also if it is there: an earlier process may have ended before this

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// While live events go to Kafka, one batch of the spool is a small part of what is under way.
+	// While live events go to Kafka, one batch of the spool is a small part of the records in flight.
 	liveBatchBytes = 1 << 20
-	// While they do not, large batches make up for acknowledgements that are slow.
+	// While they do not, large batches compensate for slow acknowledgements.
 	openBatchBytes  = 8 << 20
 	maxBatchRecords = 20_000
-	minBatchRecords = 1 // one entry is always taken whole
+	minBatchRecords = 1 // one entry is never split
 
-	// After so long without an end to a batch the next one is sent as well: what keeps this one may be
-	// a partition without a leader, and the others need not wait for it.
+	// After this time without a completed batch the next one is sent as well: the cause may be a partition without a
+	// leader, and the others need not wait for it.
 	aheadAfter = time.Second
-	// Records that may be under way by then, at the most. Kafka's client holds them all.
+	// Maximum number of records that may then be in flight. Kafka's client holds them all.
 	maxAhead      = 20_000
 	maxAheadBytes = 24 << 20
 
@@ -33,12 +33,12 @@ const (
 	slowHold   = 10 * time.Second
 )
 
-// drain is the sending of what is in the queue, oldest first. It belongs to one goroutine.
+// drain sends the entries of the queue, oldest first. It belongs to one goroutine.
 //
-// Usually one batch is under way at a time. Its records have no deadline: the client tries for as long
-// as Kafka is away, so nothing is sent twice for the waiting alone. The client also keeps the order of
-// each key, so that batches may overtake each other. The queue is acknowledged in order, so what
-// waits for a leader keeps its room on the disk, and all behind it, until there is one.
+// Usually one batch is in flight at a time. Its records have no deadline: the client retries for as long as Kafka is
+// down, so waiting alone sends nothing twice. The client also keeps the order of each key, so that batches may overtake
+// each other. The queue is acknowledged in order, so an entry that waits for a leader keeps its disk space, and all
+// entries behind it, until there is one.
 type drain struct {
 	*Spool
 	queue   *queue
@@ -58,7 +58,7 @@ func newDrain(s *Spool, q, refusals *queue) *drain {
 	}
 }
 
-// flight is a batch under way, or several in a row that are over and wait for one before them.
+// flight is a batch in flight, or several adjacent ones that are complete and wait for an earlier one.
 type flight struct {
 	began     time.Time
 	spooledAt int64 // Unix milliseconds
@@ -113,7 +113,7 @@ func (d *drain) mayLaunch() bool {
 	return records < maxAhead && bytes < maxAheadBytes && (last.over() || time.Since(last.began) >= aheadAfter)
 }
 
-// underWay returns the records that are not settled, and roughly their bytes.
+// underWay returns the number of unsettled records, and roughly their bytes.
 func (d *drain) underWay() (records, bytes int64) {
 	for _, f := range d.flights {
 		left := f.left.Load()
@@ -144,7 +144,7 @@ func (d *drain) launch(ctx context.Context) (bool, error) {
 	f := &flight{began: time.Now(), spooledAt: payloadTime(b.payloads[0]), end: b.end}
 	for _, p := range b.payloads {
 		if f.records, err = readPayload(f.records, p); err != nil {
-			// Its checksum is right, so it is no damage: another release wrote it.
+			// Its checksum is right, so it is not damaged: another release wrote it.
 			return false, err
 		}
 		f.bytes += int64(len(p))
@@ -177,7 +177,7 @@ func (d *drain) launch(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// land acknowledges to the queue the flights that are over, as far as none before them is under way.
+// land acknowledges to the queue the flights that are complete, up to the first that is not.
 func (d *drain) land(ctx context.Context) error {
 	for len(d.flights) > 0 && d.flights[0].over() {
 		f := d.flights[0]
@@ -198,22 +198,22 @@ func (d *drain) land(ctx context.Context) error {
 	return nil
 }
 
-// merge makes one of flights in a row that are over, and gives their memory free.
+// merge joins adjacent flights that are complete, and frees their memory.
 func (d *drain) merge() {
-	kept := d.flights[:0]
+	rest := d.flights[:0]
 	for _, f := range d.flights {
 		if f.over() && !f.failed.Load() {
 			f.records, f.errors = nil, nil
-			if n := len(kept); n > 0 && kept[n-1].over() && !kept[n-1].failed.Load() {
-				before := kept[n-1]
+			if n := len(rest); n > 0 && rest[n-1].over() && !rest[n-1].failed.Load() {
+				before := rest[n-1]
 				before.end, before.count, before.bytes = f.end, before.count+f.count, before.bytes+f.bytes
 				before.began = f.began
 				continue
 			}
 		}
-		kept = append(kept, f)
+		rest = append(rest, f)
 	}
-	d.flights = kept
+	d.flights = rest
 }
 
 // trouble logs an error and waits before the next try.
@@ -223,15 +223,15 @@ func (d *drain) trouble(ctx context.Context, err error) {
 	}
 	d.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "in", d.retry)
 	if d.retry >= probeAfter && (errors.Is(err, errUnreadable) || errors.Is(err, errPayload)) {
-		// The drain cannot find out whether Kafka takes events, so that live requests have to: otherwise they would
-		// fill a spool that nothing leaves.
+		// The drain cannot find out whether Kafka accepts events, so live requests have to: otherwise they would fill a
+		// spool that is never drained.
 		d.close("the spool cannot be drained for another reason than Kafka: events try Kafka first")
 	}
 	_ = service.Sleep(ctx, d.retry/2+rand.N(d.retry)) // the next step sees that ctx ended
 	d.retry = min(2*d.retry, lastRetry)
 }
 
-// await returns when a flight is over, or when the next batch may be due.
+// await returns when a flight is complete, or when the next batch may be due.
 func (d *drain) await(ctx context.Context) {
 	limit := aheadAfter
 	if due := time.Until(d.due); due > 0 {
@@ -246,7 +246,7 @@ func (d *drain) await(ctx context.Context) {
 	}
 }
 
-// sent judges Kafka by the batch that it has just acknowledged.
+// sent judges the state of Kafka by the batch that it has just acknowledged.
 func (s *Spool) sent(records int64, took time.Duration) {
 	s.metrics.drained.Add(float64(records))
 	if took > s.config.After/2 {
@@ -271,7 +271,7 @@ func (s *Spool) close(why string) {
 	}
 }
 
-// idle waits for something to drain, and gives room free when nothing comes.
+// idle waits for entries to drain, and frees disk space when none come.
 func (d *drain) idle(ctx context.Context) {
 	d.refused.queue.release() // what an earlier tidy gave free; that of d.queue went with an acknowledgement
 	timer := time.NewTimer(tidyAfter)

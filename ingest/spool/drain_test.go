@@ -23,6 +23,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lodestone/ingest/producer"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 )
 
@@ -58,14 +59,14 @@ func TestOneLeaderThatIsAwayHoldsUpNoOtherPartition(t *testing.T) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumePartitions(free))
 	require.NoError(t, err)
 	defer client.Close()
-	awaitFrom := func(least int) {
-		ctx, cancel := context.WithTimeout(background, patience)
+	awaitFrom := func(first int) {
+		ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 		defer cancel()
 		for {
 			fetches := client.PollFetches(ctx)
-			require.NoError(t, fetches.Err(), "an event from %d on", least)
+			require.NoError(t, fetches.Err(), "an event from %d on", first)
 			for _, rec := range fetches.Records() {
-				if int(eventOf(t, rec.Value).ReceivedAt-1_700_000_000_000) >= least {
+				if int(eventOf(t, rec.Value).ReceivedAt-1_700_000_000_000) >= first {
 					return
 				}
 			}
@@ -78,7 +79,7 @@ func TestOneLeaderThatIsAwayHoldsUpNoOtherPartition(t *testing.T) {
 	require.EqualValues(t, 40, waiting, "nothing is given up before Kafka has all that came before")
 	release()
 	r.stored(t, 40)
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, enginetest.Timeout, 10*time.Millisecond)
 }
 
 // moody is a Kafka that settles records in any order and with any outcome, as a test says.
@@ -220,7 +221,7 @@ func TestDrainAgainstModel(t *testing.T) {
 		require.Len(t, kafka.has, written)
 		used, _ := d.queue.state()
 		require.Equal(t, diskUsage(t, d.queue.dir), used)
-		require.LessOrEqual(t, len(segmentsIn(t, d.queue.dir)), 1, "only the segment that is written keeps its room")
+		require.LessOrEqual(t, len(segmentsIn(t, d.queue.dir)), 1, "only the segment that is written keeps its space")
 		require.Zero(t, d.queue.oldest.Load())
 		require.Zero(t, value(t, d.queue.metrics.damage))
 	})
@@ -362,7 +363,7 @@ func startDrain(t *rapid.T) (*drain, func()) {
 	}
 }
 
-// BenchmarkDrain reads what was spooled, in the pieces that are sent on, and gives its room free; sending is the
+// BenchmarkDrain reads what was spooled, in the pieces that are sent on, and frees its space; sending is the
 // producer's. An operation is one record.
 func BenchmarkDrain(b *testing.B) {
 	records := make([]producer.Record, 10) // a request of ten events

@@ -116,7 +116,7 @@ func TestDamageIsNotJudgedByAReadThatFails(t *testing.T) {
 	require.NoError(t, err)
 	data[segmentHeader+entryHeader] ^= 1
 	require.NoError(t, os.WriteFile(q.path(1), data, 0o600))
-	// The file is opened and read twice, with two limits, before it is read as a whole.
+	// The file is opened and read twice, with two limits, before it is read completely.
 	d.set(func(d *brokenDisk) { d.reading, d.sound = syscall.EMFILE, 3 })
 	_, err = q.read(1, 1)
 	require.ErrorIs(t, err, syscall.EMFILE)
@@ -231,14 +231,14 @@ func TestADamagedSegmentThatIsMovedBackIsSent(t *testing.T) {
 			q = open(t, dir, realDisk{}, 1<<30, 200)
 			require.Len(t, rest(t, q), len(entries)-1)
 			require.NoError(t, q.close())
-			kept, err := os.ReadFile(aside)
+			moved, err := os.ReadFile(aside)
 			require.NoError(t, err)
-			require.Equal(t, data, kept)
+			require.Equal(t, data, moved)
 		})
 	}
 }
 
-// One acknowledgement of several flights may pass segments, and end in the middle of one: their room is free at once.
+// One acknowledgement of several flights may pass segments, and end in the middle of one: their space is free at once.
 func TestAnAcknowledgementThatPassesSegmentsFreesThem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -25,12 +25,8 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 var background = context.Background()
 
-const (
-	// patience bounds a wait for what must happen; it is no measure of speed.
-	patience = 2 * time.Minute
-	// patientAfter is what a sound Kafka answers within, also on a busy machine.
-	patientAfter = 20 * time.Second
-)
+// slowAnswer is the time in which a healthy Kafka answers, even on a busy machine.
+const slowAnswer = 20 * time.Second
 
 // brokenDisk does what a test says instead of writing or syncing.
 type brokenDisk struct {

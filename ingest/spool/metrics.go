@@ -10,7 +10,7 @@ import (
 type metrics struct {
 	fsync    prometheus.Histogram
 	failures prometheus.Counter // groups that the disk refused
-	full     prometheus.Counter // records refused for want of room
+	full     prometheus.Counter // records refused for lack of space
 	spooled  prometheus.Counter
 	drained  prometheus.Counter
 	refused  prometheus.Counter // records that Kafka would not take, set aside
@@ -20,7 +20,7 @@ type metrics struct {
 	drops    prometheus.Counter // records that were acknowledged and are gone
 }
 
-// gauges are what is read when it is asked for.
+// gauges are the values that are read on request.
 type gauges struct {
 	bytes, records, refused, damaged, oldest func() float64
 }
@@ -38,14 +38,14 @@ func newMetrics(r prometheus.Registerer, g gauges) (*metrics, error) {
 			Buckets: prometheus.ExponentialBucketsRange(0.0001, 4, 14),
 		}),
 		failures: counter("lodestone_spool_write_failures_total", "Groups of requests that the disk refused; they were answered with 503."),
-		full:     counter("lodestone_spool_refused_full_records_total", "Records for which there was no room; they were answered with 503."),
-		spooled:  counter("lodestone_spool_spooled_records_total", "Records that were made durable in the spool."),
+		full:     counter("lodestone_spool_refused_full_records_total", "Records that were answered with 503 because the spool was full."),
+		spooled:  counter("lodestone_spool_spooled_records_total", "Records that were stored durably in the spool."),
 		drained:  counter("lodestone_spool_drained_records_total", "Records of the spool that Kafka has acknowledged."),
 		refused:  counter("lodestone_spool_requeued_records_total", "Times that Kafka refused a record for good. The record is set aside and tried again now and then."),
 		unread:   counter("lodestone_spool_read_failures_total", "Tries to read the spool that the disk refused. While it rises, nothing is sent, and nothing is given up."),
 		damage:   counter("lodestone_spool_damage_total", "Damaged places found in the spool. Above zero: look into its folder damaged."),
 		open:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_spool_circuit_open", Help: "1 while events go to the spool without trying Kafka first."}),
-		drops:    counter("lodestone_spool_drops_total", "Records that were acknowledged and that the disk lost, at the least: a place that cannot be read counts as one. Anything but 0 is an alarm: look into the spool's folder damaged."),
+		drops:    counter("lodestone_spool_drops_total", "Records that were acknowledged and that the disk lost (a lower bound: an unreadable place counts as one). Anything but 0 is an alarm: look into the spool's folder damaged."),
 	}
 	err := errors.Join(r.Register(m.fsync), r.Register(m.failures), r.Register(m.full), r.Register(m.spooled), r.Register(m.drained),
 		r.Register(m.refused), r.Register(m.unread), r.Register(m.damage), r.Register(m.open), r.Register(m.drops),

@@ -176,7 +176,7 @@ func TestQueueAgainstModel(t *testing.T) {
 		w.all(t)
 		w.check(t)
 		require.NoError(t, w.queue.close())
-		require.Empty(t, segmentsIn(t, dir), "all room is given free")
+		require.Empty(t, segmentsIn(t, dir), "all space is freed")
 		w.open(t)
 	})
 }

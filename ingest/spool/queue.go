@@ -13,7 +13,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrFull is wrapped by the error of a write for which there is no room in the spool.
+// ErrFull is wrapped by the error of a write that the spool has no space for.
 var ErrFull = errors.New("the spool is full (--spool-max-bytes)")
 
 // ErrUnwritable is wrapped by the error of a write that the disk refused.
@@ -32,7 +32,7 @@ type queue struct {
 	metrics      *metrics
 	lock         *flock.Flock
 	bookmark     *bookmark
-	began        position // what the bookmark said when the queue was opened
+	began        position // the position in the bookmark when the queue was opened
 	reading      source   // the segment that was read from last, if it is still open
 	readingOf    uint64
 
@@ -59,13 +59,13 @@ type queue struct {
 	activeSize int64 // what was synced of it
 }
 
-// segment is what is known of a file. Its fields are guarded by queue.mu.
+// segment is the state of a file. Its fields are guarded by queue.mu.
 type segment struct {
 	number uint64
 	size   int64 // durable bytes; what follows is no part of it
 	from   int64 // what stands before was acknowledged in an earlier process
 	damage []span
-	aside  bool // had damage: it is kept when it is done with
+	aside  bool // had damage: it is moved aside, not deleted
 
 	unread bool // of an earlier process, and could not be read yet: only its number is known
 	newest bool // was the newest when that process ended
@@ -79,10 +79,10 @@ type commit struct {
 	err     error
 }
 
-// maxGroupBytes is the most that waits for one fsync.
+// maxGroupBytes limits the bytes that wait for one fsync.
 const maxGroupBytes = 64 << 20
 
-// openQueue locks the directory, recovers what is in it, and begins to accept.
+// openQueue locks the directory, recovers its content, and begins to accept entries.
 func openQueue(dir string, maxBytes, segmentBytes int64, d disk, log *slog.Logger, m *metrics) (*queue, error) {
 	q := &queue{
 		dir: dir, maxBytes: maxBytes, segmentBytes: segmentBytes, disk: d, log: log, metrics: m,
@@ -106,7 +106,7 @@ func openQueue(dir string, maxBytes, segmentBytes int64, d disk, log *slog.Logge
 	return q, nil
 }
 
-// lock takes a directory, which one process may use at a time.
+// lock locks a directory, which one process may use at a time.
 func lock(dir string) (*flock.Flock, error) {
 	l := flock.New(filepath.Join(dir, "lock"))
 	locked, err := l.TryLock()
@@ -119,12 +119,12 @@ func lock(dir string) (*flock.Flock, error) {
 	return l, nil
 }
 
-// append makes a payload durable. When ctx ends first, it may become so or not.
+// append stores a payload durably. If ctx ends first, it may or may not be stored.
 func (q *queue) append(ctx context.Context, payload []byte, records int) error {
 	return q.add(ctx, payload, records, q.maxBytes)
 }
 
-// add does so if the queue does not take more bytes than a limit then.
+// add appends a payload if the queue then has no more bytes than a limit.
 func (q *queue) add(ctx context.Context, payload []byte, records int, limit int64) error {
 	size := int64(entryHeader + len(payload))
 	q.mu.Lock()
@@ -184,7 +184,7 @@ func (q *queue) commitLoop() {
 	}
 }
 
-// commit writes and syncs one group. A group that fails leaves nothing behind that counts.
+// commit writes and syncs one group. A group that fails leaves nothing valid behind.
 func (q *queue) commit(c *commit) {
 	size := int64(len(c.entries))
 	err := q.write(c.entries)
@@ -228,8 +228,8 @@ func (q *queue) write(entries []byte) error {
 			return nil
 		}
 	}
-	// After a failed sync the kernel may have dropped what it could not write, and a second sync
-	// would not say so. What was synced before is safe; nothing is added to this file any more.
+	// After a failed sync the kernel may have dropped unwritten pages, and a second sync would not report it.
+	// Everything synced before is safe; nothing is added to this file any more.
 	if cut := q.active.Truncate(q.activeSize); cut != nil {
 		q.log.Warn("cannot cut a failed write off the spool: what is left of it may be sent although it was refused", "error", cut)
 	}
@@ -237,7 +237,7 @@ func (q *queue) write(entries []byte) error {
 	return err
 }
 
-// begin makes a new segment. It becomes durable, with its name, before anything in it counts.
+// begin creates a new segment. It is durable, with its name, before anything in it counts.
 func (q *queue) begin() error {
 	q.mu.Lock()
 	q.number++
@@ -274,7 +274,7 @@ func (q *queue) abandon() {
 	q.active, q.activeSeg = nil, nil
 }
 
-// close writes what waits, ends the committer and gives the directory free.
+// close writes waiting entries, ends the committer and unlocks the directory.
 func (q *queue) close() error {
 	q.mu.Lock()
 	q.closed = true

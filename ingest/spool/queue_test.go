@@ -40,7 +40,7 @@ func TestOrderAndRestart(t *testing.T) {
 	require.Equal(t, want[len(b.payloads):], rest(t, q))
 	used, records := q.state()
 	require.Zero(t, records)
-	require.Less(t, used, int64(8<<10), "room of what is sent is given free")
+	require.Less(t, used, int64(8<<10), "space of sent entries is freed")
 	require.NoError(t, q.close())
 	files, err := filepath.Glob(filepath.Join(dir, "*.segment"))
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestBounded(t *testing.T) {
 	b, err = q.read(20<<10, 1000)
 	require.NoError(t, err)
 	q.ack(b.end, b.records)
-	require.NoError(t, q.append(background, payload, 1), "room comes back while it is drained")
+	require.NoError(t, q.append(background, payload, 1), "space is freed while it is drained")
 	rest(t, q)
 	require.NoError(t, q.close())
 }
@@ -193,9 +193,9 @@ func TestDamageInTheMiddleCostsWhatItHit(t *testing.T) {
 	require.Equal(t, 1, int(value(t, q.metrics.drops)))
 	require.True(t, slices.IsSorted(got))
 	require.NoError(t, q.close())
-	kept, err := os.ReadFile(filepath.Join(dir, damagedDir, filepath.Base(files[0])))
+	moved, err := os.ReadFile(filepath.Join(dir, damagedDir, filepath.Base(files[0])))
 	require.NoError(t, err)
-	require.Equal(t, data, kept)
+	require.Equal(t, data, moved)
 }
 
 // A segment that holds nothing but rubbish is set aside, and counted.
@@ -253,7 +253,7 @@ func TestLaterFormatIsRefused(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, segmentName(1)))
 }
 
-// Every place that a crash can cut the newest file at: what is whole before it stays.
+// Every place that a crash can cut the newest file at: complete entries before it stay.
 func TestCutAtEveryByte(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -267,9 +267,9 @@ func TestCutAtEveryByte(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, q.close())
 	for cut := range len(data) + 1 {
-		whole := 0
-		for whole < 4 && ends[whole+1] <= int64(cut) {
-			whole++
+		complete := 0
+		for complete < 4 && ends[complete+1] <= int64(cut) {
+			complete++
 		}
 		for _, tail := range []string{"", "\x00\x00\x00"} {
 			copied := t.TempDir()
@@ -277,8 +277,8 @@ func TestCutAtEveryByte(t *testing.T) {
 			q := open(t, copied, realDisk{}, 1<<30, 1<<20)
 			require.NoError(t, q.append(background, []byte("new"), 1))
 			got := rest(t, q)
-			require.Len(t, got, whole+1, cut)
-			require.Equal(t, "new", got[whole])
+			require.Len(t, got, complete+1, cut)
+			require.Equal(t, "new", got[complete])
 			require.NoError(t, q.close())
 		}
 	}

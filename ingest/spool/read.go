@@ -10,7 +10,7 @@ import (
 // errUnreadable is wrapped by the error of a read that the disk refused.
 var errUnreadable = errors.New("the spool cannot be read")
 
-// batch is some entries in a row. The payloads are the caller's.
+// batch is a sequence of entries. The payloads belong to the caller.
 type batch struct {
 	payloads [][]byte
 	records  int64
@@ -23,11 +23,11 @@ func (q *queue) read(maxBytes, maxRecords int64) (batch, error) {
 	return q.readAt(position{}, maxBytes, maxRecords)
 }
 
-// readAt does so from a place on, which is the end of an earlier batch, or the beginning. The end of
-// an empty batch is how far there is nothing but damage.
+// readAt reads from a position on, which is the end of an earlier batch, or the beginning. The end of an empty batch is
+// the position up to which there is only damage.
 //
-// An error means that the disk did not return bytes. It says nothing about what is on the disk, so nothing moves
-// past it: the caller tries again later. Only a checksum over bytes that were read is damage.
+// An error means that the disk did not return bytes. It does not prove damage, so the position does not move past it:
+// the caller tries again later. Only a wrong checksum over bytes that were read is damage.
 func (q *queue) readAt(from position, maxBytes, maxRecords int64) (batch, error) {
 	b, err := q.tryRead(from, maxBytes, maxRecords)
 	if err != nil {
@@ -64,8 +64,8 @@ func (q *queue) tryRead(from position, maxBytes, maxRecords int64) (batch, error
 	}
 }
 
-// place moves from to where reading goes on, and returns the segment there, its size, and where damage that begins
-// there ends. Without a segment everything is read.
+// place moves from to the position where reading continues, and returns the segment there, its size, and the end of the
+// damage that begins there. Without a segment everything is read.
 func (q *queue) place(from *position) (seg *segment, size, skip int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -97,8 +97,8 @@ func (q *queue) place(from *position) (seg *segment, size, skip int64) {
 	return nil, 0, 0
 }
 
-// normalise moves head to where the oldest unacknowledged entry stands or is going to stand, and hands over the
-// segments that it has passed. The caller holds mu, or is alone.
+// normalise moves head to the position where the oldest unacknowledged entry stands or is going to stand, and hands
+// over the segments that it has passed. The caller holds mu, or is alone.
 func (q *queue) normalise() {
 	for len(q.segments) > 0 {
 		first := q.segments[0]
@@ -132,7 +132,7 @@ func (q *queue) readFrom(at position, size, maxBytes, maxRecords int64) (batch, 
 	for _, limit := range [...]int64{maxBytes, entryHeader + maxPayloadBytes} {
 		data := make([]byte, min(limit, size-at.offset))
 		n, err := q.reading.ReadAt(data, at.offset)
-		if n < len(data) && !errors.Is(err, io.EOF) { // what lies behind the end of the file is for inspect to find
+		if n < len(data) && !errors.Is(err, io.EOF) { // inspect handles a file that ends early
 			return batch{}, err
 		}
 		data = data[:n]
@@ -162,8 +162,8 @@ func (q *queue) stopReading() {
 	}
 }
 
-// inspect looks for the damage that keeps a segment from being read at a place: it reads the whole file again. Bytes
-// behind the end of a file are damaged, since they were synced, once the file has been read to its end.
+// inspect looks for the damage that prevents reading a segment at a position: it reads the complete file again. Bytes
+// missing at the end of a file are damage, since they were synced, once the file has been read to its end.
 func (q *queue) inspect(seg *segment, at, size int64) error {
 	data, err := load(q.disk, q.path(seg.number))
 	if err != nil {
@@ -186,7 +186,7 @@ func (q *queue) inspect(seg *segment, at, size int64) error {
 	return errors.New("an entry could not be read and now it can")
 }
 
-// ack marks everything before end as sent, and gives the room of what was passed free.
+// ack marks everything before end as sent, and frees the space of the segments that it passed.
 func (q *queue) ack(end position, records int64) {
 	q.mu.Lock()
 	if q.head.before(end) {
@@ -209,9 +209,9 @@ func (q *queue) empty() bool {
 		q.head.segment == q.segments[0].number && q.head.offset >= q.segments[0].size
 }
 
-// release takes segments whose entries this process has seen sent off the disk, or aside if they had damage, and only
-// then makes the position durable: a segment that is found below the position was never removed on purpose, and is sent
-// again. Whatever fails here is tried again at the next time.
+// release deletes segments that this process has completely sent, or moves them aside if they had damage, and only then
+// makes the position durable: a segment that is found below the position was never deleted on purpose, and is sent
+// again. A failure is retried the next time.
 func (q *queue) release() {
 	q.mu.Lock()
 	q.normalise()
@@ -224,11 +224,11 @@ func (q *queue) release() {
 		if err == nil {
 			q.used -= seg.size
 		} else {
-			q.done = append(q.done, seg) // until then its room is taken
+			q.done = append(q.done, seg) // until then its space is used
 		}
 		q.mu.Unlock()
 		if err != nil {
-			q.log.Warn("cannot give room of the spool free, trying again", "file", segmentName(seg.number), "error", err)
+			q.log.Warn("cannot free space of the spool, will try again", "file", segmentName(seg.number), "error", err)
 		}
 	}
 	if !moved {
@@ -240,10 +240,10 @@ func (q *queue) release() {
 	}
 }
 
-// discard takes a segment whose entries are all sent off the disk, or aside if it had damage.
+// discard deletes a segment whose entries are all sent, or moves it aside if it had damage.
 func (q *queue) discard(seg *segment) error {
 	if q.reading != nil && q.readingOf == seg.number {
-		q.stopReading() // an open file keeps its room
+		q.stopReading() // an open file keeps its space
 	}
 	if !seg.aside {
 		return q.disk.remove(q.path(seg.number))
@@ -255,7 +255,7 @@ func (q *queue) discard(seg *segment) error {
 	return nil
 }
 
-// tidy asks the committer to give the last segment's room free if all of it is sent.
+// tidy asks the committer to free the last segment's space if all of it is sent.
 func (q *queue) tidy() {
 	q.mu.Lock()
 	q.tidying = true
@@ -284,7 +284,7 @@ func (q *queue) retire() {
 	notify(q.readable)
 }
 
-// state returns what the metrics show.
+// state returns the values of the metrics.
 func (q *queue) state() (used, records int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,36 +9,37 @@ import (
 )
 
 const (
-	// readyRoom is what is free in a spool that takes events: some requests, none of which is large.
-	readyRoom = 64 << 10
-	// probeFile is written to find out whether the disk takes anything.
+	// readySpace is the free space of a spool that takes events: enough for a few ordinary requests.
+	readySpace = 64 << 10
+	// probeFile is written to find out whether the disk accepts writes.
 	probeFile  = "probe"
 	probeBytes = 4 << 10
 )
 
-// Ready reports whether events can be made durable: on the disk, or else by Kafka, about which kafka is asked. Without either,
-// every write fails. Kafka is not asked while the disk takes events, so that an outage of it does not slow this down.
+// Ready reports whether events can be made durable: on the disk, or else by Kafka, which the function kafka checks.
+// Without either, every write fails. Kafka is not checked while the disk accepts writes, so that its outage does not
+// slow this down.
 func (s *Spool) Ready(ctx context.Context, kafka func(context.Context) error) error {
 	full := s.accepts()
 	if full == nil {
 		return nil
 	}
 	if s.circuit.open.Load() {
-		return fmt.Errorf("events cannot be kept: no connection to Kafka, and the spool: %w", full)
+		return fmt.Errorf("events cannot be stored: no connection to Kafka, and the spool: %w", full)
 	}
 	if err := kafka(ctx); err != nil {
-		return fmt.Errorf("events cannot be kept: Kafka: %w; the spool: %w", err, full)
+		return fmt.Errorf("events cannot be stored: Kafka: %w; the spool: %w", err, full)
 	}
 	return nil
 }
 
-// accepts reports whether the disk takes events.
+// accepts reports whether the disk accepts events.
 func (s *Spool) accepts() error {
 	q := s.queue.Load()
 	if q == nil {
 		return errClosed
 	}
-	if used, _ := q.state(); used+readyRoom > q.maxBytes {
+	if used, _ := q.state(); used+readySpace > q.maxBytes {
 		return ErrFull
 	}
 	if err := probe(filepath.Join(s.config.Dir, probeFile)); err != nil {
@@ -47,7 +48,7 @@ func (s *Spool) accepts() error {
 	return nil
 }
 
-// probe writes a file as the spool does.
+// probe writes a file in the same way as the spool.
 func probe(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

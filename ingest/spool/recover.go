@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// damagedDir holds, below the spool's own directory, what had damage.
+// damagedDir, below the spool's own directory, holds damaged segments.
 const damagedDir = "damaged"
 
 var errLaterFormat = errors.New("it was written by a later release: start that one, or give another --spool-dir")
 
-// recover takes over what an earlier process left. A torn tail, which only the newest segment can
-// have, was never acknowledged to anyone: it is cut off. Damage anywhere else costs the entries
-// that it hit; the others are kept, and the file is moved aside when they are sent.
+// recover takes over the files of an earlier process. A torn tail, which only the newest segment can have, was never
+// acknowledged: it is cut off. Damage anywhere else loses only the damaged entries; the others are sent, and then the
+// file is moved aside.
 //
-// It removes nothing. The position tells how much of the segment that it stands in was sent. A segment below it, or
-// one that it says is wholly sent, should not be there: an operator gave it back, or its removal did not become durable.
-// This process did not see it sent, so it is sent again, and the consumer drops what is stored.
+// It deletes nothing. The position shows how much of its segment was sent. A segment below it, or one that is
+// completely sent according to it, should not exist: an operator restored it, or its deletion did not become durable.
+// This process did not see it sent, so it sends it again, and the consumer drops the events that are stored.
 func (q *queue) recover() error {
 	names, err := segmentNames(q.disk, q.dir)
 	if err != nil {
@@ -44,7 +44,7 @@ func (q *queue) recover() error {
 	}
 	q.head = q.began
 	if !stands && q.began.segment > 0 {
-		// The segment is done with. If it comes back, the position is not to say that some of it was sent.
+		// The segment is finished. If it is restored, the position must not claim that some of it was sent.
 		q.head, q.moved = position{segment: q.began.segment + 1}, true
 	}
 	if len(q.segments) > 0 {
@@ -70,13 +70,13 @@ func (q *queue) recover() error {
 	return nil
 }
 
-// contents is what a segment has: entries that may have been acknowledged end at size, and those before from were sent.
+// contents describes a segment: entries that may have been acknowledged end at size, and those before from were sent.
 type contents struct {
 	entries, damage []span
 	from, size      int64
 }
 
-// assess finds out what a segment has, beside the position that its directory has.
+// assess finds the contents of a segment, given the position of its directory.
 func assess(data []byte, number uint64, began position, newest bool) contents {
 	c := contents{from: segmentHeader, size: int64(len(data))}
 	c.entries, c.damage = scan(data, number)
@@ -142,9 +142,9 @@ func (q *queue) survey(seg *segment) error {
 	return nil
 }
 
-// cutTail ends a segment where its last sound entry ends. A copy of the rest is kept if it is
-// anything but zeros, which is what a file system leaves that lost its power. A tail that cannot be cut stays: the next
-// start takes it for damage, which costs nothing.
+// cutTail ends a segment where its last sound entry ends. It stores a copy of the rest unless that is all zeros, as
+// file systems leave after a power loss. A tail that cannot be cut stays: the next start counts it as damage, which
+// loses nothing.
 func (q *queue) cutTail(path string, data []byte, at int64) {
 	tail := data[at:]
 	log := q.log.With("file", filepath.Base(path), "bytes", len(tail))
@@ -184,11 +184,11 @@ func (q *queue) reportDamage(seg *segment) {
 		bytes += d.to - d.from
 	}
 	q.metrics.damage.Add(float64(len(seg.damage)))
-	q.log.Error("the spool is damaged: the rest of the segment is sent, and the file is kept in the folder "+damagedDir,
+	q.log.Error("the spool is damaged: the rest of the segment is sent, and the file is moved to the folder "+damagedDir,
 		"file", segmentName(seg.number), "bytes", bytes, "places", len(seg.damage))
 }
 
-// countDamaged sets the metric of what waits for a person.
+// countDamaged sets the metric of damaged files for an operator.
 func (q *queue) countDamaged() {
 	names, err := segmentNames(q.disk, filepath.Join(q.dir, damagedDir))
 	if err != nil {

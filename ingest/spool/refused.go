@@ -12,21 +12,21 @@ import (
 	"lodestone/pkg/deadline"
 )
 
-// refusedDir holds, below the spool's own directory, a spool of what Kafka refuses for good.
+// refusedDir, below the spool's own directory, holds a spool of the records that Kafka refuses for good.
 const refusedDir = "refused"
 
 const (
-	// refusedShare of --spool-max-bytes is the most that refused records take. Without room for more the drain waits.
+	// refusedShare of --spool-max-bytes is the maximum size of refused records. When it is reached, the drain waits.
 	refusedShare = 16
 	firstRefusal = 10 * time.Second
 	lastRefusal  = time.Hour
-	// refusedStep bounds what is tried at a time, since everything else waits meanwhile.
+	// refusedStep limits the records tried at a time, since everything else waits meanwhile.
 	refusedStep = 50
 )
 
-// refused keeps the records that Kafka refuses for good, such as those that are larger than the topic allows, in a
-// queue of their own: they are not in the way of others, and are tried again less and less often, since only a person
-// can change why. It belongs to the drain's goroutine.
+// refused stores the records that Kafka refuses for good, such as those that are larger than the topic allows, in a
+// queue of their own: they do not block others, and are retried less and less often, since only an operator can fix the
+// cause. It belongs to the drain's goroutine.
 type refused struct {
 	*Spool
 	queue *queue
@@ -40,7 +40,8 @@ func refusedForGood(err error) bool {
 	return errors.Is(err, kerr.MessageTooLarge) || errors.Is(err, kerr.InvalidRecord) || errors.Is(err, kerr.RecordListTooLarge)
 }
 
-// again sends what Kafka did not take of a flight. What it refuses for good is durable among the refused afterwards.
+// again sends the records of a flight that Kafka did not accept. Those that it refuses for good are durable among the
+// refused afterwards.
 func (d *drain) again(ctx context.Context, f *flight) error {
 	var rest []producer.Record
 	var places []int // of rest in the flight
@@ -77,8 +78,8 @@ func (d *drain) again(ctx context.Context, f *flight) error {
 	return nil
 }
 
-// keep makes a record durable among the refused ones, with the time at which it was spooled. There is always room for
-// one that was among them.
+// keep stores a record durably among the refused ones, with the time at which it was spooled. A record that was among
+// them always fits.
 func (r *refused) keep(ctx context.Context, record producer.Record, spooledAt int64) error {
 	payload := appendPayload(nil, time.UnixMilli(spooledAt), []producer.Record{record}, nil) // it is marked already
 	if r.left > 0 {
@@ -96,7 +97,7 @@ func (r *refused) report(records int64, why error) {
 }
 
 // retry tries the next few refused records if a round is due. Those that are refused again go to the end. A round that
-// fails for another reason ends: nothing else waits for it.
+// fails for another reason ends: no other work waits for it.
 func (r *refused) retry(ctx context.Context) {
 	if r.left == 0 {
 		_, records := r.queue.state()
@@ -120,7 +121,7 @@ func (r *refused) retry(ctx context.Context) {
 	}
 }
 
-// step returns how many records Kafka took.
+// step returns the number of records that Kafka accepted.
 func (r *refused) step(ctx context.Context) (taken int64, err error) {
 	b, err := r.queue.read(liveBatchBytes, min(r.left, refusedStep))
 	if err != nil {

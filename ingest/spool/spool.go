@@ -1,10 +1,9 @@
-// Package spool keeps events on the collector's own disk while Kafka is away, slow or refusing,
-// and sends them on when it is back.
+// Package spool stores events on the collector's own disk while Kafka is down, slow or refusing, and sends them on when
+// it is back.
 //
-// No library was found for the queue itself: of those that are maintained none both groups the
-// fsync of many writers and keeps what follows a damaged place (tidwall/wal: one fsync a write, no
-// checksums; raft-wal and etcd's log: made for Raft, end at the first damage; go-diskqueue: no
-// checksums, and it syncs after the fact).
+// No library was found for the queue itself: no maintained one both groups the fsync of many writers and preserves the
+// entries after damage (tidwall/wal: one fsync a write, no checksums; raft-wal and etcd's log: designed for Raft, end
+// at the first damage; go-diskqueue: no checksums, and it syncs after the fact).
 package spool
 
 import (
@@ -23,21 +22,21 @@ import (
 	"lodestone/pkg/service"
 )
 
-// Writer takes records to Kafka, as *producer.Producer does.
+// Writer writes records to Kafka, as *producer.Producer does.
 type Writer interface {
 	Write(ctx context.Context, records []producer.Record) error
 	Send(ctx context.Context, records []producer.Record, settled func(i int, err error)) error
 }
 
-// Deps are what a spool works with.
+// Deps are the dependencies of a spool.
 type Deps struct {
 	Kafka      Writer
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
 
-// Spool stands before Kafka and makes records durable either there or on the disk. It is a
-// service.Service; Write is safe for concurrent use between Start and Stop.
+// Spool sits in front of Kafka and makes records durable either there or on the disk. It is a service.Service; Write is
+// safe for concurrent use between Start and Stop.
 type Spool struct {
 	*service.Loop
 	config  Config
@@ -49,15 +48,15 @@ type Spool struct {
 	circuit circuit
 }
 
-// circuit says whether Kafka is worth trying for a live request. It opens with the first failure
-// and is closed by the drain, which tries all the time: so no request serves as the probe. It
-// matters only while there is something to drain, or shortly after a drain that was slow.
+// circuit decides whether a live request tries Kafka. It opens with the first failure and is closed by the drain, which
+// tries all the time: so no request serves as the probe. It matters only while there are entries to drain, or shortly
+// after a drain that was slow.
 type circuit struct {
 	open atomic.Bool
 	slow atomic.Pointer[time.Time] // until when, by the monotonic clock, Kafka counts as slow; nil: it does not
 }
 
-// slows reports whether Kafka was slow lately.
+// slows reports whether Kafka was slow recently.
 func (c *circuit) slows() bool {
 	till := c.slow.Load()
 	return till != nil && time.Until(*till) > 0
@@ -68,7 +67,7 @@ func (c *circuit) slowFor(d time.Duration) {
 	c.slow.Store(&till)
 }
 
-// New returns a spool. It touches the disk when it is started.
+// New returns a spool. It uses the disk only after its start.
 func New(c Config, d Deps) (*Spool, error) { return newSpool(c, d, realDisk{}) }
 
 func newSpool(c Config, d Deps, on disk) (*Spool, error) {

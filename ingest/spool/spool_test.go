@@ -20,6 +20,7 @@ import (
 
 	"lodestone/ingest/producer"
 	"lodestone/pkg/config"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
@@ -70,7 +71,7 @@ func startRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) 
 func (r *rig) write(t *testing.T, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
-		ctx, cancel := context.WithTimeout(background, patience)
+		ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 		require.NoError(t, r.Write(ctx, []producer.Record{record(n)}), n)
 		cancel()
 	}
@@ -96,7 +97,7 @@ func (r *rig) stored(t *testing.T, n int) (plain, marked map[int]int) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic))
 	require.NoError(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(background, patience)
+	ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 	defer cancel()
 	plain, marked = map[int]int{}, map[int]int{}
 	seen, last := map[uuid.UUID]bool{}, map[string]int{}
@@ -137,7 +138,7 @@ func (r *rig) holdAcks(t *testing.T) (release func()) {
 func TestKafkaTakesEventsAndTheSpoolStaysEmpty(t *testing.T) {
 	t.Parallel()
 	c := settings(t.TempDir())
-	c.After = patientAfter
+	c.After = slowAnswer
 	r := newRig(t, newCluster(t), c)
 	r.write(t, 0, 20)
 	plain, marked := r.stored(t, 20)
@@ -162,9 +163,9 @@ func TestKafkaIsSilentForAWhile(t *testing.T) {
 	plain, marked := r.stored(t, 100)
 	require.Len(t, marked, 95)
 	require.LessOrEqual(t, len(plain), 6, "only the one that was sent before the spool took it is there twice")
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_records") == 0 }, enginetest.Timeout, 10*time.Millisecond)
 	require.Zero(t, r.metric(t, "lodestone_spool_oldest_seconds"))
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_circuit_open") == 0 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_circuit_open") == 0 }, enginetest.Timeout, 10*time.Millisecond)
 	spooled := r.metric(t, "lodestone_spool_spooled_records_total")
 	r.write(t, 100, 110)
 	r.stored(t, 110)
@@ -195,19 +196,19 @@ func TestKafkaRefuses(t *testing.T) {
 	r.stored(t, 40)
 }
 
-// A topic that takes only small messages: what it refuses is kept and tried again, and holds up
+// A topic that takes only small messages: refused records are stored and tried again, and holds up
 // nothing else.
 func TestKafkaRefusesLargeMessages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, newCluster(t), settings(t.TempDir()))
 	fault := r.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.MessageTooLarge, Count: 8})
 	r.write(t, 0, 10)
-	require.Eventually(t, func() bool { return fault.Hits() == 8 }, patience, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_requeued_records_total") > 0 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return fault.Hits() == 8 }, enginetest.Timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_requeued_records_total") > 0 }, enginetest.Timeout, 10*time.Millisecond)
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic))
 	require.NoError(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(background, patience)
+	ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 	defer cancel()
 	seen := map[uuid.UUID]bool{}
 	for len(seen) < 10 {
@@ -245,7 +246,7 @@ func TestSpoolIsFull(t *testing.T) {
 	var err error
 	accepted := 0
 	for err == nil {
-		ctx, cancel := context.WithTimeout(background, patience)
+		ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 		err = r.Write(ctx, big)
 		cancel()
 		accepted++
@@ -257,10 +258,10 @@ func TestSpoolIsFull(t *testing.T) {
 	require.Zero(t, r.metric(t, "lodestone_spool_drops_total"))
 	release()
 	require.Eventually(t, func() bool {
-		ctx, cancel := context.WithTimeout(background, patience)
+		ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 		defer cancel()
 		return r.Write(ctx, big) == nil
-	}, patience, 20*time.Millisecond)
+	}, enginetest.Timeout, 20*time.Millisecond)
 }
 
 // Neither Kafka nor the disk: nothing is accepted; when Kafka is back, the disk is not needed.
@@ -269,20 +270,20 @@ func TestNeitherKafkaNorDisk(t *testing.T) {
 	r := newRig(t, newCluster(t), settings(t.TempDir()))
 	release := r.holdAcks(t)
 	r.disk.set(func(d *brokenDisk) { d.creation = errNoSpace })
-	ctx, cancel := context.WithTimeout(background, patience)
+	ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 	defer cancel()
 	err := r.Write(ctx, []producer.Record{record(1)})
 	require.ErrorIs(t, err, ErrUnwritable)
 	require.ErrorIs(t, err, producer.ErrUnacknowledged)
 	release()
 	require.Eventually(t, func() bool {
-		ctx, cancel := context.WithTimeout(background, patience)
+		ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 		defer cancel()
 		return r.Write(ctx, []producer.Record{record(2)}) == nil
-	}, patience, 20*time.Millisecond)
+	}, enginetest.Timeout, 20*time.Millisecond)
 }
 
-// A crash after Kafka has acknowledged and before the position is kept: the records come again.
+// A crash after Kafka has acknowledged and before the position is stored: the records come again.
 func TestCrashInTheMiddleOfDraining(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -299,7 +300,7 @@ func TestCrashInTheMiddleOfDraining(t *testing.T) {
 	require.NoError(t, r.Stop(background))
 	dir = filepath.Join(before, "spool") // the disk as the crash left it
 	r = newRig(t, cluster, settings(dir))
-	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_drained_records_total") == 20 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.metric(t, "lodestone_spool_drained_records_total") == 20 }, enginetest.Timeout, 10*time.Millisecond)
 	_, marked := r.stored(t, 20)
 	for n := range 20 {
 		require.LessOrEqual(t, marked[n], 2)
@@ -321,11 +322,11 @@ func TestDrainDoesNotStarveLiveEvents(t *testing.T) {
 	}
 	require.NoError(t, q.close())
 	c := settings(dir)
-	c.After, c.DrainBytes = patientAfter, 1<<16 // for the backlog it takes longer than that
+	c.After, c.DrainBytes = slowAnswer, 1<<16 // for the backlog it takes longer than that
 	r := newRig(t, newCluster(t), c)
 	r.circuit.open.Store(false)
 	for n := range 50 {
-		ctx, cancel := context.WithTimeout(background, patience)
+		ctx, cancel := context.WithTimeout(background, enginetest.Timeout)
 		require.NoError(t, r.Write(ctx, []producer.Record{record(backlog + n)}))
 		cancel()
 	}
@@ -358,7 +359,7 @@ func TestKafkaIsSlow(t *testing.T) {
 	require.GreaterOrEqual(t, len(marked), 98)
 	require.LessOrEqual(t, len(plain), 3, "only the first waited for Kafka")
 	require.InDelta(t, 1, r.metric(t, "lodestone_spool_circuit_open"), 0)
-	r.write(t, 100, 110) // nothing waits in the spool, and still nobody waits for this Kafka
+	r.write(t, 100, 110) // nothing waits in the spool, and still no request waits for this Kafka
 	require.GreaterOrEqual(t, r.metric(t, "lodestone_spool_spooled_records_total"), 108.0)
 	r.stored(t, 110)
 }

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// blockOffsets is how many offsets have one number on record.
+	// blockOffsets is how many offsets share one stored checksum.
 	blockOffsets = 100_000
-	// sweptBlocks is how many numbers of a partition one round asks ClickHouse for.
+	// sweptBlocks is how many blocks of a partition one round checks in ClickHouse.
 	sweptBlocks = 200
 )
 
-// block is a part of a partition that was compared with the log, and what ClickHouse had of it then. Blocks are cut at
-// multiples of blockOffsets; the first and the last may be shorter. A number that changes says that rows came or went,
-// as with a ClickHouse that was restored from a backup, without reading the log again.
+// block is a part of a partition that was compared with the log, and the numbers of its rows in ClickHouse at that
+// time. Blocks are cut at multiples of blockOffsets; the first and the last may be shorter. A number that changes shows
+// that rows came or went, as with a ClickHouse that was restored from a backup, without reading the log again.
 type block struct {
 	number, first, next int64
 	rows, sum           int64 // of the rows' offsets
 }
 
-// readBlocks returns the blocks of a partition, in order, without gaps. Those that the log does not hold any more are removed.
+// readBlocks returns the blocks of a partition, in order, without gaps. It deletes blocks that the log no longer holds.
 func readBlocks(ctx context.Context, pool *postgres.Pool, p *part) ([]block, error) {
 	if _, err := pool.Unscoped().Exec(ctx, "DELETE FROM verified_blocks WHERE topic_id = $1 AND partition = $2 AND first_offset < $3",
 		p.topicID, p.number, p.log.From); err != nil {
@@ -47,7 +47,7 @@ func readBlocks(ctx context.Context, pool *postgres.Pool, p *part) ([]block, err
 	return blocks, nil
 }
 
-// writeBlocks puts blocks on record.
+// writeBlocks stores blocks.
 func writeBlocks(ctx context.Context, pool *postgres.Pool, p *part, blocks []block) error {
 	batch := &pgx.Batch{}
 	for _, b := range blocks {
@@ -62,7 +62,7 @@ func writeBlocks(ctx context.Context, pool *postgres.Pool, p *part, blocks []blo
 	return nil
 }
 
-// removeOldBlocks removes what is on record of topics other than those present.
+// removeOldBlocks deletes the blocks of topics other than the current ones.
 func removeOldBlocks(ctx context.Context, pool *postgres.Pool, present []string) error {
 	if _, err := pool.Unscoped().Exec(ctx, "DELETE FROM verified_blocks WHERE topic_id <> ALL ($1::uuid[])", present); err != nil {
 		return fmt.Errorf("remove blocks of topics that are gone: %w", err)
@@ -70,7 +70,7 @@ func removeOldBlocks(ctx context.Context, pool *postgres.Pool, present []string)
 	return nil
 }
 
-// tally asks ClickHouse for the numbers of a range, block by block. A block without rows is there with none.
+// tally asks ClickHouse for the numbers of a range, block by block. A block without rows has zeros.
 func (v *Verifier) tally(ctx context.Context, p *part, r kafka.Range) (blocks []block, err error) {
 	for from := r.From; from < r.To; from = blocks[len(blocks)-1].next {
 		number := from / blockOffsets
@@ -98,7 +98,7 @@ func (v *Verifier) tally(ctx context.Context, p *part, r kafka.Range) (blocks []
 	return blocks, nil
 }
 
-// changed returns those of the blocks, which follow one another, whose numbers are not what is on record, with the present numbers.
+// changed returns the blocks, given without gaps, whose numbers differ from the stored ones, with the current numbers.
 func (v *Verifier) changed(ctx context.Context, p *part, blocks []block) (changed []block, err error) {
 	if len(blocks) == 0 {
 		return nil, nil

@@ -19,11 +19,11 @@ import (
 
 const (
 	linkBatch   = 2_000
-	settleLooks = 5 // at a counter that differs
+	settleLooks = 5 // checks of a counter that differs
 )
 
-// counted is a kind of link whose counters are compared. The queries are others than those that set
-// the counters, so that they do not share a mistake, but for the definition of a landing page's view.
+// counted is a kind of link whose counters are compared. Its queries differ from those that set the counters, so that
+// they do not share an error, except for the definition of a landing page's view.
 type counted struct {
 	noun     string
 	topic    string // of its events
@@ -56,7 +56,7 @@ func kinds() []counted {
 	}
 }
 
-// counters are those of one link, from one side.
+// counters are the counters of one link, from one side.
 type counters struct {
 	views       int64
 	viewed      bool
@@ -76,15 +76,14 @@ func (c counters) String() string {
 	return fmt.Sprintf("%d views (first %s, last %s)", c.views, at(c.first), at(c.last))
 }
 
-// pair is what both sides say of a link.
+// pair holds the counters of a link from both sides.
 type pair struct{ is, should counters }
 
 func (p pair) agrees() bool {
 	return p.is.views == p.should.views && p.is.viewed == p.should.viewed && p.is.first.Equal(p.should.first) && p.is.last.Equal(p.should.last)
 }
 
-// compareCounters compares the counters of every link, or in a bounded span of those that have rows
-// in it.
+// compareCounters compares the counters of every link, or in a bounded span those of the links with rows in it.
 func (v *Verifier) compareCounters(ctx context.Context, s Span, report *Report) error {
 	for _, k := range kinds() {
 		after := uuid.Nil
@@ -137,7 +136,7 @@ func (v *Verifier) links(ctx context.Context, k counted, s Span, after uuid.UUID
 		k.link+" > {after:UUID} ORDER BY "+k.link+" LIMIT {limit:UInt32}")
 }
 
-// column returns the ids that a query of ClickHouse gives.
+// column returns the ids that a query of ClickHouse yields.
 func (v *Verifier) column(ctx context.Context, query string) (ids []uuid.UUID, err error) {
 	rows, err := v.Conn.Query(ctx, query)
 	if err != nil {
@@ -156,8 +155,8 @@ func (v *Verifier) column(ctx context.Context, query string) (ids []uuid.UUID, e
 	return ids, nil
 }
 
-// compareLinks compares the counters of links. Events keep coming and counters follow them a moment
-// later, so a difference counts only if it is the same at two looks.
+// compareLinks compares the counters of links. Events keep coming and counters follow a little later, so a difference
+// counts only if two checks find the same one.
 func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID, report *Report) error {
 	var before map[uuid.UUID]pair
 	for look := 0; ; look++ {
@@ -186,8 +185,7 @@ func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID,
 	}
 }
 
-// pairs returns both sides of those links that differ. Links that are not in Postgres (any more)
-// have no counters.
+// pairs returns both sides of the links that differ. Links that are not in Postgres (any more) have no counters.
 func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[uuid.UUID]pair, error) {
 	found := make(map[uuid.UUID]pair, len(ids))
 	accounts := map[uuid.UUID]struct{}{}
@@ -203,7 +201,7 @@ func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[u
 		if err := rows.Scan(&id, &account, &c.views, &c.viewed, &first, &last); err != nil {
 			return nil, fmt.Errorf("read counters: %w", err)
 		}
-		c.first, c.last = moment(first), moment(last)
+		c.first, c.last = timeOf(first), timeOf(last)
 		found[id] = pair{is: c}
 		accounts[account] = struct{}{}
 	}
@@ -224,12 +222,12 @@ func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[u
 	return found, nil
 }
 
-// expired counts views of months that are not kept any more (package retention).
+// expired counts views of deleted months (package retention).
 const expired = `SELECT link_id, sum(views), min(first), max(last) FROM lodestone.expired_views AS e
 	INNER JOIN (SELECT DISTINCT step FROM lodestone.retention_steps WHERE phase = 'done') AS s ON s.step = e.step
 	WHERE account_id IN {accounts:Array(UUID)} AND link_id IN {links:Array(UUID)} GROUP BY link_id`
 
-// count fills in what the rows say, and what was written down of those that left.
+// count fills in the counts of the rows, and the stored counts of deleted ones.
 func (v *Verifier) count(ctx context.Context, k counted, found map[uuid.UUID]pair, accounts map[uuid.UUID]struct{}) error {
 	p := native.Parameters{
 		"accounts": clickhouse.UUIDs(slices.Collect(maps.Keys(accounts))),
@@ -243,7 +241,7 @@ func (v *Verifier) count(ctx context.Context, k counted, found map[uuid.UUID]pai
 	return nil
 }
 
-// addViews adds what a query counts.
+// addViews adds the counts of a query.
 func (v *Verifier) addViews(ctx context.Context, query string, dated bool, found map[uuid.UUID]pair) error {
 	rows, err := v.Conn.Query(ctx, query)
 	if err != nil {
@@ -273,14 +271,14 @@ func (v *Verifier) addViews(ctx context.Context, query string, dated bool, found
 	return nil
 }
 
-func moment(t *time.Time) time.Time {
+func timeOf(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
 	return t.UTC()
 }
 
-// wrongSubmissions are those that show something else than their access links do.
+// wrongSubmissions are submissions whose counters differ from those of their access links.
 const wrongSubmissions = `
 SELECT s.id, s.view_count, coalesce(n.views, 0)
 FROM submissions s

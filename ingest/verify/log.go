@@ -22,7 +22,7 @@ const (
 	restOffsets  = 500_000 // offsets that one query looks at for doubles
 )
 
-// judged is a record of the log with what the consumer has to make of it.
+// judged is a record of the log with the result that the consumer must reach for it.
 type judged struct {
 	offset  int64
 	at      time.Time // when Kafka got it
@@ -60,8 +60,8 @@ func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm 
 			}
 			break
 		}
-		// Retention took the beginning away while we read. Go on with what is left; repeats of what
-		// is gone are found in the table.
+		// Retention removed the beginning while we read. Continue with the rest; repeats of removed records are found
+		// in the table.
 		ranges, err := kafka.Ranges(ctx, v.Client, p.stream.Topic)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 			Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1,
 		})
 	}
-	var missing, suspects, whole []judged
+	var missing, suspects, comparable []judged
 	for _, j := range records {
 		result.Records++
 		n := rows[j.offset]
@@ -104,7 +104,7 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 		case n == 1 && j.repeats:
 			suspects = append(suspects, j)
 		case n == 1 && j.decodes:
-			whole = append(whole, j)
+			comparable = append(comparable, j)
 		case n == 0 && j.repeats:
 			result.Repeats++
 		case n == 0:
@@ -119,7 +119,7 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 	for _, offset := range foreign {
 		differ(Foreign, offset)
 	}
-	if err := v.compareRecords(ctx, p, whole, differ); err != nil {
+	if err := v.compareRecords(ctx, p, comparable, differ); err != nil {
 		return err
 	}
 	if len(missing)+len(suspects) == 0 {
@@ -128,8 +128,8 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 	return v.judgeByTable(ctx, p, missing, suspects, differ, result)
 }
 
-// comparedRecords is how many records of a chunk are compared with their rows by the event's id. A log that lost its end
-// has other records from some offset on, so a part of them shows it.
+// comparedRecords is how many records of a chunk are compared with their rows by the event's id. A log that lost its
+// end has different records from some offset on, so a sample shows it.
 const comparedRecords = 2_000
 
 // compareRecords compares records with the rows of their offsets.
@@ -153,8 +153,8 @@ func (v *Verifier) compareRecords(ctx context.Context, p *part, records []judged
 	return nil
 }
 
-// judgeByTable judges what the log alone cannot tell: records without a row that may repeat an event
-// from before the window, as those from a spool do, and rows that may repeat another row.
+// judgeByTable decides the cases that the log alone cannot: records without a row that may repeat an event from before
+// the window, as those from a spool do, and rows that may repeat another row.
 func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects []judged, differ func(Kind, int64), result *Partition) error {
 	if len(missing) > 0 {
 		oldest := slices.MinFunc(missing, func(a, b judged) int { return a.at.Compare(b.at) })
@@ -188,7 +188,7 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 			result.DeadLetters++
 		case j.decodes && len(places[j.record.Identity]) > 0:
 			result.Repeats++
-		case onRecord(j.offset): // a broker that is killed soon after it deleted records has them again
+		case onRecord(j.offset): // a broker that is killed soon after it deleted records restores them
 		default:
 			differ(Lost, j.offset)
 		}
@@ -201,8 +201,8 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 	return nil
 }
 
-// readDead reads the origins of dead letters since a record was written, unless it did. Letters are written after their
-// record, and before anything behind them is committed, so those of the range are there.
+// readDead reads the origins of dead letters since a record was written, unless they were read. Letters are written
+// after their record, and before anything behind them is committed, so those of the range are present.
 func (v *Verifier) readDead(ctx context.Context, since time.Time) error {
 	if v.dead != nil && !since.Before(v.deadSince) {
 		return nil
@@ -218,7 +218,7 @@ func (v *Verifier) readDead(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// rows returns how many rows each offset of the range has.
+// rows returns the number of rows of each offset in the range.
 func (v *Verifier) rows(ctx context.Context, p *part, r kafka.Range) (map[int64]uint64, error) {
 	found := map[int64]uint64{}
 	rows, err := v.Conn.Query(parameters(ctx, p.topicID, p.number, r),
@@ -249,8 +249,8 @@ func parameters(ctx context.Context, topicID uuid.UUID, partition int32, r kafka
 	}))
 }
 
-// compareRest looks at the rows that were not compared with the log: those of topics that are gone,
-// those that expired in the log, and those beyond its end.
+// compareRest checks the rows that were not compared with the log: those of deleted topics, those that expired in the
+// log, and those beyond its end.
 func (v *Verifier) compareRest(ctx context.Context, s stream.Stream, parts []part, report *Report) error {
 	rows, err := v.Conn.Query(ctx, "SELECT kafka_topic_id, kafka_partition, min(kafka_offset), max(kafka_offset) FROM lodestone."+
 		s.Table+" GROUP BY kafka_topic_id, kafka_partition ORDER BY ALL")
@@ -269,7 +269,7 @@ func (v *Verifier) compareRest(ctx context.Context, s stream.Stream, parts []par
 	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
 		return fmt.Errorf("list stored partitions: %w", err)
 	}
-	// After the rows: what is stored was in the log before.
+	// After the rows: every stored record was in the log before.
 	ends := map[int32]int64{}
 	if len(parts) > 0 {
 		ranges, err := kafka.Ranges(ctx, v.Client, s.Topic)
@@ -282,7 +282,7 @@ func (v *Verifier) compareRest(ctx context.Context, s stream.Stream, parts []par
 	}
 	for _, p := range stored {
 		rest := []kafka.Range{p.log}
-		if len(parts) > 0 && parts[0].topicID == p.topicID { // the topic that is there
+		if len(parts) > 0 && parts[0].topicID == p.topicID { // the current topic
 			if end := ends[p.number]; p.log.To > end {
 				first := max(p.log.From, end)
 				report.add(Difference{
@@ -305,7 +305,7 @@ func (v *Verifier) compareRest(ctx context.Context, s stream.Stream, parts []par
 	return nil
 }
 
-// compareUnique looks for offsets of the range that have more than one row.
+// compareUnique looks for offsets of the range with more than one row.
 func (v *Verifier) compareUnique(ctx context.Context, p *part, r kafka.Range, report *Report) error {
 	for from := r.From; from < r.To; from += restOffsets {
 		step := kafka.Range{From: from, To: min(from+restOffsets, r.To)}

@@ -10,7 +10,7 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// Kind is what is wrong: one of a small fixed set.
+// Kind is the kind of a difference, from a small fixed set.
 type Kind string
 
 // The kinds of differences.
@@ -46,7 +46,7 @@ func (k Kind) text() string {
 	}
 }
 
-// Difference is something that is not as it has to be.
+// Difference is a deviation from the expected state.
 type Difference struct {
 	Kind      Kind
 	Topic     string    // of the events
@@ -67,7 +67,7 @@ func (d Difference) String() string {
 		d.Kind, d.Topic, d.Partition, d.Offsets.From, d.Offsets.To-1, d.Count, d.TopicID, d.Kind.text())
 }
 
-// Partition is what was compared of one partition.
+// Partition is the result for one partition.
 type Partition struct {
 	Topic       string
 	Partition   int32
@@ -78,14 +78,14 @@ type Partition struct {
 	DeadLetters int64
 }
 
-// keptDifferences bounds the list; all are counted.
-const keptDifferences = 1_000
+// maxDifferences bounds the list; all are counted.
+const maxDifferences = 1_000
 
 // Report is the result of a check.
 type Report struct {
 	Partitions  []Partition
 	Links       int64 // whose counters were compared
-	Unsettled   int64 // links of them whose counters kept changing, so that they could not be judged
+	Unsettled   int64 // of these, links whose counters changed at every check, so that they could not be judged
 	Differences []Difference
 	Counts      map[Kind]int64 // of offsets and links
 	Took        time.Duration
@@ -99,9 +99,9 @@ func (r *Report) Total() (n int64) {
 	return n
 }
 
-// differs reports whether anything may differ in a range of a partition's log.
+// differs reports whether a range of a partition's log may contain differences.
 func (r *Report) differs(p *part, in kafka.Range) bool {
-	return len(r.Differences) == keptDifferences || slices.ContainsFunc(r.Differences, func(d Difference) bool {
+	return len(r.Differences) == maxDifferences || slices.ContainsFunc(r.Differences, func(d Difference) bool {
 		return d.Kind != Counter && d.TopicID == p.topicID && d.Partition == p.number && d.Offsets.From < in.To && d.Offsets.To > in.From
 	})
 }
@@ -118,7 +118,7 @@ func (r *Report) add(d Difference) {
 			return
 		}
 	}
-	if len(r.Differences) < keptDifferences {
+	if len(r.Differences) < maxDifferences {
 		r.Differences = append(r.Differences, d)
 	}
 }

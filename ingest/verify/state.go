@@ -17,7 +17,7 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// state is what one round leaves to the next, which another process may make.
+// state is what one round passes to the next, which another process may run.
 type state struct {
 	Next   map[string]int64       // by partition: up to where the newest offsets were compared
 	Sweep  map[string]int         // by partition: the block to go on with
@@ -42,21 +42,21 @@ func placeKey(topicID uuid.UUID, partition int32) string {
 
 func (p *part) key() string { return placeKey(p.topicID, p.number) }
 
-// keep notes what differs.
+// keep stores the differences of a round.
 func (s *state) keep(report *Report) {
 	s.Counts, s.Odd = report.Counts, map[string][]uuid.UUID{}
 	for _, d := range report.Differences {
 		switch {
 		case d.Kind == Counter && len(s.Odd[d.Topic]) < watchedRanges:
 			s.Odd[d.Topic] = append(s.Odd[d.Topic], d.Link)
-		case d.Kind == Doubled: // each round looks for them
+		case d.Kind == Doubled: // every round looks for them
 		case d.Kind != Counter && len(s.Bad) < watchedRanges:
 			s.Bad = append(s.Bad, badRange{d.TopicID, d.Partition, d.Offsets.From, d.Offsets.To})
 		}
 	}
 }
 
-// readState reads the last round's state, shows it, and reports whether another round is due.
+// readState reads the last round's state, sets the metrics, and reports whether another round is due.
 func (w *Watch) readState(ctx context.Context, tx pgx.Tx, pause time.Duration) (due bool, err error) {
 	var text []byte
 	var finished time.Time
@@ -77,7 +77,7 @@ func (w *Watch) readState(ctx context.Context, tx pgx.Tx, pause time.Duration) (
 	return age < 0 || age >= pause.Seconds(), nil
 }
 
-// writeState leaves the state to the next round. The transaction began with the round.
+// writeState stores the state for the next round. The transaction began with the round.
 func (w *Watch) writeState(ctx context.Context, tx pgx.Tx) error {
 	text, err := json.Marshal(w.state)
 	if err != nil {
@@ -91,7 +91,8 @@ func (w *Watch) writeState(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// union returns the ranges in order, those as one that overlap or are close to each other: each is read with the window before it.
+// union returns the ranges in order, merged where they overlap or are close to each other: each is read with the window
+// before it.
 func union(ranges []kafka.Range) (all []kafka.Range) {
 	slices.SortFunc(ranges, func(a, b kafka.Range) int { return cmp.Compare(a.From, b.From) })
 	for _, r := range ranges {
@@ -107,7 +108,7 @@ func union(ranges []kafka.Range) (all []kafka.Range) {
 	return all
 }
 
-// without returns what is left of a range without others, which are in order.
+// without returns the rest of a range without others, which are in order.
 func without(r kafka.Range, others []kafka.Range) (left []kafka.Range) {
 	for _, o := range others {
 		if gap := (kafka.Range{From: r.From, To: min(o.From, r.To)}); !gap.Empty() {

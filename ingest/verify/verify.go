@@ -1,6 +1,6 @@
-// Package verify compares what Kafka, ClickHouse and Postgres say about the same events: that every
-// record of the log is stored exactly once, or is a repeat, or a dead letter, and that the counters
-// of links are what the rows say. It decides about each record with the consumer's own code.
+// Package verify compares Kafka, ClickHouse and Postgres: every record of the log must be stored exactly once, or be a
+// repeat, or a dead letter, and the counters of links must equal the counts of the rows. It judges each record with the
+// consumer's own code.
 package verify
 
 import (
@@ -27,26 +27,25 @@ import (
 // Verifier compares. Its methods may be called by one goroutine at a time.
 type Verifier struct {
 	Client  *kgo.Client
-	Options []kgo.Opt // those that Client was made with: the log is read by clients of its own
+	Options []kgo.Opt // the options of Client: the log is read by separate clients
 	Conn    driver.Conn
 	Pool    *postgres.Pool
 	Group   string        // of the consumers
-	Settle  time.Duration // how long a counter that differs may take to follow, before it is looked at again
+	Settle  time.Duration // time after which a counter that differs is checked again
 	Log     *slog.Logger
 
 	dead      map[deadletter.Origin]struct{} // nil: not read yet
 	deadSince time.Time                      // from when on
 }
 
-// Span is a span of time: of Kafka's timestamps for records, and of received_at for links. A zero
-// time is no bound.
+// Span is a span of time: of Kafka's timestamps for records, and of received_at for links. A zero time means no bound.
 type Span struct{ Since, Until time.Time }
 
 func (s Span) unbounded() bool { return s.Since.IsZero() && s.Until.IsZero() }
 
-// Run compares everything in the span. Records that the consumers have not committed yet are left
-// out, as are those that Kafka does not hold any more; of the rows of these it looks only whether
-// an origin occurs twice. Its memory is bounded by the number of dead letters.
+// Run compares everything in the span. It leaves out records that the consumers have not committed yet, and those that
+// Kafka no longer holds; of the rows of the latter it checks only whether an origin occurs twice. Its memory is bounded
+// by the number of dead letters.
 func (v *Verifier) Run(ctx context.Context, span Span) (*Report, error) {
 	begin := time.Now()
 	report := &Report{}
@@ -98,7 +97,7 @@ func (v *Verifier) partitions(ctx context.Context, s stream.Stream) ([]part, err
 	if err != nil {
 		return nil, err
 	}
-	// Commits before the log's range: what was committed is in it, unless it expired since.
+	// Commits are read before the log's range: every committed record is in it, unless it expired since.
 	done, err := stream.Committed(ctx, v.Client, v.Group, s.Topic, id)
 	if err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func (v *Verifier) limit(ctx context.Context, p *part, s Span) (kafka.Range, err
 	return r, nil
 }
 
-// readLosses adds what consumers recorded as deleted before it was stored.
+// readLosses adds the ranges that consumers recorded as deleted before they were stored.
 func (v *Verifier) readLosses(ctx context.Context, report *Report) error {
 	losses, err := logbook.New(v.Pool).Losses(ctx, false)
 	if err != nil {

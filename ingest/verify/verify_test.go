@@ -170,7 +170,7 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	require.InDelta(t, 1, gauge(t, metrics, Doubled), 0)
 	require.InDelta(t, 1, gauge(t, metrics, Counter), 0)
 
-	// It stays until it is mended, although the next rounds look at later records.
+	// It stays until it is fixed, although the next rounds look at later records.
 	r.produce(event.Topic, r.events(10)...)
 	r.consume()
 	require.NoError(t, w.round(t.Context(), 0))
@@ -204,7 +204,7 @@ func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 	r.produce(event.Topic, r.events(3)...)
 	r.consume()
 	require.NoError(t, w.round(t.Context(), 0))
-	require.InDelta(t, 1, gauge(t, metrics, Repeated), 0, "it is there until it is mended")
+	require.InDelta(t, 1, gauge(t, metrics, Repeated), 0, "it is there until it is fixed")
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 3 SETTINGS mutations_sync = 2")
 	require.NoError(t, w.round(t.Context(), 0))
 	require.Zero(t, gauge(t, metrics, Repeated))

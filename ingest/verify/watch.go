@@ -21,7 +21,7 @@ import (
 	"lodestone/pkg/service"
 )
 
-// Config is the setting of the running check.
+// Config holds the settings of the running check.
 type Config struct {
 	Interval time.Duration `name:"verify-interval" default:"5m" help:"Interval of the running checks, which compare recently stored events with Kafka and the counters. 0 switches the checks off."`
 	Offsets  int64         `name:"verify-offsets" default:"500000" help:"Maximum offsets of each partition that one running check compares with the log, starting where the previous check ended. If there are more, the newest are checked as well."`
@@ -48,8 +48,9 @@ const (
 	watchedDiffers = 20               // differences that one round logs
 )
 
-// Watch compares, again and again, what was stored with the log, and what was compared with what it was then. It is a
-// service.Service. Any number may run: they share their state in Postgres, and make one round an interval in all.
+// Watch repeatedly compares newly stored rows with the log, and earlier rows with their state when they were compared.
+// It is a service.Service. Any number may run: they share their state in Postgres, and run one round per interval in
+// all.
 type Watch struct {
 	*service.Loop
 	cfg   Config
@@ -59,7 +60,7 @@ type Watch struct {
 	pool  *postgres.Pool
 	log   *slog.Logger
 
-	state state // of the last round, whoever made it
+	state state // of the last round, of any process
 
 	differences *prometheus.GaugeVec
 	records     prometheus.Counter
@@ -68,7 +69,7 @@ type Watch struct {
 	success     prometheus.Gauge
 }
 
-// NewWatch returns the running check of what the consumer group stores.
+// NewWatch returns the running check of the rows that the consumer group stores.
 func NewWatch(c Config, group string, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Watch {
 	w := &Watch{
 		cfg: c, group: group, kafka: k, store: s, pool: pool, log: log,
@@ -119,7 +120,8 @@ func (w *Watch) run(ctx context.Context, ready func()) error {
 	}
 }
 
-// round makes one check, unless another process is at it, or began one less than pause ago. Then it shows what that one found.
+// round runs one check, unless another process is running one, or began one less than pause ago. Then it shows the
+// results of that process.
 func (w *Watch) round(ctx context.Context, pause time.Duration) error {
 	return w.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		var mine bool
@@ -145,7 +147,7 @@ func (w *Watch) round(ctx context.Context, pause time.Duration) error {
 	})
 }
 
-// check opens what a check needs, and makes it.
+// check opens the connections of a check, and runs it.
 func (w *Watch) check(ctx context.Context) (report *Report, err error) {
 	options := w.kafka.Options(w.log)
 	client, err := kgo.NewClient(options...)
@@ -162,7 +164,7 @@ func (w *Watch) check(ctx context.Context) (report *Report, err error) {
 	return w.compare(ctx, v)
 }
 
-// compare looks at what was stored since the last round, at what differed then, and at what is not any more as it was.
+// compare checks rows stored since the last round, earlier differences, and blocks that changed.
 func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 	report := &Report{}
 	next := state{Sweep: map[string]int{}, Next: map[string]int64{}}
@@ -191,7 +193,7 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 	return report, nil
 }
 
-// comparePart compares a partition: what is new, going on where the last round ended, and blocks whose numbers changed.
+// comparePart compares a partition: new rows, from where the last round ended, and blocks whose numbers changed.
 func (w *Watch) comparePart(ctx context.Context, v *Verifier, p *part, next *state, report *Report) error {
 	key := p.key()
 	blocks, err := readBlocks(ctx, w.pool, p)
@@ -215,7 +217,7 @@ func (w *Watch) comparePart(ctx context.Context, v *Verifier, p *part, next *sta
 	}
 	cursor = min(cursor, p.committed)
 	end := min(cursor+w.cfg.Offsets, p.committed)
-	// If more came than one round compares, the newest are compared all the same, so that an alarm does not wait.
+	// If more came than one round compares, the newest are compared as well, so that an alarm is not delayed.
 	p.judged = kafka.Range{From: max(end, p.committed-w.cfg.Offsets, min(w.state.Next[key], p.committed)), To: p.committed}
 	fresh := p.judged
 	if fresh.Empty() {
@@ -246,8 +248,8 @@ func (w *Watch) comparePart(ctx context.Context, v *Verifier, p *part, next *sta
 	return w.record(ctx, v, p, cursor, end, blocks, changed, report)
 }
 
-// record puts the numbers of what was compared on record: of what is new, and of changed blocks in which nothing differs. The
-// numbers were read before they were compared, so a change that comes in between shows in the next round.
+// record stores the numbers of the compared blocks: of new ones, and of changed ones without differences. The numbers
+// were read before the comparison, so a change in between shows in the next round.
 func (w *Watch) record(ctx context.Context, v *Verifier, p *part, cursor, end int64, blocks, changed []block, report *Report) error {
 	var done []block
 	if end > cursor {
