@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// run installs what no address is given for, in the settings of `lodestone up`.
+// run installs the engines that have no address, with the settings of `lodestone up`.
 func run(ctx context.Context) error {
 	cache := os.Getenv("LODESTONE_ENGINE_CACHE")
 	if cache == "" {

@@ -70,7 +70,7 @@ func (a asker) must(t *testing.T, method, path, body string) (object map[string]
 
 var parameter = regexp.MustCompile(`\{\w+\}`)
 
-// The matrix of all operations and all callers, made from the API's own description, so that no operation
+// The matrix of all operations and all callers, derived from the API's own description, so that no operation
 // can be left out: no key, bad ones, a revoked one, one without the scope, and another account with ids of
 // the owner's things in every place that takes an id. Package crud tries more of it on its own operations.
 func TestEveryOperationIsGuarded(t *testing.T) {
@@ -87,8 +87,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	key := func(of asker, scopes ...string) (asker, string) {
 		text, err := json.Marshal(map[string]any{"name": "matrix", "scopes": scopes})
 		require.NoError(t, err)
-		made := of.must(t, "POST", "/api/v1/keys", string(text))
-		return asker{base, made["key"].(string)}, made["id"].(string)
+		created := of.must(t, "POST", "/api/v1/keys", string(text))
+		return asker{base, created["key"].(string)}, created["id"].(string)
 	}
 	without := map[string]asker{}
 	for _, s := range auth.Scopes() {
@@ -103,16 +103,16 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	revoked, id := key(owner, "read", "write")
 	owner.must(t, "DELETE", "/api/v1/keys/"+id, "")
 
-	// Another account, made by the command that operators have.
+	// Another account, created by the command that operators have.
 	postgres := []string{"LODESTONE_POSTGRES_URL=" + u.env["LODESTONE_POSTGRES_URL"]}
 	account := launch(t, u.dir, postgres, "account", "create", "--name", "stranger", "--plan", "team")
 	require.Zero(t, account.wait(), "%s", account.out)
-	made := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()), "--scopes", "read,write,leads", "--scope", "webhooks,keys")
-	require.Zero(t, made.wait(), "%s", made.out)
-	stranger := asker{base, regexp.MustCompile(`lsk_\w{38}`).FindString(made.out.String())}
+	created := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()), "--scopes", "read,write,leads", "--scope", "webhooks,keys")
+	require.Zero(t, created.wait(), "%s", created.out)
+	stranger := asker{base, regexp.MustCompile(`lsk_\w{38}`).FindString(created.out.String())}
 	stranger.must(t, "GET", "/api/v1/account", "")
 
-	// One thing of the owner's of each kind, made of the example that the description gives.
+	// One thing of the owner's of each kind, created from the example in the description.
 	magnet := owner.must(t, "POST", "/api/v1/lead-magnets", `{"title":"Secret plans"}`)["id"].(string)
 	things, ids := map[string]string{}, []string{magnet}
 	for path, methods := range spec.Paths {
@@ -177,7 +177,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			require.NotEmpty(t, op.Security, name)
 			typo := owner.key[:len(owner.key)-1] + string(owner.key[len(owner.key)-1]^1)
 			for who, key := range map[string]string{
-				"nobody": "", "mistyped": typo, "unknown": auth.NewKey().Text, "nonsense": "x", "revoked": revoked.key,
+				"no key": "", "mistyped": typo, "unknown": auth.NewKey().Text, "nonsense": "x", "revoked": revoked.key,
 			} {
 				status, header, answer := asker{base, key}.send(t, method, with(query), text)
 				require.Equal(t, 401, status, "%s %s: %s", name, who, answer)

@@ -63,7 +63,7 @@ func (c *accountListCommand) Run(ctx context.Context) error {
 		}
 		rows := [][]string{{"ID", "PLAN", "CREATED", "NAME"}}
 		for _, a := range all {
-			rows = append(rows, []string{a.ID.String(), string(a.Plan), moment(&a.CreatedAt), a.Name})
+			rows = append(rows, []string{a.ID.String(), string(a.Plan), formatTime(&a.CreatedAt), a.Name})
 		}
 		return printTable(os.Stdout, rows)
 	})
@@ -102,8 +102,8 @@ func printTable(to io.Writer, rows [][]string) error {
 	return nil
 }
 
-// moment returns a time for people, or a hyphen for none.
-func moment(t *time.Time) string {
+// formatTime formats a time for people, or returns a hyphen for none.
+func formatTime(t *time.Time) string {
 	if t == nil {
 		return "-"
 	}

@@ -36,9 +36,9 @@ func TestAccountAndKeyCommands(t *testing.T) {
 	require.Contains(t, list[2], `  free  `)
 	require.Contains(t, list[2], `"evil \x1b[2J\tname"`)
 
-	made := run(0, "key", "create", "--account", id, "--scopes", "read,leads", "--expires", "720h", "--name", "report")
-	parts := regexp.MustCompile(`(?s)^id: +([0-9a-f-]{36})\nkey: (lsk_\w{38})\n$`).FindStringSubmatch(made)
-	require.NotNil(t, parts, made)
+	printed := run(0, "key", "create", "--account", id, "--scopes", "read,leads", "--expires", "720h", "--name", "report")
+	parts := regexp.MustCompile(`(?s)^id: +([0-9a-f-]{36})\nkey: (lsk_\w{38})\n$`).FindStringSubmatch(printed)
+	require.NotNil(t, parts, printed)
 	keys := strings.Split(strings.TrimSpace(run(0, "key", "list", "--account", id)), "\n")
 	require.Len(t, keys, 2)
 	require.Regexp(t, `^`+parts[1]+`  `+parts[2][:12]+`…  read,leads +20\S+Z  - +20\S+Z  - +report$`, keys[1])

@@ -15,7 +15,7 @@ import (
 // listenAddress is an address to listen on, and the flag that it comes from.
 type listenAddress struct{ setting, address string }
 
-// How long addresses are waited for: a process that was killed a moment ago may have them until the system has ended it.
+// Limits of the wait for addresses: a process that was just killed may hold them until the system has ended it.
 const (
 	freeWait = time.Second
 	freePoll = 50 * time.Millisecond

@@ -52,13 +52,13 @@ func TestAPIDocument(t *testing.T) {
 	text, err := os.ReadFile(apiDocument)
 	require.NoError(t, err)
 	app := newUp(t)
-	app.more = []string{"--no-sample", "--quota-interval=1h"} // what the account has is shown, and as of one moment
+	app.more = []string{"--no-sample", "--quota-interval=1h"} // the answers show the account's content at one time
 	require.NoError(t, os.Symlink(filepath.Join(root, "cmd"), filepath.Join(app.dir, "cmd")))
 	app.start()
 	require.Eventually(t, func() bool { // the page shows when a key was last used, which is written some seconds later
 		_, keys := get(t, app.env["LODESTONE_URL"]+"/api/v1/keys", app.env["LODESTONE_API_KEY"])
 		return strings.Contains(keys, `"last_used_at":"`)
-	}, patience, interval)
+	}, enginetest.Timeout, interval)
 
 	parts := strings.Split(string(text), "```")
 	require.Equal(t, 1, len(parts)%2, "every block is closed")
@@ -111,8 +111,8 @@ func TestAPIDocument(t *testing.T) {
 			}
 			return levelled(got) == levelled(wanted)
 		}
-		if !asked() { // what was sent to the collector is there a moment later
-			require.Eventually(t, asked, patience, interval, "%s\n%s\nIf that is right, `make generate` writes it.", block, got)
+		if !asked() { // events become visible a little after the collector's answer
+			require.Eventually(t, asked, enginetest.Timeout, interval, "%s\n%s\nIf that is right, `make generate` writes it.", block, got)
 		}
 		if *update {
 			parts[i+2] = "json\n" + got

@@ -24,11 +24,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// patience bounds a wait for what must happen; it is no measure of speed.
-const (
-	patience = 5 * time.Minute
-	interval = 50 * time.Millisecond // between two looks
-)
+const interval = 50 * time.Millisecond // between two looks
 
 var built struct {
 	once sync.Once
@@ -131,7 +127,7 @@ func (p *program) wait() int {
 	select {
 	case <-p.exited:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
+	case <-time.After(enginetest.Timeout):
 		require.Fail(p.t, "the process does not end", "%s", p.out)
 		return -1
 	}

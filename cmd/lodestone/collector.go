@@ -46,7 +46,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	delete(p.checks, "postgres") // without it, events are kept as well; all collectors would be unready at once
+	delete(p.checks, "postgres") // events are stored without it as well; all collectors would be unready at once
 	p.addAdmin(c.Admin)
 	if err := p.addGuard(c.Kafka, pool, c.Spool.Enabled(), event.Topic, event.LinkViewTopic); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	return p.run(ctx)
 }
 
-// checkSpool checks what two parts have to agree on.
+// checkSpool checks the settings that two parts must agree on.
 func checkSpool(c collector.Config, s spool.Config) error {
 	if s.Enabled() && s.After >= c.AckTimeout {
 		return config.Invalid("--spool-after", "is not below --collector-ack-timeout", "leave time for the disk after Kafka was given up")
@@ -65,7 +65,7 @@ func checkSpool(c collector.Config, s spool.Config) error {
 	return nil
 }
 
-// addCollector puts the collector and what it stands on onto the stack.
+// addCollector adds the collector and its dependencies to the stack.
 func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.Config, k kafka.Config, t token.Config, pool *postgres.Pool) error {
 	ring, err := t.Ring()
 	if err != nil {

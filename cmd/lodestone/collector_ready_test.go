@@ -45,7 +45,7 @@ func TestACollectorThatCanKeepNothingIsNotReady(t *testing.T) {
 		t.Parallel()
 		s := newStation(t)
 		s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_SPOOL_MAX_BYTES=4194304", "LODESTONE_SPOOL_SEGMENT_BYTES=1048576")
-		for _, events := range []int{400, 20} { // large requests, and what is left of the room
+		for _, events := range []int{400, 20} { // large requests, then small ones for the remaining space
 			for {
 				got, err := s.post(1500, newIDs(events)...)
 				require.NoError(t, err)

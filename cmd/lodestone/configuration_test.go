@@ -52,7 +52,7 @@ func TestConfigurationDocument(t *testing.T) {
 	got, err := os.ReadFile(configurationDocument)
 	require.NoError(t, err)
 	is, should := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
-	for i := range min(len(is), len(should)) { // the whole would fill screens
+	for i := range min(len(is), len(should)) { // the full text would fill screens
 		require.Equal(t, should[i], is[i], "docs/configuration.md is not what the flags say: make generate")
 	}
 	require.Len(t, is, len(should), "docs/configuration.md is not what the flags say: make generate")

@@ -105,7 +105,7 @@ func printLetters(to io.Writer, letters []deadletter.Letter, limit int) error {
 	return nil
 }
 
-// printable quotes what could steer a terminal: anybody who can write to Kafka chose it.
+// printable quotes characters that could control a terminal: any writer to Kafka may have chosen them.
 func printable(s string) string {
 	if q := fmt.Sprintf("%+q", s); q[1:len(q)-1] != s {
 		return q

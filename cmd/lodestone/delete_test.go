@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/problem"
 )
 
 // A link that is deleted leaves the summary of its address; what happened on it stays in the list of
-// events, also what is told about it later. A revoked key stops everywhere.
+// events, including later reports about it. A revoked key stops everywhere.
 func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
@@ -27,9 +28,9 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 	for i := range 3 {
 		m, err := c.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: fmt.Sprint(i)})
 		require.NoError(t, err)
-		made, err := c.CreateAccessLinks(t.Context(), m.ID, client.NewAccessLinks{Emails: []string{address}})
+		created, err := c.CreateAccessLinks(t.Context(), m.ID, client.NewAccessLinks{Emails: []string{address}})
 		require.NoError(t, err)
-		magnets, links = append(magnets, m), append(links, made[0])
+		magnets, links = append(magnets, m), append(links, created[0])
 	}
 	view := func(token string) {
 		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, token, uuid.NewString())
@@ -52,7 +53,7 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 			events, err := c.Events(t.Context(), client.EventFilter{})
 			got = []int64{s.TotalLinks, s.TotalViews, s.UniqueLeadMagnets, events.Pagination.Total}
 			return err == nil && slices.Equal(got, want)
-		}, patience, interval, "%v", &got)
+		}, enginetest.Timeout, interval, "%v", &got)
 	}
 	for _, l := range links {
 		view(l.TrackingToken)
@@ -81,6 +82,6 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 		_, events := other.Events(t.Context(), client.EventFilter{})
 		_, keys := other.Keys(t.Context(), client.Paging{})
 		return problem.Is(events, problem.Unauthorized) && problem.Is(keys, problem.Unauthorized)
-	}, patience, interval)
-	u.interrupt(patience)
+	}, enginetest.Timeout, interval)
+	u.interrupt(enginetest.Timeout)
 }

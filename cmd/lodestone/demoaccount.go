@@ -16,11 +16,11 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// demoOwner is who is told of the demo account's leads, where mails stay on this machine.
+// demoOwner is the address that is notified of the demo account's leads, where mails stay on this machine.
 const demoOwner = "owner@example.com"
 
 // demoKey returns the demo account with a working API key of it: the one that the last start wrote down,
-// else a new one. The account is made on the first start of a data directory; owner is told of its leads,
+// else a new one. The account is created on the first start of a data directory; owner is notified of its leads,
 // unless it is "".
 func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *slog.Logger) (uuid.UUID, string, error) {
 	key, err := readEnvFile(dir, "LODESTONE_API_KEY")
@@ -54,13 +54,13 @@ func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *s
 		if err != nil {
 			return uuid.Nil, "", fmt.Errorf("read %s: %w", file, err)
 		}
-		made, err := accounts.CreateKey(ctx, id, "lodestone up", auth.Scopes()...)
+		created, err := accounts.CreateKey(ctx, id, "lodestone up", auth.Scopes()...)
 		if errors.Is(err, account.ErrUnknown) { // another Postgres than last time
 			if err := os.Remove(file); err != nil {
 				return uuid.Nil, "", fmt.Errorf("forget the demo account: %w", err)
 			}
 			continue
 		}
-		return id, made.Text, err
+		return id, created.Text, err
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
 )
 
 // The live view and the mailbox are there for the person who started `lodestone up`, and only where nothing else than this machine is served.
@@ -42,5 +44,5 @@ func TestUpKeepsItsPagesToItsOwner(t *testing.T) {
 		status, _ := get(t, "http://"+u.args()[4]+path, secret)
 		require.Equal(t, http.StatusNotFound, status, path)
 	}
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// envFile is the file in the data directory that says how to reach what `lodestone up` runs.
+// envFile is the file in the data directory with the addresses and keys of a running `lodestone up`.
 const envFile = "lodestone.env"
 
 // envLine is one line of it.
@@ -57,9 +57,9 @@ func readEnvFile(dir, name string) (string, error) {
 	return "", nil
 }
 
-// writePrivate replaces a file as a whole, so that a crash leaves the old one or the new one.
+// writePrivate replaces a file atomically: a crash leaves the old one or the new one.
 func writePrivate(path, text string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // created with mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -87,9 +87,9 @@ func readOrMake(path string, fresh func() (string, error)) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
-	made, err := fresh()
+	created, err := fresh()
 	if err != nil {
 		return "", err
 	}
-	return made, writePrivate(path, made+"\n")
+	return created, writePrivate(path, created+"\n")
 }

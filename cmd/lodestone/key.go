@@ -93,7 +93,7 @@ func (c *keyListCommand) Run(ctx context.Context) error {
 				scopes[i] = string(s)
 			}
 			rows = append(rows, []string{
-				k.ID.String(), k.Prefix + "…", strings.Join(scopes, ","), moment(&k.CreatedAt), moment(k.LastUsedAt), moment(k.ExpiresAt), moment(k.RevokedAt), k.Name,
+				k.ID.String(), k.Prefix + "…", strings.Join(scopes, ","), formatTime(&k.CreatedAt), formatTime(k.LastUsedAt), formatTime(k.ExpiresAt), formatTime(k.RevokedAt), k.Name,
 			})
 		}
 		return printTable(os.Stdout, rows)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
 )
 
 // load sends events to a collector and keeps account of those that were acknowledged. An event
@@ -90,7 +91,7 @@ func (l *load) post(client *http.Client, body []byte, events int) bool {
 func (l *load) awaitAcked(more int64) {
 	l.t.Helper()
 	want := l.acked.Load() + more
-	require.Eventually(l.t, func() bool { return l.acked.Load() >= want }, patience, 5*time.Millisecond,
+	require.Eventually(l.t, func() bool { return l.acked.Load() >= want }, enginetest.Timeout, 5*time.Millisecond,
 		"only %d of %d events are acknowledged", l.acked.Load(), want)
 }
 
@@ -110,8 +111,8 @@ func (l *load) requireAnswered(url, key string) {
 	require.Eventually(l.t, func() bool {
 		total = l.total(url, key)
 		return total >= want
-	}, patience, 500*time.Millisecond, "%d events acknowledged, %d answered", want, total)
-	require.Eventually(l.t, func() bool { return l.linkViews(url, key) == want }, patience, 200*time.Millisecond,
+	}, enginetest.Timeout, 500*time.Millisecond, "%d events acknowledged, %d answered", want, total)
+	require.Eventually(l.t, func() bool { return l.linkViews(url, key) == want }, enginetest.Timeout, 200*time.Millisecond,
 		"view_count does not get to %d", want)
 	require.Equal(l.t, want, l.total(url, key))
 }

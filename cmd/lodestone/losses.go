@@ -49,7 +49,7 @@ type lossesAcknowledgeCommand struct {
 func (c *lossesAcknowledgeCommand) Run(ctx context.Context) error {
 	err := validate(c.Postgres)
 	if c.Why == "" {
-		err = errors.Join(err, config.Invalid("--why", "is empty", "say what was found out"))
+		err = errors.Join(err, config.Invalid("--why", "is empty", "give the cause"))
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
 )
 
 // mailTo waits for a mail to an address whose subject begins so, and returns its links.
@@ -36,7 +37,7 @@ func (u *up) mailTo(address, subject string) (links []string) {
 			}
 		}
 		return false
-	}, patience, interval, "%s: %s\n%s", address, subject, u.out)
+	}, enginetest.Timeout, interval, "%s: %s\n%s", address, subject, u.out)
 	return links
 }
 
@@ -84,7 +85,7 @@ func TestUpShowsItsMails(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
 		return strings.Contains(metrics, `lodestone_queue_jobs{queue="mail",state="retryable"} 2`)
-	}, patience, interval)
+	}, enginetest.Timeout, interval)
 	u.kill()
 	u.more = nil
 	u.start()
@@ -92,5 +93,5 @@ func TestUpShowsItsMails(t *testing.T) {
 	u.mailTo("an@example.com", "Your document")
 	u.mailTo(demoOwner, "New lead: an@example.com")
 	require.NotContains(t, u.out.String(), "@example.com", "a log with an address")
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 }

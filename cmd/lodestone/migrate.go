@@ -91,7 +91,7 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		if len(created) > 0 {
-			log.Info("made Kafka topics", "topics", strings.Join(created, " "))
+			log.Info("created Kafka topics", "topics", strings.Join(created, " "))
 		}
 		ledger := kafka.Ledger{Pool: pool}
 		if t.AcceptPartitions {
@@ -103,7 +103,7 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		for _, f := range findings {
-			if f.Missing { // made just now: the broker that was asked has not heard of it yet
+			if f.Missing { // just created: the queried broker has no metadata of it yet
 				continue
 			}
 			log.Warn("a setting of Kafka endangers events", "where", f.Where, "setting", f.Setting, "wrong", f.Wrong, "remedy", f.Remedy)

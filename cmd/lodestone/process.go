@@ -62,7 +62,7 @@ func validateAddress(setting, address string) error {
 	return nil
 }
 
-// process is what the parts of one operating system process share while it is put together.
+// process holds the shared state of the parts of one operating system process while it is assembled.
 type process struct {
 	log     *slog.Logger
 	metrics *prometheus.Registry
@@ -82,7 +82,7 @@ func (p *process) addAdmin(c adminConfig) {
 	p.stack.Add("admin server", httpserver.New("admin server", "--admin-listen", c.Listen, httpserver.Admin(p.metrics, p.checks), p.log))
 }
 
-// run starts what is on the stack, waits for the end of ctx or of a part, and stops everything.
+// run starts the services of the stack, waits for the end of ctx or of a service, and stops everything.
 func (p *process) run(ctx context.Context) error {
 	p.addReadinessLog()
 	err := p.stack.Start(ctx)

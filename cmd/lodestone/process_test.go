@@ -51,7 +51,7 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 		require.Eventually(t, func() bool {
 			status, _ := get(t, "http://"+admin+"/readyz", "")
 			return status == http.StatusOK
-		}, patience, interval, "%s does not get ready: %s", command, p.out)
+		}, enginetest.Timeout, interval, "%s does not get ready: %s", command, p.out)
 		return p
 	}
 	site, queries, events := address(), address(), address()
@@ -78,6 +78,6 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 	l.stop()
 	l.requireAnswered("http://"+site, key)
 	require.Contains(t, oneShot("verify"), "differences: 0")
-	one.interrupt(patience)
-	two.interrupt(patience)
+	one.interrupt(enginetest.Timeout)
+	two.interrupt(enginetest.Timeout)
 }

@@ -39,8 +39,8 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 		require.Eventually(t, func() bool {
 			status, text := get(t, "http://"+admin+"/readyz", "")
 			return status == http.StatusServiceUnavailable && strings.Contains(text, "lodestone migrate")
-		}, patience, interval, "%s: %s", command, programs[command].out)
-		require.Eventually(t, func() bool { return strings.Contains(programs[command].out.String(), "not ready") }, patience, interval)
+		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
+		require.Eventually(t, func() bool { return strings.Contains(programs[command].out.String(), "not ready") }, enginetest.Timeout, interval)
 		require.NotContains(t, programs[command].out.String(), "msg=ready", command)
 	}
 	require.Contains(t, programs["crud"].out.String(), "set --trusted-proxies", "a public site without a trusted proxy")
@@ -54,6 +54,6 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 		require.Eventually(t, func() bool {
 			status, _ := get(t, "http://"+admin+"/readyz", "")
 			return status == http.StatusOK && strings.Contains(programs[command].out.String(), "msg=ready")
-		}, patience, interval, "%s: %s", command, programs[command].out)
+		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
 	}
 }

@@ -47,7 +47,7 @@ func TestReadmeFirstLook(t *testing.T) {
 	}
 	sent := shell(prepare + send + "declare -p magnet token; declare -p magnet token >" + state)
 	require.Contains(t, sent, `{"accepted":1,"rejected":[]}`)
-	// The rest of the test repeats the questions; a person would wait a moment.
+	// The rest of the test repeats the questions; a person would wait briefly.
 
 	ask = blocks[0] + "source " + state + "\n" + ask
 	require.Eventually(t, func() bool {
@@ -59,5 +59,5 @@ func TestReadmeFirstLook(t *testing.T) {
 			strings.Contains(answer, `"event_type":"page_viewed","event_data":{"page":1,"duration_ms":8200}`) &&
 			strings.Contains(answer, `"total_links":1,"total_views":1,"unique_lead_magnets":1`) &&
 			strings.Contains(answer, "│ page_viewed │")
-	}, patience, interval)
+	}, enginetest.Timeout, interval)
 }

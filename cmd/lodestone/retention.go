@@ -30,7 +30,7 @@ func (c *retentionShowCommand) Run(ctx context.Context) error {
 			return err
 		}
 		if !found {
-			fmt.Println("Events are kept for ever: no consumer has run yet, and nothing is on record.")
+			fmt.Println("Events are retained for ever: no consumer has run yet, and no setting is stored.")
 			return nil
 		}
 		printRetention(os.Stdout, s)
@@ -68,16 +68,16 @@ func withPool(ctx context.Context, c postgres.Config, fn func(*postgres.Pool) er
 }
 
 func printRetention(to io.Writer, s retention.Setting) {
-	kept := func(months int) string {
+	retained := func(months int) string {
 		if months == 0 {
 			return "for ever"
 		}
 		return "for " + strconv.Itoa(months) + " months besides the present one"
 	}
 	now := s.At(time.Now())
-	fmt.Fprintf(to, "Events are kept %s.\n", kept(now))
+	fmt.Fprintf(to, "Events are retained %s.\n", retained(now))
 	if s.NextMonths > 0 && s.NextMonths != now {
-		fmt.Fprintf(to, "From %s on they are kept %s; older months are deleted then. To cancel that: lodestone retention set %d\n",
-			s.NextAt.Format(time.RFC3339), kept(s.NextMonths), s.Months)
+		fmt.Fprintf(to, "From %s on they are retained %s; older months are deleted then. To cancel that: lodestone retention set %d\n",
+			s.NextAt.Format(time.RFC3339), retained(s.NextMonths), s.Months)
 	}
 }

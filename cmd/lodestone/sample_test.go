@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
 )
 
 // The first start leads a newcomer to a landing page; what they delete does not come back.
@@ -27,7 +28,7 @@ func TestUpMakesASampleOnce(t *testing.T) {
 	require.Contains(t, body, `href="/dev/mailbox"`)
 	require.Contains(t, body, `href="/api/v1/docs"`)
 	_, body = get(t, site+"/dev/live.json", secret)
-	require.JSONEq(t, `{"moments": []}`, body)
+	require.JSONEq(t, `{"activities": []}`, body)
 
 	api := client.New(site, u.env["LODESTONE_API_KEY"], nil)
 	count := func() []client.LeadMagnet {
@@ -35,7 +36,7 @@ func TestUpMakesASampleOnce(t *testing.T) {
 		require.NoError(t, err)
 		return page.Data
 	}
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 	u.start()
 	require.Len(t, count(), 1)
 	require.Contains(t, u.out.String(), landing)
@@ -43,11 +44,11 @@ func TestUpMakesASampleOnce(t *testing.T) {
 	status, body = get(t, site+"/", secret)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "There is no landing page yet")
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 	u.start()
 	require.Empty(t, count())
 	require.NotContains(t, u.out.String(), "/l/")
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 }
 
 func TestUpWithoutASample(t *testing.T) {
@@ -61,5 +62,5 @@ func TestUpWithoutASample(t *testing.T) {
 	require.Empty(t, page.Data)
 	status, _ := get(t, u.env["LODESTONE_URL"]+"/l/welcome", "")
 	require.Equal(t, http.StatusNotFound, status)
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 }

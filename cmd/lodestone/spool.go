@@ -55,7 +55,7 @@ func spoolTable(files []spool.File) [][]string {
 		}
 		oldest, state := "-", "sound"
 		if !f.Oldest.IsZero() {
-			oldest = moment(&f.Oldest)
+			oldest = formatTime(&f.Oldest)
 		}
 		switch {
 		case f.Damaged > 0:
@@ -173,7 +173,7 @@ func (c *spoolShowCommand) Run() error {
 			if found := eventID(r.Topic, r.Value); found != uuid.Nil {
 				id = found.String()
 			}
-			rows = append(rows, []string{moment(&r.SpooledAt), r.Topic, link, id, strconv.Itoa(len(r.Value))})
+			rows = append(rows, []string{formatTime(&r.SpooledAt), r.Topic, link, id, strconv.Itoa(len(r.Value))})
 		}
 		if err := printTable(os.Stdout, rows); err != nil {
 			return err

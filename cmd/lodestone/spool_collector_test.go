@@ -82,17 +82,17 @@ func (s *station) collector(more ...string) *program {
 
 func (s *station) await(what string, is func() bool) {
 	s.t.Helper()
-	require.Eventually(s.t, is, patience, interval, what)
+	require.Eventually(s.t, is, enginetest.Timeout, interval, what)
 }
 
-// said is what a collector answered.
-type said struct {
+// reply is the answer of a collector.
+type reply struct {
 	status           int
 	retryAfter, text string
 }
 
 // post sends events of the ids, with so many bytes of data each.
-func (s *station) post(bytes int, ids ...uuid.UUID) (said, error) {
+func (s *station) post(bytes int, ids ...uuid.UUID) (reply, error) {
 	var body strings.Builder
 	for i, id := range ids {
 		fmt.Fprintf(&body, `%c{"token":%q,"event_type":"page_viewed","event_id":%q,"event_data":{"a":%q}}`, "[,"[min(i, 1)], s.token, id, strings.Repeat("x", bytes))
@@ -101,11 +101,11 @@ func (s *station) post(bytes int, ids ...uuid.UUID) (said, error) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	resp, err := client.Post("http://"+s.events+"/v1/events", "application/json", strings.NewReader(body.String()))
 	if err != nil {
-		return said{}, err
+		return reply{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	return said{resp.StatusCode, resp.Header.Get("Retry-After"), string(text)}, err
+	return reply{resp.StatusCode, resp.Header.Get("Retry-After"), string(text)}, err
 }
 
 func newIDs(n int) []uuid.UUID {
@@ -116,8 +116,8 @@ func newIDs(n int) []uuid.UUID {
 	return ids
 }
 
-// Kafka is away and the spool is full: 503 with Retry-After, and nothing of it is kept. When Kafka is
-// back there is room again.
+// Kafka is away and the spool is full: 503 with Retry-After, and none of its events are stored. When Kafka is
+// back there is space again.
 func TestAFullSpoolIsTold(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
@@ -149,7 +149,7 @@ func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
 	cluster := s.kafka()
-	p := s.collector("LODESTONE_SPOOL_AFTER=10s") // long enough to be seen under way, and told to stop
+	p := s.collector("LODESTONE_SPOOL_AFTER=10s") // long enough to be stopped while it runs
 	gate := make(chan struct{})
 	release := sync.OnceFunc(func() { close(gate) })
 	t.Cleanup(release)
@@ -171,7 +171,7 @@ func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 		}()
 	}
 	s.await("all are under way", func() bool { return metric(t, s.admin, "lodestone_collector_requests_in_flight") == requests })
-	p.interrupt(patience)
+	p.interrupt(enginetest.Timeout)
 	for range requests {
 		require.Equal(t, http.StatusAccepted, <-statuses)
 	}
@@ -242,7 +242,7 @@ func TestTheSpoolCommand(t *testing.T) {
 		require.Equal(t, http.StatusAccepted, got.status, got.text)
 	}
 	require.Contains(t, command(exitUnfinished, "list", dir), "another process uses it")
-	collector.interrupt(patience)
+	collector.interrupt(enginetest.Timeout)
 	require.Contains(t, command(0, "check", dir), "segments without damage: 2")
 
 	const first = "0000000000000001.segment"

@@ -85,7 +85,7 @@ func (l *ledger) count() int {
 func (l *ledger) await(t *testing.T, more int) {
 	t.Helper()
 	want := l.count() + more
-	require.Eventually(t, func() bool { return l.count() >= want }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return l.count() >= want }, enginetest.Timeout, 5*time.Millisecond)
 }
 
 // metric reads one number of a process, or -1.
@@ -135,19 +135,19 @@ func TestCollectorKilledWithASpool(t *testing.T) {
 		require.Eventually(t, func() bool {
 			status, _ := get(t, "http://"+admin+"/readyz", "")
 			return status == http.StatusOK
-		}, patience, interval, "%s", p.out)
+		}, enginetest.Timeout, interval, "%s", p.out)
 		return p
 	}
 	l := &ledger{
 		url: "http://" + events + "/v1/events", quit: make(chan struct{}), acked: map[uuid.UUID]bool{},
 		token: ring.Sign(token.Claims{AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New()}),
 	}
-	p := collector() // with nobody at Kafka's address
+	p := collector() // with no listener at Kafka's address
 	l.start(4)
 	l.await(t, 200)
 	require.Positive(t, metric(t, admin, "lodestone_spool_records"))
 	cluster := startKafka()
-	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_circuit_open") == 0 }, patience, interval)
+	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_circuit_open") == 0 }, enginetest.Timeout, interval)
 	l.await(t, 200)
 	cluster.Close() // without warning to anybody
 	l.await(t, 3000)
@@ -155,21 +155,21 @@ func TestCollectorKilledWithASpool(t *testing.T) {
 	p = collector()
 	l.await(t, 3000)
 	cluster = startKafka()
-	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_drained_records_total") > 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_drained_records_total") > 0 }, enginetest.Timeout, time.Millisecond)
 	p.kill() // in the middle of draining, or at its end
 	p = collector()
 	l.await(t, 200)
 	close(l.quit)
 	l.wait.Wait()
-	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_records") == 0 }, patience, interval)
+	require.Eventually(t, func() bool { return metric(t, admin, "lodestone_spool_records") == 0 }, enginetest.Timeout, interval)
 	require.Zero(t, metric(t, admin, "lodestone_spool_damage_total"))
-	p.interrupt(patience)
+	p.interrupt(enginetest.Timeout)
 
 	client, err := kgo.NewClient(append(kafka.Config{Brokers: []string{broker}}.Options(slog.New(slog.DiscardHandler)), kgo.ConsumeTopics(event.Topic))...)
 	require.NoError(t, err)
 	defer client.Close()
 	defer cluster.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), enginetest.Timeout)
 	defer cancel()
 	missing := len(l.acked)
 	for missing > 0 {

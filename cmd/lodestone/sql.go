@@ -147,7 +147,7 @@ var (
 	exceptionTail = regexp.MustCompile(`\s*\(version [^()]*(\([^()]*\))?\)\s*$`)
 )
 
-// refusal says what ClickHouse answered, in a line that a person reads.
+// refusal returns ClickHouse's error as one readable line.
 func refusal(status int, text string) error {
 	head := exceptionHead.FindStringSubmatch(text)
 	if head == nil {
@@ -189,7 +189,7 @@ func (c *sqlClient) show(ctx context.Context, query, format string, to io.Writer
 	return nil
 }
 
-// save writes the answer to a file, which is there as a whole or not at all.
+// save writes the answer to a file, completely or not at all.
 func (c *sqlClient) save(ctx context.Context, query, format, path string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

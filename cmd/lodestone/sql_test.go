@@ -91,7 +91,7 @@ func TestSQLErrorsArePlainAndHoldNoSecret(t *testing.T) {
 	_, password, _ := strings.Cut(strings.TrimPrefix(address, "http://analyst"), ":")
 	password, _, _ = strings.Cut(password, "@")
 	require.NotEmpty(t, password)
-	nobody := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
+	unused := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	for _, c := range []struct{ url, query, want string }{
 		{address, "SELEKT 1", "Syntax error"},
 		{address, "SELECT nothing FROM events", "Unknown expression identifier `nothing`"},
@@ -99,7 +99,7 @@ func TestSQLErrorsArePlainAndHoldNoSecret(t *testing.T) {
 		{address, "SELECT throwIf(number = 1500000, 'at the end') FROM numbers(1600000) LIMIT 10 OFFSET 1500000", "at the end"},
 		{strings.Replace(address, password, "wrong", 1), "SELECT 1", "does not know this user and password"},
 		{strings.Replace(address, "database=analytics", "database=nowhere", 1), "SELECT 1", "no such database"},
-		{"http://analyst:" + password + "@" + nobody + "/", "SELECT 1", "cannot reach ClickHouse at " + nobody},
+		{"http://analyst:" + password + "@" + unused + "/", "SELECT 1", "cannot reach ClickHouse at " + unused},
 		{"http://analyst:" + password + "@%zz/", "SELECT 1", "--sql-url"},
 		{"clickhouse://analyst:" + password + "@h/", "SELECT 1", "--sql-url"},
 	} {
@@ -133,10 +133,10 @@ func TestSQLShowsNothingThatSteersTheTerminal(t *testing.T) {
 func TestSQLUserOfAnAccount(t *testing.T) {
 	t.Parallel()
 	account := uuid.New()
-	made := launch(t, t.TempDir(), nil, "sql-user", "--name", "analyst_acme", "--account", account.String())
-	require.Zero(t, made.wait())
-	require.Contains(t, made.out.String(), fmt.Sprintf("account_id = toUUID('%s')", account))
-	require.Contains(t, made.out.String(), "Password of analyst_acme")
+	created := launch(t, t.TempDir(), nil, "sql-user", "--name", "analyst_acme", "--account", account.String())
+	require.Zero(t, created.wait())
+	require.Contains(t, created.out.String(), fmt.Sprintf("account_id = toUUID('%s')", account))
+	require.Contains(t, created.out.String(), "Password of analyst_acme")
 	wrong := launch(t, t.TempDir(), nil, "sql-user", "--name", "Not one", "--account", account.String())
 	require.Equal(t, exitSettings, wrong.wait())
 	require.Contains(t, wrong.out.String(), "--name")
@@ -146,7 +146,7 @@ func TestSQLUserOfAnAccount(t *testing.T) {
 	require.Equal(t, "\"answer\"\n42\n", answer.out.String(), "CSV where no terminal is")
 }
 
-// What the API made and changed is there for SQL soon, and what it deleted is not, in `up` as in
+// Entities that the API creates and changes are soon visible in SQL, and deleted ones are not, in `up` as in
 // processes of their own: the same function starts the consumer.
 func TestSQLFollowsTheAPI(t *testing.T) {
 	t.Parallel()
@@ -170,10 +170,10 @@ func TestSQLFollowsTheAPI(t *testing.T) {
 			}
 			text, err := os.ReadFile(path)
 			return err == nil && string(text) == want
-		}, patience, interval)
+		}, enginetest.Timeout, interval)
 	}
 	await(title + "\t1\n")
 	require.NoError(t, api.DeleteLeadMagnet(t.Context(), magnet.ID, true))
 	await("")
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 }

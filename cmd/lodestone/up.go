@@ -98,7 +98,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		fmt.Fprintln(os.Stderr, line)
 	})
 	// Before anything starts, which may take minutes the first time. The directory comes first: whoever has
-	// it has most likely the addresses, too.
+	// it probably has the addresses, too.
 	if err := engines.Take(); err != nil {
 		return err
 	}
@@ -263,14 +263,14 @@ func (c *upCommand) tokens(dir string) (token.Config, error) {
 	return token.Config{Keys: keys}, err
 }
 
-// warnAboutExposure says what an embedded Kafka does not promise when others depend on it.
+// warnAboutExposure warns about the missing guarantees of an embedded Kafka that others depend on.
 func (c *upCommand) warnAboutExposure(log *slog.Logger) {
 	if len(c.Engines.KafkaBrokers) > 0 {
 		return
 	}
 	for _, address := range []string{c.Site.Listen, c.Collector.Listen} {
 		if _, _, err := net.SplitHostPort(address); err == nil && !loopback(address) {
-			log.Warn("listening beyond this machine on an embedded Kafka, which keeps one copy of what it acknowledged; for more, give --kafka-brokers",
+			log.Warn("listening beyond this machine on an embedded Kafka, which stores one copy of acknowledged records; for more, give --kafka-brokers",
 				"address", address)
 		}
 	}

@@ -59,16 +59,16 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	defer func() { require.NoError(t, slow.Close()) }()
 	_, err = slow.Write([]byte("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"))
 	require.NoError(t, err)
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 	require.Empty(t, u.children(""))
 	u.start()
-	require.Equal(t, key, u.env["LODESTONE_API_KEY"], "a key that still works is kept")
+	require.Equal(t, key, u.env["LODESTONE_API_KEY"], "a key that still works is used again")
 	require.Equal(t, before, newest(), "a restart keeps all data")
 
 	status, metrics = get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
 	require.Equal(t, 200, status)
 	require.Contains(t, metrics, "lodestone_consumer_rows_total")
-	u.interrupt(patience)
+	u.interrupt(enginetest.Timeout)
 }
 
 func TestUpSurvivesTheKillOfEverythingAndOfClickHouse(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"lodestone/pkg/engine"
 )
 
-// wired is what `lodestone up` tells about itself.
+// wired holds the addresses and keys that `lodestone up` prints.
 type wired struct {
 	command *upCommand
 	engines *engine.Set
@@ -28,7 +28,7 @@ type wired struct {
 	dev       *devPages // nil: there are none
 	mailbox   string    // path of the built-in mailbox; "" if there is no such page
 
-	sample  atomic.Pointer[uuid.UUID] // the generic link that is made on the first start
+	sample  atomic.Pointer[uuid.UUID] // the generic link that is created on the first start
 	landing string                    // URL of its page; "": there is none
 }
 

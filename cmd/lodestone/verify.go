@@ -60,7 +60,7 @@ func (c *verifyCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// compare returns what differs, with an error as far as it came.
+// compare returns the differences, with an error if it could not finish.
 func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err error) {
 	log := c.Process.logger()
 	pool, err := postgres.Open(ctx, c.Postgres)
@@ -108,7 +108,7 @@ func printReport(to io.Writer, r *verify.Report) error {
 	}
 	fmt.Fprintf(to, "counters of links compared: %d\n", r.Links)
 	if r.Unsettled > 0 {
-		fmt.Fprintf(to, "counters that kept changing and could not be judged: %d\n", r.Unsettled)
+		fmt.Fprintf(to, "counters that changed at every check and could not be judged: %d\n", r.Unsettled)
 	}
 	for _, d := range r.Differences {
 		fmt.Fprintln(to, d)

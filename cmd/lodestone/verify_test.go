@@ -53,7 +53,7 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	c := launch(t, t.TempDir(), env, "consumer")
 	require.Eventually(t, func() bool {
 		return strings.Contains(lodestone(0, "dead-letters", "list"), "invalid")
-	}, patience, interval)
+	}, enginetest.Timeout, interval)
 
 	var origin string
 	for line := range strings.Lines(lodestone(0, "dead-letters", "list", "--since", "1h", "--reason", "invalid")) {
@@ -68,7 +68,7 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	require.Contains(t, lodestone(2, "dead-letters", "replay"), "--all")
 	require.Eventually(t, func() bool { // until the consumer has committed
 		return strings.Contains(lodestone(1, "dead-letters", "replay", "--all"), "still cannot be decoded: 1")
-	}, patience, interval)
+	}, enginetest.Timeout, interval)
 	require.Contains(t, lodestone(1, "dead-letters", "show", origin+"0"), "there is no such dead letter")
 	require.Contains(t, lodestone(0, "dead-letters", "discard", origin, "--why", "a test"), "discarded: 1")
 	require.NotContains(t, lodestone(0, "dead-letters", "list"), origin)
@@ -83,7 +83,7 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	require.NoError(t, err)
 	lodestone(0, "migrate")
 	require.Contains(t, lodestone(1, "verify"), "lost ")
-	c.interrupt(patience)
+	c.interrupt(enginetest.Timeout)
 }
 
 // Scripts tell differences from a check that did not come to its end, and nothing claims that nothing differs.

@@ -18,10 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
 )
 
-// told is a message that a webhook got.
-type told struct {
+// received is a message that a webhook got.
+type received struct {
 	Type string         `json:"type"`
 	Data map[string]any `json:"data"`
 	id   string         // the same when it is sent again
@@ -56,7 +57,7 @@ func (v visitor) submit(address string, fields url.Values) *url.URL {
 	return at
 }
 
-// The whole story of a lead, as a webhook is told it: captured, verified, given a link, which is opened,
+// The complete story of a lead, as a webhook receives it: captured, verified, given a link, which is opened,
 // downloaded and read, until the session is over.
 func TestWebhooksTellTheStory(t *testing.T) {
 	t.Parallel()
@@ -66,14 +67,14 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	site := u.env["LODESTONE_URL"]
 	api := client.New(site, u.env["LODESTONE_API_KEY"], http.DefaultClient)
 
-	got := make(chan told, 100)
+	got := make(chan received, 100)
 	var check *standard.Webhook
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
 			err = check.Verify(body, r.Header)
 		}
-		var m told
+		var m received
 		if err != nil || json.Unmarshal(body, &m) != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			return
@@ -84,16 +85,16 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	v := visitor{t, &http.Client{Timeout: time.Minute}}
-	made := struct{ Secret string }{}
+	hook := struct{ Secret string }{}
 	u.post(t, "/api/v1/webhooks", map[string]any{"url": receiver.URL + "/", "kinds": []string{
 		"link.created", "link.accessed", "form.submitted", "form.verified", "session.ended", "download.completed",
-	}}, &made)
-	check, _ = standard.NewWebhook(made.Secret)
+	}}, &hook)
+	check, _ = standard.NewWebhook(hook.Secret)
 	require.NotNil(t, check)
 	story, seen := map[string]map[string]any{}, map[string]bool{}
 	await := func(kind string) map[string]any {
 		t.Helper()
-		deadline := time.After(patience)
+		deadline := time.After(enginetest.Timeout)
 		for story[kind] == nil {
 			select {
 			case m := <-got:
@@ -101,10 +102,10 @@ func TestWebhooksTellTheStory(t *testing.T) {
 					continue
 				}
 				seen[m.id] = true
-				require.NotContains(t, story, m.Type, "told twice")
+				require.NotContains(t, story, m.Type, "sent twice")
 				story[m.Type] = m.Data
 			case <-deadline:
-				require.Fail(t, "nobody told of "+kind)
+				require.Fail(t, "no message about "+kind)
 			}
 		}
 		return story[kind]
@@ -167,7 +168,7 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	require.Equal(t, []any{1.0, 2.0, 5.0}, ended["pages"])
 	require.EqualValues(t, 4500, ended["duration_ms"])
 	require.Len(t, story, 6)
-	require.NotContains(t, u.out.String(), made.Secret)
+	require.NotContains(t, u.out.String(), hook.Secret)
 }
 
 // post sends JSON to the API and reads the answer.
@@ -208,6 +209,6 @@ func (u *up) confirmation(t *testing.T, to string) (address string) {
 			}
 		}
 		return address != ""
-	}, patience, interval)
+	}, enginetest.Timeout, interval)
 	return address
 }

@@ -24,15 +24,15 @@ test('home: a newcomer sees each page that they read', async (t) => {
   await tab.getByLabel('Email address').fill(address);
   await tab.locator('form button').click();
   await tab.locator('html[data-ready]').waitFor();
-  const said = (text) => v.page.locator('.moments li', { hasText: address }).filter({ hasText: text }).waitFor({ state: 'attached' });
-  await said('asked for the document');
-  await said('opened the document');
+  const shows = (text) => v.page.locator('.activities li', { hasText: address }).filter({ hasText: text }).waitFor({ state: 'attached' });
+  await shows('asked for the document');
+  await shows('opened the document');
   await tab.waitForTimeout(1500); // reading
   await tab.keyboard.press('ArrowRight');
-  await said('read page 1 for');
+  await shows('read page 1 for');
   await tab.waitForTimeout(1500);
   await tab.keyboard.press('ArrowRight');
-  await said('read page 2 for');
+  await shows('read page 2 for');
   await v.page.bringToFront();
   await v.accessible();
   await v.screenshot('home-live');
@@ -40,6 +40,6 @@ test('home: a newcomer sees each page that they read', async (t) => {
   // Without scripts, a reload shows the same.
   const plain = await newVisitor(t, 'phone', { scripts: false });
   await plain.page.goto(devPage('/'));
-  const texts = await plain.page.locator('.moments li', { hasText: address }).allInnerTexts();
+  const texts = await plain.page.locator('.activities li', { hasText: address }).allInnerTexts();
   assert.ok(texts.some((text) => text.includes('read page 2 for')), texts.join('\n'));
 });

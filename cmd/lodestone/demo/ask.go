@@ -14,7 +14,7 @@ import (
 // askedEmails is how many addresses' summaries are asked for: the limit is 60 a minute.
 const askedEmails = 20
 
-// answer is what the API says about the campaign.
+// answer is the API's answer about the campaign.
 type answer struct {
 	*tally
 	linkViews int // sum of the access links' view_count
@@ -137,7 +137,7 @@ func (d *Demo) readEvents(ctx context.Context, got *answer, bot bool) error {
 	}
 }
 
-// readPages asks what the landing pages saw and brought.
+// readPages reads the views and the submissions of the landing pages.
 func (d *Demo) readPages(ctx context.Context, got *answer) error {
 	err := poll(ctx, func() (bool, error) {
 		got.looks, got.forms = 0, 0

@@ -21,7 +21,7 @@ import (
 	"lodestone/pkg/client"
 )
 
-// browser is what one visitor uses: no key, an address of its own, and the doors that are open to everybody.
+// browser is the client of one visitor: no key, an address of its own, and only the public endpoints.
 type browser struct {
 	http      *http.Client
 	userAgent string
@@ -30,7 +30,7 @@ type browser struct {
 	sent      *tally
 }
 
-// session is what the reading page learns when it starts one.
+// session is the answer that starts a session of the reading page.
 type session struct {
 	SessionID     string `json:"session_id"`
 	TrackingToken string `json:"tracking_token"`
@@ -122,7 +122,7 @@ func (b *browser) do(ctx context.Context, method, address, kind string, body []b
 	if err != nil {
 		return nil, nil, fmt.Errorf("read answer: %w", err)
 	}
-	to, _ := res.Location() // most have none
+	to, _ := res.Location() // most answers have none
 	return &answered{res.StatusCode, res.Status, res.Header, to}, text, nil
 }
 
@@ -236,10 +236,10 @@ func (b *browser) open(ctx context.Context, address string) (*session, error) {
 	return in, nil
 }
 
-// partBytes is what a reader takes who breaks a download off.
+// partBytes is the size that a reader downloads before cancelling.
 const partBytes = "bytes=0-9999"
 
-// download takes the file, or the beginning of it. The server reports what went out whole.
+// download reads the file, or the beginning of it. The server reports completed downloads.
 func (b *browser) download(ctx context.Context, v *visit, in *session) error {
 	if v.download == none {
 		return nil

@@ -1,5 +1,5 @@
-// Package demo plays a campaign through Lodestone's public doors, as a business and its readers
-// would, and compares what the API answers with what was sent.
+// Package demo plays a campaign through Lodestone's public endpoints, as a business and its readers would, and compares
+// the API's answers with the events that were sent.
 package demo
 
 import (
@@ -52,10 +52,10 @@ func (c Config) Validate() error {
 // How the demo works.
 const (
 	readersAtOnce = 16
-	answerTimeout = 2 * time.Minute // for the API to show what was acknowledged
+	answerTimeout = 2 * time.Minute // for the API to show the acknowledged events
 )
 
-// ErrDisagree says that the API does not answer what was sent.
+// ErrDisagree means that the API's answers differ from the events that were sent.
 var ErrDisagree = errors.New("the answers do not agree with what was sent")
 
 // Demo is one campaign.
@@ -72,7 +72,7 @@ type Demo struct {
 	sent   *tally
 }
 
-// counts is what is expected of one address.
+// counts is the expected result for one address.
 type counts struct{ links, views int64 }
 
 // New returns a demo that prints to out.
@@ -137,7 +137,7 @@ func (d *Demo) offer(ctx context.Context) (err error) {
 	return nil
 }
 
-// plan says what visitors will do, and what is expected of it.
+// plan holds the actions of the visitors and the expected result.
 func (d *Demo) plan() {
 	d.visits, d.looks = plan(d.cfg.Seed, d.cfg.Visitors, *d.magnet.PageCount)
 	for _, v := range d.visits {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// event is what the plan sends, in the collector's form.
+// event is an event of the plan, in the collector's form.
 type event struct {
 	Token     string         `json:"token"`
 	Type      string         `json:"event_type"`
@@ -28,7 +28,7 @@ type visit struct {
 	campaign  campaign
 	scripts   bool // counts the view of the landing page by a script; else by an image
 	userAgent string
-	bot       bool // what opens the personal link is a scanner of mails
+	bot       bool // a scanner of mails opens the personal link
 	repeats   bool // sends one of its batches twice, as a browser does that got no answer
 	events    []event
 	took      time.Duration
@@ -41,7 +41,7 @@ type download int
 const (
 	none download = iota
 	part
-	whole
+	complete
 )
 
 // campaign is where a visitor comes from.
@@ -139,7 +139,7 @@ func (v *visit) read(random *rand.Rand, pages int) {
 	if random.Float64() < 0.3 {
 		v.took += time.Second
 		add(downloadStarted, nil)
-		v.download = whole
+		v.download = complete
 		if random.Float64() < 0.1 {
 			v.download = part
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// report prints what was sent beside what the API answers.
+// report prints the sent events beside the API's answers.
 func (d *Demo) report(got *answer, took time.Duration) error {
 	agree := true
 	fmt.Fprintf(d.out, "\n%d visitors, and %d events in %d requests, within %.1f s; the API showed them all %.1f s later.\n\n",
@@ -67,10 +67,10 @@ func (d *Demo) report(got *answer, took time.Duration) error {
 // drawPages draws which pages were read, and for how long, as the API answers.
 func (d *Demo) drawPages(got *answer) {
 	numbers := make([]int, 0, len(got.byPage))
-	most := 1
+	highest := 1
 	for page, n := range got.byPage {
 		numbers = append(numbers, page)
-		most = max(most, n)
+		highest = max(highest, n)
 	}
 	slices.Sort(numbers)
 	fmt.Fprint(d.out, "\nPage    views   time on it\n")
@@ -81,7 +81,7 @@ func (d *Demo) drawPages(got *answer) {
 			mark = fmt.Sprintf("  ✗ %d sent", d.sent.byPage[page])
 		}
 		mean := time.Duration(got.durations[page]/int64(n)) * time.Millisecond
-		fmt.Fprintf(d.out, "%4d   %6d   %7.1f s   %s%s\n", page, n, mean.Seconds(), strings.Repeat("▇", max(1, n*40/most)), mark)
+		fmt.Fprintf(d.out, "%4d   %6d   %7.1f s   %s%s\n", page, n, mean.Seconds(), strings.Repeat("▇", max(1, n*40/highest)), mark)
 	}
 }
 

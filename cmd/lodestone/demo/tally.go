@@ -2,13 +2,13 @@ package demo
 
 import "sync"
 
-// tally counts what was sent, or what the API answers, in the same terms.
+// tally counts the sent events, or the API's answers, in the same terms.
 type tally struct {
 	mu        sync.Mutex
 	byType    map[string]int
 	byPage    map[int]int // page_viewed of people
 	bots      int         // events of bots
-	views     int         // sessions of people with at least one page, one an access link here
+	views     int         // sessions of people with at least one page; one per access link here
 	repeated  int         // events that were sent a second time
 	requests  int
 	durations map[int]int64  // milliseconds that people spent on a page
@@ -67,7 +67,7 @@ func (t *tally) submitted(source string) {
 	t.bySource[source]++
 }
 
-// invite counts a link that the API made in place of a form.
+// invite counts a link that the API created in place of a form.
 func (t *tally) invite() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

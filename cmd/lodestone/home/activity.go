@@ -14,11 +14,11 @@ import (
 	"lodestone/query/eventlist"
 )
 
-// shown is how many moments the page shows.
+// shown is how many activities the page shows.
 const shown = 40
 
-// Moment is one thing that happened.
-type Moment struct {
+// Activity is one action of a visitor.
+type Activity struct {
 	ID    string    `json:"id"` // unique
 	At    time.Time `json:"at"`
 	Who   string    `json:"who"`   // an address; "": its link is deleted
@@ -27,16 +27,16 @@ type Moment struct {
 	Kind  string    `json:"kind"`  // asked, opened, read or downloaded
 }
 
-// newest returns what people did last: what Postgres knows of forms and sessions, and the events of people.
-func (h *Home) newest(ctx context.Context) ([]Moment, error) {
+// newest returns the latest actions of people: forms and sessions from Postgres, and events.
+func (h *Home) newest(ctx context.Context) ([]Activity, error) {
 	people := false
 	events, _, err := h.Events.Page(ctx, h.Account, eventlist.Filter{Bot: &people}, 0, shown)
 	if err != nil {
 		return nil, err
 	}
-	var moments []Moment
+	var activities []Activity
 	err = h.Postgres.AccountSnapshot(ctx, h.Account, func(tx pgx.Tx) (err error) {
-		if moments, err = entered(ctx, tx); err != nil {
+		if activities, err = entered(ctx, tx); err != nil {
 			return err
 		}
 		readers, err := readersOf(ctx, tx, events)
@@ -45,22 +45,22 @@ func (h *Home) newest(ctx context.Context) ([]Moment, error) {
 		}
 		for i := range events {
 			e := &events[i]
-			m := Moment{ID: e.AccessLinkID.String() + "/" + e.ID.String(), At: e.Position.CreatedAt}
+			m := Activity{ID: e.AccessLinkID.String() + "/" + e.ID.String(), At: e.Position.CreatedAt}
 			m.Who, m.Title = readers[e.AccessLinkID].email, readers[e.AccessLinkID].title
 			m.Kind, m.What = describe(e)
-			moments = append(moments, m)
+			activities = append(activities, m)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read what happened: %w", err)
 	}
-	slices.SortStableFunc(moments, func(a, b Moment) int { return b.At.Compare(a.At) })
-	return moments[:min(shown, len(moments))], nil
+	slices.SortStableFunc(activities, func(a, b Activity) int { return b.At.Compare(a.At) })
+	return activities[:min(shown, len(activities))], nil
 }
 
 // entered returns the newest forms and sessions.
-func entered(ctx context.Context, tx pgx.Tx) ([]Moment, error) {
+func entered(ctx context.Context, tx pgx.Tx) ([]Activity, error) {
 	rows, err := tx.Query(ctx, `
 		(SELECT s.id, s.submitted_at AS at, s.email, m.title, 'asked' AS kind
 		 FROM submissions s JOIN generic_links g ON g.id = s.generic_link_id JOIN lead_magnets m ON m.id = g.lead_magnet_id
@@ -73,18 +73,18 @@ func entered(ctx context.Context, tx pgx.Tx) ([]Moment, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller does
 	}
-	said := map[string]string{"asked": "asked for the document", "opened": "opened the document"}
-	moments := make([]Moment, 0, 2*shown)
+	texts := map[string]string{"asked": "asked for the document", "opened": "opened the document"}
+	activities := make([]Activity, 0, 2*shown)
 	for rows.Next() {
 		var id uuid.UUID
-		var m Moment
+		var m Activity
 		if err := rows.Scan(&id, &m.At, &m.Who, &m.Title, &m.Kind); err != nil {
 			return nil, err //nolint:wrapcheck // the caller does
 		}
-		m.ID, m.What, m.At = id.String(), said[m.Kind], m.At.UTC()
-		moments = append(moments, m)
+		m.ID, m.What, m.At = id.String(), texts[m.Kind], m.At.UTC()
+		activities = append(activities, m)
 	}
-	return moments, rows.Err() //nolint:wrapcheck // the caller does
+	return activities, rows.Err() //nolint:wrapcheck // the caller does
 }
 
 type reader struct{ email, title string }
@@ -112,13 +112,13 @@ func readersOf(ctx context.Context, tx pgx.Tx, events []eventlist.Event) (map[uu
 	return readers, rows.Err() //nolint:wrapcheck // the caller does
 }
 
-// describe says what an event is.
+// describe returns the kind of an event and a text for it.
 func describe(e *eventlist.Event) (kind, what string) {
 	switch e.Type {
 	case "download_started":
 		return "downloaded", "clicked on download"
 	case "download_completed":
-		return "downloaded", "downloaded the whole file"
+		return "downloaded", "downloaded the complete file"
 	}
 	// Who sends events may put anything into them.
 	var d struct {

@@ -20,7 +20,7 @@ func TestWhatIsSaidOfEvents(t *testing.T) {
 		{"page_viewed", `{"page": "<b>"}`, "read a page"},
 		{"page_viewed", `{}`, "read a page"},
 		{"download_started", `{}`, "clicked on download"},
-		{"download_completed", `{}`, "downloaded the whole file"},
+		{"download_completed", `{}`, "downloaded the complete file"},
 	} {
 		_, got := describe(&eventlist.Event{Type: c.kind, Data: []byte(c.data)})
 		require.Equal(t, c.want, got, c.data)

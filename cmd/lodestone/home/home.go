@@ -27,7 +27,7 @@ var web embed.FS
 // LivePath is where the newest events are as data.
 const LivePath = "/dev/live.json"
 
-// Options is what the page stands on. All but Mailbox is required.
+// Options are the dependencies of the page. All except Mailbox are required.
 type Options struct {
 	Site     string // public address of the site
 	Account  uuid.UUID
@@ -74,12 +74,12 @@ func (h *Home) Register(a *api.API) {
 	a.Handle("GET "+LivePath, h.Private(h.frame, h.frame.Handler(h.live)))
 }
 
-// data is what the page shows.
+// data is the content of the page.
 type data struct {
 	Title, Landing string // of the landing page; "": there is none
 	Mailbox, Docs  string
 	LivePath       string
-	Moments        []Moment
+	Activities     []Activity
 }
 
 func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
@@ -91,7 +91,7 @@ func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
 	if d.Title, d.Landing, err = h.landing(r.Context()); err != nil {
 		return err
 	}
-	if d.Moments, err = h.newest(r.Context()); err != nil {
+	if d.Activities, err = h.newest(r.Context()); err != nil {
 		return err
 	}
 	return h.template.Write(w, r, http.StatusOK, page.Page{Title: "Lodestone", Class: "home", Policy: page.Policy{Scripts: true}, Data: d})
@@ -117,13 +117,13 @@ func (h *Home) landing(ctx context.Context) (title, path string, err error) {
 }
 
 func (h *Home) live(w http.ResponseWriter, r *http.Request) error {
-	moments, err := h.newest(r.Context())
+	activities, err := h.newest(r.Context())
 	if err != nil {
 		return err
 	}
 	body, err := json.Marshal(struct {
-		Moments []Moment `json:"moments"`
-	}{moments})
+		Activities []Activity `json:"activities"`
+	}{activities})
 	if err != nil {
 		return fmt.Errorf("encode what happened: %w", err)
 	}
