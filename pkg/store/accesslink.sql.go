@@ -16,7 +16,7 @@ const countAccessLinksUpTo = `-- name: CountAccessLinksUpTo :one
 SELECT count(*) FROM (SELECT FROM access_links LIMIT $1::bigint) AS found
 `
 
-// Counts the account's links, and no further than most.
+// Counts the account's links, up to a maximum.
 func (q *Queries) CountAccessLinksUpTo(ctx context.Context, most int64) (int64, error) {
 	row := q.db.QueryRow(ctx, countAccessLinksUpTo, most)
 	var count int64

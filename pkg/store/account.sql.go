@@ -383,8 +383,8 @@ WITH RECURSIVE made AS (
 UPDATE api_keys SET revoked_at = clock_timestamp() WHERE api_keys.id IN (SELECT made.id FROM made) AND api_keys.revoked_at IS NULL
 `
 
-// Revokes a key, the keys that were made with it, the keys made with those, and so on. The transaction holds the account's
-// row (LockPlan), so that no key is made meanwhile.
+// Revokes a key, the keys that were created with it, the keys created with those, and so on. The transaction holds the account's
+// row (LockPlan), so that no key is created meanwhile.
 func (q *Queries) RevokeKey(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, revokeKey, id)
 	return err

@@ -379,7 +379,7 @@ type ResendVerificationParams struct {
 }
 
 // Counts a mail, unless there were enough, or the last one was just now. Its secrets are those of
-// before, unless the key that they are made with has changed.
+// before, unless the key that derives them has changed.
 func (q *Queries) ResendVerification(ctx context.Context, arg ResendVerificationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, resendVerification,
 		arg.Now,

@@ -134,7 +134,7 @@ type CountOwnerNoticeRow struct {
 	NoticesSent int32
 }
 
-// Counts a notice to the owner of an account as CountNotice does, in any scope; none, if the owner is told of nothing.
+// Counts a notice to the owner of an account as CountNotice does, in any scope; none, if the owner gets no notices.
 func (q *Queries) CountOwnerNotice(ctx context.Context, arg CountOwnerNoticeParams) (CountOwnerNoticeRow, error) {
 	row := q.db.QueryRow(ctx, countOwnerNotice, arg.Now, arg.ID)
 	var i CountOwnerNoticeRow
@@ -163,7 +163,7 @@ type LeadNoticeRow struct {
 	Slug        string
 }
 
-// What the owner is told of one submission; none, if not at once.
+// The notice to the owner about one submission; none, if it is not sent at once.
 func (q *Queries) LeadNotice(ctx context.Context, id uuid.UUID) (LeadNoticeRow, error) {
 	row := q.db.QueryRow(ctx, leadNotice, id)
 	var i LeadNoticeRow
@@ -269,7 +269,7 @@ type TakeNoticesRow struct {
 	DigestUntil       time.Time
 }
 
-// Whether the owner of the account that the transaction is scoped to is told of leads. It keeps others from sending the same
+// Whether the owner of the account that the transaction is scoped to gets notices of leads. It keeps others from sending the same
 // daily mail until the transaction ends.
 func (q *Queries) TakeNotices(ctx context.Context) (TakeNoticesRow, error) {
 	row := q.db.QueryRow(ctx, takeNotices)

@@ -48,7 +48,7 @@ type UnpicturedFilesRow struct {
 	FileSize     int64
 }
 
-// For the installation: files in use of which nobody has tried to make pictures yet.
+// For the installation: files in use whose pictures were never attempted.
 func (q *Queries) UnpicturedFiles(ctx context.Context, arg UnpicturedFilesParams) ([]UnpicturedFilesRow, error) {
 	rows, err := q.db.Query(ctx, unpicturedFiles, arg.After, arg.RowLimit)
 	if err != nil {

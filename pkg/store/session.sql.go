@@ -27,7 +27,7 @@ type CountOpeningRow struct {
 	FileVersion int32
 }
 
-// Counts an opening, if the link can be opened: all conditions hold at the moment of the count, also
+// Counts an opening, if the link can be opened: all conditions hold at the time of the count, also
 // when others open it at the same time.
 func (q *Queries) CountOpening(ctx context.Context, id uuid.UUID) (CountOpeningRow, error) {
 	row := q.db.QueryRow(ctx, countOpening, id)
@@ -403,7 +403,7 @@ type ServeDownloadRow struct {
 }
 
 // Adds the bytes from first up to, and without, last. completed_at is set when they were the last that
-// were missing. Nobody needs a thousand gaps: who asks for every other byte gets them, unrecorded.
+// were missing. No client needs a thousand gaps: one that asks for every other byte gets them, unrecorded.
 func (q *Queries) ServeDownload(ctx context.Context, arg ServeDownloadParams) (ServeDownloadRow, error) {
 	row := q.db.QueryRow(ctx, serveDownload,
 		arg.First,

@@ -48,7 +48,7 @@ type EndSessionsRow struct {
 	Source        string
 }
 
-// Ends sessions without activity since a moment, and tells what they were. It works for all accounts at
+// Ends sessions without activity since a time, and returns them. It works for all accounts at
 // once. Two processes end different ones.
 func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) ([]EndSessionsRow, error) {
 	rows, err := q.db.Query(ctx, endSessions, arg.Before, arg.RowLimit)

@@ -80,7 +80,7 @@ type ExpireWebhookSecretsParams struct {
 	EndpointID uuid.UUID
 }
 
-// Lets the secrets of an endpoint sign until a moment, and none of them longer than it would have.
+// Lets the secrets of an endpoint sign until a time, and none of them longer than before.
 func (q *Queries) ExpireWebhookSecrets(ctx context.Context, arg ExpireWebhookSecretsParams) error {
 	_, err := q.db.Exec(ctx, expireWebhookSecrets, arg.Until, arg.EndpointID)
 	return err
@@ -539,7 +539,7 @@ type WebhookEndpointsForParams struct {
 	Kind      string
 }
 
-// The endpoints to be told of a kind of event. It names the account since whoever emits an event may
+// The endpoints that receive a kind of event. It names the account since whoever emits an event may
 // work outside an account's scope.
 func (q *Queries) WebhookEndpointsFor(ctx context.Context, arg WebhookEndpointsForParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, webhookEndpointsFor, arg.AccountID, arg.Kind)

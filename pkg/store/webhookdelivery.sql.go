@@ -304,7 +304,7 @@ type SettleWebhookDeliveryParams struct {
 	Claim         uuid.UUID
 }
 
-// Writes down an attempt by whoever still has the claim. The last attempts are kept.
+// Writes down an attempt by whoever still has the claim. Only the last attempts are stored.
 func (q *Queries) SettleWebhookDelivery(ctx context.Context, arg SettleWebhookDeliveryParams) (WebhookDelivery, error) {
 	row := q.db.QueryRow(ctx, settleWebhookDelivery,
 		arg.State,

@@ -150,7 +150,7 @@ test('beacon: seen, not only loaded', async (t) => {
   assert.equal(row.url, `${url}/app/prices`);
 });
 
-test('beacon: back to a page that the browser kept', async (t) => {
+test('beacon: back to a page that the browser cached', async (t) => {
   const { link, url } = await newSite(t);
   const v = await newDesktop(t, { origins: [url] });
   await v.page.goto(`${url}/`, { referer: 'https://search.example/' });
@@ -165,9 +165,9 @@ test('beacon: a view waits while the collector is away, and counts once', async 
   const { link, url } = await newSite(t);
   const v = await newDesktop(t, { origins: [url], expected: [/link-views/] });
   let refused = 0;
-  const door = `${collector}/v1/link-views`;
+  const endpoint = `${collector}/v1/link-views`;
   await v.page.clock.install();
-  await v.page.route(door, async (r) => {
+  await v.page.route(endpoint, async (r) => {
     if (refused++ === 0) return r.abort();
     if (refused === 2) { // it is counted, but the answer gets lost
       await r.fetch();

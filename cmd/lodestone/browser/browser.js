@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core';
 
 import { newLink } from './api.js';
 import { watchBytes } from './measure.js';
-import { collector, patience, site } from './suite.js';
+import { collector, site, timeout } from './suite.js';
 
 /** Where screenshots and measurements go. They stay after the run, to be looked at. */
 export const artefacts = process.env.BROWSER_ARTEFACTS
@@ -21,7 +21,7 @@ let started;
 // so nothing leaves the machine.
 function browser() {
   started ??= chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout: patience,
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync',
       // Beacons that outlive their page carry the browser's own name, not the visitor's.
@@ -113,7 +113,7 @@ export class Visitor {
     this.context = context;
     this.options = options;
     this.origins = new Set([site, collector, ...options.origins ?? []].map((u) => new URL(u).origin));
-    context.setDefaultTimeout(patience);
+    context.setDefaultTimeout(timeout);
   }
 
   async watch() {
@@ -148,7 +148,7 @@ export class Visitor {
     });
   }
 
-  /** Asserts that pages kept the rules: no violated policy, no error, nothing from outside, nothing stored. */
+  /** Asserts that pages followed the rules: no violated policy, no error, nothing from outside, nothing stored. */
   async behaved() {
     assert.deepEqual(this.offences, []);
     await this.storedNothing();
@@ -208,11 +208,11 @@ export class Visitor {
   }
 
   /** Keeps a picture as NAME-DEVICE[-dark][-plain].png among the artefacts. */
-  async screenshot(name, { page = this.page, whole = false } = {}) {
+  async screenshot(name, { page = this.page, full = false } = {}) {
     const directory = path.join(artefacts, 'screenshots');
     await mkdir(directory, { recursive: true });
     const marks = [name, this.device, this.options.dark && 'dark', this.options.scripts === false && 'plain'];
-    await page.screenshot({ path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: whole });
+    await page.screenshot({ path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: full });
   }
 
   /** Lets the network of a page be that of a phone far from the mast: 400 kbit/s, 400 ms. */

@@ -20,7 +20,7 @@ async function anyVisitor(device, o) {
   return { v, end: async () => v.context.close() };
 }
 
-/** Waits until an offence like this is noticed: the browser tells of it a moment after it happened. */
+/** Waits until an offence like this is noticed: the browser reports it shortly after it happened. */
 const noticed = (v, what) => eventually(async () => v.offences.some((o) => what.test(o)), String(what));
 
 for (const scripts of [true, false]) {

@@ -309,7 +309,7 @@ test('status: a form that is too long', async (t) => {
 });
 
 // Five mails an hour to one mailbox, whoever asks for them.
-test('status: nobody is flooded with mails', async (t) => {
+test('status: no address is flooded with mails', async (t) => {
   const to = address();
   const v = await newPhone(t, { expected: [/429/] });
   for (let i = 1; i <= 6; i++) {
@@ -387,11 +387,11 @@ test('landing: narrow, and with letters of double size', async (t) => {
   const v = await newDesktop(t, { context: { viewport: { width: 320, height: 256 } } });
   await v.page.goto(link.url);
   await v.fits();
-  await v.screenshot('landing-narrow', { whole: true });
+  await v.screenshot('landing-narrow', { full: true });
   await v.page.setViewportSize({ width: 720, height: 900 });
   await v.page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
   await v.fits();
-  await v.screenshot('landing-large', { whole: true });
+  await v.screenshot('landing-large', { full: true });
 });
 
 test('landing: a long description, and a document without a picture', async (t) => {
@@ -401,9 +401,9 @@ test('landing: a long description, and a document without a picture', async (t) 
   await v.page.goto(link.url);
   await v.page.getByText('2.4 MB').waitFor();
   await v.fits();
-  await v.screenshot('landing-long', { whole: true });
+  await v.screenshot('landing-long', { full: true });
   const d = await newDesktop(t);
   await d.page.goto(link.url);
   await d.fits();
-  await d.screenshot('landing-long', { whole: true });
+  await d.screenshot('landing-long', { full: true });
 });

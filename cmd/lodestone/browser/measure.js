@@ -1,4 +1,4 @@
-// Weights and timings of pages, kept among the artefacts as pages.json.
+// Weights and timings of pages, stored among the artefacts as pages.json.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 

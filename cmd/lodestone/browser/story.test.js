@@ -1,4 +1,4 @@
-// The whole story, as a new user lives it: a link, a visitor who confirms an address, reads and downloads, and
+// The complete story of a new user: a link, a visitor who confirms an address, reads and downloads, and
 // what the owner sees of it.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { linkOf, mailTo } from './mail.js';
 import { note } from './measure.js';
 import { eventually, test } from './suite.js';
 
-test('the whole story', async (t) => {
+test('the complete story', async (t) => {
   const magnet = await newMagnet({ title: 'Worth the email', file: guide });
   const link = await newLink({ lead_magnet_id: magnet.id, require_verification: true, collect_name: true });
   const address = `ada-${randomUUID().slice(0, 8)}@example.com`;

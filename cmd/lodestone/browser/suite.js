@@ -9,7 +9,7 @@ export function test(name, run) {
 }
 
 /** How long anything may take before it counts as not happening. It is no measure of speed. */
-export const patience = 180_000;
+export const timeout = 180_000;
 
 /**
  * Returns the first truthy value of look, which is called again and again, also after it threw.
@@ -18,7 +18,7 @@ export const patience = 180_000;
  * @param {string} what is waited for, for the error
  */
 export async function eventually(look, what = 'it') {
-  const end = Date.now() + patience;
+  const end = Date.now() + timeout;
   for (let last; ;) {
     try {
       const value = await look();

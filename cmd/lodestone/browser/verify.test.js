@@ -113,7 +113,7 @@ test('verify: with the keyboard alone', async (t) => {
   assert.equal((await submission(link)).verified, true);
 });
 
-// Unknown texts of strangers are in no first mail, so that nobody can send words of theirs through us.
+// Unknown texts of strangers are in no first mail, so that no one can send texts of their own through us.
 test('verify: the mail says nothing that a visitor wrote, and its HTML runs nothing', async (t) => {
   const v = await newDesktop(t);
   const link = await newLink({ require_verification: true, collect_name: true });
@@ -145,7 +145,7 @@ test('mailbox: the list and a mail', async (t) => {
     await m.page.getByRole('heading', { name: mail.subject, level: 1 }).waitFor();
     await m.accessible();
     await m.fits();
-    await m.screenshot('mailbox-mail', { whole: true });
+    await m.screenshot('mailbox-mail', { full: true });
     await m.page.goto(`${site}/dev/mailbox/${mail.id}/html`);
     await m.fits();
     await m.screenshot('mail-verify');

@@ -75,17 +75,17 @@ const hide = (page, hidden) => page.evaluate((state) => {
   document.dispatchEvent(new Event('visibilitychange'));
 }, hidden ? 'hidden' : 'visible');
 
-test('viewer: a hidden page is not read, and what was read is told at once', async (t) => {
+test('viewer: a hidden page is not read, and what was read is reported at once', async (t) => {
   const link = await newGuide();
   const v = await newDesktop(t);
-  let shown = -Date.now(); // for so many milliseconds at the most
+  let shown = -Date.now(); // for at most so many milliseconds
   await v.page.goto(link.url);
   await ready(v.page);
   await read(v.page, 1200);
   await hide(v.page, true);
   shown += Date.now();
   const [first] = await eventsOf({ access_link_id: link.id }, 1);
-  await read(v.page, 6000); // nobody does
+  await read(v.page, 6000); // no one reads
   shown -= Date.now();
   await hide(v.page, false);
   await read(v.page, 1200);
@@ -206,7 +206,7 @@ test('viewer: links that do not open', async (t) => {
   }
 });
 
-test('viewer: the place is kept over a reload', async (t) => {
+test('viewer: a reload returns to the same place', async (t) => {
   const link = await newGuide();
   const v = await newPhone(t);
   await v.page.goto(link.url);
@@ -250,11 +250,11 @@ test('viewer: with the keyboard alone', async (t) => {
   await v.page.keyboard.press('+');
   assert.notEqual(await level(), before);
   await v.page.keyboard.press('0'); // the width again
-  await v.page.keyboard.press('0'); // the whole page
+  await v.page.keyboard.press('0'); // the full page
   await drawn(v.page, 1);
   const { height } = await v.page.locator('.page[data-page="1"]').boundingBox();
   assert.ok(height <= 900 - 48, `${height} px high`);
-  await v.screenshot('viewer-whole-page');
+  await v.screenshot('viewer-full-page');
   await v.page.keyboard.press('0');
   await v.page.keyboard.press('?');
   await v.page.getByRole('dialog', { name: 'Keyboard' }).waitFor();

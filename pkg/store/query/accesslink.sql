@@ -63,7 +63,7 @@ FROM (
 WHERE s.id = sqlc.arg(id)::uuid AND (s.view_count, s.first_viewed_at, s.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last);
 
 -- name: CountAccessLinksUpTo :one
--- Counts the account's links, and no further than most.
+-- Counts the account's links, up to a maximum.
 SELECT count(*) FROM (SELECT FROM access_links LIMIT sqlc.arg(most)::bigint) AS found;
 
 -- name: LinkTokensSealedBy :many

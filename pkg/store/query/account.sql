@@ -45,8 +45,8 @@ SELECT count(*) FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL O
 SELECT account_id FROM api_keys WHERE id = $1;
 
 -- name: RevokeKey :exec
--- Revokes a key, the keys that were made with it, the keys made with those, and so on. The transaction holds the account's
--- row (LockPlan), so that no key is made meanwhile.
+-- Revokes a key, the keys that were created with it, the keys created with those, and so on. The transaction holds the account's
+-- row (LockPlan), so that no key is created meanwhile.
 WITH RECURSIVE made AS (
     SELECT api_keys.id FROM api_keys WHERE api_keys.id = sqlc.arg(id)
     UNION

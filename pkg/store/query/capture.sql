@@ -100,7 +100,7 @@ WHERE id = sqlc.arg(id) AND used_at IS NULL AND expires_at > sqlc.arg(now)::time
 
 -- name: ResendVerification :execrows
 -- Counts a mail, unless there were enough, or the last one was just now. Its secrets are those of
--- before, unless the key that they are made with has changed.
+-- before, unless the key that derives them has changed.
 UPDATE verifications SET mails = mails + 1, sent_at = sqlc.arg(now)::timestamptz, link_hash = sqlc.arg(link_hash), code_hash = sqlc.arg(code_hash)
 WHERE id = sqlc.arg(id) AND used_at IS NULL AND expires_at > sqlc.arg(now)::timestamptz
     AND mails < sqlc.arg(max_mails)::integer AND sent_at <= sqlc.arg(sent_before)::timestamptz;

@@ -1,5 +1,5 @@
 -- name: LeadNotice :one
--- What the owner is told of one submission; none, if not at once.
+-- The notice to the owner about one submission; none, if it is not sent at once.
 SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
     coalesce(l.title, m.title)::text AS title, l.slug
 FROM submissions s
@@ -16,7 +16,7 @@ UPDATE accounts SET
 RETURNING notices_sent;
 
 -- name: CountOwnerNotice :one
--- Counts a notice to the owner of an account as CountNotice does, in any scope; none, if the owner is told of nothing.
+-- Counts a notice to the owner of an account as CountNotice does, in any scope; none, if the owner gets no notices.
 UPDATE accounts SET
     notices_sent = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_sent + 1 ELSE 1 END,
     notices_since = CASE WHEN notices_since > sqlc.arg(now)::timestamptz - interval '1 hour' THEN notices_since ELSE sqlc.arg(now)::timestamptz END
@@ -24,7 +24,7 @@ WHERE id = sqlc.arg(id) AND notify <> 'none' AND notify_email IS NOT NULL AND no
 RETURNING notify_email::text AS notify_email, notices_sent;
 
 -- name: TakeNotices :one
--- Whether the owner of the account that the transaction is scoped to is told of leads. It keeps others from sending the same
+-- Whether the owner of the account that the transaction is scoped to gets notices of leads. It keeps others from sending the same
 -- daily mail until the transaction ends.
 SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until FROM accounts FOR NO KEY UPDATE;
 

@@ -13,7 +13,7 @@ LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_i
 WHERE a.id = $1;
 
 -- name: CountOpening :one
--- Counts an opening, if the link can be opened: all conditions hold at the moment of the count, also
+-- Counts an opening, if the link can be opened: all conditions hold at the time of the count, also
 -- when others open it at the same time.
 UPDATE access_links a SET opened_count = opened_count + 1
 FROM lead_magnets m
@@ -72,7 +72,7 @@ SELECT * FROM downloads WHERE id = sqlc.arg(id) AND session_id = sqlc.arg(sessio
 
 -- name: ServeDownload :one
 -- Adds the bytes from first up to, and without, last. completed_at is set when they were the last that
--- were missing. Nobody needs a thousand gaps: who asks for every other byte gets them, unrecorded.
+-- were missing. No client needs a thousand gaps: one that asks for every other byte gets them, unrecorded.
 UPDATE downloads SET
     served = served + int8multirange(int8range(sqlc.arg(first)::bigint, sqlc.arg(last)::bigint)),
     completed_at = CASE WHEN served + int8multirange(int8range(sqlc.arg(first)::bigint, sqlc.arg(last)::bigint))

@@ -1,5 +1,5 @@
 -- name: EndSessions :many
--- Ends sessions without activity since a moment, and tells what they were. It works for all accounts at
+-- Ends sessions without activity since a time, and returns them. It works for all accounts at
 -- once. Two processes end different ones.
 UPDATE sessions s SET ended_at = s.last_active_at
 FROM access_links a

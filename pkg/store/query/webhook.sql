@@ -1,5 +1,5 @@
 -- name: WebhookEndpointsFor :many
--- The endpoints to be told of a kind of event. It names the account since whoever emits an event may
+-- The endpoints that receive a kind of event. It names the account since whoever emits an event may
 -- work outside an account's scope.
 SELECT id FROM webhook_endpoints
 WHERE account_id = sqlc.arg(account_id) AND is_active AND sqlc.arg(kind)::text = ANY (kinds);
@@ -59,7 +59,7 @@ UPDATE webhook_endpoints SET revision = revision + 1, updated_at = clock_timesta
 INSERT INTO webhook_secrets (id, account_id, endpoint_id, sealed) VALUES ($1, $2, $3, $4);
 
 -- name: ExpireWebhookSecrets :exec
--- Lets the secrets of an endpoint sign until a moment, and none of them longer than it would have.
+-- Lets the secrets of an endpoint sign until a time, and none of them longer than before.
 UPDATE webhook_secrets SET expires_at = least(expires_at, sqlc.arg(until)::timestamptz) WHERE endpoint_id = sqlc.arg(endpoint_id);
 
 -- name: CountWebhookSecrets :one

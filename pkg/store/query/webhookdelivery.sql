@@ -76,7 +76,7 @@ WHERE id = sqlc.arg(id) AND is_active
 RETURNING *;
 
 -- name: SettleWebhookDelivery :one
--- Writes down an attempt by whoever still has the claim. The last attempts are kept.
+-- Writes down an attempt by whoever still has the claim. Only the last attempts are stored.
 UPDATE webhook_deliveries SET
     state = sqlc.arg(state), reason = sqlc.narg(reason), tries = tries + 1, next_attempt_at = sqlc.narg(next_attempt_at),
     settled_at = sqlc.narg(settled_at), claim = NULL, claimed_until = NULL,
