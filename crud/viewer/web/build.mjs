@@ -17,7 +17,7 @@ const brotli = promisify(zlib.brotliCompress);
 // What shrinks; the character maps of pdf.js are packed already.
 const compressible = new Set([".js", ".mjs", ".css", ".wasm", ".ttf", ".pfb", ".icc", ""]);
 
-const files = new Map(); // by name below dist; written at the end, so that dist is whole nearly always
+const files = new Map(); // by name below dist; written at the end, so that dist is almost always complete
 
 /** Adds a file for the server to embed: as it is, or in both compressed forms only. */
 async function emit(name, body) {
@@ -77,5 +77,5 @@ for (const [name, body] of files) {
   await writeFile(aside, body);
   await rename(aside, join(dist, name));
 }
-// Last, since make takes it for the sign that all is there.
+// Last, since make uses it as the mark of a complete build.
 await writeFile(join(dist, "manifest.json"), JSON.stringify(manifest, null, 2) + "\n");

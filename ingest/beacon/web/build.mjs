@@ -15,5 +15,5 @@ await build({
 // Without the line break that esbuild adds.
 const file = new URL("../dist/beacon.js", import.meta.url);
 writeFileSync(file, readFileSync(file, "utf8").trim());
-// Last, since make takes it for the sign that all is there.
+// Last, since make uses it as the mark of a complete build.
 writeFileSync(new URL("../dist/manifest.json", import.meta.url), '{"script": "beacon.js"}\n');

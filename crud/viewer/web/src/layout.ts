@@ -1,4 +1,4 @@
-/** Where pages lie, and which of them is the one that is read. Numbers only, so that tests need no browser. */
+/** The positions of pages, and which of them is being read. Numbers only, so that tests need no browser. */
 
 export interface Span {
   top: number;
@@ -53,10 +53,10 @@ export const LARGEST = 5;
 const WIDEST = 860; // as --page in viewer.css
 
 /** Returns CSS pixels a point for a page of a size in points. */
-export function scaleOf(zoom: Zoom, page: { width: number; height: number }, room: { width: number; height: number }): number {
-  const width = Math.min(room.width, page.width > page.height ? room.width : WIDEST);
+export function scaleOf(zoom: Zoom, page: { width: number; height: number }, area: { width: number; height: number }): number {
+  const width = Math.min(area.width, page.width > page.height ? area.width : WIDEST);
   if (zoom === "width") return clamp(width / page.width);
-  if (zoom === "page") return clamp(Math.min(room.width / page.width, room.height / page.height));
+  if (zoom === "page") return clamp(Math.min(area.width / page.width, area.height / page.height));
   return clamp(zoom * CSS_UNITS);
 }
 
@@ -76,8 +76,8 @@ export function step(now: number, direction: 1 | -1): number {
 }
 
 /** Returns how many device pixels a CSS pixel gets, so that a canvas stays within a number of pixels. */
-export function density(width: number, height: number, wanted: number, most: number): number {
-  return Math.min(wanted, Math.sqrt(most / (width * height)));
+export function density(width: number, height: number, wanted: number, max: number): number {
+  return Math.min(wanted, Math.sqrt(max / (width * height)));
 }
 
 /** Returns an address that a document may lead to, or null: web pages and mail, nothing else. */

@@ -6,7 +6,7 @@ const WORDS: Record<Exclude<Trouble, null>, string> = {
   slow: "The connection is slow. The page comes as soon as it can.",
 };
 
-/** What the reader has to know, at the bottom of the window, and read out once. */
+/** A notice to the reader, at the bottom of the window, read out once. */
 export class Notice {
   private reason: string | null = null;
 

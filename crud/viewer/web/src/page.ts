@@ -4,8 +4,8 @@ import { structure } from "./structure.ts";
 
 type Library = typeof import("pdfjs-dist");
 
-/** Pixels of one canvas: what phones bear, and what a desktop does. */
-const MOST_PIXELS = matchMedia("(pointer: coarse)").matches ? 6e6 : 16e6;
+/** Maximum pixels of one canvas: on phones, and on desktops. */
+const MAX_PIXELS = matchMedia("(pointer: coarse)").matches ? 6e6 : 16e6;
 
 export interface Size {
   width: number;
@@ -69,7 +69,7 @@ export class Page {
     const width = Math.round(this.size.width * this.scale);
     const height = Math.round(this.size.height * this.scale);
     const wanted = devicePixelRatio * Math.max(1, visualViewport?.scale ?? 1);
-    return Math.round(width * density(width, height, wanted, MOST_PIXELS));
+    return Math.round(width * density(width, height, wanted, MAX_PIXELS));
   }
 
   /** Whether the picture there is serves. */

@@ -6,7 +6,7 @@ const WIDTH = 1240;
 
 /**
  * Prints the document: each page as a picture on a sheet of its own, since what is on the screen is
- * neither whole nor of that size.
+ * neither complete nor of that size.
  */
 export async function print(pages: readonly Page[], paper: HTMLElement, notice: Notice): Promise<void> {
   if (paper.childElementCount > 0) return; // it is being printed

@@ -1,23 +1,23 @@
 import { uuidv7 } from "./uuid.ts";
 
-/** An event as the collector takes it, but for what is added when it is sent. */
+/** An event in the collector's form, without the fields that are added when it is sent. */
 export interface Event {
   event_type: "page_viewed" | "download_started";
   event_data?: Record<string, number>;
-  /** Made once, so that an event that is sent twice is one event. */
+  /** Created once, so that an event that is sent twice is one event. */
   event_id: string;
   created_at: string;
 }
 
-/** What the collector said: nothing (it was not reached), or a status. */
+/** The collector's answer: none (it was not reached), or a status. */
 export interface Answer {
   status: number;
-  /** Seconds to wait, if it said so. */
+  /** Seconds to wait, if the answer has them. */
   retryAfter?: number;
 }
 
 export interface Transport {
-  /** Sends a body that outlives the page; rejects if nobody answered. */
+  /** Sends a body that outlives the page; rejects without an answer. */
   post(body: string): Promise<Answer>;
   /** Hands a body to the browser for sending at any time; false if it refused. */
   beacon(body: string): boolean;
@@ -25,7 +25,7 @@ export interface Transport {
   now(): number;
 }
 
-/** What browsers let one page have on its way beyond its end, with room for others. */
+/** Bytes that browsers let one page send beyond its end, with a margin for other requests. */
 export const MAX_BYTES = 48 * 1024;
 const MAX_EVENTS = 100;
 const EVERY_MS = 2_000;
@@ -34,7 +34,7 @@ const LONGEST_WAIT_MS = 60_000;
 /**
  * Queue holds events until the collector has them. They leave in batches while the page lives; when it
  * is hidden, all that are not acknowledged go by beacon, and again later if the page lives on: the ids
- * make them one. What the collector refuses for good is dropped.
+ * make them one. Events that the collector refuses for good are dropped.
  */
 export class Queue {
   private readonly pending: Event[] = [];

@@ -2,10 +2,10 @@ import type { Reader } from "./reader.ts";
 
 const WIDTH = 128;
 
-/** The pages in small, beside the document. Each is drawn when it comes into sight. */
+/** Thumbnails of the pages beside the document. Each is drawn when it comes into view. */
 export class Rail {
   private readonly buttons: HTMLButtonElement[] = [];
-  private made = false;
+  private filled = false;
 
   constructor(
     private readonly rail: HTMLElement,
@@ -33,25 +33,25 @@ export class Rail {
     const { shown } = this;
     this.toggle.setAttribute("aria-expanded", String(shown));
     if (!shown) return;
-    if (!this.made) this.make();
+    if (!this.filled) this.make();
     this.mark(this.reader.current);
   }
 
   /** Marks the page that is read. */
   mark(page: number): void {
-    if (!this.made) return;
+    if (!this.filled) return;
     for (const button of this.buttons) button.removeAttribute("aria-current");
     const button = this.buttons[page - 1];
     button?.setAttribute("aria-current", "page");
     if (button && this.shown) {
       const box = button.getBoundingClientRect();
-      const room = this.rail.getBoundingClientRect();
-      if (box.top < room.top || box.bottom > room.bottom) this.rail.scrollTop += box.top - room.top - room.height / 2 + box.height / 2;
+      const frame = this.rail.getBoundingClientRect();
+      if (box.top < frame.top || box.bottom > frame.bottom) this.rail.scrollTop += box.top - frame.top - frame.height / 2 + box.height / 2;
     }
   }
 
   private make(): void {
-    this.made = true;
+    this.filled = true;
     const watch = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries.reverse()) { // each goes to the front
         if (!isIntersecting) continue;

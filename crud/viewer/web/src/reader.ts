@@ -7,7 +7,7 @@ type Library = typeof import("pdfjs-dist");
 /** Pages that keep their picture on each side of the one that is read. */
 const KEEP = matchMedia("(pointer: coarse)").matches ? 2 : 4;
 /** Documents of up to so many pages get all of their text, for the browser's own search. */
-const MOST_TEXT = 200;
+const MAX_TEXT = 200;
 
 export interface Place {
   page: number;
@@ -31,7 +31,7 @@ export class Reader {
     private readonly pdf: PDFDocumentProxy,
     private readonly root: HTMLElement,
     private readonly bar: HTMLElement,
-    private readonly whole: boolean, // all of the file is here
+    private readonly complete: boolean, // all of the file is here
     private readonly changed: (seen: number | null) => void,
   ) {}
 
@@ -50,14 +50,14 @@ export class Reader {
     addEventListener("scroll", () => this.scrolled(), { passive: true });
     addEventListener("resize", () => this.resized());
     visualViewport?.addEventListener("resize", () => this.scrolled());
-    if (this.whole && this.pages.length <= MOST_TEXT) {
+    if (this.complete && this.pages.length <= MAX_TEXT) {
       let other = false;
       for (const page of this.pages) other = (await page.learn()) || other;
       if (other) this.relayout();
     }
   }
 
-  get room(): Size {
+  get area(): Size {
     const style = getComputedStyle(this.root);
     const sides = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight) + parseFloat(style.marginLeft);
     return { width: document.documentElement.clientWidth - sides, height: innerHeight - this.bar.offsetHeight - 24 };
@@ -69,8 +69,8 @@ export class Reader {
   }
 
   private layout(): void {
-    const room = this.room;
-    for (const page of this.pages) page.place(scaleOf(this.zoom, page.size, room));
+    const area = this.area;
+    for (const page of this.pages) page.place(scaleOf(this.zoom, page.size, area));
     this.measure();
   }
 
@@ -188,7 +188,7 @@ export class Reader {
     void this.work();
   }
 
-  /** Pages that should be drawn, the most wanted first. */
+  /** Pages that should be drawn, the most urgent first. */
   private wanted(): Page[] {
     const { top, bottom } = this.window();
     const visible = this.pages.filter((_, i) => this.spans[i]!.top < bottom && this.spans[i]!.top + this.spans[i]!.height > top);
@@ -234,7 +234,7 @@ export class Reader {
 
   /** Writes the text of all pages while nothing else is to do, so that the browser finds words in all. */
   writeAll(): void {
-    if (!this.whole || this.pages.length > MOST_TEXT) return;
+    if (!this.complete || this.pages.length > MAX_TEXT) return;
     for (const page of this.pages) this.whenIdle(() => page.write());
   }
 }

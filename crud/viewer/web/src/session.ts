@@ -1,6 +1,6 @@
 import { uuidv7 } from "./uuid.ts";
 
-/** What the server gives who opens a link. */
+/** The server's answer to the opening of a link. */
 export interface Session {
   session_id: string;
   tracking_token: string;
@@ -13,8 +13,8 @@ export interface Session {
   resumed: boolean;
 }
 
-/** What a history entry keeps: a reload, unlike a cookie, tells it to nobody else. */
-export interface Kept {
+/** State in a history entry: it survives a reload and, unlike a cookie, is sent to no one. */
+export interface Stored {
   session?: string;
   page?: number;
   /** Share of the page that is above the window. */
@@ -22,12 +22,12 @@ export interface Kept {
   zoom?: string;
 }
 
-export function kept(): Kept {
-  return (history.state as Kept | null) ?? {};
+export function stored(): Stored {
+  return (history.state as Stored | null) ?? {};
 }
 
-export function keep(change: Kept): void {
-  history.replaceState({ ...kept(), ...change }, "");
+export function keep(change: Stored): void {
+  history.replaceState({ ...stored(), ...change }, "");
 }
 
 /** Resolves when somebody can see the page: one that loads ahead, or behind, opens nothing. */
@@ -65,7 +65,7 @@ export function retryAfter(response: Response): number | undefined {
  * the link cannot be opened: then the page goes where it says so.
  */
 export async function open(path: string, preview: string, trouble: (why: "offline" | "busy" | null) => void): Promise<Session> {
-  const id = kept().session ?? uuidv7();
+  const id = stored().session ?? uuidv7();
   keep({ session: id });
   for (let failures = 0; ; failures++) {
     let wait = Math.min(30_000, 500 * 2 ** failures);

@@ -2,7 +2,7 @@ import { pause, retryAfter } from "./session.ts";
 
 export type Trouble = "offline" | "busy" | "slow" | null;
 
-/** A request that takes longer than this is worth a word. */
+/** A request that takes longer than this gets a notice. */
 const SLOW_MS = 6_000;
 
 /**
@@ -23,7 +23,7 @@ export class Source {
     this.closed = true;
   }
 
-  /** Hands on the whole file as it comes, and goes on where it stopped. */
+  /** Passes on the file as it arrives, and resumes where it stopped. */
   async stream(each: (bytes: Uint8Array) => void, size: number): Promise<void> {
     let at = 0;
     for (let failures = 0; at < size && !this.closed; failures++) {

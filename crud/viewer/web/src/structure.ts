@@ -1,6 +1,6 @@
 import type { PDFPageProxy } from "pdfjs-dist";
 
-/** What tags of PDF mean to a screen reader; what is missing here is told by its content. */
+/** Roles of PDF's tags for screen readers; other tags are represented by their content. */
 const ROLES: Record<string, string> = {
   H: "heading", H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading", Title: "heading",
   L: "list", LI: "listitem", Table: "table", TR: "row", TH: "columnheader", TD: "cell", Figure: "img", Formula: "math",
@@ -47,7 +47,7 @@ function append(parent: HTMLElement, node: Node, pieces: Map<string, HTMLElement
   }
   const role = node.role === undefined ? undefined : ROLES[node.role];
   const alt = node.alt?.trim();
-  if ((role === "img" || role === "math") && !alt) return; // nothing can be said of it
+  if ((role === "img" || role === "math") && !alt) return; // it has no text alternative
   let element = parent;
   if (role) {
     element = document.createElement("span");

@@ -7,14 +7,14 @@ import { print } from "./print.ts";
 import { Queue } from "./queue.ts";
 import { Rail } from "./rail.ts";
 import { Reader } from "./reader.ts";
-import { keep, kept, open, retryAfter, seen, type Session } from "./session.ts";
+import { keep, open, retryAfter, seen, stored, type Session } from "./session.ts";
 import { Source } from "./source.ts";
 import { uuidv7 } from "./uuid.ts";
 import { Visits } from "./visits.ts";
 
 /** Files up to this size come in one piece. */
-const WHOLE_BYTES = 384 * 1024;
-/** Files up to this size come as a whole as well as in the parts that are needed first. */
+const FETCH_ALL_BYTES = 384 * 1024;
+/** Files up to this size are fetched completely, besides the parts that are needed first. */
 const STREAM_BYTES = 8 * 1024 * 1024;
 const CHUNK_BYTES = 128 * 1024;
 
@@ -28,7 +28,7 @@ let session: Session;
 
 function newQueue(collector: string, token: string): Queue {
   const url = `${collector}/v1/events`;
-  const type = "text/plain;charset=UTF-8"; // needs no question beforehand, so it can go at the last moment
+  const type = "text/plain;charset=UTF-8"; // needs no preflight request, so it can be sent at the last moment
   return new Queue(token, () => session.session_id, {
     async post(body) {
       const response = await fetch(url, { method: "POST", body, keepalive: true, credentials: "omit", headers: { "Content-Type": type } });
@@ -56,14 +56,14 @@ async function begin(): Promise<void> {
   const pdfjs = await library;
   pdfjs.GlobalWorkerOptions.workerSrc = `${assets}worker.mjs`;
   const source = new Source(session.file, renew, (why) => notice.trouble(why));
-  const whole = session.size <= WHOLE_BYTES;
+  const fetchAll = session.size <= FETCH_ALL_BYTES;
   const at = (folder: string) => new URL(`${assets}${folder}/`, location.origin).href;
   const options = {
     cMapUrl: at("cmaps"), standardFontDataUrl: at("standard_fonts"), wasmUrl: at("wasm"), iccUrl: at("iccs"),
     enableXfa: false, verbosity: pdfjs.VerbosityLevel.ERRORS, maxImageSize: 64e6,
   };
   let task: PDFDocumentLoadingTask;
-  if (whole) {
+  if (fetchAll) {
     const data = await source.read();
     complete = true;
     task = pdfjs.getDocument({ ...options, data });
@@ -93,10 +93,10 @@ async function begin(): Promise<void> {
     failed("This document cannot be shown here. It may open after a download.");
     return;
   }
-  await show(pdfjs, pdf, whole, queue);
+  await show(pdfjs, pdf, fetchAll, queue);
 }
 
-/** Asks for another pass when the one for the file is over, and starts anew with another document. */
+/** Asks for another pass when the one for the file is over, and reloads the page with another document. */
 async function renew(): Promise<string> {
   const before = session;
   session = await open(path, preview, (why) => notice.trouble(why));
@@ -132,10 +132,10 @@ function bytes(size: number): string {
   return size < 1e6 ? `${Math.max(1, Math.round(size / 1e3))} kB` : `${(size / 1e6).toFixed(1)} MB`;
 }
 
-async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, whole: boolean, queue: Queue): Promise<void> {
+async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, fetchAll: boolean, queue: Queue): Promise<void> {
   const number = find<HTMLInputElement>("number");
   const announce = find("announce");
-  let told = 0;
+  let announced = 0;
   let timer = 0;
   let rail: Rail | null = null;
   const visits = new Visits({ now: () => performance.now(), wall: () => Date.now() }, (visit) => {
@@ -150,8 +150,8 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, w
     find("zoom-level").textContent = `${Math.round(reader.level * 100)}%`;
     find("zoom-level").setAttribute("aria-label", `Zoom ${Math.round(reader.level * 100)} %, fit`);
     rail?.mark(page);
-    if (page !== told) {
-      told = page;
+    if (page !== announced) {
+      announced = page;
       clearTimeout(timer);
       timer = window.setTimeout(() => (announce.textContent = `Page ${page} of ${pdf.numPages}`), 600);
     }
@@ -159,9 +159,9 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, w
     saving = window.setTimeout(() => keep({ ...reader.place(), zoom: String(reader.zoom) }), 400);
   };
   let saving = 0;
-  const reader = new Reader(pdfjs, pdf, root, bar, whole, changed);
+  const reader = new Reader(pdfjs, pdf, root, bar, fetchAll, changed);
   find("count").textContent = String(pdf.numPages);
-  const before = kept();
+  const before = stored();
   if (before.zoom) reader.zoom = before.zoom === "width" || before.zoom === "page" ? before.zoom : Number(before.zoom) || "width";
   await reader.begin(find("first"));
 
@@ -276,7 +276,7 @@ function steer(reader: Reader, rail: Rail): void {
     event.preventDefault();
     turned += event.deltaY;
     const page = reader.pages[reader.current - 1]!;
-    const now = page.scale / scaleOf(1, page.size, reader.room);
+    const now = page.scale / scaleOf(1, page.size, reader.area);
     if (Math.abs(turned) < 4) return;
     const by = Math.exp(-Math.max(-60, Math.min(60, turned)) / 200);
     turned = 0;

@@ -1,9 +1,9 @@
-/** One visit to a page: from the moment it was the page mostly seen until another was, or none. */
+/** One visit to a page: from the time when most of the window showed it until another page did, or none. */
 export interface Visit {
   page: number;
   /** When it began, in milliseconds since 1970. */
   startedAt: number;
-  /** How long the page was visible to somebody who was there, in whole milliseconds. */
+  /** How long the page was visible to a present reader, in milliseconds (an integer). */
   durationMs: number;
 }
 
@@ -14,13 +14,13 @@ export interface Clock {
   wall(): number;
 }
 
-/** After this time without any input nobody is taken to be reading. */
+/** After this time without any input the reader counts as absent. */
 export const IDLE_AFTER_MS = 60_000;
 /** A page that was passed quicker than this was not viewed. */
-export const LEAST_MS = 500;
+export const MIN_MS = 500;
 
 /**
- * Visits measures how long each page is seen. It is told what happens, and tells of each visit once,
+ * Visits measures how long each page is seen. It receives events, and reports each visit once,
  * when it is over: another page is mostly seen, or the browser shows something else.
  */
 export class Visits {
@@ -68,7 +68,7 @@ export class Visits {
     this.from = this.clock.now();
   }
 
-  /** Counts the time up to now, but for what lies beyond the patience after the last input. */
+  /** Counts the time up to now, except the time beyond IDLE_AFTER_MS after the last input. */
   private settle(): void {
     const now = this.clock.now();
     if (this.begun) this.begun.counted += Math.max(0, Math.min(now, this.lastInput + IDLE_AFTER_MS) - this.from);
@@ -79,7 +79,7 @@ export class Visits {
     this.settle();
     const { begun, page } = this;
     this.begun = null;
-    if (!begun || page === null || begun.counted < LEAST_MS) return;
+    if (!begun || page === null || begun.counted < MIN_MS) return;
     this.done({ page, startedAt: begun.startedAt, durationMs: Math.round(begun.counted) });
   }
 }

@@ -15,7 +15,7 @@ test("the page mostly seen", () => {
   assert.equal(mostSeen([], 0, 800), null);
 });
 
-test("of several whole pages it is the one in the middle, and at the end the last", () => {
+test("of several complete pages it is the one in the middle, and at the end the last", () => {
   assert.equal(mostSeen(small, 0, 640), 2);
   assert.equal(mostSeen(small, 400, 1040), 4);
   assert.equal(mostSeen(small, 400, 1040, true), 5);

@@ -60,7 +60,7 @@ test("events leave together, with all that the collector asks for", async () => 
   assert.equal(s.posts.length, 1);
 });
 
-test("what is not acknowledged is sent again under the same ids, with patience", async () => {
+test("what is not acknowledged is sent again under the same ids, with pauses", async () => {
   const s = stage();
   s.net.answer = null;
   s.view(1);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IDLE_AFTER_MS, LEAST_MS, Visits, type Visit } from "../src/visits.ts";
+import { IDLE_AFTER_MS, MIN_MS, Visits, type Visit } from "../src/visits.ts";
 
 /** A reader whose time is moved by hand. */
 function reader() {
   let now = 1_000;
-  const told: Visit[] = [];
-  const visits = new Visits({ now: () => now, wall: () => 1_700_000_000_000 + now }, (visit) => told.push(visit));
+  const reported: Visit[] = [];
+  const visits = new Visits({ now: () => now, wall: () => 1_700_000_000_000 + now }, (visit) => reported.push(visit));
   const wait = (ms: number) => (now += ms);
   /** Time in which somebody moves the mouse now and then. */
   const read = (ms: number) => {
@@ -16,29 +16,29 @@ function reader() {
     }
     visits.input();
   };
-  return { visits, told, wait, read };
+  return { visits, reported, wait, read };
 }
 
-const short = (told: Visit[]) => told.map((v) => [v.page, v.durationMs]);
+const short = (reported: Visit[]) => reported.map((v) => [v.page, v.durationMs]);
 
-test("each page is told of once, with its time, when it is left", () => {
-  const { visits, told, read } = reader();
+test("each page is reported once, with its time, when it is left", () => {
+  const { visits, reported, read } = reader();
   visits.show(true);
   visits.see(1);
   read(8_200);
   visits.see(1); // still
-  assert.equal(told.length, 0);
+  assert.equal(reported.length, 0);
   visits.see(2);
   read(3_000);
   visits.see(1);
   read(2_000);
   visits.show(false);
-  assert.deepEqual(short(told), [[1, 8_200], [2, 3_000], [1, 2_000]]);
-  assert.deepEqual(told.map((v) => v.startedAt - 1_700_000_000_000), [1_000, 9_200, 12_200]);
+  assert.deepEqual(short(reported), [[1, 8_200], [2, 3_000], [1, 2_000]]);
+  assert.deepEqual(reported.map((v) => v.startedAt - 1_700_000_000_000), [1_000, 9_200, 12_200]);
 });
 
 test("a hidden page is not read", () => {
-  const { visits, told, wait, read } = reader();
+  const { visits, reported, wait, read } = reader();
   visits.show(true);
   visits.see(3);
   read(4_000);
@@ -50,11 +50,11 @@ test("a hidden page is not read", () => {
   visits.show(true);
   read(1_000);
   visits.show(false);
-  assert.deepEqual(short(told), [[3, 4_000], [3, 1_000]]);
+  assert.deepEqual(short(reported), [[3, 4_000], [3, 1_000]]);
 });
 
-test("nobody reads for long without any movement", () => {
-  const { visits, told, wait } = reader();
+test("no reader counts for long without any movement", () => {
+  const { visits, reported, wait } = reader();
   visits.show(true);
   visits.see(1);
   wait(IDLE_AFTER_MS + 600_000);
@@ -63,30 +63,30 @@ test("nobody reads for long without any movement", () => {
   visits.see(2);
   wait(IDLE_AFTER_MS * 3);
   visits.show(false);
-  assert.deepEqual(short(told), [[1, IDLE_AFTER_MS + 5_000], [2, IDLE_AFTER_MS - 5_000]]);
+  assert.deepEqual(short(reported), [[1, IDLE_AFTER_MS + 5_000], [2, IDLE_AFTER_MS - 5_000]]);
 });
 
 test("pages that were scrolled past were not viewed", () => {
-  const { visits, told, wait } = reader();
+  const { visits, reported, wait } = reader();
   visits.show(true);
   for (let page = 1; page <= 9; page++) {
     visits.see(page);
-    wait(LEAST_MS - 1);
+    wait(MIN_MS - 1);
   }
   visits.see(10);
-  wait(LEAST_MS);
+  wait(MIN_MS);
   visits.see(null);
   wait(5_000);
   visits.show(false);
-  assert.deepEqual(short(told), [[10, LEAST_MS]]);
+  assert.deepEqual(short(reported), [[10, MIN_MS]]);
 });
 
-test("nothing is told of before it is shown", () => {
-  const { visits, told, wait } = reader();
+test("nothing is reported before it is shown", () => {
+  const { visits, reported, wait } = reader();
   visits.see(1);
   wait(9_000);
   visits.show(true);
   wait(1_000);
   visits.show(false);
-  assert.deepEqual(short(told), [[1, 1_000]]);
+  assert.deepEqual(short(reported), [[1, 1_000]]);
 });

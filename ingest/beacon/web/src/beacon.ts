@@ -3,12 +3,12 @@
 //   <script async src="https://collector.example/v1/beacon.js" data-token="TOKEN"></script>
 //
 // It stores nothing, sets nothing on the page, and sends nothing if the visitor's browser asks for
-// privacy (Global Privacy Control). Whatever goes wrong, the page does not notice.
+// privacy (Global Privacy Control). No error of it reaches the page.
 
 // A module or an optimiser of scripts leaves no trace of which tag is running.
 const tag = (document.currentScript ?? document.querySelector('script[src*="/beacon.js"][data-token]')) as HTMLScriptElement | null;
 
-/** What is kept of an address: no query but the campaign's, no fragment. They may hold secrets. */
+/** Strips an address: no query except the campaign's, no fragment. They may contain secrets. */
 function bare(address: string): string {
   try {
     const url = new URL(address);
@@ -65,7 +65,7 @@ if (tag) {
   addEventListener("popstate", look);
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
-    counted = from = ""; // the visitor came back to a page that the browser had kept
+    counted = from = ""; // the visitor came back to a page from the browser's cache
     look();
   });
   const navigation = (window as { navigation?: EventTarget }).navigation;
