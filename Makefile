@@ -109,7 +109,7 @@ test: setup ## Install what is missing, then check and test everything
 
 check: lint web-check ## Check form, types, vet and lint
 	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); \
-	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt mends it):"; echo "$$unformatted"; exit 1; fi
+	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt fixes it):"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES); do (cd $$module && go mod verify && go mod tidy -diff); done
 
 lint: $(GOLANGCI) ## Run go vet and golangci-lint

@@ -38,9 +38,9 @@ const leftProcesses = "pre-existing shared memory block"
 const portTaken = "its port is taken by another program: stop that one, or start again to get another port"
 
 // remedyFor returns the remedy for a message, or "".
-func remedyFor(said string) string {
+func remedyFor(message string) string {
 	for _, r := range remedies {
-		if strings.Contains(strings.ToLower(said), strings.ToLower(r.message)) {
+		if strings.Contains(strings.ToLower(message), strings.ToLower(r.message)) {
 			return r.remedy
 		}
 	}

@@ -37,7 +37,7 @@ type place struct {
 	offset    int64
 }
 
-// heard is what clients were told of records.
+// heard holds the records that clients received.
 type heard struct {
 	mu      sync.Mutex
 	records map[place]string
@@ -57,7 +57,7 @@ func TestPowerLossTakesNothingThatClientsHeardOf(t *testing.T) {
 	c := startBroker(t, dir, kfake.ListenFn(f.Listen))
 	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	told := &heard{records: map[place]string{}}
+	seen := &heard{records: map[place]string{}}
 	acknowledged := make(chan struct{})
 	var all sync.WaitGroup
 	for writer := range 4 {
@@ -69,7 +69,7 @@ func TestPowerLossTakesNothingThatClientsHeardOf(t *testing.T) {
 				if k.ProduceSync(ctx, r).FirstErr() != nil {
 					return
 				}
-				told.add(r)
+				seen.add(r)
 				select {
 				case acknowledged <- struct{}{}:
 				case <-ctx.Done():
@@ -81,16 +81,16 @@ func TestPowerLossTakesNothingThatClientsHeardOf(t *testing.T) {
 	reader := client(t, c, kgo.ConsumeTopics("events"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	all.Go(func() {
 		for ctx.Err() == nil {
-			reader.PollFetches(ctx).EachRecord(told.add)
+			reader.PollFetches(ctx).EachRecord(seen.add)
 		}
 	})
 	for range 3 {
 		for range 100 {
 			<-acknowledged
 		}
-		told.mu.Lock()
-		before := maps.Clone(told.records)
-		told.mu.Unlock()
+		seen.mu.Lock()
+		before := maps.Clone(seen.records)
+		seen.mu.Unlock()
 		left := d.afterPowerLoss(t, dir)
 		require.Equal(t, len(before), found(t, left, before))
 	}

@@ -1,10 +1,10 @@
-// Package flush makes a log that another writes durable before anybody hears of it. A broker that syncs
-// each file after each write waits for the disk once for each, one after another. Here it only writes, and its
-// answers are held back: those of all its connections wait for one round at a time, in which every file
-// that has grown is synced, all at once.
+// Package flush makes a log that another component writes durable before any client sees it. A broker that syncs each
+// file after each write waits for the disk once for each, one after another. Here it only writes, and its answers are
+// held back: those of all its connections wait for one round at a time, in which every file that has grown is synced,
+// all at once.
 //
-// Every answer waits, not only those that acknowledge: a reader must not be told of a record that a power loss could
-// take back, since another one would get its offset.
+// Every answer waits, not only acknowledgements: a reader must not receive a record that a power loss could remove,
+// since another record would get its offset.
 package flush
 
 import (
@@ -30,7 +30,7 @@ type Flusher struct {
 	failed error // what ended it
 }
 
-// round is one look at the files, for all who came before it began.
+// round is one pass over the files, for all callers who came before it began.
 type round struct {
 	done chan struct{}
 	err  error
@@ -41,8 +41,8 @@ func New(dir string) *Flusher {
 	return &Flusher{sync: (*os.File).Sync, broken: make(chan error, 1), tree: newTree(dir)}
 }
 
-// Broken tells the first error, once. After it nothing can be relied on: what a failed sync did not
-// write, a later one does not either. So every Flush fails from then on.
+// Broken delivers the first error, once. Nothing is reliable after it: pages that a failed sync did not write, a later
+// sync does not write either. So every Flush fails from then on.
 func (f *Flusher) Broken() <-chan error { return f.broken }
 
 // Flush returns once everything that was written to the log before the call is on the disk.
@@ -78,7 +78,7 @@ func (f *Flusher) run() error {
 	return f.failed
 }
 
-// Close syncs what there is to sync, and lets go of the files. It returns no error that Broken has told.
+// Close syncs unsynced files and closes them. It returns no error that Broken has delivered.
 func (f *Flusher) Close() error {
 	f.turn.Lock()
 	defer f.turn.Unlock()

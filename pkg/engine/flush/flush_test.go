@@ -86,7 +86,7 @@ func TestEverythingWrittenBeforeIsDurable(t *testing.T) {
 		{"a segment whose name is longer", func() []string { return []string{add(t, events, "10.dat"), events} }},
 		{"another partition", func() []string { return []string{add(t, dir, "partitions", "events-1", "0.dat")} }},
 		{"a commit", func() []string { return []string{add(t, dir, "groups.log"), dir} }},
-		{"commits written anew", func() []string {
+		{"commits written again", func() []string {
 			path := add(t, dir, "groups.log.tmp")
 			require.NoError(t, os.Rename(path, filepath.Join(dir, "groups.log")))
 			return []string{filepath.Join(dir, "groups.log"), dir}
@@ -95,7 +95,7 @@ func TestEverythingWrittenBeforeIsDurable(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(events, "10.dat")))
 			return []string{add(t, events, "20.dat")}
 		}},
-		{"a topic made anew", func() []string {
+		{"a topic created again", func() []string {
 			require.NoError(t, os.RemoveAll(events))
 			d.mu.Lock()
 			clear(d.safe)
@@ -214,10 +214,10 @@ func TestAfterAFailedSyncNothingIsAnswered(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, text)
 		require.NoError(t, c.Close())
-		f.sync = (*os.File).Sync // too late: nobody knows what was lost
+		f.sync = (*os.File).Sync // too late: the lost records are unknown
 	}
 	require.ErrorIs(t, <-f.Broken(), broken)
-	require.NoError(t, f.Close(), "it is told once")
+	require.NoError(t, f.Close(), "it is reported once")
 }
 
 func TestClosingTwiceIsHarmless(t *testing.T) {

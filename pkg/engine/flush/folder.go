@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// settle is for how long a directory may change without its time of change showing it, the coarsest clock of a
-// file system taken twice. So long it is listed again and again.
+// settle is how long a directory may change without a change of its modification time: twice the resolution of the
+// coarsest clock of a file system. For so long it is listed again.
 const settle = 4 * time.Second
 
-// lazy is how often an index is synced at most. What a segment is acknowledged for is in the segment; the index beside it
-// has only what transactions left open, which nobody here uses, and is taken for empty where it is missing.
+// lazy is the minimum time between two syncs of an index. Acknowledged records are in the segment; the index beside it
+// only lists transactions that are open, which are not used here, and is treated as empty where it is missing.
 const lazy = time.Second
 
 // indexKind is the extension of an index.
 const indexKind = ".idx"
 
-// folder is a directory in whose files the broker appends. What it holds open cannot be mistaken for something new of
-// the same name.
+// folder is a directory in whose files the broker appends. Its open files cannot be mistaken for new ones of the same
+// name.
 type folder struct {
 	path  string
 	kinds []string // of files that are appended to, by their extension
@@ -33,7 +33,7 @@ type folder struct {
 	seen     time.Time // when its time of change was first what it is
 	listed   time.Time
 	names    []string
-	unheard  bool // names were listed and nobody asked for them yet
+	unheard  bool // names were listed and not returned yet
 	appended map[string]*appended
 	segments bool // of its files, only those of the last segment grow
 }
@@ -48,7 +48,7 @@ type appended struct {
 	at     time.Time // when it was last synced
 }
 
-// due reports whether the file is to be synced now, with size bytes in it.
+// due reports whether a file of size bytes is to be synced now.
 func (a *appended) due(size int64, now time.Time) bool {
 	return size != a.synced && (!a.index || !a.last || now.Sub(a.at) >= lazy)
 }
@@ -57,7 +57,7 @@ func newFolder(path string, kinds ...string) *folder {
 	return &folder{path: path, kinds: kinds, appended: map[string]*appended{}}
 }
 
-// look adds to work what is to be synced: the directory if it has changed, and files that have grown.
+// look adds to work the directory if it has changed, and the files that have grown.
 func (f *folder) look(work []*os.File) ([]*os.File, error) {
 	changed, err := f.check()
 	if err != nil || f.dir == nil {
@@ -154,7 +154,7 @@ func (f *folder) list() ([]string, error) {
 	return names, nil
 }
 
-// take sees to it that a file of the directory is known, and open if it may grow.
+// take registers a file of the directory, and opens it if it may grow.
 func (f *folder) take(name, last string) error {
 	grows := !f.segments || strings.TrimSuffix(name, filepath.Ext(name)) == last
 	path := filepath.Join(f.path, name)

@@ -27,8 +27,8 @@ func newTree(dir string) *tree {
 	}
 }
 
-// flush syncs what has changed since the last time. A directory is looked at before what is in it: what appears
-// meanwhile is nothing that anybody waits for.
+// flush syncs everything that has changed since the last call. A directory is checked before its files: no caller waits
+// for files that appear meanwhile.
 func (t *tree) flush(sync func(*os.File) error) error {
 	work, err := t.look()
 	if err != nil {
@@ -42,7 +42,7 @@ func (t *tree) flush(sync func(*os.File) error) error {
 	return all.Wait()
 }
 
-// look returns what is to be synced.
+// look returns the files to sync.
 func (t *tree) look() (work []*os.File, err error) {
 	if work, err = t.own.look(work); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (t *tree) look() (work []*os.File, err error) {
 	return work, nil
 }
 
-// finish makes the next look find everything due.
+// finish marks everything as due for the next look.
 func (t *tree) finish() {
 	for _, p := range t.each {
 		for _, a := range p.appended {
