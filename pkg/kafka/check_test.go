@@ -21,9 +21,6 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// testTimeout bounds a wait for what must happen; it is no measure of speed.
-const testTimeout = 3 * time.Minute
-
 var topics = []string{event.Topic, event.LinkViewTopic, event.DeadLetterTopic}
 
 // cluster returns a client of a cluster of the test's own.
@@ -208,7 +205,7 @@ func requirePartitionsGuarded(t *testing.T, cl *kgo.Client) {
 	require.Eventually(t, func() bool {
 		fatal, _ := findings(t, cl, l)
 		return len(fatal) == 1 && fatal[0] == "topic lodestone.events: number of partitions"
-	}, testTimeout, 50*time.Millisecond)
+	}, enginetest.Timeout, 50*time.Millisecond)
 	require.NoError(t, l.Accept(t.Context(), cl))
 	fatal, _ = findings(t, cl, l)
 	require.Empty(t, fatal)
@@ -223,7 +220,7 @@ func requirePartitionsGuarded(t *testing.T, cl *kgo.Client) {
 		}
 		_, n, err := kafka.Topic(context.Background(), cl, event.Topic)
 		return err == nil && n == 2
-	}, testTimeout, 50*time.Millisecond)
+	}, enginetest.Timeout, 50*time.Millisecond)
 	fatal, _ = findings(t, cl, l)
 	require.Empty(t, fatal)
 }
@@ -258,7 +255,7 @@ func TestApacheKafka(t *testing.T) {
 	require.Eventually(t, func() bool {
 		fatal, warnings := findings(t, cl, nil)
 		return len(fatal) == 2 && len(warnings) == 2
-	}, testTimeout, 50*time.Millisecond)
+	}, enginetest.Timeout, 50*time.Millisecond)
 	fatal, warnings := findings(t, cl, nil)
 	require.ElementsMatch(t, []string{"topic lodestone.events: cleanup.policy", "topic lodestone.link_views: min.insync.replicas"}, fatal)
 	require.ElementsMatch(t, []string{"topic lodestone.events: unclean.leader.election.enable", "topic lodestone.dead_letters: retention.ms"}, warnings)

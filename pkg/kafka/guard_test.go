@@ -112,7 +112,7 @@ func TestTheGuardEndsNoRunningProcessForAMissingTopic(t *testing.T) {
 			default:
 			}
 			return gauge(t, metrics, name) == want
-		}, testTimeout, 10*time.Millisecond, name)
+		}, enginetest.Timeout, 10*time.Millisecond, name)
 	}
 	_, err = kadm.NewClient(cl).DeleteTopics(t.Context(), event.Topic)
 	require.NoError(t, err)
@@ -136,6 +136,6 @@ func TestTheGuardAllowsTopicsToBeMissing(t *testing.T) {
 	require.NoError(t, guard.Start(t.Context()))
 	require.InDelta(t, 3, gauge(t, metrics, "lodestone_kafka_missing_topics"), 0)
 	create(t, cl, 1)
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_kafka_missing_topics") == 0 }, testTimeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_kafka_missing_topics") == 0 }, enginetest.Timeout, 10*time.Millisecond)
 	require.NoError(t, guard.Stop(t.Context()))
 }
