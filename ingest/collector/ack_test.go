@@ -65,7 +65,7 @@ func TestRefusedByKafka(t *testing.T) {
 	}
 	require.Zero(t, s.metric(t, "lodestone_collector_accepted_events_total"))
 	fault.Remove()
-	require.Eventually(t, func() bool { return s.post(t, s.event()).status == 202 }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return s.post(t, s.event()).status == 202 }, waitLimit, 50*time.Millisecond)
 }
 
 func TestLeaderMovesDuringProduce(t *testing.T) {
@@ -107,14 +107,14 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 	<-arrived
 	stopped := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		defer cancel()
 		stopped <- s.Stop(ctx)
 	}()
 	require.Eventually(t, func() bool { // the door is closed
 		_, err := s.try(http.MethodGet, "/", nil)
 		return err != nil
-	}, patience, time.Millisecond)
+	}, waitLimit, time.Millisecond)
 	_, err := silent.ReadByte() // which is closed at once, not after the time that it could speak
 	require.ErrorIs(t, err, io.EOF)
 	select {
@@ -132,7 +132,7 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 func TestStopGivesUpWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	s.Patient()
+	s.DrainSlowly()
 	arrived, _ := s.holdAcks(t)
 	done := s.later()
 	<-arrived

@@ -19,13 +19,13 @@ func TestNothingIsAllocatedToReadEvents(t *testing.T) {
 	for _, n := range []int{1, 3, 6, 10, 20, 40, 100, 500} {
 		t.Run(fmt.Sprintf("events=%d", n), func(t *testing.T) {
 			body := benchBody(benchEvent(token), n)
-			s, v := sender{receivedAt: c.deps.Now(), userAgent: []byte(benchAgent)}, visitor{}
+			from := sender{receivedAt: c.deps.Now(), userAgent: []byte(benchAgent)}
 			require.Zero(t, testing.AllocsPerRun(1000, func() {
-				work := c.begin(len(body))
-				if no, refused := work.read(c, &eventsDoor, body, &s, &v); refused || len(work.records) != n {
-					t.Error(no)
+				s := c.newScratch(len(body))
+				if p := c.read(s, &eventsEndpoint, body, &from); p != nil || len(s.records) != n {
+					t.Error(p)
 				}
-				c.end(work)
+				c.release(s)
 			}))
 		})
 	}

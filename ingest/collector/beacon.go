@@ -15,12 +15,12 @@ func (c *Collector) serveBeacon(ctx *fasthttp.RequestCtx) {
 	const allowed = "GET, HEAD"
 	if !ctx.IsGet() && !ctx.IsHead() {
 		ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
-		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "The script is loaded with GET."})
+		answerProblem(ctx, &requestProblem{fasthttp.StatusMethodNotAllowed, codeMethod, "The script is loaded with GET."})
 		return
 	}
 	script := c.deps.Beacon
 	if script == nil {
-		refuseWith(ctx, refusal{fasthttp.StatusNotFound, codeNotFound, "This program was built without the script: its operator has to run `make web` and build it again."})
+		answerProblem(ctx, &requestProblem{fasthttp.StatusNotFound, codeNotFound, "This program was built without the script: its operator has to run `make web` and build it again."})
 		return
 	}
 	h := &ctx.Response.Header

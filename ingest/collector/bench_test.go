@@ -40,15 +40,15 @@ func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{1, 10, 500} {
 		body := benchBody(one, n)
 		b.Run(fmt.Sprintf("events=%d", n), func(b *testing.B) {
-			s, v := sender{receivedAt: c.deps.Now(), userAgent: []byte(benchAgent)}, visitor{}
+			from := sender{receivedAt: c.deps.Now(), userAgent: []byte(benchAgent)}
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				work := c.begin(len(body))
-				if no, refused := work.read(c, &eventsDoor, body, &s, &v); refused || len(work.records) != n {
-					b.Fatal(no)
+				s := c.newScratch(len(body))
+				if p := c.read(s, &eventsEndpoint, body, &from); p != nil || len(s.records) != n {
+					b.Fatal(p)
 				}
-				c.end(work)
+				c.release(s)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
 		})
@@ -94,7 +94,7 @@ func BenchmarkJSON(b *testing.B) {
 		for b.Loop() {
 			*source = *bytes.NewBuffer(body)
 			dec.Reset(source, jsontext.AllowDuplicateNames(true))
-			if err := e.read(dec, &eventsDoor); err != nil {
+			if err := e.read(dec, &eventsEndpoint); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -5,85 +5,177 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"net"
+	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
 	"github.com/valyala/fasthttp"
+
+	"lodestone/ingest/producer"
 )
+
+// scratch holds what one request takes until it is answered: its body, the decoder of it, and its records. It is pooled.
+type scratch struct {
+	class    int    // whose pool it belongs to
+	raw      []byte // the body as it was sent, if the server has not read it
+	unpacked []byte // the body, if it was compressed
+	source   bytes.Buffer
+	decoder  *jsontext.Decoder
+
+	arrived  time.Time // when the request was complete
+	records  []producer.Record
+	arena    []byte // the records' keys and values
+	ends     []int  // where each record's key and value end in the arena
+	rejected []rejection
+	bots     int
+	unhashed int
+	wait     time.Duration // until what was rejected for a limit may be sent again
+}
+
+// scratchClasses are the pools, by the size that a body is announced to have, with the memory that each buffer of a scratch
+// keeps for its next request: so large buffers stay with few. Small ones are by the thousand. No class keeps more than what its
+// requests take anyway while they wait for Kafka.
+var scratchClasses = [...]struct{ body, keep int }{
+	{2 << 10, 4 << 10},     // one event, or some
+	{firstBytes, 24 << 10}, // tens
+	{math.MaxInt, 256 << 10},
+}
+
+// newScratch returns a scratch for a body that is announced to be so many bytes long, or -1.
+func (c *Collector) newScratch(announced int) *scratch {
+	class := 0
+	for announced > scratchClasses[class].body {
+		class++
+	}
+	s := c.scratches[class].Get().(*scratch)
+	s.class = class
+	return s
+}
+
+// release gives a scratch back when the request is answered.
+func (c *Collector) release(s *scratch) {
+	keep := scratchClasses[s.class].keep
+	reuse := func(b []byte, limit int) []byte {
+		if cap(b) > limit {
+			return nil
+		}
+		return b[:0]
+	}
+	clear(s.records)
+	clear(s.rejected)
+	pool := &c.scratches[s.class]
+	*s = scratch{
+		raw: reuse(s.raw, min(keep, 4*firstBytes)), unpacked: reuse(s.unpacked, min(keep, 4*firstBytes)), decoder: s.decoder,
+		records: s.records[:0], arena: reuse(s.arena, keep), ends: s.ends[:0], rejected: s.rejected[:0],
+	}
+	pool.Put(s)
+}
+
+// bodyBudget bounds the memory of large bodies that are still on their way: each takes of it as it
+// grows, by what has arrived, not by what was announced. A body that the server has read together
+// with its headers takes nothing, so that clients which send slowly keep none of the small ones out.
+type bodyBudget struct {
+	max  int64
+	used atomic.Int64
+}
+
+func (b *bodyBudget) take(n int64) bool {
+	if b.used.Add(n) > b.max {
+		b.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+// firstBytes is the memory that a body has to begin with; it is about what the server reads ahead.
+const firstBytes = 16 << 10
+
+// receive returns the body of a request as it was sent, which it reads if the server has not.
+func (c *Collector) receive(ctx *fasthttp.RequestCtx, s *scratch) ([]byte, *requestProblem) {
+	limit := c.config.MaxBodyBytes
+	if ctx.Request.Header.ContentLength() > limit {
+		return nil, tooLarge(limit)
+	}
+	stream := ctx.RequestBodyStream()
+	if stream == nil {
+		return ctx.Request.Body(), nil
+	}
+	body, size, taken := slices.Grow(s.raw[:0], firstBytes), firstBytes, int64(0)
+	defer func() {
+		s.raw = body
+		c.bodies.used.Add(-taken)
+	}()
+	for {
+		if len(body) == size {
+			size = min(4*size, limit+1)
+			if !c.bodies.take(int64(size) - taken) {
+				return nil, overloaded
+			}
+			taken = int64(size)
+			body = slices.Grow(body, size-len(body))
+		}
+		n, err := stream.Read(body[len(body):size])
+		body = body[:len(body)+n]
+		switch {
+		case len(body) > limit:
+			return nil, tooLarge(limit)
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, unreadable(err)
+		}
+	}
+}
 
 var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-func tooLarge(limit int) refusal {
-	return refusal{fasthttp.StatusRequestEntityTooLarge, codeTooLarge, fmt.Sprintf("The body has more than %d bytes.", limit)}
-}
-
-// body returns the body of a request that came as raw, unpacked, if its type and size are allowed.
-func (b *batch) body(ctx *fasthttp.RequestCtx, raw []byte, limit int) ([]byte, refusal, bool) {
-	if no, refused := checkType(ctx.Request.Header.ContentType()); refused {
-		return nil, no, true
-	}
-	encoding := bytes.TrimSpace(ctx.Request.Header.Peek(fasthttp.HeaderContentEncoding))
-	switch {
-	case len(ctx.Request.Header.PeekAll(fasthttp.HeaderContentEncoding)) > 1:
-	case len(encoding) == 0, bytes.EqualFold(encoding, []byte("identity")):
-		if len(raw) == 0 {
-			return nil, refusal{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is empty."}, true
-		}
-		return raw, refusal{}, false
-	case bytes.EqualFold(encoding, []byte("gzip")), bytes.EqualFold(encoding, []byte("x-gzip")):
-		return b.unpack(raw, limit)
-	}
-	return nil, refusal{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Encoding is not supported; send gzip or none."}, true
-}
-
-// unpack reads a gzip body, and stops as soon as it is larger than allowed.
-func (b *batch) unpack(packed []byte, limit int) ([]byte, refusal, bool) {
-	no := refusal{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid gzip."}
+// gunzip decompresses a body, and stops as soon as it is larger than allowed.
+func (s *scratch) gunzip(packed []byte, limit int) ([]byte, *requestProblem) {
+	invalid := &requestProblem{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid gzip."}
 	r := gzipReaders.Get().(*gzip.Reader)
 	defer gzipReaders.Put(r)
 	if err := r.Reset(bytes.NewReader(packed)); err != nil {
-		return nil, no, true
+		return nil, invalid
 	}
-	out := b.unpacked[:0]
+	out := s.unpacked[:0]
 	for {
-		if len(out) == cap(out) {
-			out = append(out, make([]byte, max(4<<10, cap(out)))...)[:len(out)]
-		}
+		out = slices.Grow(out, max(1, 4<<10-len(out)))
 		n, err := r.Read(out[len(out):cap(out)])
 		out = out[:len(out)+n]
-		b.unpacked = out
+		s.unpacked = out
 		switch {
 		case len(out) > limit:
-			return nil, tooLarge(limit), true
+			return nil, tooLarge(limit)
 		case errors.Is(err, io.EOF):
-			return out, refusal{}, false
+			return out, nil
 		case err != nil:
-			return nil, no, true
+			return nil, invalid
 		}
 	}
 }
 
-// checkType allows application/json and text/plain, which is what a browser's sendBeacon can send
-// without asking first. The only charset of JSON is UTF-8, of which ASCII is a part.
-func checkType(value []byte) (refusal, bool) {
-	if string(value) == "application/json" { // as nearly everybody writes it
-		return refusal{}, false
+// endAfter closes the connection after the answer, which a client that is still sending can read.
+func (c *Collector) endAfter(ctx *fasthttp.RequestCtx) {
+	ctx.SetConnectionClose()
+	if own := c.listener.find(ctx.Conn()); own != nil {
+		own.linger.Store(true)
 	}
-	no := refusal{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Type is not supported; send application/json or text/plain, in UTF-8."}
-	media, params, _ := bytes.Cut(value, []byte{';'})
-	media = bytes.TrimSpace(media)
-	if !bytes.EqualFold(media, []byte("application/json")) && !bytes.EqualFold(media, []byte("text/plain")) {
-		return no, true
+}
+
+func tooLarge(limit int) *requestProblem {
+	return &requestProblem{fasthttp.StatusRequestEntityTooLarge, codeTooLarge, fmt.Sprintf("The body has more than %d bytes.", limit)}
+}
+
+// unreadable returns the problem of a request that could not be read.
+func unreadable(err error) *requestProblem {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return &requestProblem{fasthttp.StatusRequestTimeout, codeUnavailable, "The request did not arrive in time."}
 	}
-	for param := range bytes.SplitSeq(params, []byte{';'}) {
-		name, charset, _ := bytes.Cut(bytes.TrimSpace(param), []byte{'='})
-		if !bytes.EqualFold(name, []byte("charset")) {
-			continue
-		}
-		charset = bytes.Trim(charset, `"`)
-		if !bytes.EqualFold(charset, []byte("utf-8")) && !bytes.EqualFold(charset, []byte("us-ascii")) {
-			return no, true
-		}
-	}
-	return refusal{}, false
+	return &requestProblem{fasthttp.StatusBadRequest, codeInvalidParameter, "The request is not valid HTTP."}
 }

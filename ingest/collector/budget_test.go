@@ -104,7 +104,7 @@ func TestPixelsOfALinkFromOneAddressAreLimited(t *testing.T) {
 		requirePixel(t, a, 429)
 		require.Regexp(t, `^[1-9]\d*$`, a.header.Get("Retry-After"))
 		return true
-	}, patience, time.Millisecond)
+	}, waitLimit, time.Millisecond)
 	require.Equal(t, 200, load("203.0.113.2").status)
 }
 

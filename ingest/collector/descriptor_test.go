@@ -35,7 +35,7 @@ func TestRunningOutOfDescriptorsEndsNothing(t *testing.T) {
 	}
 	t.Cleanup(restore)
 	client := exhaust(t, s.Addr().String(), before)
-	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_accept_failures_total") > 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_accept_failures_total") > 0 }, waitLimit, time.Millisecond)
 	require.Contains(t, s.log.String(), "cannot accept connections")
 	select {
 	case err := <-s.Failed():

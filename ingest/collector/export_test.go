@@ -3,7 +3,7 @@ package collector
 import "time"
 
 // Patient lets a test's machine be slow.
-func (c *Collector) Patient() { c.farewell = time.Minute }
+func (c *Collector) DrainSlowly() { c.drainTimeout = time.Minute }
 
 // ConnectionsWithin tells how many connections a process accepts that may open so many files.
 func ConnectionsWithin(c Config, files uint64) (int, error) { return c.connectionsWithin(files) }

@@ -1,16 +1,15 @@
 package collector
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
-
-	"lodestone/ingest/collector/bot"
 )
 
 // Paths that the collector serves.
@@ -26,40 +25,23 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 	c.metrics.inFlight.Inc()
 	defer func() { c.finish(ctx, recover()) }()
 	setCommonHeaders(ctx)
-	path := string(ctx.URI().PathOriginal()) // as it was sent: nothing else is a door
-	switch path {
-	case eventsPath, viewsPath, pixelPath:
-	case beaconPath: // it waits for nothing, so no limit of the load is about it
-		c.serveBeacon(ctx)
-		return
-	default:
-		if explainProblem(ctx, path) {
-			return
-		}
-		refuseWith(ctx, refusal{fasthttp.StatusNotFound, codeNotFound, "There is nothing under this path; events go to POST " + eventsPath + "."})
+	path := ctx.URI().PathOriginal() // as it was sent: nothing else is a route
+	if route, found := c.routes[string(path)]; found {
+		route(ctx)
 		return
 	}
-	switch path {
-	case eventsPath:
-		c.serveDoor(ctx, &eventsDoor)
-	case viewsPath:
-		c.serveDoor(ctx, &viewsDoor)
-	default:
-		t, admitted := c.admit(ctx, path, 0)
-		if admitted {
-			defer t.leave()
-			c.servePixel(ctx)
-		}
+	if !explainProblem(ctx, string(path)) {
+		answerProblem(ctx, &requestProblem{fasthttp.StatusNotFound, codeNotFound, "There is nothing under this path; events go to POST " + eventsPath + "."})
 	}
 }
 
 // finish counts the answer, and makes one of a panic: the server itself recovers from none.
 func (c *Collector) finish(ctx *fasthttp.RequestCtx, p any) {
 	if p != nil {
-		// Neither the value nor the request is logged: both may hold what a visitor sent.
+		// Neither the value nor the request is logged: both may hold what a client sent.
 		c.deps.Log.Error("panic in the collector", "request_id", string(ctx.Response.Header.Peek(headerRequestID)),
 			"type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-		refuseWith(ctx, refusal{fasthttp.StatusInternalServerError, codeInternal, "Something went wrong on our side; try again."})
+		answerProblem(ctx, &requestProblem{fasthttp.StatusInternalServerError, codeInternal, "Something went wrong on our side; try again."})
 		ctx.SetConnectionClose()
 	}
 	if c.base.Err() != nil {
@@ -70,144 +52,218 @@ func (c *Collector) finish(ctx *fasthttp.RequestCtx, p any) {
 	c.metrics.inFlight.Dec()
 }
 
-func (c *Collector) serveDoor(ctx *fasthttp.RequestCtx, d *door) {
+// endpoint returns the route of an endpoint that takes elements.
+func (c *Collector) endpoint(e *endpoint) fasthttp.RequestHandler {
 	const allowed = "POST, OPTIONS"
-	switch {
-	case ctx.IsPost():
-		c.post(ctx, d)
-	case ctx.IsOptions():
-		preflight(ctx, allowed)
-	default:
-		ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
-		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "Send it with POST."})
+	return func(ctx *fasthttp.RequestCtx) {
+		switch {
+		case ctx.IsPost():
+			c.post(ctx, e)
+		case ctx.IsOptions():
+			preflight(ctx, allowed)
+		default:
+			ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
+			answerProblem(ctx, &requestProblem{fasthttp.StatusMethodNotAllowed, codeMethod, "Send it with POST."})
+		}
 	}
 }
 
-func (c *Collector) post(ctx *fasthttp.RequestCtx, d *door) {
-	b := c.begin(ctx.Request.Header.ContentLength())
-	defer c.end(b)
-	raw, received := c.receive(ctx, b)
-	if !received {
+// post turns a body into records, waits until they are durable, and answers.
+func (c *Collector) post(ctx *fasthttp.RequestCtx, e *endpoint) {
+	s := c.newScratch(ctx.Request.Header.ContentLength())
+	defer c.release(s)
+	sent, p := c.receive(ctx, s)
+	if p != nil {
+		if p.status == fasthttp.StatusServiceUnavailable {
+			c.metrics.refused[refusedBytes].Inc()
+		}
+		answerProblem(ctx, p)
+		c.endAfter(ctx)
 		return
 	}
-	b.arrived = time.Now()
-	t, admitted := c.admit(ctx, "", len(raw))
+	s.arrived = time.Now()
+	held, admitted := c.admit(ctx, len(sent), answerOverloaded)
 	if !admitted {
 		return
 	}
-	defer t.leave()
-	body, no, refused := b.body(ctx, raw, c.config.MaxBodyBytes)
-	if refused {
-		refuseWith(ctx, no)
+	defer held.release()
+	body, p := s.unpack(&ctx.Request.Header, sent, c.config.MaxBodyBytes)
+	if p != nil {
+		answerProblem(ctx, p)
 		return
 	}
-	if !t.grow(int64(len(b.unpacked) + len(body))) { // what is unpacked, and the records made of it
-		c.overloaded(ctx, refusedBytes, "")
+	if !held.grow(int64(len(s.unpacked) + len(body))) { // the unpacked body, and the records made of it
+		c.metrics.refused[refusedBytes].Inc()
+		answerOverloaded(ctx)
 		return
 	}
-	s, v := c.sender(ctx)
-	if d.views {
-		v.from = c.limited(ctx)
+	from := c.sender(ctx)
+	if e.views {
+		from.limited = c.limited(ctx)
 	}
-	if no, refused = b.read(c, d, body, &s, &v); refused {
-		c.countRejected(b)
-		if no.code == codeRateLimited {
+	p = c.read(s, e, body, &from)
+	c.countRejected(s)
+	if p != nil {
+		if p.code == codeRateLimited {
 			c.metrics.refused[refusedViews].Inc()
-			setRetryAfter(ctx, b.wait)
+			setRetryAfter(ctx, s.wait)
 		}
-		refuseWithList(ctx, no, b.rejected)
+		answerProblemWithList(ctx, p, s.rejected)
 		return
 	}
-	c.leaveSpace(b)
-	if err := c.write(b); err != nil {
-		c.logFailure(ctx, b, err)
-		ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, retryAfter)
-		refuseWith(ctx, refusal{fasthttp.StatusServiceUnavailable, codeUnavailable,
+	if err := c.write(ctx, s); err != nil {
+		answerProblem(ctx, &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable,
 			"The events could not be stored in time. Send all of them again; events with an event_id are not counted twice."})
 		return
 	}
-	c.countRejected(b)
-	c.countAccepted(b)
-	accept(ctx, len(b.records), b.rejected)
+	accept(ctx, len(s.records), s.rejected)
 }
 
-func (c *Collector) countAccepted(b *batch) {
-	c.metrics.accepted.Add(float64(len(b.records)))
-	c.metrics.bots.Add(float64(b.bots))
-	c.metrics.unhashed.Add(float64(b.unhashed))
+// requestOverhead is what a request takes beside its body, roughly.
+const requestOverhead = 4 << 10
+
+// admit lets a request in, or answers it. It looks at nothing that takes time: under overload most requests get no further.
+func (c *Collector) admit(ctx *fasthttp.RequestCtx, bytes int, overloaded func(*fasthttp.RequestCtx)) (permit, bool) {
+	held, ok := c.admission.acquire(int64(bytes) + requestOverhead)
+	if !ok {
+		reason := refusedBytes
+		if c.admission.requests.Load() >= c.admission.maxRequests {
+			reason = refusedRequests
+		}
+		c.metrics.refused[reason].Inc()
+		overloaded(ctx)
+		return permit{}, false
+	}
+	if c.limit.each > 0 && !ctx.IsOptions() {
+		if wait, ok := c.limit.take(clientOf(ctx, c.addresses), uuid.Nil, time.Now()); !ok {
+			held.release()
+			c.metrics.refused[refusedAddress].Inc()
+			setRetryAfter(ctx, wait)
+			answerProblem(ctx, &requestProblem{fasthttp.StatusTooManyRequests, codeRateLimited, "There were too many requests from this address; nothing of this one was accepted."})
+			return permit{}, false
+		}
+	}
+	return held, true
 }
 
-func (c *Collector) logFailure(ctx *fasthttp.RequestCtx, b *batch, err error) {
-	c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events", len(b.records), "error", err)
+func answerOverloaded(ctx *fasthttp.RequestCtx) { answerProblem(ctx, overloaded) }
+
+// setRetryAfter sets after how many seconds the client may send again.
+func setRetryAfter(ctx *fasthttp.RequestCtx, wait time.Duration) {
+	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.Itoa(int(wait/time.Second)+1))
 }
 
-// write makes the records durable, or fails when the time for the request is over, which began when
-// it had arrived.
-func (c *Collector) write(b *batch) error {
+// write makes the records durable and counts them, or fails when the time for the request is over, which began when the request
+// had arrived.
+func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) error {
 	begin := time.Now()
-	err := c.deps.Sink.Write(c.deadlines.At(b.arrived.Add(c.config.AckTimeout)), b.records)
+	err := c.deps.Sink.Write(c.deadlines.At(s.arrived.Add(c.config.AckTimeout)), s.records)
 	c.metrics.ack.Observe(time.Since(begin).Seconds())
-	return err
+	if err != nil {
+		c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events", len(s.records), "error", err)
+		return err
+	}
+	c.metrics.accepted.Add(float64(len(s.records)))
+	c.metrics.bots.Add(float64(s.bots))
+	c.metrics.unhashed.Add(float64(s.unhashed))
+	return nil
 }
 
-func (c *Collector) countRejected(b *batch) {
-	for i := range b.rejected {
-		c.metrics.rejected[b.rejected[i].code].Inc()
+func (c *Collector) countRejected(s *scratch) {
+	for i := range s.rejected {
+		c.metrics.rejected[s.rejected[i].code].Inc()
 	}
 }
 
-// sender returns what the events of a request have in common, and the visitor.
-func (c *Collector) sender(ctx *fasthttp.RequestCtx) (sender, visitor) {
-	h := &ctx.Request.Header
-	agent := h.UserAgent()
-	s := sender{receivedAt: c.deps.Now(), bot: c.deps.Bots.Classify(bot.Request{
-		UserAgent: agent, Head: ctx.IsHead(), SecPurpose: h.PeekCanonical(headerSecPurpose), Purpose: purpose(h), XMoz: h.PeekCanonical(headerXMoz),
-	})}
-	if c.honour && objects(h) {
-		s.private = true
-		return s, visitor{}
+// unpack returns the body of a request, decompressed, if its type and size are allowed.
+func (s *scratch) unpack(h *fasthttp.RequestHeader, sent []byte, limit int) ([]byte, *requestProblem) {
+	if !isJSON(h.ContentType()) {
+		return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Type is not supported; send application/json or text/plain, in UTF-8."}
 	}
-	s.userAgent = userAgent(agent)
-	if withheld(h) {
-		return s, visitor{}
+	encoding := bytes.TrimSpace(h.Peek(fasthttp.HeaderContentEncoding))
+	switch {
+	case len(h.PeekAll(fasthttp.HeaderContentEncoding)) > 1:
+	case len(encoding) == 0, bytes.EqualFold(encoding, []byte("identity")):
+		if len(sent) == 0 {
+			return nil, &requestProblem{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is empty."}
+		}
+		return sent, nil
+	case bytes.EqualFold(encoding, []byte("gzip")), bytes.EqualFold(encoding, []byte("x-gzip")):
+		return s.gunzip(sent, limit)
 	}
-	addr := clientOf(ctx, c.addresses)
-	return s, visitor{addr: addr, keep: addr.IsValid()}
+	return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Encoding is not supported; send gzip or none."}
 }
 
-func purpose(h *fasthttp.RequestHeader) []byte {
-	if value := h.PeekCanonical(headerPurpose); len(value) > 0 {
-		return value
+// isJSON allows application/json and text/plain, which is what a browser's sendBeacon can send
+// without asking first. The only charset of JSON is UTF-8, of which ASCII is a part.
+func isJSON(contentType []byte) bool {
+	media, params, _ := bytes.Cut(contentType, []byte{';'})
+	media = bytes.TrimSpace(media)
+	if !bytes.EqualFold(media, []byte("application/json")) && !bytes.EqualFold(media, []byte("text/plain")) {
+		return false
 	}
-	return h.PeekCanonical(headerXPurpose)
+	for param := range bytes.SplitSeq(params, []byte{';'}) {
+		name, charset, _ := bytes.Cut(bytes.TrimSpace(param), []byte{'='})
+		charset = bytes.Trim(charset, `"`)
+		if bytes.EqualFold(name, []byte("charset")) && !bytes.EqualFold(charset, []byte("utf-8")) && !bytes.EqualFold(charset, []byte("us-ascii")) {
+			return false
+		}
+	}
+	return true
 }
 
-// newID returns an id for an event that came without.
-func (c *Collector) newID() uuid.UUID { return uuid.Must(uuid.NewV7()) } // crypto/rand never fails
-
+// Names and values of headers in the server's canonical form, which spares spelling them again for each request.
 var (
-	late    = refusal{fasthttp.StatusRequestTimeout, codeUnavailable, "The request did not arrive in time."}
-	notHTTP = refusal{fasthttp.StatusBadRequest, codeInvalidParameter, "The request is not valid HTTP."}
+	keyRequestID     = []byte(headerRequestID)
+	keyAllowOrigin   = []byte("Access-Control-Allow-Origin")
+	keyExposeHeaders = []byte("Access-Control-Expose-Headers")
+	valueAnyOrigin   = []byte("*")
+	valueExposed     = []byte(exposedHeaders)
 )
+
+// setCommonHeaders sets what every answer carries: the request's id, and the permission for pages
+// of any origin to read it. There are no credentials, so the permission gives nothing away.
+func setCommonHeaders(ctx *fasthttp.RequestCtx) {
+	h := &ctx.Response.Header
+	var id [requestIDBytes]byte
+	h.SetCanonical(keyRequestID, requestID(&id, ctx.Request.Header.PeekCanonical(keyRequestID)))
+	h.SetCanonical(keyAllowOrigin, valueAnyOrigin)
+	h.SetCanonical(keyExposeHeaders, valueExposed)
+}
+
+// preflight answers a browser that asks whether a page of another origin may send.
+func preflight(ctx *fasthttp.RequestCtx, allowed string) {
+	h := &ctx.Response.Header
+	h.Set(fasthttp.HeaderAllow, allowed)
+	h.Set(fasthttp.HeaderAccessControlAllowMethods, allowed)
+	h.Set(fasthttp.HeaderAccessControlAllowHeaders, "content-type, content-encoding, x-request-id")
+	h.Set(fasthttp.HeaderAccessControlMaxAge, "86400")
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+// accept answers 202.
+func accept(ctx *fasthttp.RequestCtx, accepted int, rejected []rejection) {
+	ctx.SetStatusCode(fasthttp.StatusAccepted)
+	ctx.Response.Header.SetContentType("application/json")
+	out := append(make([]byte, 0, 64), `{"accepted":`...)
+	out = strconv.AppendInt(out, int64(accepted), 10)
+	out = appendRejected(out, rejected)
+	ctx.Response.SetBody(append(out, '}', '\n')) // which copies, so that out stays on the stack
+}
 
 // refuse answers a request that the server could not read. The connection is closed after it.
 func (c *Collector) refuse(ctx *fasthttp.RequestCtx, err error) {
 	setCommonHeaders(ctx)
 	c.endAfter(ctx)
-	var (
-		small   *fasthttp.ErrSmallBuffer
-		timeout net.Error
-	)
+	var small *fasthttp.ErrSmallBuffer
 	switch {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		refuseWith(ctx, tooLarge(c.config.MaxBodyBytes))
+		answerProblem(ctx, tooLarge(c.config.MaxBodyBytes))
 	case errors.As(err, &small):
-		refuseWith(ctx, refusal{fasthttp.StatusRequestHeaderFieldsTooLarge, codeTooLarge,
+		answerProblem(ctx, &requestProblem{fasthttp.StatusRequestHeaderFieldsTooLarge, codeTooLarge,
 			fmt.Sprintf("The request line and the headers have more than %d bytes.", c.config.MaxHeaderBytes)})
-	case errors.As(err, &timeout) && timeout.Timeout():
-		refuseWith(ctx, late)
 	default:
-		refuseWith(ctx, notHTTP)
+		answerProblem(ctx, unreadable(err))
 	}
 	c.logRefused(ctx)
 	c.metrics.answered(ctx.Response.StatusCode())

@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }
 
-// patience bounds a wait for what must happen; it is no measure of speed.
-const patience = 2 * time.Minute
+// waitLimit bounds a wait for what must happen; it is no measure of speed.
+const waitLimit = 2 * time.Minute
 
 // now is the time of the tests: all that depends on it is exact.
 var now = time.Date(2026, 3, 14, 15, 9, 26, 535_000_000, time.UTC)
@@ -133,11 +133,11 @@ type startStopper interface {
 // run starts a service and stops it at the end of the test, unless the test has done so.
 func run(t *testing.T, s startStopper) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	require.NoError(t, s.Start(ctx))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		defer cancel()
 		require.NoError(t, s.Stop(ctx))
 	})
@@ -150,7 +150,7 @@ func runSalts(t *testing.T, s *iphash.Salts, at time.Time) {
 	require.Eventually(t, func() bool {
 		_, ok := s.Hash(uuid.Nil, netip.MustParseAddr("203.0.113.1"), at)
 		return ok
-	}, patience, 20*time.Millisecond)
+	}, waitLimit, 20*time.Millisecond)
 }
 
 func newDatabase(t *testing.T) *postgres.Pool {
@@ -295,7 +295,7 @@ func (s *stack) recordsOf(t testing.TB, topic string, n int) []*kgo.Record {
 	client, err := kgo.NewClient(kgo.SeedBrokers(s.cluster.ListenAddrs()...), kgo.ConsumeTopics(topic))
 	require.NoError(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	var list []*kgo.Record
 	for len(list) < n {

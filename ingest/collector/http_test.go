@@ -179,7 +179,7 @@ func (s *stack) dial(t testing.TB, raw string) (net.Conn, *bufio.Reader) {
 	c, err := net.Dial("tcp", s.Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
+	require.NoError(t, c.SetDeadline(time.Now().Add(waitLimit)))
 	_, err = io.WriteString(c, raw)
 	require.NoError(t, err)
 	return c, bufio.NewReader(c)

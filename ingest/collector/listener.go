@@ -1,12 +1,16 @@
 package collector
 
 import (
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/valyala/fasthttp"
 
 	"lodestone/pkg/descriptor"
 )
@@ -14,8 +18,8 @@ import (
 // listener knows its open connections, for four things that the server does not do: ending those
 // on which nothing was ever sent (browsers open some ahead of need) when it stops, rather than waiting
 // five seconds for each; ending them without an answer when their time is over, which a browser would take for one to its
-// next request; letting a client that is still sending read the refusal of its request; and
-// answering connections beyond the limits in the form of all other answers (turnaway.go).
+// next request; letting a client that is still sending read the requestProblem of its request; and
+// answering connections beyond the limits in the form of all other answers (reject).
 type listener struct {
 	net.Listener
 	closeOnce sync.Once
@@ -24,7 +28,7 @@ type listener struct {
 	conns     map[*conn]struct{}
 	perIP     map[netip.Addr]int // only if there is a limit
 	limits    connLimits
-	turnedAway
+	rejecting
 }
 
 func newListener(l net.Listener, limits connLimits) *listener {
@@ -59,7 +63,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		retry = firstAcceptRetry
 		c := &conn{Conn: inner, listener: l}
 		if reason, ok := l.add(c); !ok {
-			l.turnAway(inner, reason, l.limits)
+			l.reject(inner, reason, l.limits)
 			continue
 		}
 		return c, nil
@@ -128,7 +132,7 @@ func (l *listener) find(of net.Conn) *conn {
 func (l *listener) closeSilent() {
 	_ = l.Close() // nothing can be done about a listener that does not close
 	l.each(func(c *conn) {
-		if !c.spoke.Load() {
+		if !c.received.Load() {
 			_ = c.Conn.Close()
 		}
 	})
@@ -155,10 +159,10 @@ func (l *listener) each(fn func(*conn)) {
 type conn struct {
 	net.Conn
 	listener *listener
-	reading  moment
-	writing  moment
+	reading  lazyDeadline
+	writing  lazyDeadline
 	addr     netip.Addr  // only if connections are counted by it
-	spoke    atomic.Bool // something was received
+	received atomic.Bool // something was received
 	linger   atomic.Bool // the client may still be sending
 }
 
@@ -170,9 +174,9 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 	}
 	n, err := c.Conn.Read(b)
-	if !c.spoke.Load() {
+	if !c.received.Load() {
 		if n > 0 {
-			c.spoke.Store(true)
+			c.received.Store(true)
 		} else if err != nil {
 			return 0, io.EOF // nothing was asked: the server is to close without an answer, as after an answer's last byte
 		}
@@ -214,14 +218,12 @@ func (c *conn) SetDeadline(t time.Time) error {
 func (c *conn) Close() error {
 	c.listener.remove(c)
 	if c.linger.CompareAndSwap(true, false) {
-		c.drain()
+		drain(c.Conn, 2*time.Second)
 	}
 	return c.Conn.Close()
 }
 
-func (c *conn) drain() { drain(c.Conn, 2*time.Second) }
-
-// drain tells the client that nothing more comes, and reads what it still sends.
+// drain signals the client that no more data comes, and reads what it still sends.
 func drain(c net.Conn, maxWait time.Duration) {
 	const maxBytes = 8 << 20
 	tcp, ok := c.(*net.TCPConn)
@@ -236,4 +238,99 @@ func drain(c net.Conn, maxWait time.Duration) {
 		}
 		total += n
 	}
+}
+
+// lazyDeadline is a deadline of a connection that is moved only when something is about to wait for it, and not for the sake
+// of a fraction of a second: the server sets three for each request, most of which nothing ever waits for.
+type lazyDeadline struct{ wanted, set time.Time }
+
+// due returns the deadline to set, if it has to be: what is set ends at the wanted time or up to slack later.
+func (m *lazyDeadline) due(slack time.Duration) (at time.Time, due bool) {
+	if m.wanted.IsZero() {
+		due = !m.set.IsZero()
+		m.set = m.wanted
+		return m.set, due
+	}
+	if late := m.set.Sub(m.wanted); late >= 0 && late <= slack {
+		return m.set, false
+	}
+	m.set = m.wanted.Add(slack)
+	return m.set, true
+}
+
+// connLimits bounds the open connections.
+type connLimits struct {
+	total     int
+	perIP     int           // 0: no limit
+	slack     time.Duration // by how much a timeout of a connection may be longer
+	refused   func(refusalReason)
+	exhausted func(error) // called when no connection can be accepted, since no file descriptor is free
+}
+
+// maxRejecting bounds the connections that are being answered why they are not served; more are closed
+// without an answer.
+const maxRejecting = 256
+
+// rejecting is the connections that are being refused. They count in no limit.
+type rejecting struct {
+	rejectMu sync.Mutex
+	open     map[net.Conn]struct{}
+	wait     sync.WaitGroup
+}
+
+// reject answers a connection in place of a request, and closes it.
+func (t *rejecting) reject(c net.Conn, reason refusalReason, limits connLimits) {
+	limits.refused(reason)
+	t.rejectMu.Lock()
+	full := len(t.open) >= maxRejecting
+	if !full {
+		if t.open == nil {
+			t.open = make(map[net.Conn]struct{})
+		}
+		t.open[c] = struct{}{}
+	}
+	t.rejectMu.Unlock()
+	if full {
+		_ = c.Close() // nothing depends on it
+		return
+	}
+	t.wait.Go(func() {
+		defer func() {
+			t.rejectMu.Lock()
+			delete(t.open, c)
+			t.rejectMu.Unlock()
+			_ = c.Close()
+		}()
+		const timeout = time.Second
+		if c.SetWriteDeadline(time.Now().Add(timeout)) != nil {
+			return
+		}
+		if _, err := c.Write(rejectionOf(reason)); err != nil {
+			return
+		}
+		drain(c, timeout)
+	})
+}
+
+// closeRejected ends those that are still being answered, and waits for them.
+func (l *listener) closeRejected() {
+	l.rejecting.rejectMu.Lock()
+	for c := range l.rejecting.open {
+		_ = c.Close()
+	}
+	l.rejecting.rejectMu.Unlock()
+	l.rejecting.wait.Wait()
+}
+
+// rejectionOf returns a complete answer.
+func rejectionOf(reason refusalReason) []byte {
+	p := &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable, "There are too many connections at the lazyDeadline (--collector-max-connections). Nothing was accepted: send all of it again."}
+	if reason == refusedAddressConnections {
+		p = &requestProblem{fasthttp.StatusTooManyRequests, codeRateLimited, "There are too many connections from this address (--collector-max-connections-per-ip). Nothing was accepted: send all of it again."}
+	}
+	body := appendProblem(nil, p, nil, false)
+	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nConnection: close\r\n"+
+		"Retry-After: %s\r\n%s: %s\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: %s\r\n\r\n",
+		p.status, http.StatusText(p.status), time.Now().UTC().Format(http.TimeFormat), len(body), retryAfter, headerRequestID, requestID(new([requestIDBytes]byte), nil), exposedHeaders)
+	return append([]byte(head), body...)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMomentIsMovedWhenItMatters(t *testing.T) {
+func TestADeadlineIsMovedWhenItMatters(t *testing.T) {
 	t.Parallel()
 	const slack = time.Second
-	var m moment
+	var m lazyDeadline
 	_, due := m.due(slack)
 	require.False(t, due, "there is none to begin with")
 	begin := time.Now()

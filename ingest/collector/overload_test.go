@@ -27,7 +27,7 @@ func TestTooManyRequestsAtOnce(t *testing.T) {
 	arrived, release := s.holdAcks(t)
 	one, two := s.later(), s.later()
 	<-arrived
-	require.Eventually(t, func() bool { return s.metric(t, "lodestone_producer_buffered_records") == 2 }, patience, time.Millisecond, "both are let in")
+	require.Eventually(t, func() bool { return s.metric(t, "lodestone_producer_buffered_records") == 2 }, waitLimit, time.Millisecond, "both are let in")
 	a := s.post(t, s.event())
 	require.Equal(t, 503, a.status)
 	require.Equal(t, "unavailable", a.Code)
@@ -68,7 +68,7 @@ func TestTooManyBytesAtOnce(t *testing.T) {
 			refused++
 		}
 		return refused > 0
-	}, patience, time.Millisecond)
+	}, waitLimit, time.Millisecond)
 	release()
 	o := <-done
 	require.NoError(t, o.err)
@@ -282,7 +282,7 @@ func TestTooManyConnections(t *testing.T) {
 			require.Eventually(t, func() bool {
 				a, err := s.try(http.MethodPost, "/v1/events", strings.NewReader(s.event()))
 				return err == nil && a.status == 202
-			}, patience, 5*time.Millisecond, "room comes back")
+			}, waitLimit, 5*time.Millisecond, "room comes back")
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"bytes"
 	"net/netip"
 	"time"
 
@@ -21,10 +22,15 @@ var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\
 // the month, about which no browser can do anything; 429 when one address has sent too many; 503 when it
 // could not be made durable in time.
 func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
+	held, admitted := c.admit(ctx, 0, unavailablePixel)
+	if !admitted {
+		return
+	}
+	defer held.release()
 	const allowed = "GET, HEAD"
 	if !ctx.IsGet() && !ctx.IsHead() {
 		ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
-		refuseWith(ctx, refusal{fasthttp.StatusMethodNotAllowed, codeMethod, "The image is loaded with GET."})
+		answerProblem(ctx, &requestProblem{fasthttp.StatusMethodNotAllowed, codeMethod, "The image is loaded with GET."})
 		return
 	}
 	claims, err := c.tokens.Verify(ctx.QueryArgs().Peek("t"))
@@ -39,23 +45,20 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		showPixel(ctx, fasthttp.StatusTooManyRequests)
 		return
 	}
-	b := c.begin(0)
-	defer c.end(b)
-	b.arrived = ctx.Time()
-	s, v := c.sender(ctx)
-	if claims.AccessLinkID != uuid.Nil && c.exceeded(claims.AccountID, s.receivedAt) != "" {
+	s := c.newScratch(0)
+	defer c.release(s)
+	s.arrived = ctx.Time()
+	from := c.sender(ctx)
+	if claims.AccessLinkID != uuid.Nil && c.exceeded(claims.AccountID, from.receivedAt) != "" {
 		c.metrics.rejected[LimitReached].Inc()
 		showPixel(ctx, fasthttp.StatusOK)
 		return
 	}
-	b.addPixel(c, claims, &s, &v, ctx.Request.Header.Referer())
-	c.leaveSpace(b)
-	if err := c.write(b); err != nil {
-		c.logFailure(ctx, b, err)
+	s.records = append(s.records, c.pixelRecord(s, claims, &from, ctx.Request.Header.Referer()))
+	if err := c.write(ctx, s); err != nil {
 		unavailablePixel(ctx)
 		return
 	}
-	c.countAccepted(b)
 	showPixel(ctx, fasthttp.StatusOK)
 }
 
@@ -66,41 +69,31 @@ func (c *Collector) takePixel(from netip.Addr, claims *token.Claims) (wait time.
 		return c.views.take(from, claims.AccessLinkID, time.Now())
 	}
 	wait, f := c.takeView(from, claims.GenericLinkID, time.Now())
-	return wait, f.code == ""
+	return wait, f == nil
 }
 
-// addPixel makes the one record of an image. page is the address of the page that shows it.
-func (b *batch) addPixel(c *Collector, claims *token.Claims, s *sender, h *visitor, page []byte) {
-	at := s.receivedAt.UnixMilli()
-	var hash [16]byte
-	if h.keep {
-		var ok bool
-		if hash, ok = b.hashes.of(c.deps.Addresses, claims.AccountID, h.addr, s.receivedAt); !ok {
-			b.unhashed++
-		}
-	}
-	if s.bot != "" {
-		b.bots++
+// pixelRecord returns the one record of an image. page is the address of the page that shows it.
+func (c *Collector) pixelRecord(s *scratch, claims *token.Claims, from *sender, page []byte) producer.Record {
+	at, hash := from.receivedAt.UnixMilli(), c.hash(s, claims.AccountID, from)
+	if from.bot != "" {
+		s.bots++
 	}
 	if claims.AccessLinkID == uuid.Nil {
 		view := event.LinkView{
 			AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, GenericLinkID: claims.GenericLinkID,
-			EventID: c.newID(), IPHash: hash, UserAgent: s.userAgent, Bot: s.bot, CreatedAt: at, ReceivedAt: at,
+			EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, CreatedAt: at, ReceivedAt: at,
 		}
-		if !s.private {
-			view.URL = sound(page, event.MaxURLBytes)
+		if !from.private {
+			view.URL = validText(page, event.MaxURLBytes)
 		}
-		key := claims.GenericLinkID
-		b.records = append(b.records, producer.Record{Topic: event.LinkViewTopic, Key: key[:], Value: view.Append(nil)})
-		return
+		return producer.Record{Topic: event.LinkViewTopic, Key: bytes.Clone(claims.GenericLinkID[:]), Value: view.Append(nil)}
 	}
 	ev := event.Event{
 		AccountID: claims.AccountID, LeadMagnetID: claims.LeadMagnetID, GenericLinkID: claims.GenericLinkID,
 		AccessLinkID: claims.AccessLinkID, MagnetVersion: claims.MagnetVersion, Type: event.PageViewed, Data: emptyData,
-		EventID: c.newID(), IPHash: hash, UserAgent: s.userAgent, Bot: s.bot, CreatedAt: at, ReceivedAt: at,
+		EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, CreatedAt: at, ReceivedAt: at,
 	}
-	key := claims.AccessLinkID
-	b.records = append(b.records, producer.Record{Topic: event.Topic, Key: key[:], Value: ev.Append(nil)})
+	return producer.Record{Topic: event.Topic, Key: bytes.Clone(claims.AccessLinkID[:]), Value: ev.Append(nil)}
 }
 
 func showPixel(ctx *fasthttp.RequestCtx, status int) {

@@ -1,5 +1,5 @@
-// Package collector is the public door for events: it verifies, completes and classifies what
-// browsers and servers send, and answers when it is durable.
+// Package collector is the public endpoint for events: it verifies, completes and classifies the events that
+// browsers and servers send, and answers when they are durable.
 package collector
 
 import (
@@ -8,15 +8,21 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
+	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
 	"lodestone/ingest/beacon"
+	"lodestone/ingest/collector/bot"
+	"lodestone/ingest/producer"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/deadline"
@@ -38,37 +44,68 @@ type Deps struct {
 	Registerer prometheus.Registerer
 }
 
-// Collector is an HTTP server for events. It is a service.Service.
-type Collector struct {
-	config    Config
-	deps      Deps
-	addresses *clientaddr.Finder
-	honour    bool // privacy signals
-	metrics   *metrics
-	refusals  logBudget
-	arriving  arrivals
-	rooms     rooms
-	admission admission
-	limit     *addressLimit // of requests
-	views     *addressLimit // of views of a link
-	allViews  *addressLimit // of views of all landing pages
-	tokens    *tokens
-	server    *fasthttp.Server
-	batches   [classes]sync.Pool // of *batch
-	spaces    sync.Pool          // of *space
-
-	listener  *listener
-	open      atomic.Bool      // connections are accepted
-	deadlines *deadline.Source // of requests; of base
-	base      context.Context  //nolint:containedctx // of every request; ends when Stop gives up waiting
-	giveUp    context.CancelFunc
-	failed    chan error
-	done      chan struct{} // closed when the server has returned
-	farewell  time.Duration // that handlers which are told to give up have to answer
+// Sink takes records and makes them durable. A *producer.Producer is one; a spool on disk, for
+// when Kafka is away, is another that stands before it.
+type Sink interface {
+	// Write returns nil when every record is durable. Any error means that the sender has to
+	// repeat all of them: some may be stored, or be stored later. It returns soon after ctx ends.
+	//
+	// The records and their bytes are the caller's again when it has returned.
+	Write(ctx context.Context, records []producer.Record) error
 }
 
-// farewell is short, since a process that is stopped waits for it.
-const farewell = time.Second
+// Hasher turns the address of a client into the hash that is kept. *iphash.Salts is the one in use.
+type Hasher interface {
+	// Hash returns the hash of an address for one account at a time, or false when there is no
+	// salt for that time. It is called from many goroutines and must not block.
+	Hash(account uuid.UUID, client netip.Addr, at time.Time) ([16]byte, bool)
+}
+
+// Classifier tells bots from people.
+type Classifier interface {
+	// Classify returns the name of the rule that takes the sender for a bot, at most
+	// event.MaxBotRuleBytes long, or "". It is called from many goroutines and keeps nothing of
+	// the request.
+	Classify(r bot.Request) string
+}
+
+// Quotas knows which accounts have used up their plan's events of the month. *quota.Exceeded is the one in use.
+type Quotas interface {
+	// Exceeded returns the message for senders of an account whose events are refused at that time, or "". It is called
+	// from many goroutines and must not block.
+	Exceeded(account uuid.UUID, at time.Time) string
+}
+
+// Collector is an HTTP server for events. It is a service.Service.
+type Collector struct {
+	config         Config
+	deps           Deps
+	addresses      *clientaddr.Finder
+	privacySignals bool // are respected
+	metrics        *metrics
+	refusals       logBudget
+	bodies         bodyBudget
+	admission      admission
+	limit          *addressLimit // of requests
+	views          *addressLimit // of views of a link
+	allViews       *addressLimit // of views of all landing pages
+	tokens         *tokens
+	server         *fasthttp.Server
+	routes         map[string]fasthttp.RequestHandler // by path
+	scratches      [len(scratchClasses)]sync.Pool     // of *scratch
+
+	listener     *listener
+	open         atomic.Bool      // connections are accepted
+	deadlines    *deadline.Source // of requests; of base
+	base         context.Context  //nolint:containedctx // of every request; ends when Stop gives up waiting
+	giveUp       context.CancelFunc
+	failed       chan error
+	done         chan struct{} // closed when the server has returned
+	drainTimeout time.Duration // that handlers have to answer once the requests are cancelled
+}
+
+// drainTimeout is short, since a process that is stopped waits for it.
+const drainTimeout = time.Second
 
 var _ service.Service = (*Collector)(nil)
 
@@ -78,7 +115,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		return nil, err
 	}
 	if d.Tokens == nil || d.Sink == nil || d.Addresses == nil || d.Bots == nil || d.Log == nil || d.Registerer == nil {
-		return nil, errNoDeps
+		return nil, errors.New("make collector: tokens, sink, addresses, bots, log and registerer are all needed")
 	}
 	if d.Now == nil {
 		d.Now = time.Now
@@ -92,24 +129,26 @@ func New(c Config, d Deps) (*Collector, error) {
 		return nil, err
 	}
 	col := &Collector{
-		config:    c,
-		deps:      d,
-		addresses: clientaddr.New(trusted, c.ForwardedHeader),
-		honour:    c.PrivacySignals == "honour",
-		arriving:  arrivals{most: c.MaxInFlight},
-		admission: admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
-		limit:     newAddressLimit(c.AddressLimit),
-		views:     newAddressLimit(c.ViewLimit),
-		allViews:  newAddressLimit(linksPerAddress * c.ViewLimit),
-		tokens:    newTokens(d.Tokens),
-		metrics:   m,
-		failed:    make(chan error, 1),
-		farewell:  farewell,
+		config:         c,
+		deps:           d,
+		addresses:      clientaddr.New(trusted, c.ForwardedHeader),
+		privacySignals: c.PrivacySignals == "honour",
+		bodies:         bodyBudget{max: c.MaxInFlight},
+		admission:      admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
+		limit:          newAddressLimit(c.AddressLimit),
+		views:          newAddressLimit(c.ViewLimit),
+		allViews:       newAddressLimit(linksPerAddress * c.ViewLimit),
+		tokens:         newTokens(d.Tokens),
+		metrics:        m,
+		failed:         make(chan error, 1),
+		drainTimeout:   drainTimeout,
 	}
-	for i := range col.batches {
-		col.batches[i].New = func() any { return new(batch) }
+	for i := range col.scratches {
+		col.scratches[i].New = func() any { return new(scratch) }
 	}
-	col.spaces.New = func() any { return &space{hashes: new(hashes)} }
+	col.routes = map[string]fasthttp.RequestHandler{
+		eventsPath: col.endpoint(&eventsEndpoint), viewsPath: col.endpoint(&viewsEndpoint), pixelPath: col.servePixel, beaconPath: col.serveBeacon,
+	}
 	col.base, col.giveUp = context.WithCancel(context.Background())
 	col.deadlines = deadline.New(col.base)
 	col.server = &fasthttp.Server{
@@ -122,7 +161,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		WriteTimeout:                 c.WriteTimeout,
 		IdleTimeout:                  c.IdleTimeout,
 		MaxRequestBodySize:           c.MaxBodyBytes,
-		StreamRequestBody:            true, // else room for what is announced is taken before it comes
+		StreamRequestBody:            true, // else memory for what is announced is taken before it comes
 		ReadBufferSize:               c.MaxHeaderBytes,
 		Concurrency:                  2*c.MaxConnections + 1024, // never met: the listener counts, and answers better
 		DisablePreParseMultipartForm: true,
@@ -137,16 +176,16 @@ func New(c Config, d Deps) (*Collector, error) {
 func (c *Collector) Start(ctx context.Context) error {
 	connections := c.config.MaxConnections
 	if files, known := descriptor.Limit(); known {
-		most, err := c.config.connectionsWithin(files)
+		connectionsAllowed, err := c.config.connectionsWithin(files)
 		if err != nil {
 			return err
 		}
-		if most < connections {
+		if connectionsAllowed < connections {
 			c.deps.Log.Info("fewer connections are accepted than --collector-max-connections says: the process may not open as many files",
-				"connections", most, "setting", connections, "file_limit", files,
+				"connections", connectionsAllowed, "setting", connections, "file_limit", files,
 				"remedy", "raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile), or lower --collector-max-connections")
 		}
-		connections = most
+		connections = connectionsAllowed
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.config.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -155,7 +194,7 @@ func (c *Collector) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)
 	}
-	c.listener, c.done = newListener(l, connLimits{connections, c.config.MaxConnsPerIP, c.config.slack(), c.turnedAway, c.exhausted()}), make(chan struct{})
+	c.listener, c.done = newListener(l, connLimits{connections, c.config.MaxConnsPerIP, c.config.slack(), c.rejected, c.exhausted()}), make(chan struct{})
 	c.open.Store(true)
 	c.deps.Log.Info("listening", "server", "collector", "address", l.Addr().String())
 	go func() {
@@ -195,12 +234,12 @@ func (c *Collector) Stop(ctx context.Context) error {
 		err = fmt.Errorf("stop collector with requests under way: %w", err)
 	}
 	<-c.done
-	c.listener.closeTurnedAway()
+	c.listener.closeRejected()
 	return err
 }
 
-// turnedAway counts a connection that was not served.
-func (c *Collector) turnedAway(reason refusalReason) {
+// rejected counts a connection that was not served.
+func (c *Collector) rejected(reason refusalReason) {
 	c.metrics.refused[reason].Inc()
 	status := fasthttp.StatusServiceUnavailable
 	if reason == refusedAddressConnections {
@@ -223,10 +262,10 @@ func (c *Collector) exhausted() func(error) {
 	}
 }
 
-// cutOff lets the handlers, which have been told to give up, send their answers, and then ends the
+// cutOff lets the handlers, whose requests are cancelled, send their answers, and then ends the
 // connections that are left: their clients do not read.
 func (c *Collector) cutOff() {
-	timer, look := time.NewTimer(c.farewell), time.NewTicker(5*time.Millisecond)
+	timer, look := time.NewTimer(c.drainTimeout), time.NewTicker(5*time.Millisecond)
 	defer timer.Stop()
 	defer look.Stop()
 	for waiting := true; waiting && !c.listener.drained(); {
@@ -248,3 +287,14 @@ type quiet struct{ log *slog.Logger }
 
 // Printf implements fasthttp.Logger.
 func (q quiet) Printf(format string, _ ...any) { q.log.Debug("http server", "message", format) }
+
+// eagerCollection is the garbage that a process may have, in percent of what it uses. Of what a collector makes, little
+// lives longer than a request, so that looking for it sooner costs next to nothing.
+const eagerCollection = 50
+
+// CollectEagerly lets the garbage collector of the process run sooner than it does by default, unless GOGC says otherwise.
+func CollectEagerly() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(eagerCollection)
+	}
+}
