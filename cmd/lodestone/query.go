@@ -90,7 +90,7 @@ func (p *process) addCanary(url string, repair func(context.Context, int) error)
 // waits for a slow operation to give one back.
 const limiterConns = 4
 
-// addAPI returns an API without operations, and puts what it stands on onto the stack. tokens seals the answers that are kept for repeated
+// addAPI returns an API without operations, and adds its dependencies to the stack. tokens seals the answers that are stored for repeated
 // requests; nil: the API only reads, and keeps none.
 func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clientaddr.Config, pg postgres.Config, pool *postgres.Pool, tokens *token.Ring) (*api.API, error) {
 	finder, err := addresses.Finder()

@@ -26,7 +26,7 @@ const (
 	sampleTimeout     = time.Minute
 )
 
-// sample returns the landing page of the demo account's sample, which is made by the API, as a user would, on the
+// sample returns the landing page of the demo account's sample, which is created by the API, as a user would, on the
 // first start of an account. The file "sample" remembers which account had it and which link it is: what a user
 // deletes does not come back, then the URL is "".
 func sample(ctx context.Context, api *client.Client, dir string, account uuid.UUID) (id uuid.UUID, url string, err error) {

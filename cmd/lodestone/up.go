@@ -73,7 +73,7 @@ func (c *upCommand) check() error {
 	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota))
 }
 
-// Run is everything in one process. The parts are made by the same functions as in processes of
+// Run runs everything in one process. The parts are created by the same functions as in processes of
 // their own.
 func (c *upCommand) Run(ctx context.Context) (err error) {
 	begin := time.Now()

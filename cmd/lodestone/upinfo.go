@@ -77,7 +77,7 @@ func (w *wired) settings() []envLine {
 	}
 }
 
-// print says where everything is and what to try. It shows no key, since the output may be kept in a log: the file has it. The
+// print prints all addresses and what to try. It shows no key, since the output may be stored in a log: the file has it. The
 // secret of the pages for the person who started it is in their addresses, which are for this machine only.
 func (w *wired) print(out io.Writer, env string, took time.Duration) {
 	program := relative(os.Args[0])

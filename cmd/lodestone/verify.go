@@ -40,7 +40,7 @@ func (c *verifyCommand) check() error {
 	return err
 }
 
-// Run compares Kafka, ClickHouse and Postgres, and fails if they differ. The code of an error that kept it from
+// Run compares Kafka, ClickHouse and Postgres, and fails if they differ. The code of an error that prevented it from
 // comparing everything is exitUnfinished.
 func (c *verifyCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {

@@ -74,7 +74,7 @@ func ParseType(name string) (Type, bool) {
 type Event struct {
 	AccountID     uuid.UUID
 	LeadMagnetID  uuid.UUID
-	GenericLinkID uuid.UUID // zero: the access link was made by the API
+	GenericLinkID uuid.UUID // zero: the access link was created by the API
 	AccessLinkID  uuid.UUID
 	SessionID     uuid.UUID // zero: sent without a session
 	EventID       uuid.UUID // unique within the access link

@@ -171,7 +171,7 @@ func (f *folder) take(name, last string) error {
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // gone since the list was made
+		return nil // gone since the directory was listed
 	}
 	if err != nil {
 		return err
