@@ -14,11 +14,23 @@ import (
 	"lodestone/query/eventlist"
 )
 
+// eventType is the name of a type of events.
+type eventType string
+
+// EnumValues implements jsonschema.Enum.
+func (eventType) EnumValues() []string {
+	var names []string
+	for _, t := range event.Types() {
+		names = append(names, t.String())
+	}
+	return names
+}
+
 type listEventsInput struct {
 	api.CursorPaging
 	AccessLinkID  *uuid.UUID `query:"access_link_id" doc:"Only events of this access link."`
 	LeadMagnetID  *uuid.UUID `query:"lead_magnet_id" doc:"Only events of this lead magnet."`
-	EventType     string     `query:"event_type" enum:"page_viewed,download_started,download_completed" doc:"Only events of this type."`
+	EventType     eventType  `query:"event_type" doc:"Only events of this type."`
 	From          *time.Time `query:"from" doc:"Only events created at or after this time (ISO 8601)."`
 	To            *time.Time `query:"to" doc:"Only events created before this time (ISO 8601)."`
 	ReceivedAfter *time.Time `query:"received_after" doc:"Only events that came into this list after this time (ISO 8601), whenever they happened: for pulls of what is new. Give the pagination.next_received_after of the pull before, and no event is missed."`
@@ -29,7 +41,7 @@ type listEventsInput struct {
 type Event struct {
 	ID           uuid.UUID  `json:"id" format:"uuid" doc:"Unique within the access link."`
 	AccessLinkID uuid.UUID  `json:"access_link_id" format:"uuid" doc:"The access link that it happened on."`
-	EventType    string     `json:"event_type" enum:"page_viewed,download_started,download_completed" doc:"What happened."`
+	EventType    eventType  `json:"event_type" doc:"What happened."`
 	EventData    jsonObject `json:"event_data" doc:"What belongs to the type of the event, such as the page."`
 	IPHash       *string    `json:"ip_hash" doc:"Keyed hash of the visitor's address; the key is destroyed within two days. Null when withheld."`
 	UserAgent    *string    `json:"user_agent" doc:"Null when withheld."`
@@ -96,7 +108,7 @@ func (in *listEventsInput) filter() (eventlist.Filter, error) {
 	if in.From != nil && in.To != nil && in.From.After(*in.To) {
 		return eventlist.Filter{}, problem.Parameter(problem.Field{Field: "from", Message: "must not be after to"})
 	}
-	kind, _ := event.ParseType(in.EventType) // absent is zero, and others were refused
+	kind, _ := event.ParseType(string(in.EventType)) // absent is zero, and others were refused
 	return eventlist.Filter{
 		AccessLinkID: in.AccessLinkID, LeadMagnetID: in.LeadMagnetID, Type: kind,
 		From: in.From, To: in.To, ReceivedAfter: in.ReceivedAfter, Bot: in.Bot,
@@ -129,7 +141,7 @@ func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter,
 
 func present(e *eventlist.Event) Event {
 	shown := Event{
-		ID: e.ID, AccessLinkID: e.AccessLinkID, EventType: e.Type, EventData: jsonObject{e.Data},
+		ID: e.ID, AccessLinkID: e.AccessLinkID, EventType: eventType(e.Type), EventData: jsonObject{e.Data},
 		CreatedAt: api.TimeOf(e.Position.CreatedAt),
 	}
 	if e.IPHash != ([16]byte{}) {

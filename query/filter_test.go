@@ -17,7 +17,7 @@ func TestEveryFilterParameterReachesTheList(t *testing.T) {
 	t.Parallel()
 	values := map[reflect.Type]any{
 		reflect.TypeFor[*uuid.UUID](): &uuid.UUID{1}, reflect.TypeFor[*time.Time](): new(time.Unix(1, 0)),
-		reflect.TypeFor[*bool](): new(true), reflect.TypeFor[string](): event.PageViewed.String(),
+		reflect.TypeFor[*bool](): new(true), reflect.TypeFor[eventType](): eventType(event.PageViewed.String()),
 	}
 	input := reflect.TypeFor[listEventsInput]()
 	reached := map[string]bool{}

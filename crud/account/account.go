@@ -14,6 +14,7 @@ import (
 
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
@@ -30,6 +31,9 @@ const (
 
 // Plans lists every plan.
 func Plans() []Plan { return []Plan{Free, Pro, Team} }
+
+// EnumValues implements jsonschema.Enum.
+func (Plan) EnumValues() []string { return jsonschema.Values(Plans()) }
 
 // ErrUnknown says that there is no such account or key.
 var ErrUnknown = errors.New("there is no such account or key")

@@ -23,7 +23,7 @@ type APIKey struct {
 	ID         uuid.UUID    `json:"id" format:"uuid" doc:"Unique identifier."`
 	Name       string       `json:"name" doc:"What the key is for."`
 	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it by."`
-	Scopes     []auth.Scope `json:"scopes" nullable:"false" enum:"read,write,leads,webhooks,keys" doc:"What the key allows."`
+	Scopes     []auth.Scope `json:"scopes" nullable:"false" doc:"What the key allows."`
 	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that it was made with; null if whoever runs the installation made it."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
 	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it stops to work; null for never."`
@@ -36,7 +36,7 @@ type NewAPIKey struct {
 	Key        string       `json:"key" doc:"The key itself. It is shown this once."`
 	Name       string       `json:"name" doc:"What the key is for."`
 	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it by."`
-	Scopes     []auth.Scope `json:"scopes" nullable:"false" enum:"read,write,leads,webhooks,keys" doc:"What the key allows."`
+	Scopes     []auth.Scope `json:"scopes" nullable:"false" doc:"What the key allows."`
 	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that it was made with."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
 	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it stops to work; null for never."`
@@ -130,7 +130,7 @@ type createKeyInput struct {
 
 type newKey struct {
 	Name      string       `json:"name" minLength:"1" maxLength:"100" pattern:"\\S" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"What the key is for."`
-	Scopes    []auth.Scope `json:"scopes" nullable:"false" minItems:"1" maxItems:"5" uniqueItems:"true" enum:"read,write,leads,webhooks,keys" doc:"What the key allows: read; write; leads, which is reading personal data (submissions, access links, summaries of email addresses); webhooks, which is everything about webhooks; keys, which is listing, creating and revoking keys. None includes another: a key with read and write gets 403 for submissions and for summaries of email addresses. There is no default."`
+	Scopes    []auth.Scope `json:"scopes" nullable:"false" minItems:"1" uniqueItems:"true" doc:"What the key allows: read; write; leads, which is reading personal data (submissions, access links, summaries of email addresses); webhooks, which is everything about webhooks; keys, which is listing, creating and revoking keys. None includes another: a key with read and write gets 403 for submissions and for summaries of email addresses. There is no default."`
 	ExpiresAt *string      `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to work (ISO 8601, in the future). When left out or null, it expires with the key that makes it, if that expires."`
 }
 

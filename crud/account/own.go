@@ -21,13 +21,13 @@ import (
 type Account struct {
 	ID     uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	Name   string    `json:"name" doc:"Name of the account."`
-	Plan   Plan      `json:"plan" enum:"free,pro,team" doc:"Plan of the account."`
+	Plan   Plan      `json:"plan" doc:"Plan of the account."`
 	Limits Allowance `json:"limits" doc:"How many it may have."`
 	Usage  Usage     `json:"usage" doc:"How many it has."`
 
 	NotifyEmail *string  `json:"notify_email" doc:"Where mails about new leads, and webhooks that were disabled, go; null if nobody is told."`
 	Confirmed   bool     `json:"notify_email_confirmed" doc:"Whether whoever reads notify_email agreed to get mails. Until then nothing is sent there but the mail that asks."`
-	Notify      string   `json:"notify" enum:"each,daily,none" doc:"When that is: for each lead, once a day (after 05:00 UTC, about the day before), or never. Of webhooks that were disabled you are told at once, unless it is none."`
+	Notify      notify   `json:"notify" doc:"When that is: for each lead, once a day (after 05:00 UTC, about the day before), or never. Of webhooks that were disabled you are told at once, unless it is none."`
 	BrandColor  *string  `json:"brand_color" doc:"Accent of the account's pages, as #rrggbb; null for ours. Where it would not read well it is made darker or lighter."`
 	CreatedAt   api.Time `json:"created_at" doc:"When it was created."`
 }
@@ -83,7 +83,7 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 	}
 	shown := Account{
 		ID: row.ID, Name: row.Name, Plan: Plan(row.Plan), CreatedAt: api.TimeOf(row.CreatedAt),
-		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: row.Notify, BrandColor: row.BrandColor,
+		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: notify(row.Notify), BrandColor: row.BrandColor,
 		Limits: s.limits.of(Plan(row.Plan)).allowance(),
 		Usage: Usage{
 			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks, AccessLinks: usage.AccessLinks, Keys: usage.Keys,
@@ -129,13 +129,19 @@ func (s *Self) mayAsk(ctx context.Context, to email.Address) error {
 	return nil
 }
 
+// notify is when an account is sent mails about new leads.
+type notify string
+
+// EnumValues implements jsonschema.Enum.
+func (notify) EnumValues() []string { return []string{"each", "daily", "none"} }
+
 type updateInput struct {
 	Body changedAccount
 }
 
 type changedAccount struct {
 	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Where mails about new leads, and webhooks that were disabled, go, once it is confirmed: a mail asks for that, and again if the same address is sent again. null: no notices."`
-	Notify      *string            `json:"notify" required:"false" nullable:"false" enum:"each,daily,none" doc:"When that is."`
+	Notify      *notify            `json:"notify" required:"false" nullable:"false" doc:"When that is."`
 	BrandColor  api.Change[string] `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent of the account's pages; null for ours."`
 }
 
@@ -162,7 +168,7 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 	var shown Account
 	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{
-			Notify: b.Notify, SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
+			Notify: (*string)(b.Notify), SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
 			SetBrandColor: b.BrandColor.Given, BrandColor: b.BrandColor.Value,
 		})
 		if err != nil {

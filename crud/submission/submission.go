@@ -25,7 +25,7 @@ type Submission struct {
 	GenericLinkID uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it was made through."`
 	Email         string    `json:"email" doc:"Email address, as it was typed."`
 	Name          Name      `json:"name,omitzero" doc:"Name; only where the link collects names."`
-	State         State     `json:"state" enum:"awaiting_verification,ready,viewed" doc:"How far it is: the address has to be verified first, the document can be read, or it was."`
+	State         State     `json:"state" doc:"How far it is: the address has to be verified first, the document can be read, or it was."`
 	Verified      bool      `json:"verified" doc:"Whether the address was verified."`
 	Viewed        bool      `json:"viewed" doc:"Whether the document was viewed."`
 	ViewCount     int64     `json:"view_count" doc:"Views so far."`
@@ -46,6 +46,11 @@ const (
 	Ready                State = "ready"                 // verified, or that was not asked for
 	Viewed               State = "viewed"
 )
+
+// EnumValues implements jsonschema.Enum.
+func (State) EnumValues() []string {
+	return jsonschema.Values([]State{AwaitingVerification, Ready, Viewed})
+}
 
 func stateOf(row store.Submission) State {
 	switch {

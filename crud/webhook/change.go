@@ -30,7 +30,7 @@ type createInput struct {
 type newWebhook struct {
 	URL         string  `json:"url" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to."`
 	Description *string `json:"description" required:"false" maxLength:"500" doc:"What it is for."`
-	Kinds       []Kind  `json:"kinds" nullable:"false" minItems:"1" maxItems:"6" uniqueItems:"true" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed" doc:"Kinds of events to be told of."`
+	Kinds       []Kind  `json:"kinds" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of events to be told of."`
 }
 
 type updateInput struct {
@@ -42,7 +42,7 @@ type updateInput struct {
 type changedWebhook struct {
 	URL         *string            `json:"url" required:"false" nullable:"false" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to, also those that wait."`
 	Description api.Change[string] `json:"description" required:"false" maxLength:"500" doc:"What it is for; null clears it."`
-	Kinds       []Kind             `json:"kinds" required:"false" nullable:"false" minItems:"1" maxItems:"6" uniqueItems:"true" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed" doc:"Kinds of events to be told of from now on."`
+	Kinds       []Kind             `json:"kinds" required:"false" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of events to be told of from now on."`
 	IsActive    *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether messages are sent."`
 }
 

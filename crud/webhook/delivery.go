@@ -22,8 +22,8 @@ import (
 type Delivery struct {
 	ID            uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	MessageID     string    `json:"message_id" doc:"Header webhook-id: the same at every attempt, and for every webhook that is told of the event."`
-	Kind          Kind      `json:"kind" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed,webhook.test" doc:"What it tells of."`
-	State         string    `json:"state" enum:"pending,delivered,failed" doc:"Whether it arrived, or will be tried again."`
+	Kind          sentKind  `json:"kind" doc:"What it tells of."`
+	State         state     `json:"state" doc:"Whether it arrived, or will be tried again."`
 	Reason        *string   `json:"reason" doc:"Why it failed."`
 	Body          body      `json:"body" doc:"What is sent; null once the access link or the submission that it is about was deleted."`
 	Attempts      []Attempt `json:"attempts" nullable:"false" doc:"Attempts so far, the oldest first: the last 20 of them."`
@@ -31,6 +31,18 @@ type Delivery struct {
 	CreatedAt     api.Time  `json:"created_at" doc:"When it was made."`
 	SettledAt     *api.Time `json:"settled_at" doc:"When it arrived, or was given up."`
 }
+
+// sentKind is the kind of a message: one that an endpoint can ask for, or the test.
+type sentKind Kind
+
+// EnumValues implements jsonschema.Enum.
+func (sentKind) EnumValues() []string { return jsonschema.Values(append(Kinds(), kindTest)) }
+
+// state is how far the delivery of a message is.
+type state string
+
+// EnumValues implements jsonschema.Enum.
+func (state) EnumValues() []string { return []string{"pending", "delivered", "failed"} }
 
 // body is the text of a message, empty if it was erased.
 type body string
@@ -57,7 +69,7 @@ func (w *Webhooks) show(d store.WebhookDelivery) (shown Delivery, err error) {
 		return shown, err
 	}
 	shown = Delivery{
-		ID: d.ID, MessageID: messageID(d.EventID), Kind: Kind(d.Kind), State: d.State, Reason: d.Reason, Body: body(text),
+		ID: d.ID, MessageID: messageID(d.EventID), Kind: sentKind(d.Kind), State: state(d.State), Reason: d.Reason, Body: body(text),
 		NextAttemptAt: api.OptionalTime(d.NextAttemptAt), CreatedAt: api.TimeOf(d.CreatedAt), SettledAt: api.OptionalTime(d.SettledAt),
 	}
 	shown.Attempts, err = w.attempts(d)
@@ -67,7 +79,7 @@ func (w *Webhooks) show(d store.WebhookDelivery) (shown Delivery, err error) {
 type deliveriesInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
 	api.CursorPaging
-	State *string `query:"state" enum:"pending,delivered,failed" doc:"Only messages in this state."`
+	State *state `query:"state" doc:"Only messages in this state."`
 }
 
 // cursor is a place in a log: the delivery that its page ended with, and which log it was.
@@ -82,7 +94,7 @@ func (in *deliveriesInput) state() string {
 	if in.State == nil {
 		return ""
 	}
-	return *in.State
+	return string(*in.State)
 }
 
 // place returns where the request goes on, or nil at the beginning.
@@ -103,7 +115,7 @@ func (in *deliveriesInput) place() (at *time.Time, id *uuid.UUID, err error) {
 
 func (w *Webhooks) deliveries(ctx context.Context, in *deliveriesInput) (*api.Answer[api.CursorPage[Delivery]], error) {
 	// One more than the page has tells whether another one follows.
-	query := store.ListWebhookDeliveriesParams{EndpointID: in.ID, State: in.State, RowOffset: in.Offset(), RowLimit: in.Limit() + 1}
+	query := store.ListWebhookDeliveriesParams{EndpointID: in.ID, State: (*string)(in.State), RowOffset: in.Offset(), RowLimit: in.Limit() + 1}
 	var err error
 	if query.BeforeAt, query.BeforeID, err = in.place(); err != nil {
 		return nil, err
@@ -115,7 +127,7 @@ func (w *Webhooks) deliveries(ctx context.Context, in *deliveriesInput) (*api.An
 			return err
 		}
 		q := store.New(tx)
-		if total, err = q.CountWebhookDeliveries(ctx, store.CountWebhookDeliveriesParams{EndpointID: in.ID, State: in.State}); err != nil {
+		if total, err = q.CountWebhookDeliveries(ctx, store.CountWebhookDeliveriesParams{EndpointID: in.ID, State: (*string)(in.State)}); err != nil {
 			return err
 		}
 		rows, err = q.ListWebhookDeliveries(ctx, query)

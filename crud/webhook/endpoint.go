@@ -19,7 +19,7 @@ type Webhook struct {
 	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	URL            string    `json:"url" doc:"Where messages are sent to."`
 	Description    *string   `json:"description" doc:"What it is for."`
-	Kinds          []Kind    `json:"kinds" nullable:"false" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed" doc:"Kinds of events that it is told of."`
+	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that it is told of."`
 	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
 	DisabledReason *string   `json:"disabled_reason" doc:"Why it is not active."`
 	DisabledAt     *api.Time `json:"disabled_at" doc:"Since when it is not active."`
@@ -33,7 +33,7 @@ type FullWebhook struct {
 	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	URL            string    `json:"url" doc:"Where messages are sent to."`
 	Description    *string   `json:"description" doc:"What it is for."`
-	Kinds          []Kind    `json:"kinds" nullable:"false" enum:"link.created,link.accessed,form.submitted,form.verified,session.ended,download.completed" doc:"Kinds of events that it is told of."`
+	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that it is told of."`
 	Secret         string    `json:"secret" doc:"What messages are signed with. It is shown this once."`
 	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
 	DisabledReason *string   `json:"disabled_reason" doc:"Why it is not active."`

@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/pkg/api"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/store"
 )
 
@@ -26,6 +27,9 @@ const (
 func Kinds() []Kind {
 	return []Kind{KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified, KindSessionEnded, KindDownloadCompleted}
 }
+
+// EnumValues implements jsonschema.Enum.
+func (Kind) EnumValues() []string { return jsonschema.Values(Kinds()) }
 
 // Event is something that endpoints are told of: one of the structs below, which are the data of its
 // message. Fields are added over time; none changes its meaning.

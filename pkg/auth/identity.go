@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
@@ -26,6 +27,9 @@ const (
 
 // Scopes lists every scope.
 func Scopes() []Scope { return []Scope{Read, Write, Leads, Webhooks, Keys} }
+
+// EnumValues implements jsonschema.Enum.
+func (Scope) EnumValues() []string { return jsonschema.Values(Scopes()) }
 
 // Identity is the caller of a request.
 type Identity struct {
