@@ -169,7 +169,6 @@ func (a *API) describeRanges(doc *DescribedOperation, success *response) {
 	text := &jsonschema.Schema{Type: jsonschema.String}
 	doc.Parameters = append(doc.Parameters,
 		&Parameter{Name: "Range", In: "header", Schema: text, Description: "One part to answer instead of the whole, such as bytes=0-1023. If there is no such part, the answer is the whole."},
-		&Parameter{Name: "If-None-Match", In: "header", Schema: text, Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body."},
 	)
 	for _, name := range []string{"ETag", "Accept-Ranges"} {
 		success.Headers[name] = &header{Ref: "#/components/headers/" + name}
@@ -178,6 +177,15 @@ func (a *API) describeRanges(doc *DescribedOperation, success *response) {
 		Description: http.StatusText(http.StatusPartialContent), Content: success.Content,
 		Headers: a.answerHeaders("ETag", "Accept-Ranges", "Content-Range"),
 	}
+	a.describeNotModified(doc)
+}
+
+// describeNotModified adds to the description that nothing is sent again that the client has.
+func (a *API) describeNotModified(doc *DescribedOperation) {
+	doc.Parameters = append(doc.Parameters, &Parameter{
+		Name: "If-None-Match", In: "header", Schema: &jsonschema.Schema{Type: jsonschema.String},
+		Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body.",
+	})
 	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &response{
 		Description: http.StatusText(http.StatusNotModified), Headers: a.answerHeaders("ETag"),
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"lodestone/pkg/auth"
@@ -56,7 +57,7 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 	}
 	r = r.WithContext(auth.NewContext(r.Context(), identity))
 	if op.Timeout > defaultTimeout {
-		if err := patience(w, op.Timeout); err != nil {
+		if err := extendDeadlines(w, op.Timeout); err != nil {
 			return err
 		}
 	}
@@ -99,8 +100,8 @@ func (a *API) writeUntouched(w http.ResponseWriter, name ratelimit.Name) {
 	}
 }
 
-// patience lets a connection outlive the server's own limits, which are made for short operations.
-func patience(w http.ResponseWriter, timeout time.Duration) error {
+// extendDeadlines lets a connection outlive the server's own limits, which are made for short operations.
+func extendDeadlines(w http.ResponseWriter, timeout time.Duration) error {
 	connection := http.NewResponseController(w)
 	for _, set := range []func(time.Time) error{connection.SetReadDeadline, connection.SetWriteDeadline} {
 		// A little longer than the operation, so that there is time to answer that it took too long.
@@ -109,4 +110,39 @@ func patience(w http.ResponseWriter, timeout time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// authenticate returns who sent a request, if the key is good.
+func (a *API) authenticate(ctx context.Context, r *http.Request) (auth.Identity, error) {
+	refuse := func(detail string) error {
+		return problem.New(problem.Unauthorized, detail).WithHeader("WWW-Authenticate", "Bearer")
+	}
+	headers := r.Header.Values("Authorization")
+	if len(headers) != 1 {
+		return auth.Identity{}, refuse("Send one header Authorization: Bearer <key>.")
+	}
+	scheme, key, found := strings.Cut(headers[0], " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") {
+		return auth.Identity{}, refuse("Send the key as Authorization: Bearer <key>.")
+	}
+	identity, err := a.verifier.Verify(auth.NewClientContext(ctx, a.addresses.Client(r)), strings.TrimLeft(key, " "))
+	if auth.IsInvalid(err) {
+		return auth.Identity{}, refuse("The API key is unknown, mistyped, expired or revoked.")
+	}
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	q := requestOf(ctx)
+	q.account, q.key = identity.AccountID, identity.KeyID
+	return identity, nil
+}
+
+// Screen returns nil for a request that can be passed on to a process that checks keys itself: it has a good key, or none.
+// That process sees the address of this one, and so cannot tell who guesses.
+func (a *API) Screen(r *http.Request) error {
+	if r.Header.Get("Authorization") == "" {
+		return nil
+	}
+	_, err := a.authenticate(r.Context(), r)
+	return err
 }

@@ -20,8 +20,8 @@ const (
 	ReplayedHeader = "Idempotency-Replayed"
 )
 
-// kept are the headers that belong to an answer, as against those of one request.
-var kept = []string{"Content-Type", "Location", "ETag", "Last-Modified", "Link", "Cache-Control"}
+// storedHeaders are the headers that belong to an answer, as against those of one request.
+var storedHeaders = []string{"Content-Type", "Location", "ETag", "Last-Modified", "Link", "Cache-Control"}
 
 // once runs an operation under an Idempotency-Key, or replays what was answered under it. Only an
 // answer that took effect is kept: after an error, the request may be sent again under its key.
@@ -66,7 +66,7 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, op *Operation, keys [
 	}
 	if out.status < http.StatusMultipleChoices {
 		answer := idempotency.Answer{Status: out.status, Header: http.Header{}, Body: out.body.Bytes(), Secret: op.Secret}
-		for _, name := range kept {
+		for _, name := range storedHeaders {
 			if values := w.Header().Values(name); len(values) > 0 {
 				answer.Header[http.CanonicalHeaderKey(name)] = values
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
@@ -106,14 +105,18 @@ func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http
 // describeTag adds to the description what a revision brings.
 func (a *API) describeTag(op *Operation, doc *DescribedOperation, success *response) {
 	success.Headers["ETag"] = &header{Ref: "#/components/headers/ETag"}
-	if op.Method != http.MethodGet {
-		return
+	if op.Method == http.MethodGet {
+		a.describeNotModified(doc)
 	}
-	doc.Parameters = append(doc.Parameters, &Parameter{
-		Name: "If-None-Match", In: "header", Schema: &jsonschema.Schema{Type: jsonschema.String},
-		Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body.",
-	})
-	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &response{
-		Description: http.StatusText(http.StatusNotModified), Headers: a.answerHeaders("ETag"),
-	}
+}
+
+// At sets the revision of an answer, and returns the answer.
+func (a *Answer[T]) At(revision int64) *Answer[T] {
+	a.Revision = revision
+	return a
+}
+
+// Matches reports whether a revision is one of those that Revisions returned.
+func Matches(revision int64, revisions []int64) bool {
+	return revisions == nil || slices.Contains(revisions, revision)
 }
