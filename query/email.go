@@ -13,19 +13,19 @@ import (
 )
 
 type emailSummaryInput struct {
-	Email        string  `query:"email" required:"true" format:"email" doc:"Address to summarise; its case does not matter."`
-	LeadMagnetID *string `query:"lead_magnet_id" doc:"Only this lead magnet; zeros if there is no such lead magnet."`
+	Email        string  `query:"email" required:"true" format:"email" doc:"Email address to summarise, case-insensitive."`
+	LeadMagnetID *string `query:"lead_magnet_id" doc:"Only links to this lead magnet; zeros if it does not exist."`
 }
 
 // EmailSummary is the summary of an address as the API shows it.
 type EmailSummary struct {
-	TotalLinks        int64     `json:"total_links" doc:"Access links of the address. The link that a form shows in the browser and the one that it mails count as one."`
-	TotalViews        int64     `json:"total_views" doc:"Sessions on these links that saw at least one page."`
-	UniqueLeadMagnets int64     `json:"unique_lead_magnets" doc:"Lead magnets with such a view."`
+	TotalLinks        int64     `json:"total_links" doc:"Access links of the address. The two links of a form, the one shown in the browser and the one sent by mail, count as one."`
+	TotalViews        int64     `json:"total_views" doc:"Sessions on these links that viewed at least one page."`
+	UniqueLeadMagnets int64     `json:"unique_lead_magnets" doc:"Lead magnets with at least one such session."`
 	FirstLinkCreated  *api.Time `json:"first_link_created"`
 	LastLinkCreated   *api.Time `json:"last_link_created"`
-	FirstAccess       *api.Time `json:"first_access" doc:"When the first page was viewed."`
-	LastAccess        *api.Time `json:"last_access" doc:"When the last page was viewed."`
+	FirstAccess       *api.Time `json:"first_access" doc:"Time of the first page view."`
+	LastAccess        *api.Time `json:"last_access" doc:"Time of the last page view."`
 }
 
 func (q *Query) emailSummary(ctx context.Context, in *emailSummaryInput) (*api.Answer[EmailSummary], error) {

@@ -33,18 +33,18 @@ type listEventsInput struct {
 	EventType     eventType  `query:"event_type" doc:"Only events of this type."`
 	From          *time.Time `query:"from" doc:"Only events created at or after this time (ISO 8601)."`
 	To            *time.Time `query:"to" doc:"Only events created before this time (ISO 8601)."`
-	ReceivedAfter *time.Time `query:"received_after" doc:"Only events that came into this list after this time (ISO 8601), whenever they happened: for pulls of what is new. Give the pagination.next_received_after of the pull before, and no event is missed."`
-	Bot           *bool      `query:"bot" doc:"true: only events of bots; false: none of them."`
+	ReceivedAfter *time.Time `query:"received_after" doc:"Only events that entered this list after this time (ISO 8601), whenever they happened. To fetch new events without missing any, send the pagination.next_received_after of the previous fetch."`
+	Bot           *bool      `query:"bot" doc:"true: only events of bots; false: no events of bots."`
 }
 
 // Event is an analytics event as the API shows it.
 type Event struct {
 	ID           uuid.UUID  `json:"id" format:"uuid" doc:"Unique within the access link."`
-	AccessLinkID uuid.UUID  `json:"access_link_id" format:"uuid" doc:"The access link that it happened on."`
-	EventType    eventType  `json:"event_type" doc:"What happened."`
-	EventData    jsonObject `json:"event_data" doc:"What belongs to the type of the event, such as the page."`
-	IPHash       *string    `json:"ip_hash" doc:"Keyed hash of the visitor's address; the key is destroyed within two days. Null when withheld."`
-	UserAgent    *string    `json:"user_agent" doc:"Null when withheld."`
+	AccessLinkID uuid.UUID  `json:"access_link_id" format:"uuid" doc:"Access link of the event."`
+	EventType    eventType  `json:"event_type" doc:"Type of the event."`
+	EventData    jsonObject `json:"event_data" doc:"Data of the event, such as the page number."`
+	IPHash       *string    `json:"ip_hash" doc:"Keyed hash of the visitor's address; the key is destroyed within two days. Null if the address is withheld."`
+	UserAgent    *string    `json:"user_agent" doc:"User agent of the visitor. Null if withheld."`
 	CreatedAt    api.Time   `json:"created_at" doc:"When it happened."`
 }
 
@@ -56,12 +56,12 @@ type EventPage struct {
 
 // EventPagination is the Pagination of a list of events.
 type EventPagination struct {
-	Page              *int     `json:"page" minimum:"1" doc:"Number of this page, from 1. Null when it was asked for by cursor: such pages have no numbers."`
-	PerPage           int      `json:"per_page" doc:"Elements on a page."`
+	Page              *int     `json:"page" minimum:"1" doc:"Number of this page, from 1. Null for pages requested by cursor."`
+	PerPage           int      `json:"per_page" doc:"Elements per page."`
 	Total             int64    `json:"total" doc:"Elements on all pages."`
 	TotalPages        int64    `json:"total_pages" doc:"Number of pages."`
-	NextCursor        *string  `json:"next_cursor" doc:"Cursor of the next page, null at the end."`
-	NextReceivedAfter api.Time `json:"next_received_after" doc:"The received_after of the next pull of what is new. It lies some seconds back, so that events which are being stored just now are not missed: a few come again, known by access_link_id and id. The pages of one walk by cursor all have that of the first; of pages by number, take that of the first."`
+	NextCursor        *string  `json:"next_cursor" doc:"Cursor of the next page; null on the last page."`
+	NextReceivedAfter api.Time `json:"next_received_after" doc:"Value of received_after for the next fetch of new events. It lies some seconds in the past, so that events being stored now are not missed. A few events therefore appear twice; identify them by access_link_id and id. When you follow cursors, every page has the value of the first page. With numbered pages, use the value of the first page."`
 }
 
 // events is what is read for a page: its events and one more, if there is one, how many the list

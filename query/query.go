@@ -57,16 +57,16 @@ func (q *Query) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "list-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics", Scope: auth.Read, Tag: tag,
 		Summary: "List analytics events",
-		Description: "Newest first. All filters that are given must hold. An unknown access link or lead magnet has no events. " +
-			"To read a long list, follow pagination.next_cursor with the same filters: every page then costs the same, and none of the events " +
-			"that were there at the start is skipped or repeated, whatever comes in meanwhile. Bots are listed too, unless bot=false.",
+		Description: "Newest first. Events must match all given filters. An unknown access link or lead magnet has no events. " +
+			"To read a long list, follow pagination.next_cursor with the same filters. Every page then costs the same, and none of the events " +
+			"that were listed at the start is skipped or repeated, even if new events arrive. Events of bots are included unless bot=false.",
 		PerPage: api.PageSize{Default: 20, Max: 100},
 		Timeout: q.config.Timeout, Limit: ratelimit.Analytics,
 	}, q.listEvents)
 	api.Register(a, api.Operation{
 		ID: "get-email-summary", Method: http.MethodGet, Path: "/api/v1/analytics/email", Scope: auth.Leads, Tag: tag,
 		Summary:     "Summarise one email address",
-		Description: "Over all lead magnets of the account. An address without access links has zeros and nulls. Bots are left out.",
+		Description: "Covers all lead magnets of the account. For an address without access links, numbers are zero and times are null. Bots are excluded.",
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsEmail,
 	}, q.emailSummary)
 }

@@ -57,7 +57,7 @@ func (c adminConfig) Validate() error { return validateAddress("--admin-listen",
 
 func validateAddress(setting, address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
-		return config.Invalid(setting, "is no address", "write host:port, such as 127.0.0.1:8090")
+		return config.Invalid(setting, "is not an address", "write host:port, such as 127.0.0.1:8090")
 	}
 	return nil
 }

@@ -24,16 +24,16 @@ import (
 // AccessLink is an access link as the API shows it.
 type AccessLink struct {
 	ID            uuid.UUID  `json:"id" format:"uuid" doc:"Unique identifier."`
-	LeadMagnetID  uuid.UUID  `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that it leads to."`
+	LeadMagnetID  uuid.UUID  `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that the link opens."`
 	GenericLinkID *uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it came from."`
-	SubmissionID  *uuid.UUID `json:"submission_id" format:"uuid" doc:"Submission that it was made for."`
+	SubmissionID  *uuid.UUID `json:"submission_id" format:"uuid" doc:"Submission that it was created for."`
 	Email         *string    `json:"email" doc:"Email address of the recipient; null for a key without the scope leads."`
-	Source        Source     `json:"source" enum:"api,mail,form" doc:"How the URL was handed out: by the API (api), in a mail to the address alone (mail), or in the browser of whoever typed the address into a form that asks for no verification (form)."`
-	URL           *string    `json:"url" doc:"Full URL, which opens the document for whoever has it; null for a key without the scope leads, and if the installation has lost the key that it was encrypted with."`
+	Source        Source     `json:"source" enum:"api,mail,form" doc:"How the URL was handed out: by the API (api), only in a mail to the address (mail), or in the browser that submitted a form without verification (form)."`
+	URL           *string    `json:"url" doc:"Full URL. Anyone with it can open the document. Null for a key without the scope leads, and if the key that it was encrypted with is lost."`
 	TrackingToken *string    `json:"tracking_token" doc:"Token with which events of this link are sent to the collector; null for a key without the scope write."`
-	MaxViews      *int32     `json:"max_views" doc:"How often it can be opened."`
+	MaxViews      *int32     `json:"max_views" doc:"How many times it can be opened; null for no limit."`
 	ViewCount     int64      `json:"view_count" doc:"Views so far."`
-	ExpiresAt     *api.Time  `json:"expires_at" doc:"When it stops to open."`
+	ExpiresAt     *api.Time  `json:"expires_at" doc:"When it expires; null for never."`
 	IsActive      bool       `json:"is_active" doc:"Whether it can be opened."`
 	FirstViewedAt *api.Time  `json:"first_viewed_at" doc:"When it was first viewed."`
 	LastViewedAt  *api.Time  `json:"last_viewed_at" doc:"When it was last viewed."`
@@ -71,13 +71,13 @@ func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-access-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
 		Summary:     "Create an access link",
-		Description: "It is active at once. The lead magnet must be active.",
+		Description: "The link is active immediately. The lead magnet must be active.",
 		Errors:      []problem.Code{problem.InvalidLeadMagnet, problem.Conflict, problem.LimitReached},
 		NotHere:     map[string]string{"is_active": "cannot be set here: a new link is active, and PATCH changes that"},
 	}, l.create)
 	api.Register(a, api.Operation{
 		ID: "list-access-links", Method: "GET", Path: path, Scope: auth.Leads, Tag: tag,
-		Summary: "List access links, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List access links, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, l.list)
 	api.Register(a, api.Operation{
 		ID: "get-access-link", Method: "GET", Path: path + "/{id}", Scope: auth.Leads, Tag: tag, Tagged: true,
@@ -86,7 +86,7 @@ func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "update-access-link", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
 		Summary:     "Change an access link",
-		Description: "Fields that are left out stay as they are; null clears max_views and expires_at.",
+		Description: "Omitted fields keep their values; null clears max_views and expires_at.",
 		NotHere: map[string]string{
 			"lead_magnet_id": "cannot be changed: it is set when the link is created", "email": "cannot be changed: it is set when the link is created",
 		},
@@ -94,12 +94,12 @@ func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "delete-access-link", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
 		Summary:     "Delete an access link",
-		Description: "It no longer counts in the summary of its address. Events that were recorded stay.",
+		Description: "The link no longer counts in the summary of its address. Recorded events stay.",
 	}, l.delete)
 	api.Register(a, api.Operation{
 		ID: "create-access-links", Method: "POST", Path: bulkPath, Scope: auth.Write, Tag: tag, Status: 201,
 		Summary:     "Create access links for many addresses",
-		Description: "One link for each address, in the same order. If one cannot be made, none is.",
+		Description: "Creates one link for each address, in the same order. If one link cannot be created, none is.",
 		Errors:      []problem.Code{problem.Conflict, problem.LimitReached},
 	}, l.createMany)
 }
@@ -126,9 +126,9 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[AccessLink], 
 type listInput struct {
 	api.Paging
 	LeadMagnetID *uuid.UUID `query:"lead_magnet_id" doc:"Only links to this lead magnet."`
-	Email        *string    `query:"email" format:"email" maxLength:"254" doc:"Only links of this email address, without regard to case."`
-	SubmissionID *uuid.UUID `query:"submission_id" doc:"Only links made for this submission."`
-	IsActive     *bool      `query:"is_active" doc:"Only links that are active, or only those that are not."`
+	Email        *string    `query:"email" format:"email" maxLength:"254" doc:"Only links of this email address, case-insensitive."`
+	SubmissionID *uuid.UUID `query:"submission_id" doc:"Only links created for this submission."`
+	IsActive     *bool      `query:"is_active" doc:"true: only active links; false: only inactive links."`
 }
 
 func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[AccessLink]], error) {

@@ -20,14 +20,14 @@ import (
 const bulkPath = "/api/v1/lead-magnets/{id}/bulk-links"
 
 type createManyInput struct {
-	ID   uuid.UUID `path:"id" doc:"Id of the lead magnet that they lead to."`
+	ID   uuid.UUID `path:"id" doc:"Id of the lead magnet that the links open."`
 	Body newAccessLinks
 }
 
 type newAccessLinks struct {
-	Emails    []string `json:"emails" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"254" doc:"Email addresses of the recipients, none of them twice."`
-	MaxViews  *int32   `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often each link can be opened; null for any number."`
-	ExpiresAt *string  `json:"expires_at" required:"false" format:"date-time" doc:"When the links stop to open (ISO 8601, in the future); null for never."`
+	Emails    []string `json:"emails" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"254" doc:"Email addresses of the recipients, without duplicates."`
+	MaxViews  *int32   `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How many times each link can be opened; null for no limit."`
+	ExpiresAt *string  `json:"expires_at" required:"false" format:"date-time" doc:"When the links expire (ISO 8601, in the future); null for never."`
 }
 
 // Batch is the access links that one request made.

@@ -22,8 +22,8 @@ type updateInput struct {
 }
 
 type changedAccessLink struct {
-	MaxViews  api.Change[int32]  `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often it can be opened; null for any number."`
-	ExpiresAt api.Change[string] `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601, in the future); null for never."`
+	MaxViews  api.Change[int32]  `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How many times it can be opened; null for no limit."`
+	ExpiresAt api.Change[string] `json:"expires_at" required:"false" format:"date-time" doc:"When it expires (ISO 8601, in the future); null for never."`
 	IsActive  *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether it can be opened."`
 }
 

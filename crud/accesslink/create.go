@@ -23,10 +23,10 @@ type createInput struct {
 }
 
 type newAccessLink struct {
-	LeadMagnetID uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that it leads to."`
+	LeadMagnetID uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that the link opens."`
 	Email        string    `json:"email" format:"email" maxLength:"254" doc:"Email address of the recipient."`
-	MaxViews     *int32    `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How often it can be opened; null for any number."`
-	ExpiresAt    *string   `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to open (ISO 8601, in the future); null for never."`
+	MaxViews     *int32    `json:"max_views" required:"false" minimum:"1" maximum:"10000" doc:"How many times it can be opened; null for no limit."`
+	ExpiresAt    *string   `json:"expires_at" required:"false" format:"date-time" doc:"When it expires (ISO 8601, in the future); null for never."`
 }
 
 // params turns a body into what is stored, or returns what the schema cannot tell.

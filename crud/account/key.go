@@ -21,25 +21,25 @@ import (
 // APIKey is a key as the API shows it: without its text.
 type APIKey struct {
 	ID         uuid.UUID    `json:"id" format:"uuid" doc:"Unique identifier."`
-	Name       string       `json:"name" doc:"What the key is for."`
-	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it by."`
-	Scopes     []auth.Scope `json:"scopes" nullable:"false" doc:"What the key allows."`
-	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that it was made with; null if whoever runs the installation made it."`
+	Name       string       `json:"name" doc:"Purpose of the key."`
+	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it."`
+	Scopes     []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key."`
+	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that created it; null if the operator created it."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
-	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it stops to work; null for never."`
-	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used, give or take some seconds."`
+	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it expires; null for never."`
+	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used, accurate to some seconds."`
 }
 
 // NewAPIKey is a key just made.
 type NewAPIKey struct {
 	ID         uuid.UUID    `json:"id" format:"uuid" doc:"Unique identifier."`
-	Key        string       `json:"key" doc:"The key itself. It is shown this once."`
-	Name       string       `json:"name" doc:"What the key is for."`
-	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it by."`
-	Scopes     []auth.Scope `json:"scopes" nullable:"false" doc:"What the key allows."`
-	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that it was made with."`
+	Key        string       `json:"key" doc:"The key itself. It is shown only once."`
+	Name       string       `json:"name" doc:"Purpose of the key."`
+	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it."`
+	Scopes     []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key."`
+	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that created it."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
-	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it stops to work; null for never."`
+	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it expires; null for never."`
 	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used."`
 }
 
@@ -75,27 +75,27 @@ func (s *Self) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "update-account", Method: "PATCH", Path: "/api/v1/account", Scope: auth.Write, Tag: tag,
 		Summary:     "Change the account that the key belongs to",
-		Description: "Fields that are left out stay as they are. Its name and plan are changed by whoever runs the installation.",
+		Description: "Omitted fields keep their values. Only the operator can change name and plan.",
 		NotHere:     map[string]string{"name": "cannot be changed here", "plan": "cannot be changed here"},
 	}, s.update)
 	api.Register(a, api.Operation{
 		ID: "list-keys", Method: "GET", Path: keysPath, Scope: auth.Keys, Tag: tag,
-		Summary: "List the working API keys, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List the working API keys, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, s.listKeys)
 	api.Register(a, api.Operation{
 		ID: "get-key", Method: "GET", Path: keysPath + "/{id}", Scope: auth.Keys, Tag: tag,
-		Summary: "Get a working API key, without its text",
+		Summary: "Get a working API key, without the key itself",
 	}, s.getKey)
 	api.Register(a, api.Operation{
 		ID: "create-key", Method: "POST", Path: keysPath, Scope: auth.Keys, Tag: tag, Status: 201, Secret: true,
 		Summary:     "Create an API key",
-		Description: "The key can have the scopes of the key that makes it, and no others. It is revoked with that key, and expires no later.",
+		Description: "The new key can only have scopes of the key that creates it. It expires no later than that key, and is revoked with it.",
 		Errors:      []problem.Code{problem.LimitReached},
 	}, s.createKey)
 	api.Register(a, api.Operation{
 		ID: "revoke-key", Method: "DELETE", Path: keysPath + "/{id}", Scope: auth.Keys, Tag: tag, Status: 204,
 		Summary:     "Revoke an API key",
-		Description: "Within a second the key is refused everywhere, and so is every key that was made with it, or with one of those.",
+		Description: "Within a second every process refuses the key. The same holds for every key that was created with it, directly or indirectly.",
 	}, s.revokeKey)
 }
 
@@ -129,9 +129,9 @@ type createKeyInput struct {
 }
 
 type newKey struct {
-	Name      string       `json:"name" minLength:"1" maxLength:"100" pattern:"\\S" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"What the key is for."`
-	Scopes    []auth.Scope `json:"scopes" nullable:"false" minItems:"1" uniqueItems:"true" doc:"What the key allows: read; write; leads, which is reading personal data (submissions, access links, summaries of email addresses); webhooks, which is everything about webhooks; keys, which is listing, creating and revoking keys. None includes another: a key with read and write gets 403 for submissions and for summaries of email addresses. There is no default."`
-	ExpiresAt *string      `json:"expires_at" required:"false" format:"date-time" doc:"When it stops to work (ISO 8601, in the future). When left out or null, it expires with the key that makes it, if that expires."`
+	Name      string       `json:"name" minLength:"1" maxLength:"100" pattern:"\\S" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Purpose of the key."`
+	Scopes    []auth.Scope `json:"scopes" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Scopes of the key: read, write, leads (reading personal data: submissions, access links, summaries of email addresses), webhooks (everything about webhooks), keys (listing, creating and revoking keys). No scope includes another: a key with read and write gets 403 for submissions and for summaries of email addresses. There is no default."`
+	ExpiresAt *string      `json:"expires_at" required:"false" format:"date-time" doc:"When it expires (ISO 8601, in the future). If omitted or null, it expires together with the key that creates it, if that key expires."`
 }
 
 func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[NewAPIKey], error) {

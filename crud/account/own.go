@@ -22,36 +22,36 @@ type Account struct {
 	ID     uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	Name   string    `json:"name" doc:"Name of the account."`
 	Plan   Plan      `json:"plan" doc:"Plan of the account."`
-	Limits Allowance `json:"limits" doc:"How many it may have."`
-	Usage  Usage     `json:"usage" doc:"How many it has."`
+	Limits Allowance `json:"limits" doc:"Limits of the account."`
+	Usage  Usage     `json:"usage" doc:"Usage of the account."`
 
-	NotifyEmail *string  `json:"notify_email" doc:"Where mails about new leads, and webhooks that were disabled, go; null if nobody is told."`
-	Confirmed   bool     `json:"notify_email_confirmed" doc:"Whether whoever reads notify_email agreed to get mails. Until then nothing is sent there but the mail that asks."`
-	Notify      notify   `json:"notify" doc:"When that is: for each lead, once a day (after 05:00 UTC, about the day before), or never. Of webhooks that were disabled you are told at once, unless it is none."`
-	BrandColor  *string  `json:"brand_color" doc:"Accent of the account's pages, as #rrggbb; null for ours. Where it would not read well it is made darker or lighter."`
+	NotifyEmail *string  `json:"notify_email" doc:"Address for mails about new leads and disabled webhooks; null if no mails are sent."`
+	Confirmed   bool     `json:"notify_email_confirmed" doc:"Whether the reader of notify_email agreed to get mails. Until then, only the mail that asks is sent to it."`
+	Notify      notify   `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 UTC, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
+	BrandColor  *string  `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. If its contrast is too low, the pages darken or lighten it."`
 	CreatedAt   api.Time `json:"created_at" doc:"When it was created."`
 }
 
 // Allowance is how many things an account may have; nil is any number.
 type Allowance struct {
-	LeadMagnets  *int64 `json:"lead_magnets" doc:"Lead magnets that the plan allows; null for any number."`
-	StoredBytes  *int64 `json:"stored_bytes" doc:"Bytes that the files may take together; null for any number."`
-	GenericLinks *int64 `json:"generic_links" doc:"Generic links that the plan allows; null for any number."`
-	AccessLinks  *int64 `json:"access_links" doc:"Access links beyond which keys create none; null for any number."`
+	LeadMagnets  *int64 `json:"lead_magnets" doc:"Lead magnets that the plan allows; null for no limit."`
+	StoredBytes  *int64 `json:"stored_bytes" doc:"Maximum total size of the files in bytes; null for no limit."`
+	GenericLinks *int64 `json:"generic_links" doc:"Generic links that the plan allows; null for no limit."`
+	AccessLinks  *int64 `json:"access_links" doc:"Number of access links above which keys cannot create more; null for no limit."`
 	Keys         int64  `json:"keys" doc:"Working API keys."`
 
-	EventsPerMonth *int64 `json:"events_per_month" doc:"Events that the plan allows in a calendar month of UTC; null for any number."`
+	EventsPerMonth *int64 `json:"events_per_month" doc:"Events that the plan allows per calendar month (UTC); null for no limit."`
 }
 
 // Usage is how many things an account has.
 type Usage struct {
 	LeadMagnets  int64 `json:"lead_magnets" doc:"Lead magnets."`
-	StoredBytes  int64 `json:"stored_bytes" doc:"Bytes of their files, with replaced versions that are still being read."`
+	StoredBytes  int64 `json:"stored_bytes" doc:"Total size of their files in bytes, including replaced versions that are still being read."`
 	GenericLinks int64 `json:"generic_links" doc:"Generic links, active or not."`
 	AccessLinks  int64 `json:"access_links" doc:"Access links, active or not."`
 	Keys         int64 `json:"keys" doc:"Working API keys."`
 
-	EventsThisMonth int64 `json:"events_this_month" doc:"Events stored this calendar month of UTC, as of the last count, which is less than a minute old."`
+	EventsThisMonth int64 `json:"events_this_month" doc:"Events stored in this calendar month (UTC), as of the last count, which is less than a minute old."`
 }
 
 type noInput struct{}
@@ -140,9 +140,9 @@ type updateInput struct {
 }
 
 type changedAccount struct {
-	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Where mails about new leads, and webhooks that were disabled, go, once it is confirmed: a mail asks for that, and again if the same address is sent again. null: no notices."`
-	Notify      *notify            `json:"notify" required:"false" nullable:"false" doc:"When that is."`
-	BrandColor  api.Change[string] `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent of the account's pages; null for ours."`
+	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
+	Notify      *notify            `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
+	BrandColor  api.Change[string] `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent colour of the account's pages; null for the default."`
 }
 
 func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account], error) {

@@ -28,15 +28,15 @@ type previewInput struct {
 
 // Preview is the address of a preview as the API shows it.
 type Preview struct {
-	URL       string   `json:"url" doc:"Full URL, which shows the page to whoever has it, also while the link is not active. Nothing that happens there counts or is stored."`
-	ExpiresAt api.Time `json:"expires_at" doc:"When the URL stops to work as a preview."`
+	URL       string   `json:"url" doc:"Full URL of the preview. Anyone with it can see the page, even while the link is not active. Nothing done there is counted or stored."`
+	ExpiresAt api.Time `json:"expires_at" doc:"When the URL stops working as a preview."`
 }
 
 func (l *Landing) registerPreview(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "preview-generic-link", Method: "POST", Path: "/api/v1/generic-links/{id}/preview", Scope: auth.Write, Tag: "Generic links",
-		Summary:     "Make a URL that shows the page of a generic link without counting",
-		Description: "For owners who look at their own page: views and forms are neither counted nor stored. It works for an hour.",
+		Summary:     "Create a URL that shows the page of a generic link without counting",
+		Description: "For owners who preview their own page: views and forms are neither counted nor stored. The URL works for an hour.",
 	}, l.makePreview)
 }
 

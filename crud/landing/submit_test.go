@@ -215,7 +215,7 @@ func TestLimits(t *testing.T) {
 	// With verification there is no way on without a mail, so the page says to wait.
 	r := from("192.0.2.9", verified, "vic+4@example.com")
 	require.Equal(t, http.StatusTooManyRequests, r.status)
-	require.Contains(t, r.body, "That was a bit much")
+	require.Contains(t, r.body, "Too many requests")
 	require.Contains(t, r.body, "Try again in 1 hour.")
 	wait, err := strconv.Atoi(r.header.Get("Retry-After"))
 	require.NoError(t, err)

@@ -26,17 +26,17 @@ type updateInput struct {
 }
 
 type changedGenericLink struct {
-	Slug                *string            `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The URL of before leads nowhere any more; no other account can take it."`
+	Slug                *string            `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The previous URL stops working; no other account can take it."`
 	Title               api.Change[string] `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page; null clears it."`
 	Description         api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page; null clears it."`
-	CollectName         *bool              `json:"collect_name" required:"false" nullable:"false" doc:"Whether a name is asked for."`
-	RequireVerification *bool              `json:"require_verification" required:"false" nullable:"false" doc:"Whether the email address has to be verified."`
+	CollectName         *bool              `json:"collect_name" required:"false" nullable:"false" doc:"Whether the form asks for a name."`
+	RequireVerification *bool              `json:"require_verification" required:"false" nullable:"false" doc:"Whether the email address must be verified."`
 	ThumbnailURL        api.Change[string] `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image; null clears it."`
 	Active              *bool              `json:"active" required:"false" nullable:"false" doc:"Whether the page is open."`
-	ButtonText          api.Change[string] `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Words on the form's button; null lets them say what happens."`
-	ConsentText         api.Change[string] `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"What a visitor has to agree to; null asks nothing."`
+	ButtonText          api.Change[string] `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; null for the default, which describes the action."`
+	ConsentText         api.Change[string] `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to; null removes it."`
 	PrivacyURL          api.Change[string] `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice; null clears it."`
-	RedirectURL         api.Change[string] `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that visitors come to after the form; null leads them to the document."`
+	RedirectURL         api.Change[string] `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to; null leads to the document."`
 }
 
 func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[GenericLink], error) {

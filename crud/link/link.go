@@ -29,17 +29,17 @@ type GenericLink struct {
 	URL                 string             `json:"url" doc:"Full public URL."`
 	Title               *string            `json:"title" doc:"Headline of the page."`
 	Description         *string            `json:"description" doc:"Description on the page."`
-	ThumbnailURL        *string            `json:"thumbnail_url" doc:"URL of the picture that the page shows: the one that was set, else the document's first page; null if there is neither."`
-	CollectName         bool               `json:"collect_name" doc:"Whether a name is asked for."`
-	RequireVerification bool               `json:"require_verification" doc:"Whether the email address has to be verified."`
-	ButtonText          *string            `json:"button_text" doc:"Words on the form's button; null: they say what happens."`
-	ConsentText         *string            `json:"consent_text" doc:"What a visitor has to agree to."`
+	ThumbnailURL        *string            `json:"thumbnail_url" doc:"URL of the picture that the page shows: the one that was set, otherwise the document's first page; null if there is neither."`
+	CollectName         bool               `json:"collect_name" doc:"Whether the form asks for a name."`
+	RequireVerification bool               `json:"require_verification" doc:"Whether the email address must be verified."`
+	ButtonText          *string            `json:"button_text" doc:"Label of the form's button; null for the default, which describes the action."`
+	ConsentText         *string            `json:"consent_text" doc:"Text that a visitor must agree to."`
 	PrivacyURL          *string            `json:"privacy_url" doc:"URL of the privacy notice."`
-	RedirectURL         *string            `json:"redirect_url" doc:"Where the form leads; null: to the document."`
+	RedirectURL         *string            `json:"redirect_url" doc:"URL that the form leads to; null: to the document."`
 	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
-	ViewCount           int64              `json:"view_count" doc:"Views of the page by people so far. One visitor counts once a minute."`
+	ViewCount           int64              `json:"view_count" doc:"Views of the page by people so far. Each visitor counts at most once a minute."`
 	Active              bool               `json:"active" doc:"Whether the page is open."`
-	LeadMagnet          *magnet.LeadMagnet `json:"lead_magnet,omitzero" doc:"The lead magnet; only when one link is asked for."`
+	LeadMagnet          *magnet.LeadMagnet `json:"lead_magnet,omitzero" doc:"The lead magnet; only in the answer for a single link."`
 	CreatedAt           api.Time           `json:"created_at" doc:"When it was created."`
 	UpdatedAt           api.Time           `json:"updated_at" doc:"When it was last changed."`
 }
@@ -72,13 +72,13 @@ func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-generic-link", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
 		Summary:     "Create a generic link",
-		Description: "It is active at once. The lead magnet must be active.",
+		Description: "The link is active immediately. The lead magnet must be active.",
 		Errors:      []problem.Code{problem.InvalidLeadMagnet, problem.SlugTaken, problem.LimitReached, problem.Conflict},
 		NotHere:     map[string]string{"active": "cannot be set here: a new link is active, and PATCH changes that"},
 	}, l.create)
 	api.Register(a, api.Operation{
 		ID: "list-generic-links", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
-		Summary: "List generic links, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List generic links, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, l.list)
 	api.Register(a, api.Operation{
 		ID: "get-generic-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
@@ -87,14 +87,14 @@ func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "update-generic-link", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
 		Summary:     "Change a generic link",
-		Description: "Fields that are left out stay as they are; null clears texts and URLs.",
+		Description: "Omitted fields keep their values; null clears texts and URLs.",
 		Errors:      []problem.Code{problem.SlugTaken},
 		NotHere:     map[string]string{"lead_magnet_id": "cannot be changed: it is set when the link is created"},
 	}, l.update)
 	api.Register(a, api.Operation{
 		ID: "delete-generic-link", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
 		Timeout: deleteTimeout,
-		Summary: "Delete a generic link and its submissions", Description: "Access links that came from it stay.",
+		Summary: "Delete a generic link and its submissions", Description: "Access links that were created through it stay.",
 	}, l.delete)
 	l.registerThumbnail(a)
 	l.registerTracking(a)
@@ -134,7 +134,7 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink],
 
 type listInput struct {
 	api.Paging
-	LeadMagnetID *string `query:"lead_magnet_id" doc:"Only links of this lead magnet; none if there is no such lead magnet."`
+	LeadMagnetID *string `query:"lead_magnet_id" doc:"Only links of this lead magnet; none if it does not exist."`
 }
 
 func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[GenericLink]], error) {

@@ -20,9 +20,9 @@ func (l *Links) registerThumbnail(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "upload-generic-link-thumbnail", Method: "PUT", Path: path + "/{id}/thumbnail", Scope: auth.Write, Tag: tag,
 		Summary: "Set the thumbnail of a generic link to an uploaded picture",
-		Description: "The page shows it instead of the document's first page, and thumbnail_url is its address. The body is the " +
+		Description: "The page shows the picture instead of the document's first page, and thumbnail_url is its address. The body is the " +
 			"picture itself (PNG, JPEG, WebP, or the first image of a GIF; at most 5 MiB), or a form (multipart/form-data) with " +
-			"the picture in the part named file. It is made anew, at most 960 × 1600 pixels, without what else is in the file.",
+			"the picture in the part named file. The picture is re-encoded with at most 960 × 1600 pixels, and metadata of the file is removed.",
 		Body:    picture.Rules().Describe(),
 		Answers: map[string]*jsonschema.Schema{"application/json": api.SchemaOf[GenericLink](a)},
 		Timeout: picture.ReceiveTimeout,
@@ -30,7 +30,7 @@ func (l *Links) registerThumbnail(a *api.API) {
 	}, l.putThumbnail)
 	api.Register(a, api.Operation{
 		ID: "delete-generic-link-thumbnail", Method: "DELETE", Path: path + "/{id}/thumbnail", Scope: auth.Write, Tag: tag, Status: http.StatusNoContent,
-		Summary: "Remove the thumbnail of a generic link", Description: "The page shows the document's first page again. It is harmless if there is none.",
+		Summary: "Remove the thumbnail of a generic link", Description: "The page shows the document's first page again. The request succeeds even if there is no thumbnail.",
 	}, l.deleteThumbnail)
 }
 

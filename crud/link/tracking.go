@@ -17,16 +17,16 @@ import (
 
 // Tracking is what a page elsewhere needs so that its views count as those of a generic link.
 type Tracking struct {
-	TrackingToken string  `json:"tracking_token" doc:"Token with which views of the link's page are sent to the collector. It does not change, and is no secret: it stands in pages."`
-	Script        *string `json:"script" doc:"HTML for a page of yours: it counts its views as the link's. null if this installation does not know the collector's address."`
-	Pixel         *string `json:"pixel" doc:"HTML that does so without scripts. null if script is."`
+	TrackingToken string  `json:"tracking_token" doc:"Token with which views of the link's page are sent to the collector. It never changes and is not secret, because pages contain it."`
+	Script        *string `json:"script" doc:"HTML for your own page, which counts the page's views as the link's. null if the collector's address is not configured."`
+	Pixel         *string `json:"pixel" doc:"HTML that does the same without scripts. null if script is null."`
 }
 
 func (l *Links) registerTracking(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "get-generic-link-tracking", Method: "GET", Path: path + "/{id}/tracking", Scope: auth.Read, Tag: tag,
-		Summary:     "Get what counts a page of yours as a link's",
-		Description: "Paste script into a landing page of your own, and its views count in the link's view_count.",
+		Summary:     "Get the HTML that counts views of your own page as a link's",
+		Description: "Paste the value of script into your own landing page. Its views then count in the link's view_count.",
 	}, l.getTracking)
 }
 

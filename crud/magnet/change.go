@@ -27,7 +27,7 @@ type updateInput struct {
 type changedLeadMagnet struct {
 	Title       *string            `json:"title" required:"false" nullable:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
 	Description api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document; null clears it."`
-	IsActive    *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether links can be made to it and opened."`
+	IsActive    *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether links to it can be created and opened."`
 }
 
 func (m *Magnets) update(ctx context.Context, in *updateInput) (*api.Answer[LeadMagnet], error) {
@@ -62,7 +62,7 @@ func (m *Magnets) update(ctx context.Context, in *updateInput) (*api.Answer[Lead
 
 type deleteInput struct {
 	ID      uuid.UUID `path:"id" doc:"Id of the lead magnet."`
-	Cascade bool      `query:"cascade" default:"false" doc:"Whether to delete its links and their submissions as well."`
+	Cascade bool      `query:"cascade" default:"false" doc:"Whether to also delete its links and their submissions."`
 	api.Precondition
 }
 

@@ -32,11 +32,11 @@ type LeadMagnet struct {
 	FileSize         *int64    `json:"file_size" doc:"Size of the file in bytes."`
 	PageCount        *int32    `json:"page_count" doc:"Pages of the file."`
 	ContentType      *string   `json:"content_type" doc:"Media type of the file."`
-	IsActive         bool      `json:"is_active" doc:"Whether links can be made to it and opened."`
+	IsActive         bool      `json:"is_active" doc:"Whether links to it can be created and opened."`
 	GenericLinkCount int64     `json:"generic_link_count" doc:"Number of its generic links."`
 	AccessLinkCount  int64     `json:"access_link_count" doc:"Number of its access links."`
 	CreatedAt        api.Time  `json:"created_at" doc:"When it was created."`
-	UpdatedAt        api.Time  `json:"updated_at" doc:"When it, or its file, was last changed."`
+	UpdatedAt        api.Time  `json:"updated_at" doc:"When it or its file was last changed."`
 }
 
 // Deps is what lead magnets are made with. All of it is required.
@@ -81,7 +81,7 @@ func (m *Magnets) Register(a *api.API) {
 	}, m.create)
 	api.Register(a, api.Operation{
 		ID: "list-lead-magnets", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
-		Summary: "List lead magnets, the newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List lead magnets, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, m.list)
 	api.Register(a, api.Operation{
 		ID: "get-lead-magnet", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
@@ -89,14 +89,14 @@ func (m *Magnets) Register(a *api.API) {
 	}, m.get)
 	api.Register(a, api.Operation{
 		ID: "update-lead-magnet", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
-		Summary: "Change a lead magnet", Description: "Fields that are left out stay as they are; null clears the description.",
+		Summary: "Change a lead magnet", Description: "Omitted fields keep their values; null clears the description.",
 	}, m.update)
 	api.Register(a, api.Operation{
 		ID: "delete-lead-magnet", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
 		Timeout: deleteTimeout,
 		Summary: "Delete a lead magnet and its file",
-		Description: "A lead magnet with links is refused with 409, unless cascade=true asks for deleting its generic links, their " +
-			"submissions and its access links as well. Events that were recorded stay.",
+		Description: "For a lead magnet with links the answer is 409, unless cascade=true is given, which also deletes its generic links, their " +
+			"submissions and its access links. Recorded events stay.",
 		Errors: []problem.Code{problem.Conflict},
 	}, m.delete)
 	m.registerFile(a)

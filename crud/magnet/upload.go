@@ -38,7 +38,7 @@ func (m *Magnets) registerFile(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "upload-lead-magnet-file", Method: "PUT", Path: path + "/{id}/file", Scope: auth.Write, Tag: tag,
 		Summary: "Set the file of a lead magnet",
-		Description: "The body is the PDF itself (application/pdf), its name in Content-Disposition or the parameter file_name; " +
+		Description: "The body is either the PDF itself (application/pdf), with its name in Content-Disposition or the parameter file_name, " +
 			"or a form (multipart/form-data) with the PDF in the part named file. Each upload is a new version of the file.",
 		Body:    m.rules().Describe(),
 		Answers: map[string]*jsonschema.Schema{"application/json": api.SchemaOf[LeadMagnet](a)},
@@ -55,7 +55,7 @@ func (m *Magnets) registerFile(a *api.API) {
 
 type uploadInput struct {
 	ID       uuid.UUID `path:"id" doc:"Id of the lead magnet."`
-	FileName *string   `query:"file_name" minLength:"1" maxLength:"255" doc:"Name of the file, if the request does not name it otherwise."`
+	FileName *string   `query:"file_name" minLength:"1" maxLength:"255" doc:"Name of the file, if the request does not give it elsewhere."`
 }
 
 // file is an upload on its way into the database.

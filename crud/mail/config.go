@@ -45,7 +45,7 @@ func (c Config) Validate() error {
 			continue
 		}
 		if _, err := parseSender(text); err != nil {
-			errs = append(errs, config.Invalid(setting, "is no address", "write it like hello@example.com or Example <hello@example.com>"))
+			errs = append(errs, config.Invalid(setting, "is not an address", "write it like hello@example.com or Example <hello@example.com>"))
 		}
 	}
 	return errors.Join(errs...)

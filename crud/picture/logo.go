@@ -17,9 +17,9 @@ import (
 
 // Logo is an account's logo as the API shows it.
 type Logo struct {
-	URL         string `json:"url" doc:"Public URL of the picture. Another logo has another one."`
-	Width       int    `json:"width" doc:"Pixels across."`
-	Height      int    `json:"height" doc:"Pixels down."`
+	URL         string `json:"url" doc:"Public URL of the picture. It changes with the logo."`
+	Width       int    `json:"width" doc:"Width in pixels."`
+	Height      int    `json:"height" doc:"Height in pixels."`
 	ContentType string `json:"content_type" enum:"image/png,image/jpeg" doc:"Media type of the picture."`
 }
 
@@ -37,9 +37,9 @@ func (s *ImageStore) registerLogo(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "upload-logo", Method: "PUT", Path: logoPath, Scope: auth.Write, Tag: tag,
 		Summary: "Set the account's logo",
-		Description: "The pages that visitors see show it. The body is the picture itself (PNG, JPEG, WebP, or the first image of a GIF; at " +
-			"most 5 MiB), or a form (multipart/form-data) with the picture in the part named file. It is made anew, at most " +
-			"640 × 240 pixels, without what else is in the file; what is transparent stays so.",
+		Description: "The pages that visitors see show the logo. The body is the picture itself (PNG, JPEG, WebP, or the first image of a GIF; at " +
+			"most 5 MiB), or a form (multipart/form-data) with the picture in the part named file. The picture is re-encoded with at most " +
+			"640 × 240 pixels, and metadata of the file is removed. Transparency is preserved.",
 		Body:    Rules().Describe(),
 		Answers: map[string]*jsonschema.Schema{"application/json": api.SchemaOf[Logo](a)},
 		Timeout: ReceiveTimeout,

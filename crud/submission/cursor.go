@@ -38,7 +38,7 @@ func (in *listInput) place() (at *time.Time, id *uuid.UUID, err error) {
 	}
 	t := time.UnixMilli(c.At).UTC()
 	if t.Before(earliest) || t.After(latest) {
-		return nil, nil, problem.Parameter(problem.Field{Field: "cursor", Message: "is not a cursor that this list gave out"})
+		return nil, nil, problem.Parameter(problem.Field{Field: "cursor", Message: "is not a cursor that this list returned"})
 	}
 	return &t, &c.ID, nil
 }

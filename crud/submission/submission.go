@@ -22,19 +22,19 @@ import (
 // Submission is a submission as the API shows it.
 type Submission struct {
 	ID            uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
-	GenericLinkID uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it was made through."`
-	Email         string    `json:"email" doc:"Email address, as it was typed."`
-	Name          Name      `json:"name,omitzero" doc:"Name; only where the link collects names."`
-	State         State     `json:"state" doc:"How far it is: the address has to be verified first, the document can be read, or it was."`
+	GenericLinkID uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it was submitted through."`
+	Email         string    `json:"email" doc:"Email address, as typed."`
+	Name          Name      `json:"name,omitzero" doc:"Name; only if the link collects names."`
+	State         State     `json:"state" doc:"State: the address must be verified first, the document can be read, or it was read."`
 	Verified      bool      `json:"verified" doc:"Whether the address was verified."`
 	Viewed        bool      `json:"viewed" doc:"Whether the document was viewed."`
 	ViewCount     int64     `json:"view_count" doc:"Views so far."`
-	SubmittedAt   api.Time  `json:"submitted_at" doc:"When it was made."`
+	SubmittedAt   api.Time  `json:"submitted_at" doc:"When it was created."`
 	FirstViewedAt *api.Time `json:"first_viewed_at" doc:"When the document was first viewed."`
 	LastViewedAt  *api.Time `json:"last_viewed_at" doc:"When the document was last viewed."`
 
-	UTM         *map[string]string `json:"utm" doc:"Parameters of the landing page, such as utm_source; null if there were none."`
-	ConsentedAt *api.Time          `json:"consented_at" doc:"When the link's consent_text was agreed to; null where none was asked for."`
+	UTM         *map[string]string `json:"utm" doc:"Parameters of the landing page's URL, such as utm_source; null if there were none."`
+	ConsentedAt *api.Time          `json:"consented_at" doc:"When the visitor agreed to the link's consent_text; null if there was none."`
 }
 
 // State is how far a submission is.
@@ -91,15 +91,15 @@ func New(db *postgres.Pool) *Submissions { return &Submissions{db} }
 func (s *Submissions) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "list-submissions", Method: "GET", Path: "/api/v1/generic-links/{id}/submissions", Scope: auth.Leads, Tag: "Submissions",
-		Summary: "List the submissions of a generic link, the newest first", PerPage: api.PageSize{Default: 50, Max: 100},
+		Summary: "List the submissions of a generic link, newest first", PerPage: api.PageSize{Default: 50, Max: 100},
 	}, s.list)
 }
 
 type listInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
 	api.CursorPaging
-	Since *time.Time `query:"since" doc:"Only submissions after this moment (ISO 8601)."`
-	Until *time.Time `query:"until" doc:"Only submissions before this moment (ISO 8601)."`
+	Since *time.Time `query:"since" doc:"Only submissions after this time (ISO 8601)."`
+	Until *time.Time `query:"until" doc:"Only submissions before this time (ISO 8601)."`
 }
 
 func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.CursorPage[Submission]], error) {

@@ -22,16 +22,16 @@ type previewInput struct {
 
 // LinkPreview is a URL for an owner's own look.
 type LinkPreview struct {
-	URL       string   `json:"url" doc:"Shows the document without a view being counted, also where the link does not open. Whoever has it can do the same."`
-	ExpiresAt api.Time `json:"expires_at" doc:"When it becomes a visitor's URL like any other."`
+	URL       string   `json:"url" doc:"Shows the document without counting a view, even if the link does not open. Anyone with this URL can use it."`
+	ExpiresAt api.Time `json:"expires_at" doc:"When the URL stops working as a preview. After that it works like a visitor's URL."`
 }
 
 func (v *Viewer) registerPreview(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "preview-access-link", Method: "POST", Path: "/api/v1/access-links/{id}/preview", Scope: auth.Write, Tag: "Access links",
-		Summary: "Make a URL that shows the document of an access link without counting",
-		Description: "For owners who look at what a recipient sees: no session, view or download is counted or recorded. The URL is the " +
-			"link's own and opens it whatever its limits are, so the key needs the scope leads as well.",
+		Summary: "Create a URL that shows the document of an access link without counting",
+		Description: "For owners who preview what a recipient sees: no session, view or download is counted or recorded. The URL is the " +
+			"link's own, and opens it regardless of its limits, so the key also needs the scope leads.",
 	}, v.makePreview)
 }
 

@@ -29,8 +29,8 @@ type createInput struct {
 
 type newWebhook struct {
 	URL         string  `json:"url" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to."`
-	Description *string `json:"description" required:"false" maxLength:"500" doc:"What it is for."`
-	Kinds       []Kind  `json:"kinds" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of events to be told of."`
+	Description *string `json:"description" required:"false" maxLength:"500" doc:"Purpose of the webhook."`
+	Kinds       []Kind  `json:"kinds" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of events to send."`
 }
 
 type updateInput struct {
@@ -40,9 +40,9 @@ type updateInput struct {
 }
 
 type changedWebhook struct {
-	URL         *string            `json:"url" required:"false" nullable:"false" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to, also those that wait."`
-	Description api.Change[string] `json:"description" required:"false" maxLength:"500" doc:"What it is for; null clears it."`
-	Kinds       []Kind             `json:"kinds" required:"false" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of events to be told of from now on."`
+	URL         *string            `json:"url" required:"false" nullable:"false" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to, including pending ones."`
+	Description api.Change[string] `json:"description" required:"false" maxLength:"500" doc:"Purpose of the webhook; null clears it."`
+	Kinds       []Kind             `json:"kinds" required:"false" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of events to send from now on."`
 	IsActive    *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether messages are sent."`
 }
 

@@ -21,15 +21,15 @@ import (
 // Delivery is one message to one endpoint, as the API shows it.
 type Delivery struct {
 	ID            uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
-	MessageID     string    `json:"message_id" doc:"Header webhook-id: the same at every attempt, and for every webhook that is told of the event."`
-	Kind          sentKind  `json:"kind" doc:"What it tells of."`
-	State         state     `json:"state" doc:"Whether it arrived, or will be tried again."`
+	MessageID     string    `json:"message_id" doc:"Value of the header webhook-id: the same for every attempt, and for every webhook that receives the event."`
+	Kind          sentKind  `json:"kind" doc:"Kind of the event."`
+	State         state     `json:"state" doc:"Whether it was delivered, has failed, or is pending."`
 	Reason        *string   `json:"reason" doc:"Why it failed."`
-	Body          body      `json:"body" doc:"What is sent; null once the access link or the submission that it is about was deleted."`
-	Attempts      []Attempt `json:"attempts" nullable:"false" doc:"Attempts so far, the oldest first: the last 20 of them."`
-	NextAttemptAt *api.Time `json:"next_attempt_at" doc:"When it will be tried next."`
-	CreatedAt     api.Time  `json:"created_at" doc:"When it was made."`
-	SettledAt     *api.Time `json:"settled_at" doc:"When it arrived, or was given up."`
+	Body          body      `json:"body" doc:"Body of the message; null once its access link or submission was deleted."`
+	Attempts      []Attempt `json:"attempts" nullable:"false" doc:"The last 20 attempts, oldest first."`
+	NextAttemptAt *api.Time `json:"next_attempt_at" doc:"Time of the next attempt."`
+	CreatedAt     api.Time  `json:"created_at" doc:"When it was created."`
+	SettledAt     *api.Time `json:"settled_at" doc:"When it was delivered or given up."`
 }
 
 // sentKind is the kind of a message: one that an endpoint can ask for, or the test.

@@ -28,10 +28,10 @@ const (
 
 // Attempt is one try to deliver a message, as the log keeps and the API shows it.
 type Attempt struct {
-	AttemptedAt api.Time `json:"attempted_at" doc:"When it began."`
-	URL         string   `json:"url" doc:"Where it was sent to."`
+	AttemptedAt api.Time `json:"attempted_at" doc:"When the attempt began."`
+	URL         string   `json:"url" doc:"URL that the message was sent to."`
 	StatusCode  *int     `json:"status_code" doc:"HTTP status of the answer; null if there was none."`
-	LatencyMS   int64    `json:"latency_ms" doc:"Milliseconds until it ended."`
+	LatencyMS   int64    `json:"latency_ms" doc:"Duration of the attempt in milliseconds."`
 	Error       *string  `json:"error" doc:"Why it failed; null if it succeeded."`
 	Response    *string  `json:"response" doc:"Beginning of the answer's body; null if there was no answer."`
 

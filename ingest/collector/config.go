@@ -44,7 +44,7 @@ func (c Config) Validate() error {
 		errs = append(errs, config.Invalid(setting, wrong, remedy))
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		bad("--collector-listen", "is no address", "write host:port, such as 127.0.0.1:8081")
+		bad("--collector-listen", "is not an address", "write host:port, such as 127.0.0.1:8081")
 	}
 	for _, t := range []struct {
 		setting  string

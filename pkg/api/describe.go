@@ -40,12 +40,12 @@ func (d *Description) add(op *DescribedOperation) {
 	d.Paths[op.Path][strings.ToLower(op.Method)] = op
 }
 
-// description is what holds for every operation.
+// description applies to every operation.
 const description = `Lead magnets, the links to them, and what their readers do.
 
-Bodies and answers are JSON. Ids are UUIDs, times are RFC 3339 in UTC, and a value that is absent is null.
-Lists come newest first in pages; the header Link leads to the others. An answer that is not a success is a
-problem (RFC 9457), whose code is stable. Parameters and fields that are not listed here are refused.`
+Bodies and answers are JSON. Ids are UUIDs, times are RFC 3339 in UTC, and absent values are null.
+Lists are paginated, newest first; the header Link contains the other pages. Errors are problems (RFC 9457) with a
+stable code. Parameters and fields that are not listed here are errors.`
 
 // Names of the described headers.
 const (
@@ -63,21 +63,21 @@ func headers() map[string]*header {
 		return &header{Description: description, Schema: &jsonschema.Schema{Type: jsonschema.Integer}, Example: example}
 	}
 	return map[string]*header{
-		RequestIDHeader:         text("Id of the request, for questions about it. A request may bring its own: 8 to 128 letters, digits and . _ -", "8a1f3c1e-6a0e-4d3e-9a59-0d3bb2f2a3c4"),
-		"RateLimit-Policy":      text("The limit that holds here: its name, the requests (q) in a window of so many seconds (w).", `"requests";q=1000;w=60`),
-		"RateLimit":             text("What is left of it: the requests (r) until the window ends, in so many seconds (t).", `"requests";r=999;t=60`),
-		"X-RateLimit-Limit":     count("The requests in a window.", 1000),
-		"X-RateLimit-Remaining": count("The requests left in this window.", 999),
+		RequestIDHeader:         text("Id of the request, for support. A request may send its own: 8 to 128 letters, digits and . _ -", "8a1f3c1e-6a0e-4d3e-9a59-0d3bb2f2a3c4"),
+		"RateLimit-Policy":      text("The limit that applies: its name, and the number of requests (q) per window of w seconds.", `"requests";q=1000;w=60`),
+		"RateLimit":             text("The rest of the limit: the number of requests (r) left until the window ends in t seconds.", `"requests";r=999;t=60`),
+		"X-RateLimit-Limit":     count("Requests per window.", 1000),
+		"X-RateLimit-Remaining": count("Requests left in this window.", 999),
 		"X-RateLimit-Reset":     count("When the window ends, in seconds since 1970.", 1767225660),
-		headerRetry:             count("Seconds to wait before another try.", 30),
-		headerLocation:          text("Path of what was made.", "/api/v1/generic-links/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"),
+		headerRetry:             count("Seconds to wait before a retry.", 30),
+		headerLocation:          text("Path of the created object.", "/api/v1/generic-links/0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"),
 		headerLink:              text("The first, previous, next and last page (RFC 8288).", `</api/v1/generic-links?page=2&per_page=20>; rel="next"`),
 		"WWW-Authenticate":      text("How to authenticate.", "Bearer"),
-		ReplayedHeader:          text("true where the answer to an earlier request with the same Idempotency-Key is given again.", "true"),
-		"Allow":                 text("The methods that the path takes.", "GET, HEAD, OPTIONS"),
-		"Content-Range":         text("The part that is answered, and how long the whole is.", "bytes 0-1023/482133"),
-		"Accept-Ranges":         text("That parts can be asked for.", "bytes"),
-		"ETag":                  text("The state of what is answered, for If-Match and If-None-Match.", `"3-9f86d081884c7d65"`),
+		ReplayedHeader:          text("true if this is the stored answer to an earlier request with the same Idempotency-Key.", "true"),
+		"Allow":                 text("The methods that the path supports.", "GET, HEAD, OPTIONS"),
+		"Content-Range":         text("The range in this answer, and the total size.", "bytes 0-1023/482133"),
+		"Accept-Ranges":         text("Ranges are supported.", "bytes"),
+		"ETag":                  text("State of the object, for If-Match and If-None-Match.", `"3-9f86d081884c7d65"`),
 	}
 }
 
@@ -151,7 +151,7 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 		low, high := 1, 255
 		doc.Parameters = append(doc.Parameters, &Parameter{
 			Name: idempotencyHeader, In: "header",
-			Description: "A name for this request, unique within the account, such as a UUID. For 24 hours, the same request under it is answered as the first time, without a second effect.",
+			Description: "A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect.",
 			Schema:      &jsonschema.Schema{Type: jsonschema.String, MinLength: &low, MaxLength: &high, Pattern: "^[!-~]([ -~]*[!-~])?$"},
 		})
 	}
@@ -168,7 +168,7 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 func (a *API) describeRanges(doc *DescribedOperation, success *response) {
 	text := &jsonschema.Schema{Type: jsonschema.String}
 	doc.Parameters = append(doc.Parameters,
-		&Parameter{Name: "Range", In: "header", Schema: text, Description: "One part to answer instead of the whole, such as bytes=0-1023. If there is no such part, the answer is the whole."},
+		&Parameter{Name: "Range", In: "header", Schema: text, Description: "One range to return, such as bytes=0-1023. If the range does not exist, the full content is returned."},
 	)
 	for _, name := range []string{"ETag", "Accept-Ranges"} {
 		success.Headers[name] = &header{Ref: "#/components/headers/" + name}
@@ -184,7 +184,7 @@ func (a *API) describeRanges(doc *DescribedOperation, success *response) {
 func (a *API) describeNotModified(doc *DescribedOperation) {
 	doc.Parameters = append(doc.Parameters, &Parameter{
 		Name: "If-None-Match", In: "header", Schema: &jsonschema.Schema{Type: jsonschema.String},
-		Description: "ETag of an answer that you have: if nothing has changed, the answer is 304, without a body.",
+		Description: "ETag of an answer that you have. If nothing has changed, the answer is 304 without a body.",
 	})
 	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &response{
 		Description: http.StatusText(http.StatusNotModified), Headers: a.answerHeaders("ETag"),

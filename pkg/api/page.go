@@ -21,7 +21,7 @@ const MaxPage = math.MaxInt32
 // Paging is embedded in the input of an operation that lists; Operation.PerPage sets its sizes.
 type Paging struct {
 	Page    int `query:"page" default:"1" minimum:"1" maximum:"2147483647" doc:"Page to return, from 1."`
-	PerPage int `query:"per_page" minimum:"1" doc:"Elements on a page."`
+	PerPage int `query:"per_page" minimum:"1" doc:"Elements per page."`
 }
 
 // PageSize is the size of pages of an operation.
@@ -37,24 +37,24 @@ func (p Paging) Limit() int64 { return int64(p.PerPage) }
 // request with both page and cursor is refused before the operation runs.
 type CursorPaging struct {
 	Paging
-	Cursor string `query:"cursor" maxLength:"512" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"a cursor that this list gave out" doc:"Where to read on: next_cursor of the answer before. Not together with page."`
+	Cursor string `query:"cursor" maxLength:"512" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"a cursor that this list returned" doc:"Where to continue: the next_cursor of the previous answer. Cannot be combined with page."`
 }
 
 // Pagination tells where a page lies in its list.
 type Pagination struct {
 	Page       int   `json:"page" doc:"Number of this page, from 1."`
-	PerPage    int   `json:"per_page" doc:"Elements on a page."`
+	PerPage    int   `json:"per_page" doc:"Elements per page."`
 	Total      int64 `json:"total" doc:"Elements on all pages."`
 	TotalPages int64 `json:"total_pages" doc:"Number of pages."`
 }
 
 // CursorPagination is the Pagination of a list that also takes cursors.
 type CursorPagination struct {
-	Page       *int    `json:"page" minimum:"1" doc:"Number of this page, from 1. Null when it was asked for by cursor: such pages have no numbers."`
-	PerPage    int     `json:"per_page" doc:"Elements on a page."`
+	Page       *int    `json:"page" minimum:"1" doc:"Number of this page, from 1. Null for pages requested by cursor."`
+	PerPage    int     `json:"per_page" doc:"Elements per page."`
 	Total      int64   `json:"total" doc:"Elements on all pages."`
 	TotalPages int64   `json:"total_pages" doc:"Number of pages."`
-	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page, null at the end."`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page; null on the last page."`
 }
 
 // Page is one page of a list.
@@ -127,7 +127,7 @@ func DecodeCursor(cursor string, position any) error {
 		err = json.Unmarshal(text, position, json.RejectUnknownMembers(true))
 	}
 	if err != nil {
-		return problem.Parameter(problem.Field{Field: "cursor", Message: "is not a cursor that this list gave out"})
+		return problem.Parameter(problem.Field{Field: "cursor", Message: "is not a cursor that this list returned"})
 	}
 	return nil
 }

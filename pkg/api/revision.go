@@ -19,7 +19,7 @@ import (
 // revision: a number that every change raises. The operation compares in the statement that
 // changes, so that of many who saw the same state one changes it.
 type Precondition struct {
-	IfMatch *string `header:"If-Match" maxLength:"1024" doc:"ETag of the state to change, several of them, or *. In any other state nothing is changed, and the answer is 412."`
+	IfMatch *string `header:"If-Match" maxLength:"1024" doc:"ETag of the state to change, several ETags, or *. If the state has another ETag, nothing is changed and the answer is 412."`
 }
 
 // Revisions returns the revisions that may be changed, nil for any, or the problem of a header

@@ -54,7 +54,7 @@ func readWhole[T int | int32 | int64](bits int) *json.Unmarshalers {
 
 var (
 	errNotWhole = errors.New("is not a whole number")
-	errTooLarge = errors.New("is no integer")
+	errTooLarge = errors.New("is not an integer")
 )
 
 // float returns the value, rounded, and infinite if it is too large.

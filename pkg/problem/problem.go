@@ -21,7 +21,7 @@ const TypePath = "/api/v1/problems/"
 // Field is what is wrong with one parameter or one field of a body.
 type Field struct {
 	Field   string `json:"field" doc:"Name of the parameter, or path of the field in the body, such as emails[3]."`
-	Message string `json:"message" doc:"What was wrong and what is allowed."`
+	Message string `json:"message" doc:"What is wrong, and what is allowed."`
 }
 
 // Problem is an error that may be shown to whoever sent the request, and the body that shows it.
@@ -30,9 +30,9 @@ type Problem struct {
 	Type   string  `json:"type" doc:"URI reference that identifies the kind of problem."`
 	Title  string  `json:"title" doc:"Summary of the kind of problem, the same for every occurrence."`
 	Status int     `json:"status" doc:"The HTTP status."`
-	Detail string  `json:"detail" doc:"What went wrong this time and what to do about it."`
-	Code   Code    `json:"code" doc:"Stable name of the kind of problem, to decide by."`
-	Errors []Field `json:"errors,omitempty" nullable:"false" doc:"What is wrong with which field."`
+	Detail string  `json:"detail" doc:"What went wrong in this case, and the remedy."`
+	Code   Code    `json:"code" doc:"Stable name of the kind of problem, for programs."`
+	Errors []Field `json:"errors,omitempty" nullable:"false" doc:"The fields with errors."`
 
 	header http.Header
 	cause  error

@@ -45,7 +45,7 @@ func (f Filter) Position(account uuid.UUID, c Cursor) (Position, error) {
 	p := Position{time.UnixMilli(c.CreatedAt).UTC(), c.TopicID, c.Partition, c.Offset}
 	if p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.TopicID == uuid.Nil || p.Partition < 0 || p.Offset < 0 ||
 		c.Settled <= 0 || time.UnixMilli(c.Settled).After(latest) {
-		return Position{}, errors.New("is not a cursor that this list gave out")
+		return Position{}, errors.New("is not a cursor that this list returned")
 	}
 	return p, nil
 }
