@@ -44,7 +44,7 @@ func (p *pointInTime) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no time: write 2026-11-20T12:00:00Z, 2026-11-20, or 24h for a day ago", s)
+	return fmt.Errorf("%q is not a time: write 2026-11-20T12:00:00Z, 2026-11-20, or 24h for a day ago", s)
 }
 
 // withBox calls fn with the dead letters.

@@ -41,7 +41,7 @@ func (c *keyCreateCommand) Run(ctx context.Context) error {
 	return withAccounts(ctx, c.Postgres, func(accounts *account.Accounts) error {
 		key, err := accounts.CreateExpiringKey(ctx, c.Account, c.Name, expiresAt, c.Scopes...)
 		if errors.Is(err, account.ErrUnknown) {
-			return fmt.Errorf("there is no account %s: make one with `lodestone account create`", c.Account)
+			return fmt.Errorf("there is no account %s: create one with `lodestone account create`", c.Account)
 		}
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (c *keyListCommand) Run(ctx context.Context) error {
 	return withAccounts(ctx, c.Postgres, func(accounts *account.Accounts) error {
 		all, err := accounts.Keys(ctx, c.Account)
 		if errors.Is(err, account.ErrUnknown) {
-			return fmt.Errorf("there is no account %s: `lodestone account list` shows those that there are", c.Account)
+			return fmt.Errorf("there is no account %s: `lodestone account list` shows the existing ones", c.Account)
 		}
 		if err != nil {
 			return err

@@ -327,7 +327,7 @@ func parseData(ev *event.Event, value jsontext.Value) *fieldError {
 	}
 	members, depth, sound := scanData(value)
 	if !sound {
-		return &fieldError{InvalidEventData, "event_data has a number that is too large, or an escape that is no character"}
+		return &fieldError{InvalidEventData, "event_data has a number that is too large, or an escape that is not a character"}
 	}
 	if depth > event.MaxDataDepth {
 		return &fieldError{InvalidEventData, fmt.Sprintf("event_data is nested %d deep; at most %d are allowed", depth, event.MaxDataDepth)}

@@ -67,7 +67,7 @@ func (o Origin) String() string {
 
 // ParseOrigin parses the result of String.
 func ParseOrigin(text string) (Origin, error) {
-	bad := fmt.Errorf("%q is no origin of a dead letter: write topic id/partition/offset, as `lodestone dead-letters list` prints it", text)
+	bad := fmt.Errorf("%q is not the origin of a dead letter: write topic id/partition/offset, as `lodestone dead-letters list` prints it", text)
 	parts := strings.Split(text, "/")
 	if len(parts) != 3 {
 		return Origin{}, bad

@@ -48,7 +48,7 @@ type File struct {
 // OpenDirectory locks a spool's directory. It fails while a collector uses it.
 func OpenDirectory(dir string) (*Directory, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, errors.Join(fmt.Errorf("%s is no directory of a spool", dir), err)
+		return nil, errors.Join(fmt.Errorf("%s is not the directory of a spool", dir), err)
 	}
 	l, err := lock(dir)
 	if err != nil {
@@ -84,7 +84,7 @@ func (d *Directory) Read(name string) File {
 		stem, _, _ := strings.Cut(base, ".") // of several with one number, all but the first have another one behind it
 		number, ok := segmentNumber(stem + segmentExtension)
 		if !ok {
-			return fmt.Errorf("%s is no name of a segment", name)
+			return fmt.Errorf("%s is not the name of a segment", name)
 		}
 		if f.data, err = load(d.disk, d.path(name)); err != nil {
 			return err

@@ -83,7 +83,7 @@ func load(d disk, path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	data := make([]byte, info.Size())
 	if n, err := f.ReadAt(data, 0); n < len(data) {

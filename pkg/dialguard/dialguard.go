@@ -92,7 +92,7 @@ func ParseNetworks(texts []string) ([]netip.Prefix, error) {
 		if err != nil {
 			a, err := netip.ParseAddr(text)
 			if err != nil || a.Zone() != "" {
-				return nil, fmt.Errorf("%q is no network", text)
+				return nil, fmt.Errorf("%q is not a network", text)
 			}
 			p = netip.PrefixFrom(a, a.BitLen())
 		}

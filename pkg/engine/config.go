@@ -48,7 +48,7 @@ func (c Config) Validate() error {
 		{"--sql-url", c.SQLURL, "http://user:password@host:port/?database=analytics", []string{"http", "https"}},
 	} {
 		if a.value != "" && !isAddress(a.value, a.schemes) {
-			wrong(a.setting, "is no such address", "write "+a.form)
+			wrong(a.setting, "is not a valid address", "write "+a.form)
 		}
 	}
 	if c.ClickHouseURL == "" {

@@ -90,7 +90,7 @@ func (e *Event) Decode(record []byte) error {
 		return invalid("user_agent", "is not UTF-8")
 	}
 	if !isPlainObject(e.Data) && (e.Data[0] != '{' || !utf8.Valid(e.Data) || !json.Valid(e.Data)) {
-		return invalid("event_data", "is no JSON object")
+		return invalid("event_data", "is not a JSON object")
 	}
 	return err
 }

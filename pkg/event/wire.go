@@ -109,7 +109,7 @@ func malformed(what string, cause error) error {
 
 func setUUID(id *uuid.UUID, num protowire.Number, v []byte) error {
 	if len(v) != len(id) {
-		return fmt.Errorf("%w: field %d is no UUID", ErrInvalid, num)
+		return fmt.Errorf("%w: field %d is not a UUID", ErrInvalid, num)
 	}
 	*id = uuid.UUID(v)
 	return nil
