@@ -214,7 +214,7 @@ func (w *Webhooks) delete(ctx context.Context, in *deleteInput) (*api.Answer[api
 type rotateInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
 	// A body would have to be sent even where nothing is to be said.
-	KeepHours int `query:"keep_previous_hours" default:"24" minimum:"0" maximum:"168" doc:"Hours for which the secrets before sign as well."`
+	KeepHours int `query:"keep_previous_hours" default:"24" minimum:"0" maximum:"168" doc:"Hours during which messages are also signed with the previous secrets."`
 }
 
 func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[FullWebhook], error) {

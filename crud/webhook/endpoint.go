@@ -17,13 +17,13 @@ import (
 // Webhook is an endpoint as the API shows it: without its secrets.
 type Webhook struct {
 	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
-	URL            string    `json:"url" doc:"Where messages are sent to."`
-	Description    *string   `json:"description" doc:"What it is for."`
-	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that it is told of."`
+	URL            string    `json:"url" doc:"URL that messages are sent to."`
+	Description    *string   `json:"description" doc:"Purpose of the webhook."`
+	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that are sent to it."`
 	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
-	DisabledReason *string   `json:"disabled_reason" doc:"Why it is not active."`
-	DisabledAt     *api.Time `json:"disabled_at" doc:"Since when it is not active."`
-	FailingSince   *api.Time `json:"failing_since" doc:"When the first message failed since the last success; null while all is well."`
+	DisabledReason *string   `json:"disabled_reason" doc:"Why it was disabled."`
+	DisabledAt     *api.Time `json:"disabled_at" doc:"When it was disabled."`
+	FailingSince   *api.Time `json:"failing_since" doc:"When the first message after the last success failed; null if none has."`
 	CreatedAt      api.Time  `json:"created_at" doc:"When it was created."`
 	UpdatedAt      api.Time  `json:"updated_at" doc:"When it was last changed."`
 }
@@ -31,14 +31,14 @@ type Webhook struct {
 // FullWebhook is an endpoint with the secret just made for it.
 type FullWebhook struct {
 	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
-	URL            string    `json:"url" doc:"Where messages are sent to."`
-	Description    *string   `json:"description" doc:"What it is for."`
-	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that it is told of."`
-	Secret         string    `json:"secret" doc:"What messages are signed with. It is shown this once."`
+	URL            string    `json:"url" doc:"URL that messages are sent to."`
+	Description    *string   `json:"description" doc:"Purpose of the webhook."`
+	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that are sent to it."`
+	Secret         string    `json:"secret" doc:"Secret that messages are signed with. It is shown only once."`
 	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
-	DisabledReason *string   `json:"disabled_reason" doc:"Why it is not active."`
-	DisabledAt     *api.Time `json:"disabled_at" doc:"Since when it is not active."`
-	FailingSince   *api.Time `json:"failing_since" doc:"When the first message failed since the last success; null while all is well."`
+	DisabledReason *string   `json:"disabled_reason" doc:"Why it was disabled."`
+	DisabledAt     *api.Time `json:"disabled_at" doc:"When it was disabled."`
+	FailingSince   *api.Time `json:"failing_since" doc:"When the first message after the last success failed; null if none has."`
 	CreatedAt      api.Time  `json:"created_at" doc:"When it was created."`
 	UpdatedAt      api.Time  `json:"updated_at" doc:"When it was last changed."`
 }
