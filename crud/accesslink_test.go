@@ -126,7 +126,7 @@ func TestAccessLinkList(t *testing.T) {
 		"active":           {client.AccessLinkFilter{IsActive: new(true)}, []string{second, first}},
 		"inactive":         {client.AccessLinkFilter{IsActive: new(false)}, []string{third}},
 		"together":         {client.AccessLinkFilter{Email: "jo@example.com", LeadMagnetID: b.ID, IsActive: new(true)}, []string{second}},
-		"nobody":           {client.AccessLinkFilter{Email: "nobody@example.com"}, nil},
+		"no one":           {client.AccessLinkFilter{Email: "unknown@example.com"}, nil},
 		"other submission": {client.AccessLinkFilter{SubmissionID: uuid.NewString()}, nil},
 		"page":             {client.AccessLinkFilter{Paging: client.Paging{Page: 2, PerPage: 2}}, []string{first}},
 	} {

@@ -64,7 +64,7 @@ func TestChangeAccount(t *testing.T) {
 	require.Equal(t, "daily", got["notify"])
 
 	for body, field := range map[string]string{
-		`{"notify_email":"nobody"}`:                        "notify_email",
+		`{"notify_email":"no one"}`:                        "notify_email",
 		`{"notify_email":"a@example.com, b@example.com"}`:  "notify_email",
 		`{"notify_email":"a@example.com\r\nBcc: b@c.com"}`: "notify_email",
 		`{"notify":"weekly"}`:                              "notify",

@@ -50,7 +50,7 @@ func optional(text string) *string {
 	return &text
 }
 
-// What an installation of the old schema had goes on working after the upgrade, and is nobody else's.
+// What an installation of the old schema had goes on working after the upgrade, and is no one else's.
 func TestAnOldInstallationIsUpgraded(t *testing.T) {
 	t.Parallel()
 	db := openDatabase(t)
@@ -183,7 +183,7 @@ func TestAnOldInstallationIsUpgraded(t *testing.T) {
 	count := reader.get(t, linksPath+"/"+b.link.String()+"/submissions").object(t)["pagination"].(map[string]any)["total"]
 	require.EqualValues(t, 6, count, "%s and %s are two of before", unicode, ascii)
 
-	// Slugs lead where they led, and nobody gets one that another account had, or may have had.
+	// Slugs lead where they led, and no one gets one that another account had, or may have had.
 	for path, status := range map[string]int{
 		"/l/kept": 200, "/l/second-name": 200, "/l/again": 200, "/l/moved": 200, "/l/deleted": 410, "/l/first-name": 410, "/l/not-again": 410,
 	} {
@@ -207,7 +207,7 @@ func TestAnOldInstallationIsUpgraded(t *testing.T) {
 	require.Equal(t, 201, owner.post(t, "/api/v1/keys", `{"name":"new","scopes":["read"]}`).status)
 	require.Equal(t, 200, owner.get(t, "/api/v1/webhooks").status)
 
-	// Nothing is sent to an address that nobody confirmed.
+	// Nothing is sent to an address that no one confirmed.
 	own := owner.get(t, "/api/v1/account").object(t)
 	require.Equal(t, "owner@bücher.example", own["notify_email"])
 	require.Equal(t, false, own["notify_email_confirmed"])

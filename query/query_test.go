@@ -440,7 +440,7 @@ func TestEmailSummary(t *testing.T) {
 	s, _ := serve(t, config(), querytest.ClickHouse(t), pool)
 	account, magnet, link := querytest.ID(t), querytest.ID(t), querytest.ID(t)
 
-	got := s.get(account, "/api/v1/analytics/email", values("email", "nobody@example.com"))
+	got := s.get(account, "/api/v1/analytics/email", values("email", "unknown@example.com"))
 	require.Equal(t, http.StatusOK, got.status)
 	require.JSONEq(t, `{"total_links":0,"total_views":0,"unique_lead_magnets":0,"first_link_created":null,
 		"last_link_created":null,"first_access":null,"last_access":null}`, string(got.body))
@@ -498,7 +498,7 @@ func TestClickHouseGone(t *testing.T) {
 
 func TestPostgresGone(t *testing.T) {
 	t.Parallel()
-	pool, err := postgres.Open(context.Background(), postgres.Config{URL: "postgres://nobody@127.0.0.1:1/none", MaxConns: 1})
+	pool, err := postgres.Open(context.Background(), postgres.Config{URL: "postgres://unknown@127.0.0.1:1/none", MaxConns: 1})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	s, service := serve(t, config(), querytest.ClickHouse(t), pool)

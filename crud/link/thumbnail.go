@@ -36,7 +36,7 @@ func (l *Links) registerThumbnail(a *api.API) {
 
 func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput) error {
 	ctx, account := r.Context(), auth.From(r.Context()).AccountID
-	// Look first, so that nobody sends a picture to learn that there is nothing to send it to.
+	// Look first, so that no one sends a picture to learn that there is nothing to send it to.
 	err := l.deps.Postgres.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
 		_, err := store.New(tx).GetLink(ctx, in.ID)
 		if errors.Is(err, pgx.ErrNoRows) {

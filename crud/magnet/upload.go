@@ -69,7 +69,7 @@ type file struct {
 func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput) error {
 	ctx, caller := r.Context(), auth.From(r.Context()).AccountID
 	var title string
-	// Look first, so that nobody sends 50 MB to learn that there is nothing to send them to.
+	// Look first, so that no one sends 50 MB to learn that there is nothing to send them to.
 	err := m.deps.Postgres.AccountSnapshot(ctx, caller, func(tx pgx.Tx) error {
 		found, err := Get(ctx, tx, in.ID)
 		title = found.Title

@@ -65,7 +65,7 @@ type server struct {
 	implicit bool // TLS from the first byte
 }
 
-// loopback reports whether the server is on this machine, where nobody listens in between.
+// loopback reports whether the server is on this machine, where no one listens in between.
 func (s server) loopback() bool {
 	ip, err := netip.ParseAddr(s.host)
 	return s.host == "localhost" || err == nil && ip.IsLoopback()

@@ -43,7 +43,7 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	if s.tls == tlsOptional || s.server.loopback() {
 		policy = gomail.TLSOpportunistic
 	}
-	// Nobody is between this process and a server of the same machine, whose certificate rarely has a
+	// No one is between this process and a server of the same machine, whose certificate rarely has a
 	// name that could be checked.
 	config.InsecureSkipVerify = s.server.loopback() && s.roots == nil
 	watch := &watched{}
@@ -105,7 +105,7 @@ func (s *smtpSender) send(ctx context.Context, m *gomail.Msg) error {
 	}
 	defer release()
 	err = client.DialAndSendWithContext(ctx, m)
-	if err == nil || m.IsDelivered() { // the server took it, and only the farewell failed
+	if err == nil || m.IsDelivered() { // the server took it, and only the QUIT failed
 		return nil
 	}
 	if ctx.Err() != nil {

@@ -84,7 +84,7 @@ func TestTLSIsRequired(t *testing.T) {
 func TestWhatIsPermanent(t *testing.T) {
 	t.Parallel()
 	refuse := func(code int) error {
-		return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "nobody here is called <" + receiver + ">"}
+		return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "no one here is called <" + receiver + ">"}
 	}
 	for name, c := range map[string]struct {
 		rcpt, data error
@@ -111,7 +111,7 @@ func TestWhatIsPermanent(t *testing.T) {
 		require.ErrorContains(t, err, "login")
 		require.False(t, isPermanent(err), "whoever runs the server can mend it")
 	})
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("no one listens", func(t *testing.T) {
 		t.Parallel()
 		err := sendTo(t.Context(), t, &smtpServer{address: "127.0.0.1:1"}, "smtp://localhost", tlsRequired, nil)
 		require.ErrorContains(t, err, "refused")
@@ -128,7 +128,7 @@ func TestWhatIsPermanent(t *testing.T) {
 	})
 }
 
-// A server that says nothing holds nobody up who wants to stop.
+// A server that says nothing holds no one up who wants to stop.
 func TestAServerThatSaysNothing(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
@@ -167,7 +167,7 @@ func TestConfig(t *testing.T) {
 	} {
 		require.Equal(t, good, Config{From: from}.Validate() == nil, from)
 	}
-	err := Config{URL: "x", TLS: "never", ReplyTo: "nobody"}.Validate()
+	err := Config{URL: "x", TLS: "never", ReplyTo: "no one"}.Validate()
 	for _, setting := range []string{"--smtp-url", "--smtp-tls", "--mail-from", "--mail-reply-to"} {
 		require.ErrorContains(t, err, setting)
 	}

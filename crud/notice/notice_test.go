@@ -139,7 +139,7 @@ func TestEachLead(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	lead := f.submit("jo@example.com", "2026-11-02 09:05", true, "2026-11-02 09:10")
-	f.newLead(lead) // nobody is to be told
+	f.newLead(lead) // no one is to be told
 	f.set(notice.Daily, "owner@example.com")
 	f.newLead(lead)
 	f.set(notice.None, "owner@example.com")

@@ -25,7 +25,7 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 	if row.NoticesSent > HourlyNotices {
 		return nil
 	}
-	if !mail.CanReach(row.NotifyEmail) { // that nobody can be written to keeps no webhook from being disabled
+	if !mail.CanReach(row.NotifyEmail) { // that no one can be written to keeps no webhook from being disabled
 		n.deps.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook", hook.ID, "account", hook.AccountID)
 		return nil
 	}

@@ -43,7 +43,7 @@ func packed(t *testing.T, entries, text string, times int) string {
 }
 
 // What a first page is made of may be too much to render. The file is taken all the same, without
-// a picture, and nobody waits for long.
+// a picture, and no one waits for long.
 func TestPagesThatTakeTooMuch(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string][]byte{

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// private reports whether a directory can be written by this user, and by nobody else.
+// private reports whether a directory can be written by this user, and by no one else.
 func private(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {

@@ -96,7 +96,7 @@ func New(c Config, d Deps) (*Queue, error) {
 	return q, nil
 }
 
-// idle is a kind of job that nobody inserts: a queue without any worker would not start.
+// idle is a kind of job that no one inserts: a queue without any worker would not start.
 type idle struct{}
 
 // Kind implements river.JobArgs.
@@ -142,7 +142,7 @@ func (q *Queue) Insert(ctx context.Context, tx pgx.Tx, args river.JobArgs, optio
 		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
 	// River tells of one insert in a tenth of a second, and believes that it was heard. If the transaction
-	// of that one is rolled back, or takes longer, nobody hears of the others. The same notice twice in
+	// of that one is rolled back, or takes longer, no one hears of the others. The same notice twice in
 	// one transaction is sent once.
 	notice := fmt.Sprintf(`{"queue": %q}`, inserted.Job.Queue)
 	if _, err := tx.Exec(ctx, "SELECT pg_notify(current_schema() || '.river_insert', $1)", notice); err != nil {
@@ -160,7 +160,7 @@ func (q *Queue) run(ctx context.Context, ready func()) error {
 	select {
 	case <-ctx.Done():
 	case <-q.client.Stopped():
-		return nil // the loop reports that nobody asked for it
+		return nil // the loop reports that no one asked for it
 	}
 	// Bounded by the grace and by how long workers take to notice the end of their contexts; whoever
 	// stops the queue bounds the wait.

@@ -168,7 +168,7 @@ func TestAnAccountHasItsOwnJobsOnly(t *testing.T) {
 		return f.insert(t.Context(), tx, greeting{other, "planted"})
 	}))
 	require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
-		return f.insert(t.Context(), tx, greeting{Text: "of nobody"})
+		return f.insert(t.Context(), tx, greeting{Text: "of no one"})
 	}))
 	require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
 		return f.Insert(t.Context(), tx, unknown{}, nil)
@@ -256,7 +256,7 @@ func value(t *testing.T, r prometheus.Gatherer, name, label, is string) float64 
 func TestDepthAndAge(t *testing.T) {
 	t.Parallel()
 	pool := migrated(t, open(t))
-	f := makeQueue(t, pool, nil) // nobody works
+	f := makeQueue(t, pool, nil) // no one works
 	for range 3 {
 		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
 			return f.Insert(t.Context(), tx, greeting{}, &river.InsertOpts{Queue: "greetings", ScheduledAt: time.Now().Add(-time.Hour)})

@@ -53,7 +53,7 @@ func (report) InsertOpts() river.InsertOpts {
 }
 
 // maxReports bounds the tries: with the pauses between them, they take two days. Older events the
-// collector would date anew.
+// collector would date again.
 const maxReports = 300
 
 // Reporter does the jobs.

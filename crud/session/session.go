@@ -178,7 +178,7 @@ func (s Session) TrackingToken() string {
 }
 
 // Start opens a link: it goes on with the session wanted if that is one of the link with activity in
-// the last half hour, else it starts one, under the id wanted if nobody has it. A link that cannot be
+// the last half hour, else it starts one, under the id wanted if no one has it. A link that cannot be
 // opened is a Refusal. Whether it can, and the count of its openings, is one decision: of two that want
 // the last opening, one gets it.
 //

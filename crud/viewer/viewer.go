@@ -252,7 +252,7 @@ func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
 	pass := "?s=" + in.Pass()
 	tracking := in.TrackingToken()
 	if v.deps.Collector == "" {
-		tracking = "" // there is nobody to tell
+		tracking = "" // there is no one to tell
 	}
 	v.answer(w, r, http.StatusCreated, started{
 		SessionID: in.ID, TrackingToken: tracking, Collector: v.deps.Collector,

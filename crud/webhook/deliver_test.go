@@ -144,7 +144,7 @@ func TestGone(t *testing.T) {
 	require.Nil(t, hook["failing_since"])
 }
 
-// An endpoint that fails for days, and often, is disabled; one success begins everything anew.
+// An endpoint that fails for days, and often, is disabled; one success resets everything.
 func TestFailingEndpointIsDisabled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -162,7 +162,7 @@ func TestFailingEndpointIsDisabled(t *testing.T) {
 		}
 	}
 	fail(3)
-	require.Eventually(t, func() bool { // all of them: a failure that is written down after the success would begin anew
+	require.Eventually(t, func() bool { // all of them: a failure that is written down after the success would start again
 		list := r.must("GET", "/"+id+"/deliveries", "")["data"].([]any)
 		return !slices.ContainsFunc(list, func(d any) bool { return !tried(1)(d.(object)) })
 	}, testTimeout, 20*time.Millisecond)
@@ -180,7 +180,7 @@ func TestFailingEndpointIsDisabled(t *testing.T) {
 
 // One endpoint that does not answer keeps no other one waiting, and is sent no more at once than the
 // settings say, by all processes together.
-func TestSlowEndpointDelaysNobody(t *testing.T) {
+func TestSlowEndpointDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
 	var now, most atomic.Int64

@@ -29,7 +29,7 @@ const (
 // is claimed by one of them, for a time, and no endpoint gets more at once than the settings allow.
 //
 // It looks in Postgres rather than being told: a look costs little, needs no connection of its own, and
-// finds also what nobody was there to be told of.
+// finds also what no one was there to be told of.
 type Deliverer struct {
 	*service.Loop
 	w *Webhooks

@@ -15,7 +15,7 @@ import (
 	"lodestone/pkg/engine/enginetest"
 )
 
-// The receiver that docs/webhooks.md shows takes our messages, each once, and nobody else's. The page
+// The receiver that docs/webhooks.md shows takes our messages, each once, and no one else's. The page
 // names every kind.
 func TestDocumentedReceiver(t *testing.T) {
 	t.Parallel()

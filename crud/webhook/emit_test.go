@@ -88,7 +88,7 @@ func someEvent() webhook.FormVerified {
 }
 
 // Every endpoint that asked for a kind is told, with the same event, from within an account's scope
-// and from outside; nobody else is.
+// and from outside; no one else is.
 func TestEmitTellsWhoAsked(t *testing.T) {
 	t.Parallel()
 	db := database(t)
@@ -116,7 +116,7 @@ func TestEmitTellsWhoAsked(t *testing.T) {
 }
 
 // What is rolled back was never told of.
-func TestRollbackTellsNobody(t *testing.T) {
+func TestRollbackSendsNothing(t *testing.T) {
 	t.Parallel()
 	db := database(t)
 	owner := newAccount(t, db)

@@ -47,7 +47,7 @@ func TestSessionEnds(t *testing.T) {
 	over, link := r.session(last, []int32{1, 2, 7}, 61_500)
 	open, _ := r.session(time.Now().Add(-15*time.Minute), []int32{}, 0)
 
-	// Nobody knows what happened since the counters stopped.
+	// No one knows what happened since the counters stopped.
 	r.exec("INSERT INTO counter_state (caught_up_at) VALUES (now() - interval '2 minutes')")
 	require.NoError(t, r.closer().Close(t.Context()))
 	require.Empty(t, deliveries(t, r.db, r.owner))

@@ -98,7 +98,7 @@ func TestBadReceivers(t *testing.T) {
 	}
 }
 
-// unresolved is a resolver that knows nobody.
+// unresolved is a resolver that knows no one.
 func unresolved() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("no such server")
@@ -111,7 +111,7 @@ func TestUnknownName(t *testing.T) {
 	w, err := webhook.New(settings(), webhook.Deps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Now: r.clock.now, Resolver: unresolved()})
 	require.NoError(t, err)
 	t.Cleanup(w.Close)
-	id, _ := r.create("https://nobody.example/")
+	id, _ := r.create("https://unresolved.example/")
 	r.deliver(w)
 	r.emit(1)
 	d := r.only(id, "tried", tried(1))

@@ -119,11 +119,11 @@ func TestOwnerIsToldOfDisabledWebhook(t *testing.T) {
 	r.must("PATCH", "/"+id, `{"is_active":true}`)
 	r.must("PATCH", "/"+id, `{"is_active":false}`)
 	r.must("PATCH", "/"+id, `{"is_active":true}`)
-	for _, nobody := range []struct {
+	for _, none := range []struct {
 		notify string
 		to     any
 	}{{notice.None, "owner@example.com"}, {notice.Each, nil}, {notice.Each, "no address"}} {
-		r.set(nobody.notify, nobody.to)
+		r.set(none.notify, none.to)
 		r.emit(1)
 		r.disabled(id)
 		r.must("PATCH", "/"+id, `{"is_active":true}`)
@@ -132,7 +132,7 @@ func TestOwnerIsToldOfDisabledWebhook(t *testing.T) {
 	r.emit(1)
 	r.disabled(id)
 	m = r.arrived(3)
-	require.Equal(t, "<other@example.com>", m.Header.Get("To"), "neither what the owner switched off, nor where nobody is to be told, made a mail")
+	require.Equal(t, "<other@example.com>", m.Header.Get("To"), "neither what the owner switched off, nor where no one is to be told, made a mail")
 }
 
 // An endpoint that fails for days makes one mail, when it is disabled.

@@ -11,7 +11,7 @@ import (
 )
 
 // A worker that empties the queue just when the poll loop finds it too full must not leave the
-// partition paused: nobody would fetch it again.
+// partition paused: no one would fetch it again.
 func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
 	t.Parallel()
 	var paused atomic.Bool

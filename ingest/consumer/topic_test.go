@@ -12,9 +12,9 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// The offsets of a topic begin anew when it is deleted and made again. The rows of the first one
+// The offsets of a topic start again when it is deleted and made again. The rows of the first one
 // must not be taken for those of the second.
-func TestATopicMadeAnewUnderItsNameWhileItIsRead(t *testing.T) {
+func TestATopicRecreatedUnderItsNameWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	r.consume(r.config())

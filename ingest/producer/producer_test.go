@@ -162,7 +162,7 @@ func TestWriteToApacheKafka(t *testing.T) {
 }
 
 // The client refuses a topic whose id is another than before, for good, until it forgets the topic.
-func TestTopicMadeAnew(t *testing.T) {
+func TestTopicRecreated(t *testing.T) {
 	t.Parallel()
 	brokers := enginetest.ApacheKafka(t)
 	name := "producer-" + uuid.NewString()
@@ -280,7 +280,7 @@ func TestCallsGatherWhileARequestIsUnderWay(t *testing.T) {
 }
 
 // A request that is never answered holds others back only briefly.
-func TestWhatIsNeverAnsweredHoldsNobodyUp(t *testing.T) {
+func TestWhatIsNeverAnsweredHoldsNoOneUp(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t, topic, "other")
 	p := newProducer(t, settings(), cluster.ListenAddrs(), topic, "other")

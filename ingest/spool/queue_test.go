@@ -159,7 +159,7 @@ func TestDiskRefuses(t *testing.T) {
 	}
 }
 
-func TestPatienceEndsWithTheContext(t *testing.T) {
+func TestRetriesEndWithTheContext(t *testing.T) {
 	t.Parallel()
 	q := open(t, t.TempDir(), realDisk{}, 1<<30, 1<<20)
 	ctx, cancel := context.WithCancel(background)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTablesThatNobodyNeedsAreLetGo(t *testing.T) {
+func TestTablesThatNoOneNeedsAreReleased(t *testing.T) {
 	t.Parallel()
 	tables := Events().Tables
 	a, b, c := tables.Take(), tables.Take(), tables.Take()

@@ -88,12 +88,12 @@ func (a *API) limitKnown(w http.ResponseWriter, r *http.Request) error {
 	}
 	identity, err := a.authenticate(r.Context(), r)
 	if err != nil {
-		return nil //nolint:nilerr // it counts for nobody
+		return nil //nolint:nilerr // it counts for no one
 	}
 	return a.limit(w, r, ratelimit.Requests, identity)
 }
 
-// writeUntouched tells the limit in an answer that counts for nobody.
+// writeUntouched tells the limit in an answer that counts for no one.
 func (a *API) writeUntouched(w http.ResponseWriter, name ratelimit.Name) {
 	if a.limits != nil && w.Header().Get("RateLimit") == "" {
 		a.limits.Untouched(name).WriteHeader(w.Header(), time.Now())

@@ -54,7 +54,7 @@ func (s *Source) At(t time.Time) context.Context {
 	s.sweep()
 	ctx, cancel := context.WithDeadline(s.parent, s.began.Add(time.Duration(moment)*Grain))
 	c := &shared{ctx, cancel, s}
-	if moment < s.past { // it has ended, and nobody would give it free
+	if moment < s.past { // it has ended, and no one would give it free
 		cancel()
 		return c
 	}

@@ -172,7 +172,7 @@ func TestAnalystReadsAnalyticsAndNothingElse(t *testing.T) {
 	require.NotContains(t, must(t, server.SQLURL(), "SELECT name FROM system.databases"), "lodestone")
 }
 
-func TestNobodyGetsInWithoutAPassword(t *testing.T) {
+func TestNoOneLogsInWithoutAPassword(t *testing.T) {
 	t.Parallel()
 	server := enginetest.NewClickHouse(t, t.TempDir())
 	startFor(t, server)

@@ -9,8 +9,8 @@ import (
 
 // How RemoveDir tries.
 const (
-	removePatience = 10 * time.Second
-	removePause    = 10 * time.Millisecond
+	removeTimeout = 10 * time.Second
+	removePause   = 10 * time.Millisecond
 )
 
 // RemoveDir removes the directory of an engine that has ended, with everything in it. After PostgreSQL or its parent
@@ -18,7 +18,7 @@ const (
 // emptied.
 func RemoveDir(dir string) error {
 	for begin := time.Now(); ; {
-		if err := os.RemoveAll(dir); !errors.Is(err, syscall.ENOTEMPTY) || time.Since(begin) > removePatience {
+		if err := os.RemoveAll(dir); !errors.Is(err, syscall.ENOTEMPTY) || time.Since(begin) > removeTimeout {
 			return err
 		}
 		<-time.After(removePause)

@@ -109,7 +109,7 @@ func (s *Server) Start(ctx context.Context) error {
 func (s *Server) Stop(ctx context.Context) error {
 	if s.server == nil {
 		if s.listener != nil {
-			_ = s.listener.Close() // nobody was served yet
+			_ = s.listener.Close() // no one was served yet
 		}
 		return nil
 	}

@@ -16,11 +16,11 @@ import (
 
 // How the guard asks.
 const (
-	askAnew    = guardRetry / 10  // the client remembers for so long which topics there are, and are not
-	guardTry   = 5 * time.Second  // one check, and how long the start of a process waits for it
-	guardRetry = time.Second      // while Kafka does not answer
-	guardGrace = 5 * time.Second  // a new topic is not known to every broker yet
-	guardAgain = 10 * time.Minute // settings may change while a process runs
+	metadataAge = guardRetry / 10  // the client remembers for so long which topics there are, and are not
+	guardTry    = 5 * time.Second  // one check, and how long the start of a process waits for it
+	guardRetry  = time.Second      // while Kafka does not answer
+	guardGrace  = 5 * time.Second  // a new topic is not known to every broker yet
+	guardAgain  = 10 * time.Minute // settings may change while a process runs
 )
 
 // Guard checks Kafka's settings when a process starts, and now and then after that. It is a
@@ -69,7 +69,7 @@ func NewGuard(c Config, ledger PartitionLedger, log *slog.Logger, r prometheus.R
 }
 
 func (g *Guard) run(ctx context.Context, ready func()) error {
-	client, err := kgo.NewClient(append(slices.Clip(g.options), kgo.MetadataMinAge(askAnew))...)
+	client, err := kgo.NewClient(append(slices.Clip(g.options), kgo.MetadataMinAge(metadataAge))...)
 	if err != nil {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}

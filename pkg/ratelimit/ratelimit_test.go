@@ -108,7 +108,7 @@ func send(t *testing.T, s *httptest.Server, method, path, authorization string) 
 func key(account uuid.UUID) string { return account.String() + "." + uuid.NewString() }
 
 // Whoever has a good key is told where it stands by every answer, and what is no operation counts as
-// well: everything else, for the key. An answer to nobody shows the limit untouched.
+// well: everything else, for the key. An answer to no one shows the limit untouched.
 func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
 	t.Parallel()
 	url, _ := database(t)
@@ -127,8 +127,8 @@ func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
 		require.Equal(t, c.status, res.StatusCode, "%v", c)
 		require.Equal(t, strconv.Itoa(left), res.Header.Get("X-RateLimit-Remaining"), "%v", c)
 		require.Contains(t, res.Header.Get("RateLimit"), "r="+strconv.Itoa(left)+";", "%v", c)
-		for _, nobody := range []string{"", "Bearer x", "Basic x"} {
-			res := send(t, s, c.method, c.path, nobody)
+		for _, key := range []string{"", "Bearer x", "Basic x"} {
+			res := send(t, s, c.method, c.path, key)
 			require.Equal(t, "10", res.Header.Get("X-RateLimit-Remaining"), "%v", c)
 			require.Equal(t, `"requests";q=10;w=60`, res.Header.Get("RateLimit-Policy"), "%v", c)
 		}
@@ -220,7 +220,7 @@ func TestHeaders(t *testing.T) {
 		require.LessOrEqual(t, wait, 60)
 		require.Equal(t, "application/problem+json", res.Header.Get("Content-Type"))
 	}
-	// Answers that count for nobody tell the limit, too.
+	// Answers that count for no one tell the limit, too.
 	for path, name := range map[string]string{"/things": "requests", "/analytics": "analytics", "/nothing": "requests"} {
 		res := get(t, s, path, "lsk_wrong")
 		require.GreaterOrEqual(t, res.StatusCode, 401)

@@ -135,7 +135,7 @@ func TestSummary(t *testing.T) {
 	querytest.Store(t, conn, s.events[6:]...)
 	other := &story{t: t, account: stranger, topic: uuid.New()}
 	other.add(theirs, annElsewhere, uuid.New(), event.PageViewed, 1, "")
-	// Events of another account that carry ids of this one count for nobody here.
+	// Events of another account that carry ids of this one count for no one here.
 	other.add(guide, ann1, uuid.New(), event.PageViewed, 2, "")
 	querytest.Store(t, conn, other.events...)
 
@@ -165,7 +165,7 @@ func TestSummary(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, Summary{}, got, name)
 	}
-	got, err = reader.Read(ctx, account, address(t, "nobody@example.com"), nil)
+	got, err = reader.Read(ctx, account, address(t, "unknown@example.com"), nil)
 	require.NoError(t, err)
 	require.Equal(t, Summary{}, got)
 	got, err = reader.Read(ctx, stranger, address(t, "ann@example.com"), nil)

@@ -99,7 +99,7 @@ func TestTargetsAreJudgedByRatiosOfPairedRuns(t *testing.T) {
 func TestMeasureSaysWhatATargetLacks(t *testing.T) {
 	t.Parallel()
 	var order []string
-	for _, target := range []Target{{Value: "x"}, {Value: Rate, Against: "nobody"}} {
+	for _, target := range []Target{{Value: "x"}, {Value: Rate, Against: "no one"}} {
 		err := newTestBench(1).Measure(t.Context(), Case{
 			Name: "a", Sides: []Side{counting("system", &order, 1), counting("limit", &order, 1)}, Targets: []Target{target},
 		})

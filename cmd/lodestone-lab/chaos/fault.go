@@ -269,7 +269,7 @@ func faults() []fault {
 		{"committed offsets set back", true, setOffsetsBack},
 		{"tokens evicted", true, evictTokens},
 		{"token without its part", true, tokenWithoutPart},
-		{"topic made anew", true, topicAnew},
+		{"topic recreated", true, topicRecreated},
 		jump("collectors", false, "collector"),
 		jump("consumers", false, "consumer"),
 		jump("ClickHouse", false, "clickhouse"),

@@ -116,14 +116,14 @@ func setOffsetsBack(ctx context.Context, s *scene) error {
 	})
 }
 
-// topicAnew deletes the events' topic, or that of link views, and makes it again. What is in the old
+// topicRecreated deletes the events' topic, or that of link views, and makes it again. What is in the old
 // one and not stored would be lost by that, so an operator lets it run dry first, and so do we.
-func topicAnew(ctx context.Context, s *scene) error {
+func topicRecreated(ctx context.Context, s *scene) error {
 	topic := event.Topic
 	if s.rand.IntN(3) == 0 {
 		topic = event.LinkViewTopic
 	}
-	s.note("delete the topic %s and make it anew, once it has run dry", topic)
+	s.note("delete the topic %s and recreate it, once it has run dry", topic)
 	if err := s.load.quiet(ctx); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ type process struct {
 	mu      sync.Mutex
 	pid     int
 	killed  bool // the runner ended this life
-	surplus int  // ends that nobody asked for
+	surplus int  // ends that no one asked for
 	down    time.Time
 }
 

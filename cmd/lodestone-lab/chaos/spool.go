@@ -19,7 +19,7 @@ func (w *world) spoolDir(collector int) string {
 }
 
 // spooled returns how many records wait in the collectors' spools for Kafka. A collector that does
-// not answer is an error: nobody else knows.
+// not answer is an error: no one else knows.
 func (w *world) spooled(ctx context.Context) (records int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

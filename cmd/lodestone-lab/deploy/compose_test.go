@@ -205,12 +205,12 @@ func TestAddresses(t *testing.T) {
 			}
 			switch {
 			case strings.HasSuffix(variable, "_BROKERS"):
-				require.True(t, listens[text], "%s: nobody listens at %s", name, text)
+				require.True(t, listens[text], "%s: no one listens at %s", name, text)
 			case strings.HasSuffix(variable, "_URL"), strings.HasSuffix(variable, "_URL_FILE"):
 				u, err := url.Parse(text)
 				require.NoError(t, err)
 				if u.Hostname() != "127.0.0.1" { // what browsers are told
-					require.True(t, listens[u.Host], "%s: nobody listens at %s", name, u.Host)
+					require.True(t, listens[u.Host], "%s: no one listens at %s", name, u.Host)
 				}
 			}
 		}

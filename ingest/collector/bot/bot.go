@@ -8,7 +8,7 @@ import "bytes"
 // has none.
 type Request struct {
 	UserAgent  []byte
-	Head       bool   // the method is HEAD: nobody looked at anything
+	Head       bool   // the method is HEAD: no one looked at anything
 	SecPurpose []byte // Sec-Purpose, which browsers set when they load ahead of need
 	Purpose    []byte // Purpose, or X-Purpose: the same from older browsers
 	XMoz       []byte // X-Moz: the same from older Firefox

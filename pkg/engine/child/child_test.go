@@ -158,7 +158,7 @@ func TestFailedStartTellsLastWordsAndRemedy(t *testing.T) {
 	require.Equal(t, "no space on the moon", child.Output(err))
 }
 
-func TestStartThatNobodyAnswersEnds(t *testing.T) {
+func TestStartWithoutAnAnswerEnds(t *testing.T) {
 	t.Parallel()
 	spec := sleeper(t.TempDir())
 	var pid int
