@@ -313,13 +313,13 @@ func (t *rejecting) reject(c net.Conn, reason refusalReason, limits connLimits) 
 }
 
 // closeRejected ends those that are still being answered, and waits for them.
-func (l *listener) closeRejected() {
-	l.rejecting.rejectMu.Lock()
-	for c := range l.rejecting.open {
+func (t *rejecting) closeRejected() {
+	t.rejectMu.Lock()
+	for c := range t.open {
 		_ = c.Close()
 	}
-	l.rejecting.rejectMu.Unlock()
-	l.rejecting.wait.Wait()
+	t.rejectMu.Unlock()
+	t.wait.Wait()
 }
 
 // rejectionOf returns a complete answer.

@@ -92,7 +92,7 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 			Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1,
 		})
 	}
-	var missing, suspects, comparable []judged
+	var missing, suspects, single []judged
 	for _, j := range records {
 		result.Records++
 		n := rows[j.offset]
@@ -104,7 +104,7 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 		case n == 1 && j.repeats:
 			suspects = append(suspects, j)
 		case n == 1 && j.decodes:
-			comparable = append(comparable, j)
+			single = append(single, j)
 		case n == 0 && j.repeats:
 			result.Repeats++
 		case n == 0:
@@ -119,7 +119,7 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 	for _, offset := range foreign {
 		differ(Foreign, offset)
 	}
-	if err := v.compareRecords(ctx, p, comparable, differ); err != nil {
+	if err := v.compareRecords(ctx, p, single, differ); err != nil {
 		return err
 	}
 	if len(missing)+len(suspects) == 0 {
