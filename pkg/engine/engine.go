@@ -12,13 +12,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/child"
 	"lodestone/pkg/engine/install"
+	"lodestone/pkg/service"
 )
 
 // Event is an event of a child process: it died, restarted, or does not answer.
@@ -126,4 +129,54 @@ func childEnvironment() []string {
 		}
 		return false
 	})
+}
+
+// part is one of several services that start and stop together.
+type part struct {
+	name    string
+	service service.Service
+}
+
+// watch merges the failures of several services into one channel.
+type watch struct {
+	failed chan error
+	end    chan struct{}
+	wg     sync.WaitGroup
+}
+
+func watchAll(parts []part) *watch {
+	w := &watch{failed: make(chan error, len(parts)), end: make(chan struct{})}
+	for _, p := range parts {
+		failed := p.service.Failed()
+		w.wg.Go(func() {
+			select {
+			case err := <-failed:
+				w.failed <- fmt.Errorf("%s: %w", p.name, err)
+			case <-w.end:
+			}
+		})
+	}
+	return w
+}
+
+func (w *watch) stop() {
+	close(w.end)
+	w.wg.Wait()
+}
+
+// Observer registers a counter of events of the engines' processes and returns the function for Runtime.Observe.
+func Observer(r prometheus.Registerer) (func(Event), error) {
+	events := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lodestone_engine_events_total",
+		Help: "What happened to the processes of embedded engines: started, died, restarted, unwell (runs without answering), well (answers again).",
+	}, []string{"engine", "event"})
+	if err := r.Register(events); err != nil {
+		return nil, fmt.Errorf("register the engines' metrics: %w", err)
+	}
+	for _, name := range []string{"clickhouse", "postgres"} {
+		for _, kind := range []child.Kind{child.Started, child.Died, child.Restarted, child.Unwell, child.Well} {
+			events.WithLabelValues(name, string(kind))
+		}
+	}
+	return func(e Event) { events.WithLabelValues(e.Name, string(e.Kind)).Inc() }, nil
 }
