@@ -110,7 +110,9 @@ test: setup ## Install what is missing, then check and test everything
 check: lint web-check ## Check form, types, vet and lint
 	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); \
 	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt fixes it):"; echo "$$unformatted"; exit 1; fi
-	@for module in $(MODULES); do (cd $$module && go mod verify && go mod tidy -diff); done
+	@# The laboratory's module has the parent as a directory, which `go mod verify` cannot check; go.sum holds for both.
+	@go mod verify
+	@for module in $(MODULES); do (cd $$module && go mod tidy -diff); done
 
 lint: $(GOLANGCI) ## Run go vet and golangci-lint
 	@for module in $(MODULES); do (cd $$module && go vet ./... && $(CURDIR)/$(GOLANGCI) run); done

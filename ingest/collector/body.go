@@ -49,6 +49,9 @@ var scratchClasses = [...]struct{ body, keep int }{
 // newScratch returns a scratch for a body that is announced to be so many bytes long, or -1.
 func (c *Collector) newScratch(announced int) *scratch {
 	class := 0
+	if announced < 0 {
+		announced = firstBytes
+	}
 	for announced > scratchClasses[class].body {
 		class++
 	}
@@ -57,23 +60,33 @@ func (c *Collector) newScratch(announced int) *scratch {
 	return s
 }
 
+// trim lets go of the body, whose records do not refer to it, and of a buffer of it that is too large to be reused. A request may
+// wait for Kafka for seconds, and is charged for less.
+func (s *scratch) trim() {
+	limit := min(scratchClasses[s.class].keep, 4*firstBytes)
+	s.raw, s.unpacked = reuse(s.raw, limit), reuse(s.unpacked, limit)
+	s.open(nil) // the decoder refers to the body until it reads another one
+}
+
 // release gives a scratch back when the request is answered.
 func (c *Collector) release(s *scratch) {
-	keep := scratchClasses[s.class].keep
-	reuse := func(b []byte, limit int) []byte {
-		if cap(b) > limit {
-			return nil
-		}
-		return b[:0]
-	}
+	s.trim()
 	clear(s.records)
 	clear(s.rejected)
 	pool := &c.scratches[s.class]
 	*s = scratch{
-		raw: reuse(s.raw, min(keep, 4*firstBytes)), unpacked: reuse(s.unpacked, min(keep, 4*firstBytes)), decoder: s.decoder,
-		records: s.records[:0], arena: reuse(s.arena, keep), ends: s.ends[:0], rejected: s.rejected[:0],
+		raw: s.raw, unpacked: s.unpacked, decoder: s.decoder, records: s.records[:0],
+		arena: reuse(s.arena, scratchClasses[s.class].keep), ends: s.ends[:0], rejected: s.rejected[:0],
 	}
 	pool.Put(s)
+}
+
+// reuse returns a buffer for its next use, or nil if it is larger than the limit.
+func reuse(b []byte, limit int) []byte {
+	if cap(b) > limit {
+		return nil
+	}
+	return b[:0]
 }
 
 // bodyBudget bounds the memory of large bodies that are still on their way: each takes of it as it
@@ -92,20 +105,24 @@ func (b *bodyBudget) take(n int64) bool {
 	return true
 }
 
-// firstBytes is the memory that a body has to begin with; it is about what the server reads ahead.
+// firstBytes is the most memory that a body has to begin with; it is about what the server reads ahead.
 const firstBytes = 16 << 10
 
 // receive returns the body of a request as it was sent, which it reads if the server has not.
 func (c *Collector) receive(ctx *fasthttp.RequestCtx, s *scratch) ([]byte, *requestProblem) {
-	limit := c.config.MaxBodyBytes
-	if ctx.Request.Header.ContentLength() > limit {
+	limit, announced := c.config.MaxBodyBytes, ctx.Request.Header.ContentLength()
+	if announced > limit {
 		return nil, tooLarge(limit)
 	}
 	stream := ctx.RequestBodyStream()
 	if stream == nil {
 		return ctx.Request.Body(), nil
 	}
-	body, size, taken := slices.Grow(s.raw[:0], firstBytes), firstBytes, int64(0)
+	size := firstBytes
+	if announced >= 0 {
+		size = min(size, announced+1) // one more, to see the end
+	}
+	body, taken := slices.Grow(s.raw[:0], size), int64(0)
 	defer func() {
 		s.raw = body
 		c.bodies.used.Add(-taken)

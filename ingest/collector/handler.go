@@ -101,9 +101,8 @@ func (c *Collector) post(ctx *fasthttp.RequestCtx, e *endpoint) {
 	if e.views {
 		from.limited = c.limited(ctx)
 	}
-	p = c.read(s, e, body, &from)
-	c.countRejected(s)
-	if p != nil {
+	if p = c.read(s, e, body, &from); p != nil {
+		c.countRejected(s)
 		if p.code == codeRateLimited {
 			c.metrics.refused[refusedViews].Inc()
 			setRetryAfter(ctx, s.wait)
@@ -111,11 +110,13 @@ func (c *Collector) post(ctx *fasthttp.RequestCtx, e *endpoint) {
 		answerProblemWithList(ctx, p, s.rejected)
 		return
 	}
+	s.trim()
 	if err := c.write(ctx, s); err != nil {
 		answerProblem(ctx, &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable,
 			"The events could not be stored in time. Send all of them again; events with an event_id are not counted twice."})
 		return
 	}
+	c.countRejected(s)
 	accept(ctx, len(s.records), s.rejected)
 }
 

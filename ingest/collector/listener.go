@@ -18,7 +18,7 @@ import (
 // listener knows its open connections, for four things that the server does not do: ending those
 // on which nothing was ever sent (browsers open some ahead of need) when it stops, rather than waiting
 // five seconds for each; ending them without an answer when their time is over, which a browser would take for one to its
-// next request; letting a client that is still sending read the requestProblem of its request; and
+// next request; letting a client that is still sending read the answer to its request; and
 // answering connections beyond the limits in the form of all other answers (reject).
 type listener struct {
 	net.Listener
@@ -324,7 +324,7 @@ func (t *rejecting) closeRejected() {
 
 // rejectionOf returns a complete answer.
 func rejectionOf(reason refusalReason) []byte {
-	p := &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable, "There are too many connections at the lazyDeadline (--collector-max-connections). Nothing was accepted: send all of it again."}
+	p := &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable, "There are too many connections at the moment (--collector-max-connections). Nothing was accepted: send all of it again."}
 	if reason == refusedAddressConnections {
 		p = &requestProblem{fasthttp.StatusTooManyRequests, codeRateLimited, "There are too many connections from this address (--collector-max-connections-per-ip). Nothing was accepted: send all of it again."}
 	}

@@ -17,7 +17,7 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// A collector with a spool starts while its topics are missing, as they are for a lazyDeadline when they are recreated, and accepts
+// A collector with a spool starts while its topics are missing, as they are for a moment when they are recreated, and accepts
 // events; they reach the topic when it is there.
 func TestASpoolKeepsEventsUntilTheTopicsAreThere(t *testing.T) {
 	t.Parallel()
