@@ -28,7 +28,7 @@ MODULES := . $(LAB)
 
 # Packages whose tests build and run the programs.
 UNCACHED := cmd|pkg/layout
-# Packages whose tests read PDFs and pictures, in processes of bounded time and memory: the race detector
+# Packages whose tests read PDFs and pictures within bounds of time and memory: the race detector
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 

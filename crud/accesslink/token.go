@@ -82,7 +82,9 @@ func (l *Links) Seal(ctx context.Context) error {
 		if err != nil {
 			return row.ID, err
 		}
-		return row.ID, q.SealLinkToken(ctx, store.SealLinkTokenParams{ID: row.ID, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key})
+		return row.ID, q.SealLinkToken(ctx, store.SealLinkTokenParams{
+			ID: row.ID, Was: row.TokenSealed, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key,
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("seal tokens of access links: %w", err)

@@ -74,7 +74,11 @@ func decode(ctx context.Context, content []byte, box Box) (_ *image.NRGBA, inval
 		if err != nil {
 			return nil, damaged
 		}
-		return turn(shrink(picture, box, orientation(content)), orientation(content)), ""
+		small := shrink(ctx, picture, box, orientation(content))
+		if ctx.Err() != nil {
+			return nil, tooHard
+		}
+		return turn(small, orientation(content)), ""
 	}
 	if looksLikeSVG(content) {
 		return nil, isSVG
@@ -92,21 +96,33 @@ func (b bounded) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
 		return 0, err //nolint:wrapcheck // the caller looks at the context
 	}
-	return b.Reader.Read(p) //nolint:wrapcheck // an error of the file
+	// A JPEG's scan can take a few bytes and many operations, so the context is looked at often.
+	return b.Reader.Read(p[:min(len(p), 256)]) //nolint:wrapcheck // an error of the file
 }
 
-// bytesPerPixel returns an upper bound on the memory that a decoder takes for each pixel. A progressive JPEG holds all
-// coefficients, of 4 bytes each, until its last scan.
+// bytesPerPixel returns an upper bound on the memory that a decoder takes for each pixel, read from the code of Go's decoders.
 func bytesPerPixel(content []byte, size image.Config) int {
+	deep := size.ColorModel == color.RGBA64Model || size.ColorModel == color.NRGBA64Model || size.ColorModel == color.Gray16Model
 	switch {
-	case isProgressive(content) && size.ColorModel == color.CMYKModel:
-		return 4 * 5
-	case isProgressive(content):
-		return 3 * 5
-	case size.ColorModel == color.RGBA64Model || size.ColorModel == color.NRGBA64Model:
-		return 8
-	default:
+	case bytes.HasPrefix(content, []byte("\x89PNG")):
+		bytes := 4
+		if deep {
+			bytes = 8
+		}
+		if interlaced := len(content) > 28 && content[28] != 0; interlaced {
+			bytes *= 2 // each pass is a picture of its own
+		}
+		return bytes
+	case bytes.HasPrefix(content, []byte("RIFF")):
+		return 10 // pixels, their transformation, and alpha
+	case !bytes.HasPrefix(content, []byte("\xff\xd8")):
 		return 4
+	case !isBaseline(content):
+		return 24 // all coefficients, of 4 bytes each, until the last scan; and planes, and pixels
+	case size.ColorModel == color.YCbCrModel || size.ColorModel == color.GrayModel:
+		return 4
+	default:
+		return 8 // planes and pixels
 	}
 }
 
@@ -158,8 +174,8 @@ func looksLikeSVG(content []byte) bool {
 	return bytes.Contains(head, []byte("<svg"))
 }
 
-// shrink returns a picture that fits the box when it is turned.
-func shrink(picture image.Image, box Box, orientation int) *image.NRGBA {
+// shrink returns a picture that fits the box when it is turned. It returns early when ctx ends.
+func shrink(ctx context.Context, picture image.Image, box Box, orientation int) *image.NRGBA {
 	if orientation >= 5 { // lies on its side
 		box.Width, box.Height = box.Height, box.Width
 	}
@@ -173,7 +189,16 @@ func shrink(picture image.Image, box Box, orientation int) *image.NRGBA {
 		draw.Draw(out, out.Rect, picture, b.Min, draw.Src)
 		return out
 	}
-	draw.CatmullRom.Scale(out, out.Rect, picture, b, draw.Src, nil)
+	// The good scaler takes 32 bytes for each pixel of the result's width and the source's height. Halves, whose pixels are
+	// means of four, take one byte for each pixel of the source.
+	for ; b.Dx() >= 4*out.Rect.Dx() && b.Dy() >= 4*out.Rect.Dy() && ctx.Err() == nil; b = picture.Bounds() {
+		half := image.NewRGBA(image.Rect(0, 0, b.Dx()/2, b.Dy()/2))
+		draw.ApproxBiLinear.Scale(half, half.Rect, picture, b, draw.Src, nil)
+		picture = half
+	}
+	if ctx.Err() == nil {
+		draw.CatmullRom.Scale(out, out.Rect, picture, b, draw.Src, nil)
+	}
 	return out
 }
 

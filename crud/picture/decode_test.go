@@ -12,6 +12,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +115,13 @@ func header(width, height uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(out, chunk...), crc32.ChecksumIEEE(chunk))
 }
 
+// interlaced returns such a PNG that has 16 bits a channel, in passes.
+func interlaced(png []byte) []byte {
+	png[24], png[28] = 16, 1
+	binary.BigEndian.PutUint32(png[29:], crc32.ChecksumIEEE(png[12:29]))
+	return png
+}
+
 // progressiveHeader returns a JPEG of several scans that claims a size, and has no scan.
 func progressiveHeader(width, height uint16) []byte {
 	out := []byte("\xff\xd8\xff\xc2\x00\x11\x08")
@@ -136,7 +144,11 @@ func TestRefusedPictures(t *testing.T) {
 		"thin bomb":      {header(1_000_000, 16), "is too large"},
 		"overflow":       {header(1<<31-1, 1<<31-1), "is"},
 		"just too large": {header(7_100, 7_100), "is too large"},
-		"memory bomb":    {progressiveHeader(7_000, 7_000), "could not be read within the limits of time and memory"},
+		"memory bomb":    {progressiveHeader(7_000, 7_000), tooHard},
+		"fill byte":      {slices.Insert(progressiveHeader(7_000, 7_000), 2, 0xff), tooHard},
+		"stray byte":     {slices.Insert(progressiveHeader(7_000, 7_000), 2, 0xff, 0xfe, 0x00, 0x02, 0x41), tooHard},
+		"restart marker": {slices.Insert(progressiveHeader(7_000, 7_000), 2, 0xff, 0xd0), tooHard},
+		"passes":         {interlaced(header(7_000, 7_000)), tooHard},
 		"dot":            {pngOf(t, halves(1, 1)), "is too small"},
 		"cut off":        {whole[:len(whole)/2], "is damaged"},
 		"header alone":   {header(64, 64), "is damaged"},

@@ -24,16 +24,21 @@ func segments(content []byte) iter.Seq2[byte, []byte] {
 
 // Markers of segments.
 const (
+	baseline    = 0xc0 // and the next one
 	progressive = 0xc2
 	startOfScan = 0xda
 	application = 0xe1
 )
 
-// isProgressive reports whether content is a JPEG of several scans.
-func isProgressive(content []byte) bool {
+// isBaseline reports whether content is certainly a JPEG that is decoded block by block. A decoder passes over bytes between
+// segments that segments does not: such a file is not taken for one.
+func isBaseline(content []byte) bool {
 	for marker := range segments(content) {
-		if marker == progressive {
+		switch {
+		case marker == baseline || marker == baseline+1:
 			return true
+		case marker == progressive || marker < baseline || marker >= 0xd0 && marker <= 0xd9 || marker == 0xff: // or without a length
+			return false
 		}
 	}
 	return false

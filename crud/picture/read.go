@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,9 +18,9 @@ const (
 	maxPixels   = 50_000_000 // of a good camera
 	maxSide     = 30_000
 	minSide     = 16
-	maxMemory   = 400_000_000 // bytes: maxPixels of 16 bits a channel
+	maxMemory   = 400_000_000 // bytes of a decoder: maxPixels of 16 bits a channel; scaling takes up to 200 million more
 	readTimeout = 20 * time.Second
-	maxReaders  = 2
+	maxReaders  = 1 // its memory is that of the server
 )
 
 // Box is the largest size of what Read returns; larger pictures are made smaller.
@@ -46,8 +47,8 @@ func IsInvalid(err error) (reason string, yes bool) {
 }
 
 // Read returns the pixels of a picture of an account, upright as its camera said, made smaller to fit a box.
-// IsInvalid reports a file that is no such picture, is damaged, or takes too much to read. Accounts take turns, and one
-// account has at most one of the two turns.
+// IsInvalid reports a file that is no such picture, is damaged, or takes too much to read. One picture is read at a time, and
+// accounts take turns.
 func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSeeker, box Box) (_ *image.NRGBA, err error) {
 	done, err := t.turns.Wait(ctx, owner)
 	if err != nil {
@@ -66,6 +67,7 @@ func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSee
 			err = &invalidError{damaged}
 		}
 	}()
+	defer debug.FreeOSMemory() // of the decoder: it may be most of what the process has
 	limited, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	picture, invalid := decode(limited, content, box)

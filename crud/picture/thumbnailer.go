@@ -11,7 +11,7 @@ import (
 )
 
 // Thumbnailer reads uploaded pictures (PNG, JPEG, WebP, and the first image of a GIF), and makes those that
-// are served. It is safe for concurrent use: two pictures are read at a time, and two are made; the others
+// are served. It is safe for concurrent use: one picture is read at a time, and one is made; the others
 // wait, so that memory is bounded.
 type Thumbnailer struct {
 	turns   *sandbox.Turns

@@ -81,7 +81,7 @@ func (b *block) rows() []int64 {
 	return b.table.Offsets()
 }
 
-// mostReserved is how many rows a table is made for at once at the most.
+// maxReserved is how many rows a table is made for at once at the most.
 const maxReserved = 1 << 17
 
 // reserve makes room for so many rows at once: growing by and by takes several times the memory.

@@ -271,7 +271,7 @@ func (f *blockBuilder) fill(age *time.Timer) fillState { //nolint:cyclop // one 
 }
 
 // spans reports whether the block would be longer than the window of repeats with a record at the offset. The window
-// then no longer holds the block's first records, and the look at what is stored (storedBefore) leaves out the block
+// then no longer holds the block's first records, and the look at what is stored (dropStoredRepeats) leaves out the block
 // itself, so a repeat of one of them would not be recognised.
 func (f *blockBuilder) spans(offset int64) bool {
 	return !f.block.empty() && offset-f.block.start >= f.window.Size

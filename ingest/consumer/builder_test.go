@@ -89,7 +89,7 @@ func TestBlocksAgainstAModel(t *testing.T) {
 				}
 				b := w.block
 				require.Equal(t, next, b.first)
-				repeats := map[int64]struct{}{} // as dropOld finds them
+				repeats := map[int64]struct{}{} // as dropStoredRepeats finds them
 				for _, s := range b.spooled {
 					if at, found := stored[s.Identity]; found && at < b.first {
 						repeats[s.offset] = struct{}{}

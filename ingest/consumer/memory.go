@@ -25,7 +25,7 @@ type buffer struct {
 // minShare is what a block may have in any case. To grow larger it needs a slot.
 const minShare = 1 << 20
 
-// largeBlocks is how many blocks may be larger than leastShare at a time, over all partitions. If all
+// largeBlocks is how many blocks may be larger than minShare at a time, over all partitions. If all
 // partitions that are behind filled theirs evenly, none would ever get large within the buffer, and
 // ClickHouse would take many times as long over small inserts. Three keep it busy, and a disk too.
 const largeBlocks = 3

@@ -27,7 +27,7 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 	ok = w.retry(ctx, "look which rows are stored", func() (err error) {
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		limit = min(2*limit, maxLook) // as in dropOld
+		limit = min(2*limit, maxLook) // as in dropStoredRepeats
 		if !w.ahead.Covers(b.first, b.last) {
 			w.ahead, err = w.store.Stored(limited, b.first, max(b.last, min(w.maybeStored, b.first+aheadOffsets-1)))
 			if err != nil {
@@ -58,7 +58,7 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 // maxLook bounds a look that a dead connection keeps from ending.
 const maxLook = 5 * time.Minute
 
-// dropOld takes out of the block what came from a spool and is stored since long: the sender gave
+// dropStoredRepeats takes out of the block what came from a spool and is stored since long: the sender gave
 // the spooling collector up and sent again, maybe hours ago. What is stored below the block never
 // changes, so this decides the same whenever the block is built.
 func (w *worker) dropStoredRepeats(ctx context.Context) bool {

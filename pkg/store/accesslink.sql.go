@@ -380,7 +380,7 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 
 const sealLinkToken = `-- name: SealLinkToken :exec
 UPDATE access_links SET token_clear = NULL, token_hash = $1, token_sealed = $2, token_key = $3
-WHERE id = $4
+WHERE id = $4 AND token_sealed IS NOT DISTINCT FROM $5
 `
 
 type SealLinkTokenParams struct {
@@ -388,14 +388,17 @@ type SealLinkTokenParams struct {
 	TokenSealed []byte
 	TokenKey    int16
 	ID          uuid.UUID
+	Was         []byte
 }
 
+// Changes nothing if another process has sealed the token meanwhile.
 func (q *Queries) SealLinkToken(ctx context.Context, arg SealLinkTokenParams) error {
 	_, err := q.db.Exec(ctx, sealLinkToken,
 		arg.TokenHash,
 		arg.TokenSealed,
 		arg.TokenKey,
 		arg.ID,
+		arg.Was,
 	)
 	return err
 }

@@ -72,5 +72,6 @@ SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY (sq
 ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
 
 -- name: SealLinkToken :exec
+-- Changes nothing if another process has sealed the token meanwhile.
 UPDATE access_links SET token_clear = NULL, token_hash = sqlc.arg(token_hash), token_sealed = sqlc.arg(token_sealed), token_key = sqlc.arg(token_key)
-WHERE id = sqlc.arg(id);
+WHERE id = sqlc.arg(id) AND token_sealed IS NOT DISTINCT FROM sqlc.arg(was);
