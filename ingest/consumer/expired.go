@@ -9,7 +9,7 @@ import (
 	"lodestone/pkg/service"
 )
 
-// giveUpExpired records which offsets Kafka deleted before they were stored, and commits the log's start: nothing
+// recordExpired records which offsets Kafka deleted before they were stored, and commits the log's start: nothing
 // brings those records back, and Kafka would go on deleting while the partition waited. It may be repeated at any
 // point, also by another consumer. It reports whether the worker may go on.
 func (w *worker) recordExpired(ctx context.Context, e *expired) bool {
