@@ -47,8 +47,8 @@ func TestStuckQueriesOfSQLUsersAreRepaired(t *testing.T) {
 	must(t, own, "CREATE OR REPLACE WORKLOAD analyst IN all SETTINGS max_concurrent_queries = 100, max_concurrent_threads = 1")
 	background(t, server.SQLURL()+"&max_execution_time=120", stuck)
 	eventually(t, func() bool {
-		return must(t, own, "SELECT count() FROM system.processes WHERE Settings['workload'] = 'analyst'") == "1"
-	}, "the statement runs")
+		return must(t, own, "SELECT count() FROM system.processes WHERE Settings['workload'] = 'analyst' AND read_rows > 0") == "1"
+	}, "the statement has its thread, and not only its place in the list")
 	second := background(t, server.SQLURL(), "SELECT 'after all'")
 	eventually(t, func() bool {
 		return must(t, own, "SELECT queue_length FROM system.scheduler WHERE type = 'fifo' AND resource = 'cpu'") == "1"
