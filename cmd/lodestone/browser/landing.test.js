@@ -319,7 +319,7 @@ test('status: no address is flooded with mails', async (t) => {
     await button(v.page).click();
     if (i < 6) await v.page.getByRole('heading', { name: 'Check your mail' }).waitFor();
   }
-  await v.page.getByRole('heading', { name: 'That was a bit much' }).waitFor();
+  await v.page.getByRole('heading', { name: 'Too many requests' }).waitFor();
   await v.accessible();
   await v.screenshot('status-too-many');
   const d = await newDesktop(t, { dark: true, scripts: false, expected: [/429/] });
@@ -327,7 +327,7 @@ test('status: no address is flooded with mails', async (t) => {
   await d.page.goto(link.url);
   await email(d.page).fill(to.toUpperCase());
   await button(d.page).click();
-  await d.page.getByRole('heading', { name: 'That was a bit much' }).waitFor();
+  await d.page.getByRole('heading', { name: 'Too many requests' }).waitFor();
   await d.screenshot('status-too-many');
 });
 
