@@ -3,6 +3,7 @@ package collector
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -223,21 +224,30 @@ func (c *Collector) parseFields(ev *event.Event, e *element) (f *fieldError) {
 	return parseTimes(ev, e)
 }
 
+// allowedTypes ends the errors of event_type.
+var allowedTypes = func() string {
+	var names []string
+	for _, t := range event.Types() {
+		names = append(names, t.String())
+	}
+	last := len(names) - 1
+	return "; allowed are " + strings.Join(names[:last], ", ") + " and " + names[last]
+}()
+
 func parseType(ev *event.Event, e *element) *fieldError {
-	const allowed = "; allowed are page_viewed, download_started and download_completed"
 	if e.twice(fieldEventType) {
 		return &fieldError{InvalidEventType, "event_type is given twice"}
 	}
 	value := e.values[fieldEventType]
 	if value == nil {
-		return &fieldError{InvalidEventType, "event_type is missing" + allowed}
+		return &fieldError{InvalidEventType, "event_type is missing" + allowedTypes}
 	}
 	text, ok := unquote(value)
 	if !ok {
-		return &fieldError{InvalidEventType, "event_type is not a string" + allowed}
+		return &fieldError{InvalidEventType, "event_type is not a string" + allowedTypes}
 	}
 	if ev.Type, ok = event.ParseType(string(text)); !ok {
-		return &fieldError{InvalidEventType, "event_type is unknown" + allowed}
+		return &fieldError{InvalidEventType, "event_type is unknown" + allowedTypes}
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func newEventTable() *eventTable {
 		{Name: "session_id", Data: &t.sessionID},
 		{Name: "event_id", Data: &t.eventID},
 		// The server compares the type's full name, so the column carries the names of the values.
-		{Name: "event_type", Data: proto.Wrap(&t.eventType, "'page_viewed' = 1, 'download_started' = 2, 'download_completed' = 3")},
+		{Name: "event_type", Data: proto.Wrap(&t.eventType, event.TypeEnum())},
 		{Name: "event_data", Data: &t.eventData},
 		{Name: "magnet_version", Data: &t.magnetVersion},
 		{Name: "page", Data: &t.page},

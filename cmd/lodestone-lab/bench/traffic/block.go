@@ -56,7 +56,7 @@ func NewBlock(stored bool) *Block {
 		{Name: "access_link_id", Data: &b.accessLinkID},
 		{Name: "session_id", Data: &b.sessionID},
 		{Name: "event_id", Data: &b.eventID},
-		{Name: "event_type", Data: proto.Wrap(&b.eventType, "'page_viewed' = 1, 'download_started' = 2, 'download_completed' = 3")},
+		{Name: "event_type", Data: proto.Wrap(&b.eventType, event.TypeEnum())},
 		{Name: "event_data", Data: &b.eventData},
 		{Name: "magnet_version", Data: &b.magnetVersion},
 		{Name: "page", Data: &b.page},
