@@ -2,42 +2,40 @@ module lodestone
 
 go 1.26.0
 
-replace github.com/molecule-man/go-brrr => github.com/molecule-man/go-brrr v1.0.1
-
 require (
-	code.dny.dev/ssrf v0.3.0
-	github.com/ClickHouse/ch-go v0.74.0
-	github.com/ClickHouse/clickhouse-go/v2 v2.50.0
-	github.com/alecthomas/kong v1.17.0
-	github.com/ebitengine/purego v0.11.3
-	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
-	github.com/emersion/go-smtp v0.25.1
-	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
-	github.com/gofrs/flock v0.13.1
-	github.com/google/uuid v1.6.0
-	github.com/jackc/pgx/v5 v5.12.0
-	github.com/klippa-app/go-pdfium v1.19.8
-	github.com/pressly/goose/v3 v3.29.0
-	github.com/prometheus/client_golang v1.25.0
-	github.com/riverqueue/river v0.51.1
-	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
-	github.com/riverqueue/river/rivertype v0.51.1
-	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
-	github.com/stretchr/testify v1.12.1
-	github.com/tetratelabs/wazero v1.12.0
-	github.com/twmb/franz-go v1.22.2
-	github.com/twmb/franz-go/pkg/kadm v1.19.0
-	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
-	github.com/twmb/franz-go/pkg/kmsg v1.15.0
-	github.com/valyala/fasthttp v1.77.0
-	github.com/wneessen/go-mail v0.8.1
-	go.uber.org/goleak v1.3.0
-	golang.org/x/net v0.61.0
-	golang.org/x/sync v0.24.0
-	golang.org/x/term v0.47.0
-	google.golang.org/protobuf v1.36.12
-	lukechampine.com/blake3 v1.4.1
-	pgregory.net/rapid v1.3.0
+	code.dny.dev/ssrf v0.3.0 // refuses connections of webhooks and logos to private addresses
+	github.com/ClickHouse/ch-go v0.74.0 // writes blocks of columns to ClickHouse on the hot path
+	github.com/ClickHouse/clickhouse-go/v2 v2.50.0 // queries and migrations of ClickHouse
+	github.com/alecthomas/kong v1.17.0 // command line and environment variables
+	github.com/ebitengine/purego v0.11.3 // loads the ClickHouse library into its launcher without cgo
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // tests: logs in to the SMTP server of tests
+	github.com/emersion/go-smtp v0.25.1 // tests: an SMTP server that mails are sent to
+	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // reads untrusted JSON strictly, with the place of each error
+	github.com/gofrs/flock v0.13.1 // one process for a data directory or a spool
+	github.com/google/uuid v1.6.0 // ids of everything
+	github.com/jackc/pgx/v5 v5.12.0 // Postgres
+	github.com/klippa-app/go-pdfium v1.19.8 // PDFium compiled to WebAssembly reads PDFs: decision 004
+	github.com/pressly/goose/v3 v3.29.0 // migrations
+	github.com/prometheus/client_golang v1.25.0 // metrics
+	github.com/riverqueue/river v0.51.1 // jobs in Postgres, in the transaction that causes them
+	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // River on pgx
+	github.com/riverqueue/river/rivertype v0.51.1 // the types of River's jobs
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // tests: checks signatures as a receiver does
+	github.com/stretchr/testify v1.12.1 // tests: assertions
+	github.com/tetratelabs/wazero v1.12.0 // runs PDFium without cgo, with bounded memory
+	github.com/twmb/franz-go v1.22.2 // Kafka
+	github.com/twmb/franz-go/pkg/kadm v1.19.0 // topics, offsets and groups of Kafka
+	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // the embedded Kafka of lodestone up
+	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // requests of Kafka that kadm does not have
+	github.com/valyala/fasthttp v1.77.0 // the collector's HTTP server
+	github.com/wneessen/go-mail v0.8.1 // writes and sends mail
+	go.uber.org/goleak v1.3.0 // tests: no goroutine is left
+	golang.org/x/net v0.61.0 // internationalised host names
+	golang.org/x/sync v0.24.0 // errgroup
+	golang.org/x/term v0.47.0 // knows whether lodestone sql prints to a terminal
+	google.golang.org/protobuf v1.36.12 // protowire: the format of records
+	lukechampine.com/blake3 v1.4.1 // hashes addresses, derives keys
+	pgregory.net/rapid v1.3.0 // tests: properties and models
 )
 
 require (
@@ -54,9 +52,9 @@ require (
 require (
 	github.com/andybalholm/brotli v1.2.6 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
-	github.com/cenkalti/backoff/v5 v5.0.3
+	github.com/cenkalti/backoff/v5 v5.0.3 // the delays of every retry
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/creack/pty v1.1.24
+	github.com/creack/pty v1.1.24 // the terminal that the embedded ClickHouse serves in
 	github.com/dmarkham/enumer v1.6.3 // indirect
 	github.com/go-faster/city v1.0.1 // indirect
 	github.com/go-faster/errors v0.8.0 // indirect
@@ -65,8 +63,8 @@ require (
 	github.com/hashicorp/go-version v1.9.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
-	github.com/jackc/puddle/v2 v2.2.3
-	github.com/klauspost/compress v1.20.3
+	github.com/jackc/puddle/v2 v2.2.3 // names the error of a closed pool of pgx
+	github.com/klauspost/compress v1.20.3 // gzip of bodies and answers at the speed of the collector
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/mfridman/interpolate v0.0.2 // indirect
 	github.com/molecule-man/go-brrr v1.3.0 // indirect
@@ -90,9 +88,9 @@ require (
 	go.uber.org/zap v1.28.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
-	golang.org/x/image v0.47.0
+	golang.org/x/image v0.47.0 // scales pictures and reads WebP
 	golang.org/x/mod v0.42.0 // indirect
-	golang.org/x/sys v0.49.0
-	golang.org/x/text v0.43.0
+	golang.org/x/sys v0.49.0 // features of the processor, free disk, terminals
+	golang.org/x/text v0.43.0 // normal form of the letters of a slug
 	golang.org/x/tools v0.51.0 // indirect
 )

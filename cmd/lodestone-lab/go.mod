@@ -4,8 +4,6 @@ go 1.26.3
 
 replace lodestone => ../..
 
-replace github.com/molecule-man/go-brrr => github.com/molecule-man/go-brrr v1.0.1
-
 tool github.com/docker/compose/v5/cmd
 
 require (

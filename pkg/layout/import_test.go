@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -172,6 +173,16 @@ func TestModules(t *testing.T) {
 	}
 	require.ElementsMatch(t, modules, found)
 	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nMODULES := . $(LAB)\n")
+}
+
+// Every module that the product needs directly has its reason beside it, so that the next one has to find one.
+func TestEveryModuleHasAReason(t *testing.T) {
+	t.Parallel()
+	required := regexp.MustCompile(`(?m)^(?:require )?\t?(\S+) v\S+(.*)$`).FindAllStringSubmatch(string(read(t, "go.mod")), -1)
+	require.NotEmpty(t, required)
+	for _, r := range required {
+		require.Contains(t, r[2], "// ", "%s: say in go.mod, behind its version, what it is needed for", r[1])
+	}
 }
 
 // What the laboratory measures and breaks in its own process is the product as it is built.
