@@ -15,6 +15,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -60,7 +61,7 @@ func TestViewIsTheContract(t *testing.T) {
 	require.Equal(t, []string{
 		"account_id UUID", "lead_magnet_id UUID", "generic_link_id Nullable(UUID)", "access_link_id UUID",
 		"session_id Nullable(UUID)", "event_id UUID",
-		"event_type Enum8('page_viewed' = 1, 'download_started' = 2, 'download_completed' = 3)",
+		"event_type Enum8(" + event.TypeEnum() + ")",
 		"event_data String", "magnet_version UInt32", "page UInt32", "duration_ms UInt32", "ip_hash Nullable(String)",
 		"user_agent LowCardinality(String)", "bot LowCardinality(String)",
 		"created_at DateTime64(3, 'UTC')", "received_at DateTime64(3, 'UTC')",

@@ -141,6 +141,7 @@ func TestDecodeReusesTheEvent(t *testing.T) {
 
 func TestRefusedRecords(t *testing.T) {
 	t.Parallel()
+	unknownType := event.Type(len(event.Types()) + 1)
 	valid := goldenEvents()["typical"]
 	changed := func(change func(*event.Event)) []byte {
 		e := valid
@@ -171,8 +172,8 @@ func TestRefusedRecords(t *testing.T) {
 		"no access link":          {changed(func(e *event.Event) { e.AccessLinkID = uuid.Nil }), event.ErrInvalid},
 		"no event id":             {changed(func(e *event.Event) { e.EventID = uuid.Nil }), event.ErrInvalid},
 		"no type":                 {changed(func(e *event.Event) { e.Type = 0 }), event.ErrInvalid},
-		"an unknown type":         {changed(func(e *event.Event) { e.Type = 4 }), event.ErrNewer},
-		"an unknown type, broken": {changed(func(e *event.Event) { e.Type, e.EventID = 4, uuid.Nil }), event.ErrInvalid},
+		"an unknown type":         {changed(func(e *event.Event) { e.Type = unknownType }), event.ErrNewer},
+		"an unknown type, broken": {changed(func(e *event.Event) { e.Type, e.EventID = unknownType, uuid.Nil }), event.ErrInvalid},
 		"a type that wraps":       {number(9, 257), event.ErrInvalid},
 		"a page too large":        {changed(func(e *event.Event) { e.Page = event.MaxPage + 1 }), event.ErrInvalid},
 		"a page that wraps":       {number(10, 1<<32+1), event.ErrInvalid},
