@@ -73,8 +73,11 @@ func TestBatchKeepsGoodElementsAndNamesBadOnes(t *testing.T) {
 	}, ", ")+"]\n")
 	require.Equal(t, http.StatusAccepted, a.status)
 	require.Equal(t, 2, a.Accepted)
+	for _, known := range event.Types() {
+		require.Contains(t, a.Rejected[0].Message, known.String())
+	}
 	require.Equal(t, []rejection{
-		{1, "invalid_event_type", "event_type is unknown; allowed are page_viewed, download_started and download_completed"},
+		{1, "invalid_event_type", a.Rejected[0].Message}, // names every type: above
 		{3, "invalid_token", "the element is a number; an event is an object with at least token and event_type"},
 		{4, "unknown_field", `"x" is not a field of an event; allowed are token, event_type, event_data, event_id, session_id, created_at and sent_at`},
 	}, a.Rejected)
