@@ -72,37 +72,6 @@ func TestPoisonCannotBecomeRows(t *testing.T) {
 	}
 }
 
-func TestIDsTellTheirNumber(t *testing.T) {
-	t.Parallel()
-	run := ids{run: [8]byte{0xff, 1, 2, 3, 4, 5, 6, 7}}
-	for _, number := range []uint64{0, 1, 4711, 1<<48 - 1} {
-		id := run.event(number)
-		require.Equal(t, uuid.Version(8), id.Version())
-		require.Equal(t, uuid.RFC4122, id.Variant())
-		got, ours := run.number(id)
-		require.True(t, ours)
-		require.Equal(t, number, got)
-		require.NotEqual(t, id, run.session(number))
-	}
-	_, ours := run.number(uuid.New())
-	require.False(t, ours)
-}
-
-func TestLedgerKeepsWhatSendersWereTold(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "ledger.txt")
-	l, err := newLedger(path)
-	require.NoError(t, err)
-	require.NoError(t, l.write(true, false, 1, 0, 2))
-	require.NoError(t, l.write(false, true, 2, 2, 1))
-	require.NoError(t, l.close())
-	all, err := readLedger(path, 4)
-	require.NoError(t, err)
-	require.Equal(t, []promise{{step: 1, acked: true}, {step: 1, acked: true}, {step: 2, maybe: true, view: true}, {}}, all)
-	_, err = readLedger(path, 2)
-	require.ErrorContains(t, err, "beyond")
-}
-
 // A seed stands for one schedule, and a round of it holds every fault once.
 func TestDeckIsDecidedByItsSeed(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/cmd/lodestone-lab/chaos/ledger"
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
@@ -58,8 +59,8 @@ func (f *findings) examplef(format string, args ...any) {
 // poison with the dead letters. The system must have come to rest.
 func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*findings, error) {
 	f := &findings{Made: l.next.Load(), LostAt: map[int]int64{}, DoubledAt: map[int]int64{}}
-	f.Acked, f.Maybe = l.ledger.counts()
-	promises, err := readLedger(filepath.Join(w.dir, "ledger.txt"), f.Made)
+	f.Acked, f.Maybe = l.ledger.Counts()
+	promises, err := ledger.Read(filepath.Join(w.dir, "ledger.txt"), f.Made)
 	if err != nil {
 		return nil, err
 	}
@@ -73,17 +74,17 @@ func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*finding
 	}
 	for number, promise := range promises {
 		switch {
-		case promise.acked && promise.stored == 0 && g.has(uint64(number)):
+		case promise.Acked && promise.Stored == 0 && g.has(uint64(number)):
 			f.Gone++
-		case promise.acked && promise.stored == 0:
+		case promise.Acked && promise.Stored == 0:
 			f.Lost++
-			f.LostAt[int(promise.step)]++
-			f.examplef("lost: %s, acknowledged in step %d", l.name(number, promise), promise.step)
-		case promise.stored > 1:
-			f.Doubled += int64(promise.stored) - 1
-			f.DoubledAt[int(promise.step)] += int64(promise.stored) - 1
-			f.examplef("doubled: %s of step %d is stored %d times", l.name(number, promise), promise.step, promise.stored)
-		case promise.maybe && promise.stored == 1:
+			f.LostAt[int(promise.Step)]++
+			f.examplef("lost: %s, acknowledged in step %d", l.name(number, promise), promise.Step)
+		case promise.Stored > 1:
+			f.Doubled += int64(promise.Stored) - 1
+			f.DoubledAt[int(promise.Step)] += int64(promise.Stored) - 1
+			f.examplef("doubled: %s of step %d is stored %d times", l.name(number, promise), promise.Step, promise.Stored)
+		case promise.Maybe && promise.Stored == 1:
 			f.MaybeStored++
 		}
 	}
@@ -110,15 +111,15 @@ func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*finding
 	return f, nil
 }
 
-func (l *load) name(number int, p promise) string {
-	if p.view {
-		return fmt.Sprintf("link view %s (%d)", l.ids.view(uint64(number)), number)
+func (l *load) name(number int, p ledger.Promise) string {
+	if p.View {
+		return fmt.Sprintf("link view %s (%d)", l.ids.View(uint64(number)), number)
 	}
-	return fmt.Sprintf("event %s (%d)", l.ids.event(uint64(number)), number)
+	return fmt.Sprintf("event %s (%d)", l.ids.Event(uint64(number)), number)
 }
 
 // rows reads every row of an event, notes it with its promise, and returns the views of each link.
-func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promise) (map[uuid.UUID]int64, error) {
+func (f *findings) rows(ctx context.Context, w *world, l *load, promises []ledger.Promise) (map[uuid.UUID]int64, error) {
 	rows, err := w.store.Query(ctx, "SELECT access_link_id, event_id, session_id, toString(event_type), bot FROM lodestone.events")
 	if err != nil {
 		return nil, fmt.Errorf("read the stored events: %w", err)
@@ -133,14 +134,14 @@ func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promi
 			return nil, fmt.Errorf("read the stored events: %w", err)
 		}
 		f.Rows++
-		number, ours := l.ids.number(id)
-		if !ours || number >= uint64(len(promises)) || promises[number].view || l.ids.event(number) != id || l.links[l.linkOf(number)].id != link ||
-			l.ids.session(l.sessionOf(number)) != session || kindOf(number) != kind {
+		number, ours := l.ids.Number(id)
+		if !ours || number >= uint64(len(promises)) || promises[number].View || l.ids.Event(number) != id || l.links[l.linkOf(number)].id != link ||
+			l.ids.Session(l.sessionOf(number)) != session || kindOf(number) != kind {
 			f.Strange++
 			f.examplef("strange: a row with event %s of link %s", id, link)
 			continue
 		}
-		promises[number].stored++
+		promises[number].Stored++
 		if kind == event.PageViewed.String() && bot == "" {
 			openings[opening{uint32(l.linkOf(number)), uint32(l.sessionOf(number))}] = struct{}{}
 		}
@@ -156,7 +157,7 @@ func (f *findings) rows(ctx context.Context, w *world, l *load, promises []promi
 }
 
 // viewRows does so for link views.
-func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []promise) (map[uuid.UUID]int64, error) {
+func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []ledger.Promise) (map[uuid.UUID]int64, error) {
 	rows, err := w.store.Query(ctx, "SELECT generic_link_id, event_id, bot, ip_hash, user_agent, created_at FROM lodestone.link_views")
 	if err != nil {
 		return nil, fmt.Errorf("read the stored link views: %w", err)
@@ -178,13 +179,13 @@ func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []p
 			return nil, fmt.Errorf("read the stored link views: %w", err)
 		}
 		f.ViewRows++
-		number, ours := l.ids.number(id)
-		if !ours || number >= uint64(len(promises)) || !promises[number].view || l.ids.view(number) != id || l.landings[l.landingOf(number)].id != link {
+		number, ours := l.ids.Number(id)
+		if !ours || number >= uint64(len(promises)) || !promises[number].View || l.ids.View(number) != id || l.landings[l.landingOf(number)].id != link {
 			f.Strange++
 			f.examplef("strange: a row with link view %s of link %s", id, link)
 			continue
 		}
-		promises[number].stored++
+		promises[number].Stored++
 		v := visit{link, address, browser, at.Unix() / 60}
 		if _, counted := visits[v]; bot == "" && !counted {
 			visits[v] = struct{}{}

@@ -135,20 +135,20 @@ func jumpAroundZombie(ctx context.Context, s *scene) error {
 	number := s.rand.IntN(consumers)
 	p, d := s.consumers[number], s.between(sessionTimeout+3*time.Second, 20*time.Second)
 	own, server := s.hour().Abs(), s.hour().Abs()
-	pid, _ := p.status()
+	pid, _ := p.Status()
 	if pid == 0 {
-		s.note("%s is not running: nothing to stop", p.name)
+		s.note("%s is not running: nothing to stop", p.Name)
 		return nil
 	}
-	s.note("SIGSTOP %s for %v; its clock is set %v back, ClickHouse's %v", p.name, d, own, server)
+	s.note("SIGSTOP %s for %v; its clock is set %v back, ClickHouse's %v", p.Name, d, own, server)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stop process %s: %w", strconv.Itoa(pid), err)
 	}
-	err := errors.Join(s.clocks.set(p.name, -own), s.clocks.set("clickhouse", -server))
+	err := errors.Join(s.clocks.set(p.Name, -own), s.clocks.set("clickhouse", -server))
 	if err == nil {
 		err = s.hold(ctx, d)
 	}
 	_ = syscall.Kill(pid, syscall.SIGCONT) // it may have ended
 	err = errors.Join(err, s.hold(ctx, s.between(2*time.Second, 5*time.Second)))
-	return errors.Join(err, s.clocks.set(p.name, 0), s.clocks.set("clickhouse", 0))
+	return errors.Join(err, s.clocks.set(p.Name, 0), s.clocks.set("clickhouse", 0))
 }

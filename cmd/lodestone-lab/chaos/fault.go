@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"lodestone/cmd/lodestone-lab/chaos/machine"
 )
 
 // scene is what a fault works on: the world, the load, and random numbers of its own, which depend
@@ -47,9 +49,9 @@ func (s *scene) hold(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (s *scene) consumer() *process  { return s.consumers[s.rand.IntN(consumers)] }
-func (s *scene) collector() *process { return s.collectors[s.rand.IntN(collectors)] }
-func (s *scene) broker() int         { return 1 + s.rand.IntN(s.brokers) }
+func (s *scene) consumer() *machine.Process  { return s.consumers[s.rand.IntN(consumers)] }
+func (s *scene) collector() *machine.Process { return s.collectors[s.rand.IntN(collectors)] }
+func (s *scene) broker() int                 { return 1 + s.rand.IntN(s.brokers) }
 
 func (s *scene) brokerPID(node int) func() int {
 	return func() int { return s.kafka.PID(node) }
@@ -67,7 +69,7 @@ func (s *scene) victim(kind string) victim {
 	engine := func(name string, pid func() int) victim {
 		return victim{name, pid, func(ctx context.Context, down time.Duration) { s.killEngine(ctx, pid, down) }}
 	}
-	var p *process
+	var p *machine.Process
 	switch kind {
 	case "clickhouse":
 		return engine(kind, s.clickhouse.PID)
@@ -81,8 +83,8 @@ func (s *scene) victim(kind string) victim {
 	default:
 		p = s.consumer()
 	}
-	return victim{p.name, p.running, func(ctx context.Context, down time.Duration) {
-		p.kill(down)
+	return victim{p.Name, p.Running, func(ctx context.Context, down time.Duration) {
+		p.Kill(down)
 		_ = s.hold(ctx, down)
 	}}
 }
@@ -164,28 +166,28 @@ var sides = []string{
 }
 
 // spoil makes some of the network bad for a while.
-func spoil(name string, short bool, draw func(s *scene) toxic) fault {
+func spoil(name string, short bool, draw func(s *scene) machine.Toxic) fault {
 	return fault{name: name, short: short, inject: func(ctx context.Context, s *scene) error {
 		t := draw(s)
 		var chosen []string
 		for _, i := range s.rand.Perm(len(sides))[:2+s.rand.IntN(3)] {
 			chosen = append(chosen, sides[i])
 		}
-		return s.spoilFor(ctx, s.network.names(chosen...), t, s.between(4*time.Second, 15*time.Second))
+		return s.spoilFor(ctx, s.network.Names(chosen...), t, s.between(4*time.Second, 15*time.Second))
 	}}
 }
 
-func (s *scene) spoilFor(ctx context.Context, names []string, t toxic, d time.Duration) error {
+func (s *scene) spoilFor(ctx context.Context, names []string, t machine.Toxic, d time.Duration) error {
 	way := "requests"
-	if t.answers {
+	if t.Answers {
 		way = "answers"
 	}
-	s.note("%s %v of the %s of %v for %v", t.kind, t.attributes, way, names, d)
-	if err := s.network.spoil(names, t); err != nil {
+	s.note("%s %v of the %s of %v for %v", t.Kind, t.Attributes, way, names, d)
+	if err := s.network.Disturb(names, t); err != nil {
 		return err
 	}
 	err := s.hold(ctx, d)
-	s.network.heal(context.WithoutCancel(ctx))
+	s.network.Heal(context.WithoutCancel(ctx))
 	return err
 }
 
@@ -194,18 +196,18 @@ func (s *scene) spoilFor(ctx context.Context, names []string, t toxic, d time.Du
 func loseAnswers(name string, least, most int64, short bool, prefixes ...string) fault {
 	return fault{name: name, short: short, inject: func(ctx context.Context, s *scene) error {
 		d := s.between(4*time.Second, 12*time.Second)
-		names := s.network.names(prefixes...)
+		names := s.network.Names(prefixes...)
 		s.note("cut %v after %d to %d bytes of answers, for %v", names, least, most, d)
 		end := time.Now().Add(d)
 		for time.Now().Before(end) {
 			for _, name := range names {
 				bytes := least + s.rand.Int64N(most-least)
-				if err := s.network.spoil([]string{name}, toxic{"limit_data", true, map[string]int64{"bytes": bytes}}); err != nil {
+				if err := s.network.Disturb([]string{name}, machine.Toxic{Kind: "limit_data", Answers: true, Attributes: map[string]int64{"bytes": bytes}}); err != nil {
 					return err
 				}
 			}
 			err := s.hold(ctx, 500*time.Millisecond)
-			s.network.heal(context.WithoutCancel(ctx))
+			s.network.Heal(context.WithoutCancel(ctx))
 			if err != nil {
 				return err
 			}
@@ -219,17 +221,17 @@ func loseAnswers(name string, least, most int64, short bool, prefixes ...string)
 func killUnreachable(ctx context.Context, s *scene) error {
 	p := s.collector()
 	out, again := s.between(2*time.Second, 8*time.Second), s.between(100*time.Millisecond, 2*time.Second)
-	s.note("collectors cannot reach Kafka for %v; then kill -9 %s, and again %v later", out, p.name, again)
-	if err := s.network.spoil(s.network.names("collector-kafka"), toxic{"timeout", false, map[string]int64{"timeout": 0}}); err != nil {
+	s.note("collectors cannot reach Kafka for %v; then kill -9 %s, and again %v later", out, p.Name, again)
+	if err := s.network.Disturb(s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false, Attributes: map[string]int64{"timeout": 0}}); err != nil {
 		return err
 	}
 	err := s.hold(ctx, out)
-	p.kill(0)
-	s.network.heal(context.WithoutCancel(ctx))
+	p.Kill(0)
+	s.network.Heal(context.WithoutCancel(ctx))
 	if err == nil {
 		err = s.hold(ctx, again)
 	}
-	p.kill(0)
+	p.Kill(0)
 	return err
 }
 
@@ -247,17 +249,17 @@ func faults() []fault {
 		freeze("consumer", sessionTimeout+3*time.Second, 25*time.Second, true),
 		freeze("clickhouse", 4*time.Second, 20*time.Second, false),
 		freeze("broker", 10*time.Second, 20*time.Second, false),
-		spoil("network: latency", false, func(s *scene) toxic {
-			return toxic{"latency", s.rand.IntN(2) == 0, map[string]int64{"latency": 20 + s.rand.Int64N(400), "jitter": s.rand.Int64N(200)}}
+		spoil("network: latency", false, func(s *scene) machine.Toxic {
+			return machine.Toxic{Kind: "latency", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"latency": 20 + s.rand.Int64N(400), "jitter": s.rand.Int64N(200)}}
 		}),
-		spoil("network: resets", false, func(s *scene) toxic {
-			return toxic{"reset_peer", s.rand.IntN(2) == 0, map[string]int64{"timeout": s.rand.Int64N(500)}}
+		spoil("network: resets", false, func(s *scene) machine.Toxic {
+			return machine.Toxic{Kind: "reset_peer", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"timeout": s.rand.Int64N(500)}}
 		}),
-		spoil("network: half-open", true, func(s *scene) toxic {
-			return toxic{"timeout", s.rand.IntN(2) == 0, map[string]int64{"timeout": 0}}
+		spoil("network: half-open", true, func(s *scene) machine.Toxic {
+			return machine.Toxic{Kind: "timeout", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"timeout": 0}}
 		}),
-		spoil("network: bandwidth", false, func(s *scene) toxic {
-			return toxic{"bandwidth", s.rand.IntN(2) == 0, map[string]int64{"rate": 5 + s.rand.Int64N(100)}} // KB/s
+		spoil("network: bandwidth", false, func(s *scene) machine.Toxic {
+			return machine.Toxic{Kind: "bandwidth", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"rate": 5 + s.rand.Int64N(100)}} // KB/s
 		}),
 		loseAnswers("answer lost: Kafka to collector", 600, 6000, true, "collector-kafka"),
 		loseAnswers("answer lost: Kafka to consumer", 600, 100_000, false, "consumer-kafka"),

@@ -20,18 +20,18 @@ import (
 // comeAndGo adds a consumer, and makes another leave in order and come back.
 func comeAndGo(ctx context.Context, s *scene) error {
 	third := s.consumers[mostConsumers-1]
-	s.note("%s joins", third.name)
-	if err := third.start(); err != nil {
+	s.note("%s joins", third.Name)
+	if err := third.Start(); err != nil {
 		return err
 	}
 	err := s.hold(ctx, s.between(3*time.Second, 8*time.Second))
 	p := s.consumer()
-	s.note("%s leaves and comes back", p.name)
-	p.stop(40 * time.Second)
-	err = errors.Join(err, s.hold(ctx, s.between(time.Second, 4*time.Second)), p.start(),
+	s.note("%s leaves and comes back", p.Name)
+	p.Stop(40 * time.Second)
+	err = errors.Join(err, s.hold(ctx, s.between(time.Second, 4*time.Second)), p.Start(),
 		s.hold(ctx, s.between(time.Second, 4*time.Second)))
-	s.note("%s leaves", third.name)
-	third.stop(40 * time.Second)
+	s.note("%s leaves", third.Name)
+	third.Stop(40 * time.Second)
 	return err
 }
 
@@ -42,8 +42,8 @@ func otherGroup(ctx context.Context, s *scene) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	third := s.consumers[mostConsumers-1]
-	cmd := exec.CommandContext(ctx, third.program, third.command)
-	cmd.Env, cmd.Dir = append(append(os.Environ(), third.env...), "LODESTONE_CONSUMER_GROUP=another"), s.dir
+	cmd := exec.CommandContext(ctx, third.Program, third.Command)
+	cmd.Env, cmd.Dir = append(append(os.Environ(), third.Env...), "LODESTONE_CONSUMER_GROUP=another"), s.dir
 	said, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
@@ -60,14 +60,14 @@ func otherGroup(ctx context.Context, s *scene) error {
 func (s *scene) withoutConsumers(brutal bool, do func() error) error {
 	for _, p := range s.consumers[:consumers] {
 		if brutal {
-			p.kill(time.Hour) // start below begins the next life
+			p.Kill(time.Hour) // start below begins the next life
 		}
-		p.stop(40 * time.Second)
+		p.Stop(40 * time.Second)
 	}
 	err := do()
 	for _, p := range s.consumers[:consumers] {
-		p.kill(0)
-		err = errors.Join(err, p.start())
+		p.Kill(0)
+		err = errors.Join(err, p.Start())
 	}
 	return err
 }

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lodestone/cmd/lodestone-lab/chaos/ledger"
+
 	"github.com/google/uuid"
 )
 
@@ -30,11 +32,11 @@ type link struct {
 
 // load sends events to the collectors and writes down what it is told.
 type load struct {
-	ids        ids
+	ids        ledger.IDs
 	links      []link   // access links
 	landings   []link   // generic links
 	collectors []string // base addresses
-	ledger     *ledger
+	ledger     *ledger.Ledger
 	rate       int // events a second, 0 for as many as are taken
 
 	next    atomic.Uint64 // number of the next event
@@ -181,14 +183,14 @@ func (s *sender) send(ctx context.Context) error {
 			return err
 		}
 		if acked {
-			if err := l.ledger.write(true, s.views, int(l.step.Load()), first, s.size); err != nil {
+			if err := l.ledger.Write(true, s.views, int(l.step.Load()), first, s.size); err != nil {
 				return err
 			}
 			break
 		}
 		l.refused.Add(1)
 		if time.Now().After(deadline) {
-			return l.ledger.write(false, s.views, int(l.step.Load()), first, s.size)
+			return l.ledger.Write(false, s.views, int(l.step.Load()), first, s.size)
 		}
 		<-time.After(wait + time.Duration(rand.Int64N(int64(wait)))) // also after ctx has ended: see above
 		wait = min(2*wait, 2*time.Second)
@@ -211,11 +213,11 @@ func (s *sender) post(ctx context.Context) (acked bool, err error) {
 	if address == "" {
 		address = s.load.collectors[rand.IntN(len(s.load.collectors))]
 	}
-	door := "/v1/events"
+	path := "/v1/events"
 	if s.views {
-		door = "/v1/link-views"
+		path = "/v1/link-views"
 	}
-	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, address+door, bytes.NewReader(s.body))
+	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, address+path, bytes.NewReader(s.body))
 	if err != nil {
 		return false, err
 	}
@@ -280,7 +282,7 @@ func (s *sender) build(first uint64) {
 
 func (l *load) appendView(b []byte, n uint64) []byte {
 	return fmt.Appendf(b, `{"token":"%s","event_id":"%s","referrer":"https://example.org/","url":"https://example.com/l/guide"}`,
-		l.landings[l.landingOf(n)].token, l.ids.view(n))
+		l.landings[l.landingOf(n)].token, l.ids.View(n))
 }
 
 func (l *load) appendEvent(b []byte, n uint64, sent string) []byte {
@@ -289,5 +291,5 @@ func (l *load) appendEvent(b []byte, n uint64, sent string) []byte {
 		data = fmt.Sprintf(`{"page":%d,"duration_ms":%d}`, n%40+1, n%30000)
 	}
 	return fmt.Appendf(b, `{"token":"%s","event_type":"%s","event_id":"%s","session_id":"%s","created_at":"%s","sent_at":"%s","event_data":%s}`,
-		l.links[l.linkOf(n)].token, kind, l.ids.event(n), l.ids.session(l.sessionOf(n)), sent, sent, data)
+		l.links[l.linkOf(n)].token, kind, l.ids.Event(n), l.ids.Session(l.sessionOf(n)), sent, sent, data)
 }

@@ -88,13 +88,13 @@ func (s *scene) numberOf(r *kgo.Record) (uint64, bool) {
 		if v.Decode(r.Value) != nil {
 			return 0, false
 		}
-		return s.load.ids.number(v.EventID)
+		return s.load.ids.Number(v.EventID)
 	}
 	var e event.Event
 	if e.Decode(r.Value) != nil {
 		return 0, false
 	}
-	return s.load.ids.number(e.EventID)
+	return s.load.ids.Number(e.EventID)
 }
 
 // lose puts on record that Kafka has a range of the log no longer. Events of which another copy is left in the rest are not lost.
@@ -119,7 +119,7 @@ func (s *scene) lose(ctx context.Context, lost, rest place) error {
 // the caller lets the load go on.
 func (s *scene) backlog(ctx context.Context, d time.Duration) ([]place, error) {
 	for _, p := range s.consumers[:consumers] {
-		p.stop(40 * time.Second)
+		p.Stop(40 * time.Second)
 	}
 	if err := errors.Join(s.hold(ctx, d), s.load.quiet(ctx)); err != nil {
 		return nil, err
@@ -156,8 +156,8 @@ func (s *scene) backlog(ctx context.Context, d time.Duration) ([]place, error) {
 // startConsumers begins the next life of those that backlog stopped.
 func (s *scene) startConsumers() (err error) {
 	for _, p := range s.consumers[:consumers] {
-		p.kill(0)
-		err = errors.Join(err, p.start())
+		p.Kill(0)
+		err = errors.Join(err, p.Start())
 	}
 	return err
 }
@@ -232,9 +232,9 @@ func (s *scene) acknowledgeLosses(ctx context.Context, want []place) error {
 func (s *scene) alarm(ctx context.Context, want int64) error {
 	return probe.Until(ctx, time.Minute, retryInterval, "wait for the alarm", func() error {
 		for _, p := range s.consumers[:consumers] {
-			n, err := probe.Metric(ctx, s.admins[p.name], "lodestone_consumer_lost_records")
+			n, err := probe.Metric(ctx, s.admins[p.Name], "lodestone_consumer_lost_records")
 			if err == nil && n != want {
-				err = fmt.Errorf("%s shows %d lost records, not %d", p.name, n, want)
+				err = fmt.Errorf("%s shows %d lost records, not %d", p.Name, n, want)
 			}
 			if err != nil {
 				return err

@@ -13,16 +13,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lodestone/cmd/lodestone-lab/chaos/machine"
+	"lodestone/cmd/lodestone-lab/probe"
 )
 
 // burstRequests is how many requests of 500 events fill a spool with more than its collector reads ahead of Kafka.
 const burstRequests = 80
 
 // burst sends events to one collector as fast as it takes them, each request until it is acknowledged or given up.
-func (s *scene) burst(ctx context.Context, p *process, requests int) error {
+func (s *scene) burst(ctx context.Context, p *machine.Process, requests int) error {
 	client := &http.Client{Transport: &http.Transport{}, Timeout: clientTimeout}
 	defer client.CloseIdleConnections()
-	one := &sender{load: s.load, size: sizes[len(sizes)-1], only: s.doorOf(p), http: client}
+	one := &sender{load: s.load, size: sizes[len(sizes)-1], only: s.addressOf(p), http: client}
 	for range requests {
 		if err := one.send(ctx); err != nil {
 			return err
@@ -34,13 +37,15 @@ func (s *scene) burst(ctx context.Context, p *process, requests int) error {
 	return nil
 }
 
-// doorOf returns the address of a collector for clients.
-func (w *world) doorOf(p *process) string { return w.doors[slices.Index(w.collectors, p)] }
+// addressOf returns the address of a collector for clients.
+func (w *world) addressOf(p *machine.Process) string {
+	return w.addresses[slices.Index(w.collectors, p)]
+}
 
 // slowKafka makes Kafka so slow for the collectors that their events go to the spools, while connections stay open and what
 // is in the spools is sent on, little by little.
 func (s *scene) slowKafka() error {
-	return s.network.spoil(s.network.names("collector-kafka"), toxic{"latency", true, map[string]int64{"latency": 2500 + s.rand.Int64N(1500)}})
+	return s.network.Disturb(s.network.Names("collector-kafka"), machine.Toxic{Kind: "latency", Answers: true, Attributes: map[string]int64{"latency": 2500 + s.rand.Int64N(1500)}})
 }
 
 // takeDescriptors lowers the limit of a collector's descriptors below what it has open, while its spool is full of events that
@@ -52,34 +57,34 @@ func takeDescriptors(ctx context.Context, s *scene) error {
 		return err
 	}
 	err := s.burst(ctx, p, burstRequests)
-	pid, _ := p.status()
+	pid, _ := p.Status()
 	if err != nil || pid == 0 {
-		s.network.heal(context.WithoutCancel(ctx))
+		s.network.Heal(context.WithoutCancel(ctx))
 		return errors.Join(err, s.hold(ctx, time.Second))
 	}
-	s.note("%s may have %d descriptors for %v with a slow Kafka, and for %v without Kafka", p.name, limit, slow, away)
-	undo, err := limitDescriptors(pid, limit)
+	s.note("%s may have %d descriptors for %v with a slow Kafka, and for %v without Kafka", p.Name, limit, slow, away)
+	undo, err := machine.LimitDescriptors(pid, limit)
 	if err != nil {
-		s.network.heal(context.WithoutCancel(ctx))
+		s.network.Heal(context.WithoutCancel(ctx))
 		return err
 	}
 	err = s.knock(ctx, p, slow)
-	s.network.heal(context.WithoutCancel(ctx))
+	s.network.Heal(context.WithoutCancel(ctx))
 	if err == nil {
-		err = s.spoilFor(ctx, s.network.names("collector-kafka"), toxic{"timeout", false, map[string]int64{"timeout": 0}}, away)
+		err = s.spoilFor(ctx, s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false, Attributes: map[string]int64{"timeout": 0}}, away)
 	}
 	if err == nil {
 		err = s.hold(ctx, s.between(time.Second, 3*time.Second)) // Kafka is back before the descriptors are
 	}
 	err = errors.Join(err, undo())
-	if now, _ := p.status(); now != pid {
-		s.wrong("%s ended for want of descriptors", p.name)
+	if now, _ := p.Status(); now != pid {
+		s.wrong("%s ended for want of descriptors", p.Name)
 	}
 	return err
 }
 
 // knock opens connections to a collector and keeps them open for a while.
-func (s *scene) knock(ctx context.Context, p *process, d time.Duration) error {
+func (s *scene) knock(ctx context.Context, p *machine.Process, d time.Duration) error {
 	var dialer net.Dialer
 	var open []net.Conn
 	defer func() {
@@ -88,9 +93,9 @@ func (s *scene) knock(ctx context.Context, p *process, d time.Duration) error {
 		}
 	}()
 	for range 4 {
-		c, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(s.doorOf(p), "http://"))
+		c, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(s.addressOf(p), "http://"))
 		if err != nil {
-			return fmt.Errorf("connect to %s: %w", p.name, err)
+			return fmt.Errorf("connect to %s: %w", p.Name, err)
 		}
 		open = append(open, c)
 	}
@@ -105,16 +110,16 @@ func failReads(ctx context.Context, s *scene) error {
 	if err := s.slowKafka(); err != nil {
 		return err
 	}
-	defer func() { s.network.heal(context.WithoutCancel(ctx)) }()
+	defer func() { s.network.Heal(context.WithoutCancel(ctx)) }()
 	if err := s.burst(ctx, p, burstRequests); err != nil {
 		return err
 	}
 	held, err := s.swapSegments(p)
 	if err == nil {
-		s.note("%d segments of the spool of %s cannot be read for %v, part of that with a slow Kafka", len(held), p.name, d)
+		s.note("%d segments of the spool of %s cannot be read for %v, part of that with a slow Kafka", len(held), p.Name, d)
 		err = s.hold(ctx, d/2)
 	}
-	s.network.heal(context.WithoutCancel(ctx))
+	s.network.Heal(context.WithoutCancel(ctx))
 	if err == nil {
 		err = s.hold(ctx, d/2)
 	}
@@ -122,8 +127,8 @@ func failReads(ctx context.Context, s *scene) error {
 		err = errors.Join(err, h.restore())
 	}
 	if restart { // it finds out from its files alone what is not sent
-		s.note("kill -9 %s", p.name)
-		p.kill(0)
+		s.note("kill -9 %s", p.Name)
+		p.Kill(0)
 	}
 	return err
 }
@@ -136,8 +141,8 @@ type heldSegment struct {
 }
 
 // swapSegments takes the segments of a collector's spool that it does not have open at this moment.
-func (s *scene) swapSegments(p *process) (held []heldSegment, err error) {
-	pid, _ := p.status()
+func (s *scene) swapSegments(p *machine.Process) (held []heldSegment, err error) {
+	pid, _ := p.Status()
 	spool := filepath.Join(s.spoolDir(1+slices.Index(s.collectors, p)), "events")
 	open, err := openFiles(pid)
 	if err != nil {
@@ -160,7 +165,7 @@ func (s *scene) swapSegments(p *process) (held []heldSegment, err error) {
 		if err != nil {
 			return held, err
 		}
-		if err := exchange(stand, path); errors.Is(err, fs.ErrNotExist) {
+		if err := machine.Exchange(stand, path); errors.Is(err, fs.ErrNotExist) {
 			if err := os.Remove(stand); err != nil { // it was sent and removed meanwhile
 				return held, err
 			}
@@ -210,7 +215,61 @@ func (h heldSegment) restore() error {
 		return err
 	}
 	if at != "" {
-		err = exchange(at, h.file)
+		err = machine.Exchange(at, h.file)
 	}
 	return errors.Join(err, os.Remove(h.file)) // the directory, or a segment that was removed
+}
+
+// spoolBytes is the size of the disk of one collector's spool.
+const spoolBytes = 128 << 20
+
+func (w *world) spoolDir(collector int) string {
+	return filepath.Join(w.dir, "spool"+strconv.Itoa(collector))
+}
+
+// spooled returns how many records wait in the collectors' spools for Kafka. A collector that does
+// not answer is an error: no one else knows.
+func (w *world) spooled(ctx context.Context) (records int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for _, p := range w.collectors {
+		n, err := probe.Metric(ctx, w.admins[p.Name], "lodestone_spool_records")
+		if err != nil {
+			return 0, fmt.Errorf("ask %s for its spool: %w", p.Name, err)
+		}
+		records += n
+	}
+	return records, nil
+}
+
+// spoolsEmpty returns when nothing waits in the spools.
+func (w *world) spoolsEmpty(ctx context.Context, within time.Duration) error {
+	return probe.Until(ctx, within, retryInterval, "empty the spools", func() error {
+		records, err := w.spooled(ctx)
+		if err == nil && records > 0 {
+			err = fmt.Errorf("%d records wait in the spools", records)
+		}
+		return err
+	})
+}
+
+// fillSpool takes Kafka away from the collectors while their spools' disks are full: what they
+// cannot keep they have to refuse.
+func fillSpool(ctx context.Context, s *scene) error {
+	for i := range collectors {
+		if !s.disks.CanFill(s.spoolDir(i + 1)) {
+			return errNoDisk
+		}
+	}
+	d := s.between(5*time.Second, 15*time.Second)
+	s.note("the disks of the spools are full, and Kafka cannot be reached, for %v", d)
+	var errs []error
+	for i := range collectors {
+		errs = append(errs, s.disks.Fill(s.spoolDir(i+1), 0))
+	}
+	errs = append(errs, s.spoilFor(ctx, s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false, Attributes: map[string]int64{"timeout": 0}}, d))
+	for i := range collectors {
+		errs = append(errs, s.disks.Empty(s.spoolDir(i+1)))
+	}
+	return errors.Join(errs...)
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"lodestone/cmd/lodestone-lab/chaos/ledger"
 	"lodestone/cmd/lodestone-lab/probe"
 )
 
@@ -77,15 +78,15 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	if err := w.start(ctx); err != nil {
 		return nil, err
 	}
-	book, err := newLedger(filepath.Join(o.Dir, "ledger.txt"))
+	book, err := ledger.New(filepath.Join(o.Dir, "ledger.txt"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, book.close()) }()
-	l := &load{links: w.links, landings: w.landings, collectors: w.doors, ledger: book, rate: o.Rate}
+	defer func() { err = errors.Join(err, book.Close()) }()
+	l := &load{links: w.links, landings: w.landings, collectors: w.addresses, ledger: book, rate: o.Rate}
 	id := rand.New(rand.NewPCG(o.Seed, uint64(begin.UnixNano())))
-	for i := range l.ids.run {
-		l.ids.run[i] = byte(id.Uint32())
+	for i := range l.ids.Run {
+		l.ids.Run[i] = byte(id.Uint32())
 	}
 	p, g := &poison{places: map[string]struct{}{}}, &gone{numbers: map[uint64]struct{}{}}
 
@@ -117,7 +118,7 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 		return r, fmt.Errorf("check: %w", err)
 	}
 	for _, p := range slices.Concat(w.collectors, w.consumers) {
-		_, surplus := p.status()
+		_, surplus := p.Status()
 		r.Surplus += surplus
 	}
 	return r, nil
@@ -130,7 +131,7 @@ func (r *report) play(ctx context.Context, o options, all *scene, known map[stri
 		if len(o.Steps) > 0 {
 			return step > len(o.Steps)
 		}
-		acked, _ := all.load.ledger.counts()
+		acked, _ := all.load.ledger.Counts()
 		return time.Since(begin) >= o.Duration && acked >= o.Events && step > o.Faults
 	}
 	order := deck(o.Seed, names)
@@ -183,7 +184,7 @@ func (r *report) step(ctx context.Context, o options, s *scene, step int, f faul
 		o.Log.Error(text)
 		r.Broken = append(r.Broken, text)
 	}
-	before, _ := s.load.ledger.counts()
+	before, _ := s.load.ledger.Counts()
 	s.load.step.Store(int64(step))
 	h := happened{Fault: f.name}
 	err := f.inject(ctx, s)
@@ -199,7 +200,7 @@ func (r *report) step(ctx context.Context, o options, s *scene, step int, f faul
 		}
 		h.Recover = time.Since(ended)
 	}
-	after, maybe := s.load.ledger.counts()
+	after, maybe := s.load.ledger.Counts()
 	h.Acked = after - before
 	r.Steps = append(r.Steps, h)
 	o.Log.Info("over", "step", step, "fault", f.name, "recovered_in", h.Recover.Round(time.Millisecond), "acked", after, "given_up", maybe)
@@ -208,9 +209,9 @@ func (r *report) step(ctx context.Context, o options, s *scene, step int, f faul
 
 // recovered returns when events are acknowledged again and everything up to then is stored.
 func (s *scene) recovered(ctx context.Context, within time.Duration) error {
-	before, _ := s.load.ledger.counts()
+	before, _ := s.load.ledger.Counts()
 	for end := time.Now().Add(within); ; {
-		if acked, _ := s.load.ledger.counts(); acked > before {
+		if acked, _ := s.load.ledger.Counts(); acked > before {
 			return s.drained(ctx, within)
 		}
 		if time.Now().After(end) {

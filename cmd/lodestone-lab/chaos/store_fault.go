@@ -37,7 +37,7 @@ func evictTokens(ctx context.Context, s *scene) error {
 		if err = s.hold(ctx, s.between(time.Second, 3*time.Second)); err != nil {
 			break
 		}
-		s.consumer().kill(0)
+		s.consumer().Kill(0)
 	}
 	err = errors.Join(err, loseAnswers("", 200, 3000, true, "consumer1-clickhouse", "consumer2-clickhouse").inject(ctx, s))
 	return errors.Join(err, s.setWindow(context.WithoutCancel(ctx), 10_000))
@@ -129,15 +129,15 @@ const underTheGuard = 896 << 20
 
 func fillClickHouse(ctx context.Context, s *scene) error {
 	disk := filepath.Join(s.dir, "clickhouse")
-	if !s.disks.canFill(disk) {
+	if !s.disks.CanFill(disk) {
 		return errNoDisk
 	}
 	d := s.between(5*time.Second, 15*time.Second)
 	s.note("ClickHouse's disk is full, but for what its configuration keeps free, for %v", d)
-	if err := s.disks.fill(disk, underTheGuard); err != nil {
+	if err := s.disks.Fill(disk, underTheGuard); err != nil {
 		return err
 	}
-	return errors.Join(s.hold(ctx, d), s.disks.empty(disk))
+	return errors.Join(s.hold(ctx, d), s.disks.Empty(disk))
 }
 
 // errLeftOut says that this machine does not allow a fault.

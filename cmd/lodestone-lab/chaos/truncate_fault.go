@@ -169,7 +169,7 @@ func (s *scene) halted(ctx context.Context, reason string) error {
 	return probe.Until(ctx, time.Minute, retryInterval, "wait until it stands still", func() error {
 		sum := int64(0)
 		for _, p := range s.consumers[:consumers] {
-			n, err := probe.Metric(ctx, s.admins[p.name], `lodestone_consumer_halted_partitions{reason="`+reason+`"}`)
+			n, err := probe.Metric(ctx, s.admins[p.Name], `lodestone_consumer_halted_partitions{reason="`+reason+`"}`)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/cmd/lodestone-lab/chaos/machine"
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/event"
 )
@@ -34,7 +35,7 @@ func (l *load) ofFirstLink(n int) []uint64 {
 // acknowledged writes events of the runner's own into the ledger.
 func (s *scene) acknowledged(numbers []uint64) error {
 	for _, n := range numbers {
-		if err := s.load.ledger.write(true, false, int(s.load.step.Load()), n, 1); err != nil {
+		if err := s.load.ledger.Write(true, false, int(s.load.step.Load()), n, 1); err != nil {
 			return err
 		}
 	}
@@ -46,8 +47,8 @@ func (s *scene) record(number uint64, spooled bool) *kgo.Record {
 	l := s.links[s.load.linkOf(number)]
 	now := time.Now().UnixMilli()
 	e := event.Event{
-		AccountID: l.account, LeadMagnetID: l.magnet, AccessLinkID: l.id, SessionID: s.load.ids.session(s.load.sessionOf(number)),
-		EventID: s.load.ids.event(number), CreatedAt: now, ReceivedAt: now, Spooled: spooled,
+		AccountID: l.account, LeadMagnetID: l.magnet, AccessLinkID: l.id, SessionID: s.load.ids.Session(s.load.sessionOf(number)),
+		EventID: s.load.ids.Event(number), CreatedAt: now, ReceivedAt: now, Spooled: spooled,
 	}
 	e.Type, _ = event.ParseType(kindOf(number))
 	if e.Type == event.PageViewed {
@@ -107,7 +108,7 @@ func blockOverWindow(ctx context.Context, s *scene) error {
 			first[i], again[i] = s.record(n, false), s.record(n, true)
 		}
 		for _, p := range s.consumers {
-			p.set("LODESTONE_CONSUMER_BLOCK_ROWS", strconv.Itoa(rows))
+			p.Set("LODESTONE_CONSUMER_BLOCK_ROWS", strconv.Itoa(rows))
 		}
 		return errors.Join(s.acknowledged(numbers), s.write(ctx, first...), s.passWindow(ctx), s.write(ctx, again...))
 	})
@@ -119,32 +120,32 @@ func spoolAhead(ctx context.Context, s *scene) error {
 	number := s.rand.IntN(collectors)
 	p, other := s.collectors[number], s.collectors[(number+1)%collectors]
 	ahead := 3*time.Hour + s.between(0, time.Hour)
-	if err := s.clocks.set(p.name, ahead); err != nil {
+	if err := s.clocks.set(p.Name, ahead); err != nil {
 		return err
 	}
-	s.note("the clock of %s is set %v ahead; it keeps events in its spool that %s gets as well", p.name, ahead, other.name)
+	s.note("the clock of %s is set %v ahead; it keeps events in its spool that %s gets as well", p.Name, ahead, other.Name)
 	numbers := s.load.ofFirstLink(1 + s.rand.IntN(20))
-	err := s.network.spoil(s.network.names("collector-kafka"), toxic{"timeout", false, map[string]int64{"timeout": 0}})
+	err := s.network.Disturb(s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false, Attributes: map[string]int64{"timeout": 0}})
 	if err == nil {
 		err = probe.Until(ctx, s.limit, retryInterval, "have events kept in the spool", func() error { return s.post(ctx, p, numbers) })
 	}
-	p.kill(time.Hour)
-	p.stop(40 * time.Second) // start begins the next life
-	s.network.heal(context.WithoutCancel(ctx))
+	p.Kill(time.Hour)
+	p.Stop(40 * time.Second) // start begins the next life
+	s.network.Heal(context.WithoutCancel(ctx))
 	if err == nil {
 		err = s.overtake(ctx, other, numbers)
 	}
-	p.kill(0)
-	err = errors.Join(err, p.start(), s.ready(ctx, p))
+	p.Kill(0)
+	err = errors.Join(err, p.Start(), s.ready(ctx, p))
 	s.load.resume()
 	if err == nil {
 		err = s.spoolsEmpty(ctx, s.limit)
 	}
-	return errors.Join(err, s.clocks.set(p.name, 0))
+	return errors.Join(err, s.clocks.set(p.Name, 0))
 }
 
 // overtake gets the events to Kafka through another collector, and more records behind them than the consumer looks back.
-func (s *scene) overtake(ctx context.Context, by *process, numbers []uint64) error {
+func (s *scene) overtake(ctx context.Context, by *machine.Process, numbers []uint64) error {
 	if err := probe.Until(ctx, s.limit, retryInterval, "repeat events", func() error { return s.post(ctx, by, numbers) }); err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (s *scene) overtake(ctx context.Context, by *process, numbers []uint64) err
 		return err
 	}
 	if err := probe.Until(ctx, s.limit, retryInterval, "empty the spool", func() error {
-		records, err := probe.Metric(ctx, s.admins[by.name], "lodestone_spool_records")
+		records, err := probe.Metric(ctx, s.admins[by.Name], "lodestone_spool_records")
 		if err == nil && records > 0 {
 			err = fmt.Errorf("%d records wait in it", records)
 		}
@@ -164,7 +165,7 @@ func (s *scene) overtake(ctx context.Context, by *process, numbers []uint64) err
 }
 
 // post sends events to a collector in one request, and returns nil if it acknowledged them.
-func (s *scene) post(ctx context.Context, p *process, numbers []uint64) error {
+func (s *scene) post(ctx context.Context, p *machine.Process, numbers []uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
 	defer cancel()
 	sent := time.Now().UTC().Format(time.RFC3339Nano)
@@ -175,7 +176,7 @@ func (s *scene) post(ctx context.Context, p *process, numbers []uint64) error {
 		}
 		body = s.load.appendEvent(body, n, sent)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.doorOf(p)+"/v1/events", strings.NewReader(string(body)+"]"))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.addressOf(p)+"/v1/events", strings.NewReader(string(body)+"]"))
 	if err != nil {
 		return err
 	}

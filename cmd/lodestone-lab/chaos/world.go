@@ -23,6 +23,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/cmd/lodestone-lab/chaos/machine"
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
@@ -53,17 +54,17 @@ type world struct {
 	brokers  int
 	spools   bool
 	log      *slog.Logger
-	network  *network
-	disks    *disks
+	network  *machine.Network
+	disks    *machine.Disks
 
 	kafka      *engine.ApacheKafka
 	clickhouse *engine.ClickHouse
 	postgres   *engine.Postgres
 
-	collectors []*process
-	consumers  []*process // of those, the first ones run all the time
-	own        []string   // the environment of commands that no fault is to reach
-	doors      []string   // addresses of the collectors, for clients
+	collectors []*machine.Process
+	consumers  []*machine.Process // of those, the first ones run all the time
+	own        []string           // the environment of commands that no fault is to reach
+	addresses  []string           // addresses of the collectors, for clients
 	admins     map[string]string
 
 	direct *kgo.Client // to Kafka, past the network that is spoilt
@@ -79,7 +80,7 @@ type world struct {
 func newWorld(o options) *world {
 	return &world{
 		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, log: o.Log,
-		network: newNetwork(), disks: &disks{dir: o.Dir, wanted: o.fillsDisks(), log: o.Log}, admins: map[string]string{},
+		network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log}, admins: map[string]string{},
 	}
 }
 
@@ -124,11 +125,11 @@ func (w *world) startEngines(ctx context.Context) error {
 	}
 	installer := &install.Installer{Cache: cache, Log: quiet, Progress: func(line string) { w.log.Info(line) }}
 	storage := filepath.Join(w.dir, "clickhouse")
-	if err := w.disks.mount("clickhouse", storage, 8<<30); err != nil {
+	if err := w.disks.Mount("clickhouse", storage, 8<<30); err != nil {
 		return err
 	}
 	for i := range collectors {
-		if err := w.disks.mount("spool"+strconv.Itoa(i+1), w.spoolDir(i+1), spoolBytes); err != nil {
+		if err := w.disks.Mount("spool"+strconv.Itoa(i+1), w.spoolDir(i+1), spoolBytes); err != nil {
 			return err
 		}
 	}
@@ -139,7 +140,7 @@ func (w *world) startEngines(ctx context.Context) error {
 	w.postgres = engine.NewPostgres(engine.PostgresOptions{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
 	listener := func(name, from string) engine.KafkaListener {
 		return engine.KafkaListener{Name: name, Advertise: func(node int, listening string) (string, error) {
-			return w.network.add(from+"-kafka"+strconv.Itoa(node), listening)
+			return w.network.Add(from+"-kafka"+strconv.Itoa(node), listening)
 		}}
 	}
 	w.kafka = engine.NewApacheKafka(engine.ApacheKafkaOptions{
@@ -203,8 +204,8 @@ func (w *world) environments() (map[string][]string, error) {
 			return err
 		}
 		var seeds []string
-		for _, proxy := range w.network.names(kind + "-kafka") {
-			seeds = append(seeds, w.network.proxies[proxy].Listen)
+		for _, proxy := range w.network.Names(kind + "-kafka") {
+			seeds = append(seeds, w.network.Address(proxy))
 		}
 		if w.admins[name], err = freeAddress(); err != nil {
 			return err
@@ -235,11 +236,11 @@ func (w *world) environments() (map[string][]string, error) {
 		if w.spools {
 			env[name] = append(env[name], "LODESTONE_SPOOL_DIR="+filepath.Join(w.spoolDir(i+1), "events"))
 		}
-		door, err := w.network.add("client-"+name, listen)
+		proxy, err := w.network.Add("client-"+name, listen)
 		if err != nil {
 			return nil, err
 		}
-		w.doors = append(w.doors, "http://"+door)
+		w.addresses = append(w.addresses, "http://"+proxy)
 	}
 	for i := range mostConsumers {
 		if err := through("consumer"+strconv.Itoa(i+1), "consumer"); err != nil {
@@ -255,7 +256,7 @@ func (w *world) proxied(name, address string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("parse the address of %s", name) // the cause would repeat the password
 	}
-	u.Host, err = w.network.add(name, u.Host)
+	u.Host, err = w.network.Add(name, u.Host)
 	return u.String(), err
 }
 
@@ -317,9 +318,9 @@ func (w *world) makeLinks(ctx context.Context) error {
 }
 
 func (w *world) startProcesses(ctx context.Context, env map[string][]string) error {
-	add := func(command string, number int) *process {
+	add := func(command string, number int) *machine.Process {
 		name := command + strconv.Itoa(number)
-		return &process{name: name, command: command, program: filepath.Join(w.programs, "lodestone"), env: env[name], dir: w.dir, log: w.log}
+		return &machine.Process{Name: name, Command: command, Program: filepath.Join(w.programs, "lodestone"), Env: env[name], Dir: w.dir, Log: w.log}
 	}
 	for i := range collectors {
 		w.collectors = append(w.collectors, add("collector", i+1))
@@ -328,7 +329,7 @@ func (w *world) startProcesses(ctx context.Context, env map[string][]string) err
 		w.consumers = append(w.consumers, add("consumer", i+1))
 	}
 	for _, p := range slices.Concat(w.collectors, w.consumers[:consumers]) {
-		if err := p.start(); err != nil {
+		if err := p.Start(); err != nil {
 			return err
 		}
 	}
@@ -341,9 +342,9 @@ func (w *world) startProcesses(ctx context.Context, env map[string][]string) err
 }
 
 // ready waits until a process says that it can do its work.
-func (w *world) ready(ctx context.Context, p *process) error {
-	return probe.Until(ctx, startTimeout, retryInterval, p.name+" does not get ready: see "+filepath.Join(w.dir, p.name+".log"), func() error {
-		return probe.Ready(ctx, w.admins[p.name])
+func (w *world) ready(ctx context.Context, p *machine.Process) error {
+	return probe.Until(ctx, startTimeout, retryInterval, p.Name+" does not get ready: see "+filepath.Join(w.dir, p.Name+".log"), func() error {
+		return probe.Ready(ctx, w.admins[p.Name])
 	})
 }
 
@@ -373,7 +374,7 @@ func (w *world) running() map[string]int {
 		all["kafka"+strconv.Itoa(i+1)] = w.kafka.PID(i + 1)
 	}
 	for _, p := range slices.Concat(w.collectors, w.consumers) {
-		all[p.name], _ = p.status()
+		all[p.Name], _ = p.Status()
 	}
 	return all
 }
@@ -382,12 +383,10 @@ func (w *world) running() map[string]int {
 func (w *world) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	w.network.heal(ctx)
+	w.network.Heal(ctx)
 	var all errgroup.Group
 	for _, p := range slices.Concat(w.collectors, w.consumers) {
-		if p.cancel != nil {
-			all.Go(func() error { p.stop(30 * time.Second); return nil })
-		}
+		all.Go(func() error { p.Stop(30 * time.Second); return nil })
 	}
 	err := all.Wait()
 	if w.direct != nil {
@@ -407,6 +406,6 @@ func (w *world) stop() error {
 		engines.Go(func() error { return w.postgres.Stop(ctx) })
 	}
 	err = errors.Join(err, engines.Wait())
-	w.network.stop()
-	return errors.Join(err, w.disks.unmount())
+	w.network.Stop()
+	return errors.Join(err, w.disks.Unmount())
 }

@@ -1,4 +1,4 @@
-package chaos
+package machine
 
 import (
 	"bytes"
@@ -14,32 +14,32 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// network is every connection between two processes that the runner can spoil: each goes through
-// a proxy of its own, named FROM-TO.
-type network struct {
+// Network is the connections between processes. Each goes through a proxy of its own, named FROM-TO, that can disturb it.
+type Network struct {
 	server *toxiproxy.ApiServer
 
 	mu      sync.Mutex
 	proxies map[string]*toxiproxy.Proxy
 }
 
-// toxic is one way to spoil a connection; attributes are toxiproxy's.
-type toxic struct {
-	kind       string
-	answers    bool // spoils what comes back, not what is sent
-	attributes map[string]int64
+// Toxic is one way to disturb a connection. Attributes are toxiproxy's.
+type Toxic struct {
+	Kind       string
+	Answers    bool // spoils what comes back, not what is sent
+	Attributes map[string]int64
 }
 
-func newNetwork() *network {
+// NewNetwork returns a network without connections.
+func NewNetwork() *Network {
 	zerolog.SetGlobalLevel(zerolog.Disabled) // some of it goes past the logger that it is given
-	return &network{
+	return &Network{
 		server:  toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop()),
 		proxies: map[string]*toxiproxy.Proxy{},
 	}
 }
 
-// add starts a proxy and returns the address that it listens on.
-func (n *network) add(name, upstream string) (string, error) {
+// Add starts a proxy and returns the address that it listens on.
+func (n *Network) Add(name, upstream string) (string, error) {
 	p := toxiproxy.NewProxy(n.server, name, "127.0.0.1:0", upstream)
 	if err := p.Start(); err != nil {
 		return "", fmt.Errorf("start proxy %s: %w", name, err)
@@ -53,8 +53,15 @@ func (n *network) add(name, upstream string) (string, error) {
 	return p.Listen, nil
 }
 
-// names returns the proxies that begin with one of the prefixes, sorted.
-func (n *network) names(prefixes ...string) []string {
+// Address returns the address that the proxy of a name listens on.
+func (n *Network) Address(name string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.proxies[name].Listen
+}
+
+// Names returns the proxies that begin with one of the prefixes, sorted.
+func (n *Network) Names(prefixes ...string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var names []string
@@ -67,13 +74,13 @@ func (n *network) names(prefixes ...string) []string {
 	return names
 }
 
-// spoil adds the toxic to the proxies, until heal.
-func (n *network) spoil(names []string, t toxic) error {
+// Disturb adds the toxic to the proxies, until Heal.
+func (n *Network) Disturb(names []string, t Toxic) error {
 	stream := "upstream"
-	if t.answers {
+	if t.Answers {
 		stream = "downstream"
 	}
-	text, err := json.Marshal(map[string]any{"name": t.kind + "-" + stream, "type": t.kind, "stream": stream, "attributes": t.attributes})
+	text, err := json.Marshal(map[string]any{"name": t.Kind + "-" + stream, "type": t.Kind, "stream": stream, "attributes": t.Attributes})
 	if err != nil {
 		return err
 	}
@@ -81,14 +88,14 @@ func (n *network) spoil(names []string, t toxic) error {
 	defer n.mu.Unlock()
 	for _, name := range names {
 		if _, err := n.proxies[name].Toxics.AddToxicJson(bytes.NewReader(text)); err != nil {
-			return fmt.Errorf("spoil %s: %w", name, err)
+			return fmt.Errorf("disturb %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// heal removes every toxic. A connection that a toxic held up is closed by that.
-func (n *network) heal(ctx context.Context) {
+// Heal removes every toxic. A connection that a toxic held up is closed by that.
+func (n *Network) Heal(ctx context.Context) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, p := range n.proxies {
@@ -96,7 +103,8 @@ func (n *network) heal(ctx context.Context) {
 	}
 }
 
-func (n *network) stop() {
+// Stop ends every connection.
+func (n *Network) Stop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, p := range n.proxies {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package chaos
+package machine
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 // dieWithParent does nothing: only Linux can tie a process to its parent.
 func dieWithParent(*syscall.SysProcAttr) {}
 
-func limitDescriptors(int, uint64) (undo func() error, err error) {
+func LimitDescriptors(int, uint64) (undo func() error, err error) {
 	return nil, fmt.Errorf("%w: only Linux limits the descriptors of another process", errLeftOut)
 }
 
-func exchange(string, string) error {
+func Exchange(string, string) error {
 	return fmt.Errorf("%w: only Linux exchanges files in one step", errLeftOut)
 }

@@ -1,4 +1,4 @@
-package chaos
+package machine
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 // dieWithParent makes the kernel kill the process when the thread that started it ends.
 func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
-// limitDescriptors sets how many descriptors a process may have, and returns what undoes that. Those that are open stay open.
-func limitDescriptors(pid int, most uint64) (undo func() error, err error) {
+// LimitDescriptors sets how many descriptors a process may have, and returns what undoes that. Those that are open stay open.
+func LimitDescriptors(pid int, most uint64) (undo func() error, err error) {
 	var before unix.Rlimit
 	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &before); err != nil {
 		return nil, fmt.Errorf("read the limit of descriptors: %w", err)
@@ -29,8 +29,8 @@ func limitDescriptors(pid int, most uint64) (undo func() error, err error) {
 	}, nil
 }
 
-// exchange swaps the names of two files in one step.
-func exchange(a, b string) error {
+// Exchange swaps the names of two files in one step.
+func Exchange(a, b string) error {
 	if err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE); err != nil {
 		return fmt.Errorf("exchange %s and %s: %w", a, b, err)
 	}

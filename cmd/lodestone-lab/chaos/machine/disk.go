@@ -1,4 +1,4 @@
-package chaos
+package machine
 
 import (
 	"errors"
@@ -12,26 +12,26 @@ import (
 	"syscall"
 )
 
-// disks are directories with a file system of their own, so that they can be filled up without
+// Disks are directories with a file system of their own, so that they can be filled up without
 // harm to anything else. That takes root and a loop device; without, they are plain directories
 // that cannot be filled.
-type disks struct {
-	dir     string
-	wanted  bool // else they are plain directories
-	log     *slog.Logger
+type Disks struct {
+	Dir     string
+	Wanted  bool // else they are plain directories
+	Log     *slog.Logger
 	mounted []string
 }
 
-// mount makes a directory with room for so many bytes.
-func (d *disks) mount(name, at string, size int64) error {
+// Mount creates a directory of so many bytes.
+func (d *Disks) Mount(name, at string, size int64) error {
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return err
 	}
-	if !d.wanted {
+	if !d.Wanted {
 		return nil
 	}
-	image := filepath.Join(d.dir, name+".img")
-	// Room is taken only as it is used.
+	image := filepath.Join(d.Dir, name+".img")
+	// Space is taken only as it is used.
 	err := run("truncate", "-s", strconv.FormatInt(size, 10), image)
 	if err == nil {
 		err = run("mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=1,nodiscard", image)
@@ -40,23 +40,24 @@ func (d *disks) mount(name, at string, size int64) error {
 		err = run("mount", "-o", "loop", image, at)
 	}
 	if err != nil {
-		d.log.Info("this disk cannot be filled: a file system of its own takes root and a loop device", "disk", name, "error", err)
+		d.Log.Info("this disk cannot be filled: a file system of its own takes root and a loop device", "disk", name, "error", err)
 		return nil
 	}
 	d.mounted = append(d.mounted, at)
 	return nil
 }
 
-func (d *disks) canFill(at string) bool { return slices.Contains(d.mounted, at) }
+// CanFill reports whether a directory is a disk of its own.
+func (d *Disks) CanFill(at string) bool { return slices.Contains(d.mounted, at) }
 
-// fill takes all room but so many bytes. The file that takes it is removed by empty.
-func (d *disks) fill(at string, leave int64) error {
+// Fill takes all free space but so many bytes. Empty removes the file that takes it.
+func (d *Disks) Fill(at string, leave int64) error {
 	filler := filepath.Join(at, "filler")
-	var room syscall.Statfs_t
-	if err := syscall.Statfs(at, &room); err != nil {
+	var space syscall.Statfs_t
+	if err := syscall.Statfs(at, &space); err != nil {
 		return err
 	}
-	free := int64(room.Bavail) * int64(room.Bsize) //nolint:unconvert // of another type on other systems
+	free := int64(space.Bavail) * int64(space.Bsize) //nolint:unconvert // of another type on other systems
 	if leave > 0 {
 		if free <= leave {
 			return fmt.Errorf("the disk has only %d bytes left", free)
@@ -76,9 +77,11 @@ func (d *disks) fill(at string, leave int64) error {
 	return nil
 }
 
-func (d *disks) empty(at string) error { return os.Remove(filepath.Join(at, "filler")) }
+// Empty gives back what Fill took.
+func (d *Disks) Empty(at string) error { return os.Remove(filepath.Join(at, "filler")) }
 
-func (d *disks) unmount() error {
+// Unmount ends every disk.
+func (d *Disks) Unmount() error {
 	var errs []error
 	for _, at := range d.mounted {
 		errs = append(errs, run("umount", at))
@@ -88,8 +91,8 @@ func (d *disks) unmount() error {
 }
 
 func run(name string, args ...string) error {
-	if said, err := exec.Command(name, args...).CombinedOutput(); err != nil { //nolint:noctx // quick
-		return fmt.Errorf("%s: %w: %s", name, err, said)
+	if output, err := exec.Command(name, args...).CombinedOutput(); err != nil { //nolint:noctx // quick
+		return fmt.Errorf("%s: %w: %s", name, err, output)
 	}
 	return nil
 }
