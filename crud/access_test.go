@@ -23,6 +23,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
@@ -41,7 +42,7 @@ func operations(t *testing.T, u *user) []operation {
 	require.NoError(t, err)
 	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
 	u.submit(t, link, "sub@example.com", time.Now())
-	key, err := u.CreateKey(t.Context(), client.NewKey{Name: "spare", Scopes: []string{"read"}})
+	key, err := u.CreateKey(t.Context(), clienttest.NewKey{Name: "spare", Scopes: []string{"read"}})
 	require.NoError(t, err)
 	hook := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["link.created"]}`).object(t)["id"].(string)
 	other := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["form.verified"]}`).object(t)["id"].(string)

@@ -14,6 +14,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
 )
 
@@ -115,10 +116,10 @@ func TestBulkLinks(t *testing.T) {
 	require.Equal(t, "emails", fields(u.post(t, path, many(1001)).problem(t)))
 	wrong := u.post(t, path, strings.ReplaceAll(many(1000), "example.com", "")).problem(t)
 	require.Len(t, wrong.Errors, 100, "an answer has an end")
-	_, err = u.UpdateLeadMagnet(t.Context(), m.ID, client.LeadMagnetChanges{IsActive: new(false)})
+	_, err = u.UpdateLeadMagnet(t.Context(), m.ID, clienttest.LeadMagnetChanges{IsActive: new(false)})
 	require.NoError(t, err)
 	require.Equal(t, problem.Conflict, u.post(t, path, many(1)).problem(t).Code)
-	_, err = u.UpdateLeadMagnet(t.Context(), m.ID, client.LeadMagnetChanges{IsActive: new(true)})
+	_, err = u.UpdateLeadMagnet(t.Context(), m.ID, clienttest.LeadMagnetChanges{IsActive: new(true)})
 	require.NoError(t, err)
 	require.Equal(t, problem.NotFound, u.post(t, strings.Replace(path, m.ID, uuid.NewString(), 1), many(1)).problem(t).Code)
 	lines := func(dump string) (access []string) {
@@ -131,7 +132,7 @@ func TestBulkLinks(t *testing.T) {
 	}
 	require.Equal(t, lines(before), lines(f.dump(t)), "all or none")
 
-	links, err := u.CreateAccessLinks(t.Context(), m.ID, client.NewAccessLinks{Emails: emails(1000)})
+	links, err := u.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: emails(1000)})
 	require.NoError(t, err)
 	require.Len(t, links, 1000)
 	ids := make([]string, len(links))
@@ -163,7 +164,7 @@ func TestAccessLinksOfSubmission(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, page.Data, 1)
 	require.Equal(t, access, page.Data[0].ID)
-	_, err = u.UpdateAccessLink(t.Context(), access, client.AccessLinkChanges{IsActive: new(false)})
+	_, err = u.UpdateAccessLink(t.Context(), access, clienttest.AccessLinkChanges{IsActive: new(false)})
 	require.NoError(t, err)
 	page, err = u.AccessLinks(t.Context(), client.AccessLinkFilter{SubmissionID: submission, IsActive: new(true)})
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 )
@@ -25,15 +26,15 @@ func TestConcurrentChanges(t *testing.T) {
 	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
 	for name, change := range map[string]func(i int, tag string) (string, error){
 		"generic link": func(i int, tag string) (string, error) {
-			l, err := u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{Title: client.Set(fmt.Sprint(i)), Slug: new(fmt.Sprintf("slug-%d", i))}, tag)
+			l, err := u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Title: clienttest.Set(fmt.Sprint(i)), Slug: new(fmt.Sprintf("slug-%d", i))}, tag)
 			return l.ETag, err
 		},
 		"access link": func(i int, tag string) (string, error) {
-			l, err := u.UpdateAccessLink(t.Context(), access.ID, client.AccessLinkChanges{MaxViews: client.Set(i + 1)}, tag)
+			l, err := u.UpdateAccessLink(t.Context(), access.ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Set(i + 1)}, tag)
 			return l.ETag, err
 		},
 		"lead magnet": func(i int, tag string) (string, error) {
-			l, err := u.UpdateLeadMagnet(t.Context(), m.ID, client.LeadMagnetChanges{Title: new(fmt.Sprint(i))}, tag)
+			l, err := u.UpdateLeadMagnet(t.Context(), m.ID, clienttest.LeadMagnetChanges{Title: new(fmt.Sprint(i))}, tag)
 			return l.ETag, err
 		},
 	} {
@@ -90,7 +91,7 @@ func TestConcurrentSlugChanges(t *testing.T) {
 				if i == 0 {
 					_, err = u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: new("the-one")})
 				} else {
-					_, err = u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{Slug: new("the-one")})
+					_, err = u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Slug: new("the-one")})
 				}
 				results <- err
 			})
@@ -177,14 +178,14 @@ func TestConcurrentDeletes(t *testing.T) {
 			try(gone, func() error { return u.DeleteGenericLink(t.Context(), links[i].ID) })
 			try(gone, func() error { return u.DeleteAccessLink(t.Context(), access[i].ID) })
 			try(gone, func() error {
-				_, err := u.UpdateGenericLink(t.Context(), links[i].ID, client.GenericLinkChanges{Slug: new("moved-" + links[i].Slug[:20])})
+				_, err := u.UpdateGenericLink(t.Context(), links[i].ID, clienttest.GenericLinkChanges{Slug: new("moved-" + links[i].Slug[:20])})
 				if problem.Is(err, problem.SlugTaken) {
 					return nil
 				}
 				return err
 			})
 			try(gone, func() error {
-				_, err := u.UpdateAccessLink(t.Context(), access[i].ID, client.AccessLinkChanges{MaxViews: client.Set(3)})
+				_, err := u.UpdateAccessLink(t.Context(), access[i].ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Set(3)})
 				return err
 			})
 			try(refused, func() error {
@@ -197,7 +198,7 @@ func TestConcurrentDeletes(t *testing.T) {
 			})
 		}
 		try(gone, func() error {
-			_, err := u.CreateAccessLinks(t.Context(), m.ID, client.NewAccessLinks{Emails: emails(50)})
+			_, err := u.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: emails(50)})
 			return err
 		})
 		try(append(gone, problem.Conflict), func() error { return u.DeleteLeadMagnet(t.Context(), m.ID, false) })
@@ -225,9 +226,9 @@ func TestPagesWhileAdding(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
-	_, err := u.CreateAccessLinks(t.Context(), m.ID, client.NewAccessLinks{Emails: emails(200)})
+	_, err := u.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: emails(200)})
 	require.NoError(t, err)
-	before, err := u.CreateAccessLinks(t.Context(), m.ID, client.NewAccessLinks{Emails: emails(150)})
+	before, err := u.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: emails(150)})
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for n := 1; ; n++ {

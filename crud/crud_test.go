@@ -26,6 +26,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -132,7 +133,7 @@ func webhooks() webhook.Config {
 
 // user is an account with a key.
 type user struct {
-	*client.Client
+	clienttest.Client
 	fixture *fixture
 	account uuid.UUID
 	keyID   uuid.UUID
@@ -153,7 +154,7 @@ func (f *fixture) userOf(t testing.TB, account uuid.UUID, scopes ...auth.Scope) 
 	}
 	key, err := f.accounts.CreateKey(t.Context(), account, "test", scopes...)
 	require.NoError(t, err)
-	return &user{client.New(f.url, key.Text, f.http), f, account, key.ID, key.Text}
+	return &user{clienttest.New(f.url, key.Text, f.http), f, account, key.ID, key.Text}
 }
 
 type reply struct {

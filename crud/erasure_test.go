@@ -19,6 +19,7 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
 )
 
@@ -55,7 +56,7 @@ func (u *user) echo(t *testing.T) string {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	t.Cleanup(receiver.Close)
-	made, err := u.CreateWebhook(t.Context(), client.NewWebhook{URL: receiver.URL, Kinds: []string{"link.created", "form.submitted"}})
+	made, err := u.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: receiver.URL, Kinds: []string{"link.created", "form.submitted"}})
 	require.NoError(t, err)
 	return made.ID
 }
@@ -63,7 +64,7 @@ func (u *user) echo(t *testing.T) string {
 // links makes access links of a lead magnet, as the API does.
 func (u *user) links(t *testing.T, magnet string, emails ...string) []client.AccessLink {
 	t.Helper()
-	made, err := u.CreateAccessLinks(t.Context(), magnet, client.NewAccessLinks{Emails: emails})
+	made, err := u.CreateAccessLinks(t.Context(), magnet, clienttest.NewAccessLinks{Emails: emails})
 	require.NoError(t, err)
 	return made
 }
@@ -115,7 +116,7 @@ func TestDeletingErasesMessages(t *testing.T) {
 	require.NoError(t, u.DeleteLeadMagnet(t.Context(), m.ID, true))
 	gone("bob@example.com")
 
-	log, err := u.Deliveries(t.Context(), hook, client.DeliveryFilter{})
+	log, err := u.Deliveries(t.Context(), hook, clienttest.DeliveryFilter{})
 	require.NoError(t, err)
 	erased := 0
 	for _, d := range log.Data {
@@ -142,7 +143,7 @@ func TestDumpHasNoWebhookSecret(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	u := f.user(t, account.Team)
-	made, err := u.CreateWebhook(t.Context(), client.NewWebhook{URL: "https://example.com/", Kinds: []string{"link.created"}})
+	made, err := u.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: "https://example.com/", Kinds: []string{"link.created"}})
 	require.NoError(t, err)
 	rotated, err := u.RotateWebhookSecret(t.Context(), made.ID, 1)
 	require.NoError(t, err)
@@ -191,7 +192,7 @@ func TestDumpHasNoSecretOfVisitors(t *testing.T) {
 	require.NoError(t, sender.Start(t.Context()))
 	require.Eventually(t, func() bool { return f.count(t, "webhook_deliveries WHERE state <> 'delivered'") == 0 }, testTimeout, 20*time.Millisecond)
 	require.NoError(t, sender.Stop(t.Context()))
-	log, err := u.Deliveries(t.Context(), hook, client.DeliveryFilter{})
+	log, err := u.Deliveries(t.Context(), hook, clienttest.DeliveryFilter{})
 	require.NoError(t, err)
 	require.Contains(t, f.deliveries(t), secrets[0])
 	require.Contains(t, *log.Data[len(log.Data)-1].Attempts[0].Response, secrets[0])

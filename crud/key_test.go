@@ -13,6 +13,7 @@ import (
 	"lodestone/crud/account"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
 )
 
@@ -68,7 +69,7 @@ func TestKeys(t *testing.T) {
 	require.NotContains(t, f.log.String(), text)
 
 	made["scopes"] = []any{"read", "write"}
-	second := &user{client.New(f.url, text, f.http), f, u.account, uuid.MustParse(id), text}
+	second := &user{clienttest.New(f.url, text, f.http), f, u.account, uuid.MustParse(id), text}
 	require.Equal(t, 200, second.get(t, linksPath).status)
 	require.Equal(t, http.StatusNoContent, u.remove(t, keysPath+"/"+id).status)
 	require.Equal(t, problem.NotFound, u.remove(t, keysPath+"/"+id).problem(t).Code)
@@ -118,9 +119,9 @@ func TestKeysDoNotGrow(t *testing.T) {
 	require.Equal(t, problem.Forbidden, reader.remove(t, keysPath+"/"+maker.keyID.String()).problem(t).Code)
 	require.Equal(t, problem.Forbidden, reader.get(t, keysPath).problem(t).Code)
 	require.Equal(t, before, f.dump(t))
-	key, err := maker.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"write"}})
+	key, err := maker.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"write"}})
 	require.NoError(t, err)
-	made := client.New(f.url, key.Text, f.http)
+	made := clienttest.New(f.url, key.Text, f.http)
 	_, err = made.Account(t.Context())
 	require.True(t, problem.Is(err, problem.Forbidden))
 	_, err = made.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "x"})
@@ -129,13 +130,13 @@ func TestKeysDoNotGrow(t *testing.T) {
 	ends := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
 	brief := f.userUntil(t, u.account, ends)
 	later := ends.Add(time.Second)
-	_, err = brief.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}, ExpiresAt: &later})
+	_, err = brief.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read"}, ExpiresAt: &later})
 	require.ErrorContains(t, err, "expires_at")
-	inherited, err := brief.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}})
+	inherited, err := brief.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read"}})
 	require.NoError(t, err)
 	require.Equal(t, ends, *inherited.ExpiresAt)
 	sooner := ends.Add(-time.Minute)
-	shorter, err := brief.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}, ExpiresAt: &sooner})
+	shorter, err := brief.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read"}, ExpiresAt: &sooner})
 	require.NoError(t, err)
 	require.Equal(t, sooner, *shorter.ExpiresAt)
 }
@@ -145,7 +146,7 @@ func (f *fixture) userUntil(t *testing.T, account uuid.UUID, ends time.Time) *us
 	t.Helper()
 	key, err := f.accounts.CreateExpiringKey(t.Context(), account, "test", &ends, auth.Scopes()...)
 	require.NoError(t, err)
-	return &user{client.New(f.url, key.Text, f.http), f, account, key.ID, key.Text}
+	return &user{clienttest.New(f.url, key.Text, f.http), f, account, key.ID, key.Text}
 }
 
 // A key that has expired is refused, and counts no more.
@@ -171,9 +172,9 @@ func TestRevokingCascades(t *testing.T) {
 	f := start(t)
 	u := f.user(t, account.Free)
 	made := func(by *user) *user {
-		key, err := by.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
+		key, err := by.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
 		require.NoError(t, err)
-		return &user{client.New(f.url, key.Text, f.http), f, u.account, uuid.MustParse(key.ID), key.Text}
+		return &user{clienttest.New(f.url, key.Text, f.http), f, u.account, uuid.MustParse(key.ID), key.Text}
 	}
 	ends := func(refused ...*user) {
 		t.Helper()
@@ -238,7 +239,7 @@ func TestConcurrentKeys(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 15 {
-				key, err := u.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}})
+				key, err := u.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read"}})
 				if err != nil {
 					if !problem.Is(err, problem.LimitReached) {
 						t.Error(err)
@@ -262,7 +263,7 @@ func TestConcurrentKeys(t *testing.T) {
 	go func() {
 		defer close(done)
 		for {
-			if _, err := thief.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read"}}); problem.Is(err, problem.Unauthorized) {
+			if _, err := thief.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read"}}); problem.Is(err, problem.Unauthorized) {
 				return
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
 )
 
@@ -102,7 +103,7 @@ func TestSlugStaysWithItsAccount(t *testing.T) {
 	m, foreign := u.magnet(t), other.magnet(t)
 	link, deleted, theirs := u.link(t, m.ID), u.link(t, m.ID), other.link(t, foreign.ID)
 	require.NoError(t, u.DeleteGenericLink(t.Context(), deleted.ID))
-	_, err := u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{Slug: new("renamed-" + link.Slug)})
+	_, err := u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Slug: new("renamed-" + link.Slug)})
 	require.NoError(t, err)
 	for _, slug := range []string{deleted.Slug, link.Slug} {
 		for _, r := range []reply{
@@ -116,7 +117,7 @@ func TestSlugStaysWithItsAccount(t *testing.T) {
 		}
 	}
 	// Its own account may use it again, and it stays its own.
-	_, err = u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{Slug: &link.Slug})
+	_, err = u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Slug: &link.Slug})
 	require.NoError(t, err)
 	again, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: &deleted.Slug})
 	require.NoError(t, err)
@@ -266,13 +267,13 @@ func TestClientChanges(t *testing.T) {
 	m := u.magnet(t)
 	link, err := u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Title: new("T"), Description: new("D")})
 	require.NoError(t, err)
-	changed, err := u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{Title: client.Clear[string](), ThumbnailURL: client.Set("https://example.com/x"), Active: new(false)}, link.ETag)
+	changed, err := u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Title: clienttest.Clear[string](), ThumbnailURL: clienttest.Set("https://example.com/x"), Active: new(false)}, link.ETag)
 	require.NoError(t, err)
 	require.Nil(t, changed.Title)
 	require.Equal(t, "D", *changed.Description)
 	require.Equal(t, "https://example.com/x", *changed.ThumbnailURL)
 	require.False(t, changed.Active)
-	_, err = u.UpdateGenericLink(t.Context(), link.ID, client.GenericLinkChanges{}, link.ETag)
+	_, err = u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{}, link.ETag)
 	var p *problem.Problem
 	require.ErrorAs(t, err, &p)
 	require.Equal(t, http.StatusPreconditionFailed, p.Status)
@@ -280,14 +281,14 @@ func TestClientChanges(t *testing.T) {
 	require.NoError(t, u.DeleteGenericLink(t.Context(), link.ID, link.ETag, changed.ETag))
 	access := u.accessLink(t, m.ID)
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
-	_, err = u.UpdateAccessLink(t.Context(), access.ID, client.AccessLinkChanges{MaxViews: client.Set(7), ExpiresAt: client.Set(at)})
+	_, err = u.UpdateAccessLink(t.Context(), access.ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Set(7), ExpiresAt: clienttest.Set(at)})
 	require.NoError(t, err)
-	got, err := u.UpdateAccessLink(t.Context(), access.ID, client.AccessLinkChanges{MaxViews: client.Clear[int]()})
+	got, err := u.UpdateAccessLink(t.Context(), access.ID, clienttest.AccessLinkChanges{MaxViews: clienttest.Clear[int]()})
 	require.NoError(t, err)
 	require.Nil(t, got.MaxViews)
 	require.Equal(t, at, *got.ExpiresAt)
 	require.NoError(t, u.DeleteAccessLink(t.Context(), access.ID, got.ETag))
-	renamed, err := u.UpdateLeadMagnet(t.Context(), m.ID, client.LeadMagnetChanges{Title: new("Other")}, m.ETag)
+	renamed, err := u.UpdateLeadMagnet(t.Context(), m.ID, clienttest.LeadMagnetChanges{Title: new("Other")}, m.ETag)
 	require.NoError(t, err)
 	require.Equal(t, "Other", renamed.Title)
 	require.NoError(t, u.DeleteLeadMagnet(t.Context(), m.ID, false, renamed.ETag))
@@ -329,7 +330,7 @@ func TestNoLinksToAnInactiveLeadMagnet(t *testing.T) {
 	t.Parallel()
 	u := start(t).user(t, account.Team)
 	m := u.magnet(t)
-	_, err := u.UpdateLeadMagnet(t.Context(), m.ID, client.LeadMagnetChanges{IsActive: new(false)})
+	_, err := u.UpdateLeadMagnet(t.Context(), m.ID, clienttest.LeadMagnetChanges{IsActive: new(false)})
 	require.NoError(t, err)
 	for path, body := range map[string]string{
 		linksPath:  `{"lead_magnet_id":"` + m.ID + `"}`,

@@ -19,6 +19,7 @@ import (
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/token"
 )
@@ -74,7 +75,7 @@ func (u *user) at(t *testing.T, s *crud.Service) *user {
 	t.Cleanup(server.Close)
 	f := *u.fixture
 	f.url, f.http = server.URL, server.Client()
-	return &user{client.New(f.url, u.key, f.http), &f, u.account, u.keyID, u.key}
+	return &user{clienttest.New(f.url, u.key, f.http), &f, u.account, u.keyID, u.key}
 }
 
 // file makes a lead magnet that can be opened.

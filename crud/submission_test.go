@@ -15,6 +15,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
 )
 
@@ -64,7 +65,7 @@ func TestSubmission(t *testing.T) {
 	list := u.get(t, linksPath+"/"+plain.ID+"/submissions").object(t)["data"].([]any)
 	require.Len(t, list, 1)
 	require.NotContains(t, list[0], "name")
-	_, err = u.UpdateGenericLink(t.Context(), plain.ID, client.GenericLinkChanges{CollectName: new(true)})
+	_, err = u.UpdateGenericLink(t.Context(), plain.ID, clienttest.GenericLinkChanges{CollectName: new(true)})
 	require.NoError(t, err)
 	page, err := u.Submissions(t.Context(), plain.ID, client.SubmissionFilter{})
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 )
 
 // oldSchema is the last version before who holds a link, a slug, an address or a key's rights was on record.
@@ -124,8 +124,8 @@ func TestAnOldInstallationIsUpgraded(t *testing.T) {
 	}
 
 	f := startOn(t, db)
-	reader := &user{Client: client.New(f.url, reads.Text, f.http), fixture: f, account: b.mine, key: reads.Text}
-	owner := &user{Client: client.New(f.url, writes.Text, f.http), fixture: f, account: b.mine, key: writes.Text}
+	reader := &user{Client: clienttest.New(f.url, reads.Text, f.http), fixture: f, account: b.mine, key: reads.Text}
+	owner := &user{Client: clienttest.New(f.url, writes.Text, f.http), fixture: f, account: b.mine, key: writes.Text}
 	stranger := f.userOf(t, b.other)
 	plain := &http.Client{Transport: f.http.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	visit := func(path string) int {

@@ -10,6 +10,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
 )
 
@@ -19,16 +20,16 @@ func TestWebhooksByClient(t *testing.T) {
 	u := start(t).user(t, account.Free)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "thanks") }))
 	t.Cleanup(receiver.Close)
-	made, err := u.CreateWebhook(t.Context(), client.NewWebhook{URL: receiver.URL, Kinds: []string{"link.created"}})
+	made, err := u.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: receiver.URL, Kinds: []string{"link.created"}})
 	require.NoError(t, err)
 	require.NotEmpty(t, made.Secret)
 	require.NotEmpty(t, made.ETag)
-	changed, err := u.UpdateWebhook(t.Context(), made.ID, client.WebhookChanges{Description: client.Set("CRM"), Kinds: []string{"form.verified"}}, made.ETag)
+	changed, err := u.UpdateWebhook(t.Context(), made.ID, clienttest.WebhookChanges{Description: clienttest.Set("CRM"), Kinds: []string{"form.verified"}}, made.ETag)
 	require.NoError(t, err)
 	require.Equal(t, "CRM", *changed.Description)
 	require.Equal(t, []string{"form.verified"}, changed.Kinds)
 	require.Empty(t, changed.Secret)
-	_, err = u.UpdateWebhook(t.Context(), made.ID, client.WebhookChanges{Description: client.Clear[string]()}, made.ETag)
+	_, err = u.UpdateWebhook(t.Context(), made.ID, clienttest.WebhookChanges{Description: clienttest.Clear[string]()}, made.ETag)
 	require.True(t, problem.Is(err, problem.Conflict), err)
 	rotated, err := u.RotateWebhookSecret(t.Context(), made.ID, 0)
 	require.NoError(t, err)
@@ -38,9 +39,9 @@ func TestWebhooksByClient(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "delivered", sent.State)
 	require.Equal(t, "thanks", *sent.Attempts[0].Response)
-	log, err := u.Deliveries(t.Context(), made.ID, client.DeliveryFilter{State: "delivered"})
+	log, err := u.Deliveries(t.Context(), made.ID, clienttest.DeliveryFilter{State: "delivered"})
 	require.NoError(t, err)
-	require.Equal(t, []client.Delivery{sent}, log.Data)
+	require.Equal(t, []clienttest.Delivery{sent}, log.Data)
 	again, err := u.ReplayDelivery(t.Context(), made.ID, sent.ID)
 	require.NoError(t, err)
 	require.Equal(t, "pending", again.State)

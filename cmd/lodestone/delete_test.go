@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/problem"
 )
@@ -21,14 +22,14 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
 	u.start()
-	c := client.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
+	c := clienttest.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
 	const address = "ada@example.com"
 	var magnets []client.LeadMagnet
 	var links []client.AccessLink
 	for i := range 3 {
 		m, err := c.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: fmt.Sprint(i)})
 		require.NoError(t, err)
-		created, err := c.CreateAccessLinks(t.Context(), m.ID, client.NewAccessLinks{Emails: []string{address}})
+		created, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{address}})
 		require.NoError(t, err)
 		magnets, links = append(magnets, m), append(links, created[0])
 	}
@@ -70,9 +71,9 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 2, events.Pagination.Total)
 
-	key, err := c.CreateKey(t.Context(), client.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
+	key, err := c.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
 	require.NoError(t, err)
-	other := client.New(u.env["LODESTONE_URL"], key.Text, nil)
+	other := clienttest.New(u.env["LODESTONE_URL"], key.Text, nil)
 	_, err = other.Events(t.Context(), client.EventFilter{})
 	require.NoError(t, err)
 	_, err = other.Keys(t.Context(), client.Paging{})

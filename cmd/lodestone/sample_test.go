@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
 )
 
@@ -30,7 +31,7 @@ func TestUpMakesASampleOnce(t *testing.T) {
 	_, body = get(t, site+"/dev/live.json", secret)
 	require.JSONEq(t, `{"activities": []}`, body)
 
-	api := client.New(site, u.env["LODESTONE_API_KEY"], nil)
+	api := clienttest.New(site, u.env["LODESTONE_API_KEY"], nil)
 	count := func() []client.LeadMagnet {
 		page, err := api.LeadMagnets(t.Context(), client.Paging{})
 		require.NoError(t, err)
@@ -56,7 +57,7 @@ func TestUpWithoutASample(t *testing.T) {
 	u := newUp(t)
 	u.more = []string{"--no-sample"}
 	u.start()
-	api := client.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
+	api := clienttest.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
 	page, err := api.LeadMagnets(t.Context(), client.Paging{})
 	require.NoError(t, err)
 	require.Empty(t, page.Data)

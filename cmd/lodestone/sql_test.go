@@ -17,6 +17,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
 )
@@ -153,7 +154,7 @@ func TestSQLFollowsTheAPI(t *testing.T) {
 	u := newUp(t)
 	u.more = []string{"--sql-copy-interval=50ms", "--no-sample"}
 	u.start()
-	api := client.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
+	api := clienttest.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
 	title := "Guide " + uuid.NewString()
 	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: title})
 	require.NoError(t, err)

@@ -35,7 +35,7 @@ type EventFilter struct {
 
 // Events returns a page of the events, the newest first.
 func (c *Client) Events(ctx context.Context, f EventFilter) (Page[Event], error) {
-	q := f.query()
+	q := f.Query()
 	set(q, "cursor", f.Cursor)
 	set(q, "access_link_id", f.AccessLinkID)
 	set(q, "lead_magnet_id", f.LeadMagnetID)
@@ -46,7 +46,7 @@ func (c *Client) Events(ctx context.Context, f EventFilter) (Page[Event], error)
 	if f.Bot != nil {
 		q.Set("bot", strconv.FormatBool(*f.Bot))
 	}
-	return get[Page[Event]](ctx, c, eventsPath, q)
+	return Get[Page[Event]](ctx, c, eventsPath, q)
 }
 
 // EmailSummary summarises the activity of one email address. Times are nil when there is none.
@@ -64,7 +64,7 @@ type EmailSummary struct {
 func (c *Client) EmailSummary(ctx context.Context, email, leadMagnetID string) (EmailSummary, error) {
 	q := url.Values{"email": {email}}
 	set(q, "lead_magnet_id", leadMagnetID)
-	return get[EmailSummary](ctx, c, emailSumPath, q)
+	return Get[EmailSummary](ctx, c, emailSumPath, q)
 }
 
 func setTime(q url.Values, name string, t time.Time) {

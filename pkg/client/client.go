@@ -3,10 +3,6 @@
 // Every method takes a context and returns problems as *problem.Problem, so that problem.Is recognises their code.
 // Reads and creations are retried a few times when the service is unavailable or cannot be reached; an idempotency key
 // prevents duplicates. Changes and deletions are sent once.
-//
-// Every method takes a context and returns problems as *problem.Problem, so that problem.Is tells
-// their code. Reading and creating are tried again a few times when the service is unavailable or
-// cannot be reached, which creates nothing twice; what changes or deletes something is sent once.
 package client
 
 import (
@@ -42,8 +38,6 @@ const (
 	accessPath   = prefix + "/access-links"
 	eventsPath   = prefix + "/analytics"
 	emailSumPath = prefix + "/analytics/email"
-	accountPath  = prefix + "/account"
-	keysPath     = prefix + "/keys"
 )
 
 // Client calls one installation with one key. It is safe for concurrent use.
@@ -85,7 +79,8 @@ type Paging struct {
 	PerPage int
 }
 
-func (p Paging) query() url.Values {
+// Query returns the page as parameters of a URL.
+func (p Paging) Query() url.Values {
 	q := url.Values{}
 	if p.Page != 0 {
 		q.Set("page", strconv.Itoa(p.Page))
@@ -96,13 +91,13 @@ func (p Paging) query() url.Values {
 	return q
 }
 
-// get reads, and tries again while that may help.
-func get[T any](ctx context.Context, c *Client, path string, query url.Values) (out T, err error) {
+// Get reads a path below the base, and tries again while that may help.
+func Get[T any](ctx context.Context, c *Client, path string, query url.Values) (out T, err error) {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
 	err = retry(ctx, func() (time.Duration, error) {
-		return c.do(ctx, http.MethodGet, path, nil, nil, &out)
+		return c.Do(ctx, http.MethodGet, path, nil, nil, &out)
 	})
 	return out, err
 }
@@ -136,9 +131,9 @@ type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
-// post makes something, once, however often the request has to be sent until its answer arrives: it
+// Post creates something, once, however often the request has to be sent until its answer arrives: it
 // has a key of its own by which the service knows it again.
-func post[T any](ctx context.Context, c *Client, path string, body any) (out T, err error) {
+func Post[T any](ctx context.Context, c *Client, path string, body any) (out T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return out, fmt.Errorf("encode request: %w", err)
@@ -146,14 +141,14 @@ func post[T any](ctx context.Context, c *Client, path string, body any) (out T, 
 	key := uuid.NewString()
 	err = retry(ctx, func() (time.Duration, error) {
 		header := http.Header{"Content-Type": {jsonType}, "Idempotency-Key": {key}}
-		return c.do(ctx, http.MethodPost, path, header, bytes.NewReader(text), &out)
+		return c.Do(ctx, http.MethodPost, path, header, bytes.NewReader(text), &out)
 	})
 	return out, err
 }
 
-// do sends a request and decodes the answer into out, unless that is nil. after is how long the
+// Do sends a request and decodes the answer into out, unless that is nil. after is how long the
 // service asks to wait.
-func (c *Client) do(ctx context.Context, method, path string, header http.Header, body io.Reader, out any) (after time.Duration, err error) {
+func (c *Client) Do(ctx context.Context, method, path string, header http.Header, body io.Reader, out any) (after time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return 0, fmt.Errorf("make request: %w", err)
@@ -188,8 +183,8 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if err := json.Unmarshal(text, out); err != nil {
 		return 0, fmt.Errorf("decode answer: %w", err)
 	}
-	if thing, ok := out.(tagged); ok {
-		thing.setTag(res.Header.Get("ETag"))
+	if thing, ok := out.(Tagged); ok {
+		thing.SetETag(res.Header.Get("ETag"))
 	}
 	return 0, nil
 }

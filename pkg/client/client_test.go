@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/leaktest"
 	"lodestone/pkg/problem"
 )
@@ -19,12 +20,12 @@ import (
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // serve returns a client of a server that answers with what the function does for the n-th request.
-func serve(t *testing.T, answer func(n int32, w http.ResponseWriter, r *http.Request)) (*client.Client, *atomic.Int32) {
+func serve(t *testing.T, answer func(n int32, w http.ResponseWriter, r *http.Request)) (clienttest.Client, *atomic.Int32) {
 	t.Helper()
 	var count atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(count.Add(1), w, r) }))
 	t.Cleanup(s.Close)
-	return client.New(s.URL+"/", "the-key", s.Client()), &count
+	return clienttest.New(s.URL+"/", "the-key", s.Client()), &count
 }
 
 func busy(w http.ResponseWriter) {
@@ -65,7 +66,7 @@ func TestReadingIsGivenUp(t *testing.T) {
 func TestChangesAreSentOnce(t *testing.T) {
 	t.Parallel()
 	c, count := serve(t, func(_ int32, w http.ResponseWriter, _ *http.Request) { busy(w) })
-	_, err := c.UpdateAccessLink(t.Context(), "x", client.AccessLinkChanges{})
+	_, err := c.UpdateAccessLink(t.Context(), "x", clienttest.AccessLinkChanges{})
 	require.True(t, problem.Is(err, problem.Unavailable))
 	require.True(t, problem.Is(c.DeleteGenericLink(t.Context(), "x"), problem.Unavailable))
 	_, err = c.UploadFile(t.Context(), "x", "a.pdf", strings.NewReader("%PDF"))
@@ -116,7 +117,7 @@ func TestConflict(t *testing.T) {
 		w.WriteHeader(http.StatusConflict)
 		_, _ = io.WriteString(w, `{"type":"x","title":"t","status":409,"detail":"d","code":"conflict"}`)
 	})
-	_, err := c.CreateAccessLinks(t.Context(), "m", client.NewAccessLinks{Emails: []string{"a"}})
+	_, err := c.CreateAccessLinks(t.Context(), "m", clienttest.NewAccessLinks{Emails: []string{"a"}})
 	require.True(t, problem.Is(err, problem.Conflict))
 	require.EqualValues(t, 1, count.Load())
 }
@@ -135,11 +136,11 @@ func TestChanges(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	})
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	_, err := c.UpdateGenericLink(t.Context(), "a/b", client.GenericLinkChanges{Title: client.Clear[string](), Description: client.Set("D"), Active: new(false)}, `"1-a"`, `"2-b"`)
+	_, err := c.UpdateGenericLink(t.Context(), "a/b", clienttest.GenericLinkChanges{Title: clienttest.Clear[string](), Description: clienttest.Set("D"), Active: new(false)}, `"1-a"`, `"2-b"`)
 	require.NoError(t, err)
-	_, err = c.UpdateLeadMagnet(t.Context(), "m", client.LeadMagnetChanges{})
+	_, err = c.UpdateLeadMagnet(t.Context(), "m", clienttest.LeadMagnetChanges{})
 	require.NoError(t, err)
-	_, err = c.UpdateAccessLink(t.Context(), "l", client.AccessLinkChanges{MaxViews: client.Set(3), ExpiresAt: client.Set(at)})
+	_, err = c.UpdateAccessLink(t.Context(), "l", clienttest.AccessLinkChanges{MaxViews: clienttest.Set(3), ExpiresAt: clienttest.Set(at)})
 	require.NoError(t, err)
 	require.NoError(t, c.DeleteLeadMagnet(t.Context(), "m", true, `"1-a"`))
 	require.NoError(t, c.RevokeKey(t.Context(), "k"))
@@ -185,7 +186,7 @@ func TestAnswerOfAnother(t *testing.T) {
 
 func TestErrorHoldsNoQuery(t *testing.T) {
 	t.Parallel()
-	_, err := client.New("http://127.0.0.1:1", "the-key", nil).EmailSummary(t.Context(), "jo@example.com", "")
+	_, err := clienttest.New("http://127.0.0.1:1", "the-key", nil).EmailSummary(t.Context(), "jo@example.com", "")
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "example.com")
 	require.NotContains(t, err.Error(), "the-key")

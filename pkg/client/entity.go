@@ -35,40 +35,12 @@ type NewLeadMagnet struct {
 
 // CreateLeadMagnet creates a lead magnet without a file.
 func (c *Client) CreateLeadMagnet(ctx context.Context, n NewLeadMagnet) (LeadMagnet, error) {
-	return post[LeadMagnet](ctx, c, magnetsPath, n)
-}
-
-// LeadMagnet returns one lead magnet.
-func (c *Client) LeadMagnet(ctx context.Context, id string) (LeadMagnet, error) {
-	return get[LeadMagnet](ctx, c, magnetsPath+"/"+url.PathEscape(id), nil)
+	return Post[LeadMagnet](ctx, c, magnetsPath, n)
 }
 
 // LeadMagnets returns a page of the lead magnets, the newest first.
 func (c *Client) LeadMagnets(ctx context.Context, p Paging) (Page[LeadMagnet], error) {
-	return get[Page[LeadMagnet]](ctx, c, magnetsPath, p.query())
-}
-
-// LeadMagnetChanges is what to change of a lead magnet; what is nil or zero stays.
-type LeadMagnetChanges struct {
-	Title       *string        `json:"title,omitzero"`
-	Description Change[string] `json:"description,omitzero"`
-	IsActive    *bool          `json:"is_active,omitzero"`
-}
-
-// UpdateLeadMagnet changes a lead magnet. With entity tags it does so in one of these states only,
-// and otherwise returns a problem with the status 412.
-func (c *Client) UpdateLeadMagnet(ctx context.Context, id string, n LeadMagnetChanges, ifMatch ...string) (LeadMagnet, error) {
-	return patch[LeadMagnet](ctx, c, magnetsPath+"/"+url.PathEscape(id), n, ifMatch)
-}
-
-// DeleteLeadMagnet deletes a lead magnet, under the same condition as UpdateLeadMagnet. One with
-// links is refused (problem.Conflict), unless cascade deletes them and their submissions with it.
-func (c *Client) DeleteLeadMagnet(ctx context.Context, id string, cascade bool, ifMatch ...string) error {
-	path := magnetsPath + "/" + url.PathEscape(id)
-	if cascade {
-		path += "?cascade=true"
-	}
-	return c.remove(ctx, path, ifMatch)
+	return Get[Page[LeadMagnet]](ctx, c, magnetsPath, p.Query())
 }
 
 // UploadFile sets the file of a lead magnet: a PDF, as a new version.
@@ -78,7 +50,7 @@ func (c *Client) UploadFile(ctx context.Context, id, name string, pdf io.Reader)
 	if name != "" {
 		header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	}
-	_, err := c.do(ctx, http.MethodPut, magnetsPath+"/"+url.PathEscape(id)+"/file", header, pdf, &out)
+	_, err := c.Do(ctx, http.MethodPut, magnetsPath+"/"+url.PathEscape(id)+"/file", header, pdf, &out)
 	return out, err
 }
 
@@ -123,39 +95,12 @@ type NewGenericLink struct {
 
 // CreateGenericLink creates a generic link.
 func (c *Client) CreateGenericLink(ctx context.Context, n NewGenericLink) (GenericLink, error) {
-	return post[GenericLink](ctx, c, linksPath, n)
+	return Post[GenericLink](ctx, c, linksPath, n)
 }
 
 // GenericLink returns one generic link with its lead magnet.
 func (c *Client) GenericLink(ctx context.Context, id string) (GenericLink, error) {
-	return get[GenericLink](ctx, c, linksPath+"/"+url.PathEscape(id), nil)
-}
-
-// GenericLinkChanges is what to change of a generic link; what is nil or zero stays.
-type GenericLinkChanges struct {
-	Slug                *string        `json:"slug,omitzero"`
-	Title               Change[string] `json:"title,omitzero"`
-	Description         Change[string] `json:"description,omitzero"`
-	ThumbnailURL        Change[string] `json:"thumbnail_url,omitzero"`
-	CollectName         *bool          `json:"collect_name,omitzero"`
-	RequireVerification *bool          `json:"require_verification,omitzero"`
-	ButtonText          Change[string] `json:"button_text,omitzero"`
-	ConsentText         Change[string] `json:"consent_text,omitzero"`
-	PrivacyURL          Change[string] `json:"privacy_url,omitzero"`
-	RedirectURL         Change[string] `json:"redirect_url,omitzero"`
-	Active              *bool          `json:"active,omitzero"`
-}
-
-// UpdateGenericLink changes a generic link. With entity tags it does so in one of these states only,
-// and otherwise returns a problem with the status 412.
-func (c *Client) UpdateGenericLink(ctx context.Context, id string, n GenericLinkChanges, ifMatch ...string) (GenericLink, error) {
-	return patch[GenericLink](ctx, c, linksPath+"/"+url.PathEscape(id), n, ifMatch)
-}
-
-// DeleteGenericLink deletes a generic link and its submissions, under the same condition as
-// UpdateGenericLink.
-func (c *Client) DeleteGenericLink(ctx context.Context, id string, ifMatch ...string) error {
-	return c.remove(ctx, linksPath+"/"+url.PathEscape(id), ifMatch)
+	return Get[GenericLink](ctx, c, linksPath+"/"+url.PathEscape(id), nil)
 }
 
 // GenericLinkFilter chooses generic links. Empty fields choose all.
@@ -166,9 +111,9 @@ type GenericLinkFilter struct {
 
 // GenericLinks returns a page of the generic links, the newest first.
 func (c *Client) GenericLinks(ctx context.Context, f GenericLinkFilter) (Page[GenericLink], error) {
-	q := f.query()
+	q := f.Query()
 	set(q, "lead_magnet_id", f.LeadMagnetID)
-	return get[Page[GenericLink]](ctx, c, linksPath, q)
+	return Get[Page[GenericLink]](ctx, c, linksPath, q)
 }
 
 // AccessLink is an access link.
@@ -201,46 +146,7 @@ type NewAccessLink struct {
 
 // CreateAccessLink creates an access link.
 func (c *Client) CreateAccessLink(ctx context.Context, n NewAccessLink) (AccessLink, error) {
-	return post[AccessLink](ctx, c, accessPath, n)
-}
-
-// AccessLink returns one access link.
-func (c *Client) AccessLink(ctx context.Context, id string) (AccessLink, error) {
-	return get[AccessLink](ctx, c, accessPath+"/"+url.PathEscape(id), nil)
-}
-
-// NewAccessLinks describes access links for many recipients.
-type NewAccessLinks struct {
-	Emails    []string   `json:"emails"` // at most 1,000, without duplicates
-	MaxViews  *int       `json:"max_views,omitzero"`
-	ExpiresAt *time.Time `json:"expires_at,omitzero"`
-}
-
-// CreateAccessLinks creates one access link to a lead magnet for each address, in their order, or
-// none of them.
-func (c *Client) CreateAccessLinks(ctx context.Context, leadMagnetID string, n NewAccessLinks) ([]AccessLink, error) {
-	out, err := post[struct {
-		Data []AccessLink `json:"data"`
-	}](ctx, c, magnetsPath+"/"+url.PathEscape(leadMagnetID)+"/bulk-links", n)
-	return out.Data, err
-}
-
-// AccessLinkChanges is what to change of an access link; what is nil or zero stays.
-type AccessLinkChanges struct {
-	MaxViews  Change[int]       `json:"max_views,omitzero"`
-	ExpiresAt Change[time.Time] `json:"expires_at,omitzero"`
-	IsActive  *bool             `json:"is_active,omitzero"`
-}
-
-// UpdateAccessLink changes an access link. With entity tags it does so in one of these states only,
-// and otherwise returns a problem with the status 412.
-func (c *Client) UpdateAccessLink(ctx context.Context, id string, n AccessLinkChanges, ifMatch ...string) (AccessLink, error) {
-	return patch[AccessLink](ctx, c, accessPath+"/"+url.PathEscape(id), n, ifMatch)
-}
-
-// DeleteAccessLink deletes an access link, under the same condition as UpdateAccessLink.
-func (c *Client) DeleteAccessLink(ctx context.Context, id string, ifMatch ...string) error {
-	return c.remove(ctx, accessPath+"/"+url.PathEscape(id), ifMatch)
+	return Post[AccessLink](ctx, c, accessPath, n)
 }
 
 // AccessLinkFilter chooses access links. Empty fields choose all.
@@ -254,14 +160,14 @@ type AccessLinkFilter struct {
 
 // AccessLinks returns a page of the access links, the newest first.
 func (c *Client) AccessLinks(ctx context.Context, f AccessLinkFilter) (Page[AccessLink], error) {
-	q := f.query()
+	q := f.Query()
 	set(q, "lead_magnet_id", f.LeadMagnetID)
 	set(q, "email", f.Email)
 	set(q, "submission_id", f.SubmissionID)
 	if f.IsActive != nil {
 		q.Set("is_active", strconv.FormatBool(*f.IsActive))
 	}
-	return get[Page[AccessLink]](ctx, c, accessPath, q)
+	return Get[Page[AccessLink]](ctx, c, accessPath, q)
 }
 
 func set(q url.Values, name, value string) {
@@ -269,3 +175,15 @@ func set(q url.Values, name, value string) {
 		q.Set(name, value)
 	}
 }
+
+// Tagged is a resource whose state has an entity tag.
+type Tagged interface{ SetETag(tag string) }
+
+// SetETag implements Tagged.
+func (m *LeadMagnet) SetETag(tag string) { m.ETag = tag }
+
+// SetETag implements Tagged.
+func (l *GenericLink) SetETag(tag string) { l.ETag = tag }
+
+// SetETag implements Tagged.
+func (l *AccessLink) SetETag(tag string) { l.ETag = tag }

@@ -35,9 +35,9 @@ type SubmissionFilter struct {
 
 // Submissions returns a page of the submissions of a generic link, the newest first.
 func (c *Client) Submissions(ctx context.Context, genericLinkID string, f SubmissionFilter) (Page[Submission], error) {
-	q := f.query()
+	q := f.Query()
 	set(q, "cursor", f.Cursor)
 	setTime(q, "since", f.Since)
 	setTime(q, "until", f.Until)
-	return get[Page[Submission]](ctx, c, linksPath+"/"+url.PathEscape(genericLinkID)+"/submissions", q)
+	return Get[Page[Submission]](ctx, c, linksPath+"/"+url.PathEscape(genericLinkID)+"/submissions", q)
 }

@@ -1,9 +1,11 @@
-package client
+package clienttest
 
 import (
 	"context"
 	"net/url"
 	"time"
+
+	"lodestone/pkg/client"
 )
 
 // Account is the account that the client's key belongs to.
@@ -37,8 +39,8 @@ type Account struct {
 }
 
 // Account returns the account.
-func (c *Client) Account(ctx context.Context) (Account, error) {
-	return get[Account](ctx, c, accountPath, nil)
+func (c Client) Account(ctx context.Context) (Account, error) {
+	return client.Get[Account](ctx, c.Client, accountPath, nil)
 }
 
 // Key is an API key. Text is set only in the answer that created the key.
@@ -62,16 +64,16 @@ type NewKey struct {
 }
 
 // CreateKey creates a key of the account. It can only have scopes that the client's own key has.
-func (c *Client) CreateKey(ctx context.Context, n NewKey) (Key, error) {
-	return post[Key](ctx, c, keysPath, n)
+func (c Client) CreateKey(ctx context.Context, n NewKey) (Key, error) {
+	return client.Post[Key](ctx, c.Client, keysPath, n)
 }
 
 // Keys returns a page of the working keys, the newest first.
-func (c *Client) Keys(ctx context.Context, p Paging) (Page[Key], error) {
-	return get[Page[Key]](ctx, c, keysPath, p.query())
+func (c Client) Keys(ctx context.Context, p client.Paging) (client.Page[Key], error) {
+	return client.Get[client.Page[Key]](ctx, c.Client, keysPath, p.Query())
 }
 
 // RevokeKey revokes a key. It is refused everywhere within a second.
-func (c *Client) RevokeKey(ctx context.Context, id string) error {
+func (c Client) RevokeKey(ctx context.Context, id string) error {
 	return c.remove(ctx, keysPath+"/"+url.PathEscape(id), nil)
 }

@@ -1,4 +1,4 @@
-package client
+package clienttest
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"lodestone/pkg/client"
 )
 
 const webhooksPath = "/api/v1/webhooks"
@@ -27,7 +29,8 @@ type Webhook struct {
 	ETag           string     `json:"-"` // of this state, for a change that must not undo another; "" in a list
 }
 
-func (w *Webhook) setTag(tag string) { w.ETag = tag }
+// SetETag implements client.Tagged.
+func (w *Webhook) SetETag(tag string) { w.ETag = tag }
 
 // NewWebhook describes the webhook to create. URL and Kinds are required.
 type NewWebhook struct {
@@ -37,18 +40,18 @@ type NewWebhook struct {
 }
 
 // CreateWebhook creates a webhook, and returns it with its secret.
-func (c *Client) CreateWebhook(ctx context.Context, n NewWebhook) (Webhook, error) {
-	return post[Webhook](ctx, c, webhooksPath, n)
+func (c Client) CreateWebhook(ctx context.Context, n NewWebhook) (Webhook, error) {
+	return client.Post[Webhook](ctx, c.Client, webhooksPath, n)
 }
 
 // Webhook returns one webhook.
-func (c *Client) Webhook(ctx context.Context, id string) (Webhook, error) {
-	return get[Webhook](ctx, c, webhookPath(id), nil)
+func (c Client) Webhook(ctx context.Context, id string) (Webhook, error) {
+	return client.Get[Webhook](ctx, c.Client, webhookPath(id), nil)
 }
 
 // Webhooks returns a page of the webhooks, the newest first.
-func (c *Client) Webhooks(ctx context.Context, p Paging) (Page[Webhook], error) {
-	return get[Page[Webhook]](ctx, c, webhooksPath, p.query())
+func (c Client) Webhooks(ctx context.Context, p client.Paging) (client.Page[Webhook], error) {
+	return client.Get[client.Page[Webhook]](ctx, c.Client, webhooksPath, p.Query())
 }
 
 // WebhookChanges is what becomes of a webhook; nil leaves a field as it is.
@@ -60,19 +63,19 @@ type WebhookChanges struct {
 }
 
 // UpdateWebhook changes a webhook, if it is in one of the states named by entity tags, or in any without.
-func (c *Client) UpdateWebhook(ctx context.Context, id string, n WebhookChanges, ifMatch ...string) (Webhook, error) {
+func (c Client) UpdateWebhook(ctx context.Context, id string, n WebhookChanges, ifMatch ...string) (Webhook, error) {
 	return patch[Webhook](ctx, c, webhookPath(id), n, ifMatch)
 }
 
 // DeleteWebhook deletes a webhook with its log, under the same condition.
-func (c *Client) DeleteWebhook(ctx context.Context, id string, ifMatch ...string) error {
+func (c Client) DeleteWebhook(ctx context.Context, id string, ifMatch ...string) error {
 	return c.remove(ctx, webhookPath(id), ifMatch)
 }
 
 // RotateWebhookSecret creates a new secret and returns the webhook with it. Earlier secrets keep signing for keepHours
 // hours, at most 168.
-func (c *Client) RotateWebhookSecret(ctx context.Context, id string, keepHours int) (Webhook, error) {
-	return post[Webhook](ctx, c, webhookPath(id)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(keepHours), nil)
+func (c Client) RotateWebhookSecret(ctx context.Context, id string, keepHours int) (Webhook, error) {
+	return client.Post[Webhook](ctx, c.Client, webhookPath(id)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(keepHours), nil)
 }
 
 // Delivery is one message to a webhook.
@@ -100,35 +103,41 @@ type DeliveryAttempt struct {
 }
 
 // TestWebhook sends a test message at once, and returns how it went.
-func (c *Client) TestWebhook(ctx context.Context, id string) (Delivery, error) {
-	return post[Delivery](ctx, c, webhookPath(id)+"/test", nil)
+func (c Client) TestWebhook(ctx context.Context, id string) (Delivery, error) {
+	return client.Post[Delivery](ctx, c.Client, webhookPath(id)+"/test", nil)
 }
 
 // DeliveryFilter limits a list of messages. State is pending, delivered, failed, or "" for all.
 type DeliveryFilter struct {
-	Paging
+	client.Paging
 	State string
 }
 
 // Deliveries returns a page of what was sent to a webhook, the newest first.
-func (c *Client) Deliveries(ctx context.Context, webhook string, f DeliveryFilter) (Page[Delivery], error) {
-	q := f.query()
+func (c Client) Deliveries(ctx context.Context, webhook string, f DeliveryFilter) (client.Page[Delivery], error) {
+	q := f.Query()
 	set(q, "state", f.State)
-	return get[Page[Delivery]](ctx, c, webhookPath(webhook)+"/deliveries", q)
+	return client.Get[client.Page[Delivery]](ctx, c.Client, webhookPath(webhook)+"/deliveries", q)
 }
 
 // Delivery returns one message to a webhook.
-func (c *Client) Delivery(ctx context.Context, webhook, id string) (Delivery, error) {
-	return get[Delivery](ctx, c, deliveryPath(webhook, id), nil)
+func (c Client) Delivery(ctx context.Context, webhook, id string) (Delivery, error) {
+	return client.Get[Delivery](ctx, c.Client, deliveryPath(webhook, id), nil)
 }
 
 // ReplayDelivery sends a message again.
-func (c *Client) ReplayDelivery(ctx context.Context, webhook, id string) (Delivery, error) {
-	return post[Delivery](ctx, c, deliveryPath(webhook, id)+"/replay", nil)
+func (c Client) ReplayDelivery(ctx context.Context, webhook, id string) (Delivery, error) {
+	return client.Post[Delivery](ctx, c.Client, deliveryPath(webhook, id)+"/replay", nil)
 }
 
 func webhookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
 
 func deliveryPath(webhook, id string) string {
 	return webhookPath(webhook) + "/deliveries/" + url.PathEscape(id)
+}
+
+func set(q url.Values, name, value string) {
+	if value != "" {
+		q.Set(name, value)
+	}
 }
