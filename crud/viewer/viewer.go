@@ -19,8 +19,8 @@ import (
 	"lodestone/crud/page"
 	"lodestone/crud/session"
 	"lodestone/pkg/api"
+	"lodestone/pkg/bucket"
 	"lodestone/pkg/clientaddr"
-	"lodestone/pkg/guess"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/slot"
@@ -48,7 +48,7 @@ type Viewer struct {
 	deps     Deps
 	template *page.Template
 	build    *build
-	guesses  *guess.Guesses
+	guesses  *bucket.Limiter         // unknown links by address
 	sending  *slot.Slots[netip.Addr] // files that are being sent, by address
 }
 
@@ -65,7 +65,7 @@ func New(c Config, d Deps) (*Viewer, error) {
 	if !b.Done() {
 		d.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
 	}
-	return &Viewer{config: c, deps: d, template: template, build: b, guesses: guess.New(mostFailures), sending: c.sending()}, nil
+	return &Viewer{config: c, deps: d, template: template, build: b, guesses: bucket.New(maxUnknown), sending: c.sending()}, nil
 }
 
 func pathOf(token string) string { return "/a/" + token }
@@ -100,11 +100,9 @@ func (v *Viewer) strip(w http.ResponseWriter, r *http.Request) error {
 func (v *Viewer) find(r *http.Request) (session.Link, error) {
 	link, err := v.deps.Sessions.Find(r.Context(), r.PathValue("token"))
 	if refusal, ok := errors.AsType[*session.Refusal](err); ok && refusal.State == session.Unknown {
-		who := v.deps.Addresses.Client(r)
-		if wait := v.guesses.Wait(who, time.Now()); wait > 0 {
+		if wait, ok := v.guesses.Take(v.deps.Addresses.Client(r), uuid.Nil, time.Now()); !ok {
 			return session.Link{}, &tooMany{wait}
 		}
-		v.guesses.Failed(who, time.Now())
 	}
 	return link, err
 }
@@ -122,9 +120,9 @@ func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (se
 	return v.deps.Sessions.Start(r.Context(), link, wanted)
 }
 
-// mostFailures is how many unknown links an address may ask for in a minute. A person mistypes one or two. A token has 130
+// maxUnknown is how many unknown links an address may ask for in a minute. A person mistypes one or two. A token has 130
 // random bits: guessing would be hopeless without a limit, and with it costs us nothing either.
-const mostFailures = 30
+const maxUnknown = 30
 
 // tooMany is the error of somebody who guesses, or opens a link over and over.
 type tooMany struct{ wait time.Duration }

@@ -73,7 +73,7 @@ func purpose(h *fasthttp.RequestHeader) []byte {
 // program on this machine has none: it is a server's own, or a proxy that is not configured, behind which all visitors would
 // share one budget.
 func (c *Collector) limited(ctx *fasthttp.RequestCtx) netip.Addr {
-	if c.views.each == 0 {
+	if c.config.ViewLimit == 0 {
 		return netip.Addr{}
 	}
 	if addr := clientOf(ctx, c.addresses); !addr.IsLoopback() {

@@ -135,8 +135,8 @@ func (c *Collector) admit(ctx *fasthttp.RequestCtx, bytes int, overloaded func(*
 		overloaded(ctx)
 		return permit{}, false
 	}
-	if c.limit.each > 0 && !ctx.IsOptions() {
-		if wait, ok := c.limit.take(clientOf(ctx, c.addresses), uuid.Nil, time.Now()); !ok {
+	if c.config.AddressLimit > 0 && !ctx.IsOptions() {
+		if wait, ok := c.limit.Take(clientOf(ctx, c.addresses), uuid.Nil, time.Now()); !ok {
 			held.release()
 			c.metrics.refused[refusedAddress].Inc()
 			setRetryAfter(ctx, wait)

@@ -66,7 +66,7 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 // many people's mails has one address, and these tokens are not public.
 func (c *Collector) takePixel(from netip.Addr, claims *token.Claims) (wait time.Duration, ok bool) {
 	if claims.AccessLinkID != uuid.Nil {
-		return c.views.take(from, claims.AccessLinkID, time.Now())
+		return c.views.Take(from, claims.AccessLinkID, time.Now())
 	}
 	wait, f := c.takeView(from, claims.GenericLinkID, time.Now())
 	return wait, f == nil

@@ -23,6 +23,7 @@ import (
 	"lodestone/ingest/beacon"
 	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
+	"lodestone/pkg/bucket"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/deadline"
@@ -86,9 +87,9 @@ type Collector struct {
 	refusals       logBudget
 	bodies         bodyBudget
 	admission      admission
-	limit          *addressLimit // of requests
-	views          *addressLimit // of views of a link
-	allViews       *addressLimit // of views of all landing pages
+	limit          *bucket.Limiter // of requests
+	views          *bucket.Limiter // of views of a link
+	allViews       *bucket.Limiter // of views of all landing pages
 	tokens         *tokens
 	server         *fasthttp.Server
 	routes         map[string]fasthttp.RequestHandler // by path
@@ -135,9 +136,9 @@ func New(c Config, d Deps) (*Collector, error) {
 		privacySignals: c.PrivacySignals == "honour",
 		bodies:         bodyBudget{max: c.MaxInFlight},
 		admission:      admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
-		limit:          newAddressLimit(c.AddressLimit),
-		views:          newAddressLimit(c.ViewLimit),
-		allViews:       newAddressLimit(linksPerAddress * c.ViewLimit),
+		limit:          bucket.New(c.AddressLimit),
+		views:          bucket.New(c.ViewLimit),
+		allViews:       bucket.New(linksPerAddress * c.ViewLimit),
 		tokens:         newTokens(d.Tokens),
 		metrics:        m,
 		failed:         make(chan error, 1),

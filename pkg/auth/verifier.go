@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/pkg/guess"
+	"lodestone/pkg/bucket"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/service"
@@ -41,7 +41,7 @@ type Verifier struct {
 	// Of flush: how often, and for how long the last one may take.
 	every, last time.Duration
 
-	guesses *guess.Guesses
+	guesses *bucket.Limiter // unknown keys by address
 
 	mu      sync.Mutex
 	cache   map[[sha256.Size]byte]cached    // of keys that worked, also for some time after they were last looked up
@@ -59,7 +59,7 @@ func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	v := &Verifier{
 		db: db, log: log, now: time.Now, every: flushEvery, last: flushLast,
 		cache: map[[sha256.Size]byte]cached{}, unknown: map[[sha256.Size]byte]time.Time{}, used: map[uuid.UUID]time.Time{},
-		guesses: guess.New(maxUnknown),
+		guesses: bucket.New(maxUnknown),
 	}
 	v.Loop = service.NewLoop("key verifier", v.run)
 	return v
@@ -96,7 +96,7 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 	// longer.
 	identity, remember, err := v.lookUp(ctx, hash)
 	if IsInvalid(err) {
-		v.guesses.Failed(client, now)
+		v.guesses.Take(client, uuid.Nil, now)
 		v.forget(hash, now)
 	}
 	if err != nil {
