@@ -5,22 +5,17 @@ package landing
 
 import (
 	"context"
-	"crypto/subtle"
 	"embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"lukechampine.com/blake3"
 
 	"lodestone/crud/capture"
 	"lodestone/crud/page"
@@ -204,17 +199,5 @@ func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool
 // isPreview reports whether a parameter is a grant to preview a link.
 func (l *Landing) isPreview(given string, link uuid.UUID) bool {
 	_, err := l.deps.Tokens.OpenGrant(previewPurpose, link[:], given, l.deps.Now())
-	return err == nil || l.isOldPreview(given, link)
-}
-
-// isOldPreview is isPreview for previews of the release before, which are valid for an hour: the end in base 36, a full stop, and a MAC of
-// both.
-func (l *Landing) isOldPreview(given string, link uuid.UUID) bool {
-	text, sum, found := strings.Cut(given, ".")
-	ends, err := strconv.ParseInt(text, 36, 64)
-	return found && err == nil && l.deps.Now().Unix() < ends && slices.ContainsFunc(l.deps.Tokens.DeriveEach("landing preview"), func(key [token.KeyBytes]byte) bool {
-		h := blake3.New(16, key[:])
-		_, _ = h.Write([]byte(link.String() + " " + text)) // documented never to fail
-		return subtle.ConstantTimeCompare([]byte(sum), []byte(base64.RawURLEncoding.EncodeToString(h.Sum(nil)))) == 1
-	})
+	return err == nil
 }

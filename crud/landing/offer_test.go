@@ -1,17 +1,14 @@
 package landing_test
 
 import (
-	"encoding/base64"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
-	"lukechampine.com/blake3"
 
 	"lodestone/pkg/token"
 )
@@ -229,22 +226,4 @@ func TestPreview(t *testing.T) {
 	require.Equal(t, http.StatusGone, f.get(t, path).status)
 	require.Equal(t, http.StatusNotFound, f.do(t, "POST", "/api/v1/generic-links/01900000-0000-7000-8000-000000000000/preview", nil, "Authorization", "Bearer "+f.key).status)
 	require.Equal(t, http.StatusUnauthorized, f.do(t, "POST", "/api/v1/generic-links/"+id+"/preview", nil).status)
-}
-
-// A preview that a release before made opens until its hour is over.
-func TestPreviewOfTheReleaseBefore(t *testing.T) {
-	t.Parallel()
-	f := start(t)
-	slug := f.link(t, "active = false")
-	id := one[string](t, f, `SELECT id::text FROM generic_links WHERE slug = $1`, slug)
-	key := f.tokens.Derive("landing preview")
-	text := strconv.FormatInt(f.now().Add(time.Hour).Unix(), 36)
-	h := blake3.New(16, key[:])
-	_, err := h.Write([]byte(id + " " + text))
-	require.NoError(t, err)
-	path := "/l/" + slug + "?preview=" + text + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
-	require.Equal(t, http.StatusOK, f.get(t, path).status)
-	require.Equal(t, http.StatusGone, f.get(t, path+"x").status)
-	f.pass(time.Hour)
-	require.Equal(t, http.StatusGone, f.get(t, path).status)
 }

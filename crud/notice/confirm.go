@@ -56,7 +56,7 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 		return nil
 	}
 	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindNotices, AccountID: account, To: to, URL: n.deps.Site + confirmPath + secret(&n.confirms[0], account, to),
+		Kind: mail.KindNotices, AccountID: account, To: to, URL: n.deps.Site + confirmPath + n.grant(forConfirmation, account, to),
 	})
 }
 
@@ -112,7 +112,7 @@ func (n *Notices) registerConfirm(a *api.API, site *page.Site, files fs.FS) erro
 }
 
 func (n *Notices) confirm(r *http.Request, confirm bool) (s confirmState, err error) {
-	err = n.ofToken(r, n.confirms, func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error {
+	err = n.ofToken(r, forConfirmation, func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error {
 		s = confirmState{To: to, Done: a.NotifyConfirmedAt != nil || confirm, More: n.unsubscribeURL(account, to)}
 		if !confirm {
 			return nil

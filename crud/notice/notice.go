@@ -50,10 +50,8 @@ type Deps struct {
 
 // Notices tells owners. It is safe for concurrent use.
 type Notices struct {
-	deps     Deps
-	limiter  *ratelimit.Visitors
-	confirms [][token.KeyBytes]byte // as keys, of links that confirm an address
-	keys     [][token.KeyBytes]byte // the first one signs links of mails, all of them verify
+	deps    Deps
+	limiter *ratelimit.Visitors
 }
 
 // New returns the notices of an installation, and has the daily ones sent by its queue.
@@ -62,7 +60,7 @@ func New(d Deps) (*Notices, error) {
 		d.Now = time.Now
 	}
 	d.Site = strings.TrimRight(d.Site, "/")
-	n := &Notices{deps: d, limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens), keys: d.Tokens.DeriveEach("notices"), confirms: d.Tokens.DeriveEach("notice confirmation")}
+	n := &Notices{deps: d, limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens)}
 	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
 		return nil, err
 	}

@@ -1,48 +1,35 @@
 package notice
 
 import (
-	"crypto/hmac"
 	"embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"lukechampine.com/blake3"
 
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/store"
-	"lodestone/pkg/token"
 )
 
 //go:embed web
 var web embed.FS
 
+const path = "/notices/"
+
+// The purposes of grants in mails.
 const (
-	path     = "/notices/"
-	macBytes = 16
+	forNotices      = "notices"
+	forConfirmation = "notice confirmation"
 )
 
 // unsubscribeURL returns the address of the page on which whoever got a notice ends them. It works as long
 // as the account's notices go to the same address.
 func (n *Notices) unsubscribeURL(account uuid.UUID, to string) string {
-	return n.deps.Site + path + secret(&n.keys[0], account, to)
-}
-
-func mac(key *[token.KeyBytes]byte, account uuid.UUID, to string) []byte {
-	h := blake3.New(macBytes, key[:])
-	_, _ = h.Write(append(account[:], to...)) // documented never to fail
-	return h.Sum(nil)
-}
-
-// signed reports whether a MAC of an account and an address was made with a key of ours.
-func signed(keys [][token.KeyBytes]byte, sum []byte, account uuid.UUID, to string) bool {
-	return slices.ContainsFunc(keys, func(key [token.KeyBytes]byte) bool { return hmac.Equal(sum, mac(&key, account, to)) })
+	return n.deps.Site + path + n.grant(forNotices, account, to)
 }
 
 // state is what the page says.
@@ -50,20 +37,6 @@ type state struct {
 	To     string
 	Notify string
 	Done   bool // it was just changed
-}
-
-// secret names an account, with a MAC of it and of where its notices go.
-func secret(key *[token.KeyBytes]byte, account uuid.UUID, to string) string {
-	return base64.RawURLEncoding.EncodeToString(append(account[:], mac(key, account, to)...))
-}
-
-// read returns the account that a secret names, which is to be checked, and the MAC.
-func read(text string) (account uuid.UUID, sum []byte, ok bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != len(account)+macBytes {
-		return account, nil, false
-	}
-	return uuid.UUID(raw[:len(account)]), raw[len(account):], true
 }
 
 // Register mounts the pages that mails lead to.
@@ -102,11 +75,11 @@ func (n *Notices) Register(a *api.API, site *page.Site) error {
 	return n.registerConfirm(a, site, files)
 }
 
-// ofToken runs fn with the account that a request's token names, and whom it tells of leads, if the token was made with one of the
-// keys for that address. Else there is no such page.
-func (n *Notices) ofToken(r *http.Request, keys [][token.KeyBytes]byte, fn func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error) error {
+// ofToken runs fn with the account that a request's grant names, and the address of its notices, if the grant is for that
+// address. Else there is no such page.
+func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error) error {
 	missing := page.Error(page.NotFound, page.Brand{})
-	account, sum, ok := read(r.PathValue("token"))
+	account, isFor, ok := n.open(purpose, r.PathValue("token"))
 	if !ok {
 		return missing
 	}
@@ -119,7 +92,7 @@ func (n *Notices) ofToken(r *http.Request, keys [][token.KeyBytes]byte, fn func(
 		if err != nil {
 			return fmt.Errorf("read whom to tell of leads: %w", err)
 		}
-		if a.NotifyEmail == nil || !signed(keys, sum, account, *a.NotifyEmail) {
+		if a.NotifyEmail == nil || !isFor(*a.NotifyEmail) {
 			return missing
 		}
 		return fn(q, account, *a.NotifyEmail, a)
@@ -128,7 +101,7 @@ func (n *Notices) ofToken(r *http.Request, keys [][token.KeyBytes]byte, fn func(
 
 // change reads the account that a request's token names, and sets when it is told of leads unless that is "".
 func (n *Notices) change(r *http.Request, notify string) (s state, err error) {
-	err = n.ofToken(r, n.keys, func(q *store.Queries, _ uuid.UUID, to string, a store.TakeNoticesRow) error {
+	err = n.ofToken(r, forNotices, func(q *store.Queries, _ uuid.UUID, to string, a store.TakeNoticesRow) error {
 		s = state{To: to, Notify: a.Notify}
 		if notify == "" || notify == a.Notify {
 			return nil
