@@ -11,14 +11,11 @@ import (
 
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
 )
 
 // markEvery is the minimum time between two marks.
 const markEvery = 5 * time.Second
-
-const setCaughtUp = `
-INSERT INTO counter_state (caught_up_at) VALUES ($1)
-ON CONFLICT (single) DO UPDATE SET caught_up_at = greatest(counter_state.caught_up_at, excluded.caught_up_at)`
 
 // mark is a time and the ends of Kafka's logs at that time: once everything below them is counted, the counters reflect
 // that time.
@@ -35,7 +32,7 @@ func (c *Counter) markProgress(ctx context.Context, client *kgo.Client) error {
 		if err != nil || !reached {
 			return err
 		}
-		if _, err := c.pool.Unscoped().Exec(ctx, setCaughtUp, c.mark.at); err != nil {
+		if err := store.New(c.pool.Unscoped()).SetCaughtUp(ctx, c.mark.at); err != nil {
 			return fmt.Errorf("write down how far the counters are: %w", err)
 		}
 		c.mark, c.marked = nil, c.mark.at
@@ -64,12 +61,12 @@ func (c *Counter) markProgress(ctx context.Context, client *kgo.Client) error {
 
 // reached reports whether everything up to a mark is counted.
 func (c *Counter) reached(ctx context.Context, m mark) (bool, error) {
-	progress, err := c.progress(ctx, m.topicID)
+	counted, err := progress(ctx, store.New(c.pool.Unscoped()), m.topicID)
 	if err != nil {
 		return false, err
 	}
 	for partition, end := range m.ends {
-		if progress[partition] < end {
+		if counted[partition] < end {
 			return false, nil
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"lodestone/ingest/view"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
+	"lodestone/pkg/store"
 )
 
 // chunkLinks is how many links are counted in one query.
@@ -26,18 +27,49 @@ type kind struct {
 	topic    string
 	touched  string // ClickHouse: the account and id of links with rows in a span, by the projection by_offset
 	views    string // ClickHouse: id, views, first and last of links
-	set      string // Postgres: sets the counters; $1 ids, $2 views, $3 first, $4 last
-	sums     string // Postgres: sets counters that are sums of those; $1 ids
-	links    string // Postgres: the table of the links
 	table    string // ClickHouse: that of the rows
 	sessions bool   // the links have sessions, whose activity is set as well
+
+	set   func(context.Context, *store.Queries, counters) error            // sets the counters in Postgres
+	after func(context.Context, *store.Queries, uuid.UUID) ([]link, error) // the next links in the order of their ids
 }
+
+// counters are the counters of links, as parallel columns.
+type counters store.SetAccessLinkCountersParams
 
 func kinds() []kind {
 	return []kind{
-		{event.Topic, touchedLinks, accessLinkViews, setAccessLinks, setSubmissions, "access_links", "events", true},
-		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews(), setGenericLinks, "", "generic_links", "link_views", false},
+		{event.Topic, touchedLinks, accessLinkViews, "events", true, setAccessLinks, accessLinksAfter},
+		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews(), "link_views", false, setGenericLinks, genericLinksAfter},
 	}
+}
+
+// setAccessLinks sets the counters of access links and the sums of their submissions.
+func setAccessLinks(ctx context.Context, q *store.Queries, c counters) error {
+	if err := q.SetAccessLinkCounters(ctx, store.SetAccessLinkCountersParams(c)); err != nil {
+		return err
+	}
+	return q.SetSubmissionCounters(ctx, c.IDs)
+}
+
+func setGenericLinks(ctx context.Context, q *store.Queries, c counters) error {
+	return q.SetGenericLinkCounters(ctx, store.SetGenericLinkCountersParams{IDs: c.IDs, Views: c.Views})
+}
+
+func accessLinksAfter(ctx context.Context, q *store.Queries, after uuid.UUID) (links []link, err error) {
+	rows, err := q.AccessLinksAfter(ctx, store.AccessLinksAfterParams{After: after, MaxLinks: chunkLinks})
+	for _, r := range rows {
+		links = append(links, link{account: r.AccountID, id: r.ID})
+	}
+	return links, err
+}
+
+func genericLinksAfter(ctx context.Context, q *store.Queries, after uuid.UUID) (links []link, err error) {
+	rows, err := q.GenericLinksAfter(ctx, store.GenericLinksAfterParams{After: after, MaxLinks: chunkLinks})
+	for _, r := range rows {
+		links = append(links, link{account: r.AccountID, id: r.ID})
+	}
+	return links, err
 }
 
 // genericLinkViews counts the views of landing pages, as package view defines them.
@@ -96,37 +128,6 @@ FROM
       AND step IN (SELECT step FROM lodestone.retention_steps WHERE phase = 'done')
     UNION ALL`
 
-const setAccessLinks = `
-UPDATE access_links l
-SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
-FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS n (id, views, first, last)
-WHERE l.id = n.id
-  AND (l.view_count, l.first_viewed_at, l.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)`
-
-const setGenericLinks = `
-UPDATE generic_links l
-SET view_count = n.views
-FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[]) AS n (id, views, first, last)
-WHERE l.id = n.id AND l.view_count <> n.views`
-
-const setSubmissions = `
-UPDATE submissions s
-SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
-FROM
-(
-    SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
-    FROM access_links
-    WHERE submission_id IN (SELECT submission_id FROM access_links WHERE id = ANY ($1::uuid[]))
-    GROUP BY submission_id
-) AS n
-WHERE s.id = n.submission_id
-  AND (s.view_count, s.first_viewed_at, s.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)`
-
-const setProgress = `
-INSERT INTO counter_progress (topic_id, partition, next_offset) VALUES ($1, $2, $3)
-ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset
-WHERE counter_progress.next_offset < excluded.next_offset`
-
 // errBusy means that another process counts or drops months.
 var errBusy = errors.New("another process is counting")
 
@@ -148,7 +149,7 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 				return errBusy
 			}
 			// Rows that this process read before it had the lock may have been counted since.
-			if at, err := progressOf(ctx, tx, s.topicID, s.partition); err != nil || at != s.from {
+			if at, err := progress(ctx, store.New(tx), s.topicID); err != nil || at[s.partition] != s.from {
 				return cmp.Or(err, errBusy)
 			}
 			if first {
@@ -164,7 +165,7 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 			if err := setCounters(ctx, conn, tx, k, chunk); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, setProgress, s.topicID, s.partition, next); err != nil {
+			if err := store.New(tx).SetCounterProgress(ctx, store.SetCounterProgressParams{TopicID: s.topicID, Partition: s.partition, NextOffset: next}); err != nil {
 				return fmt.Errorf("set the counters' progress: %w", err)
 			}
 			counted, s.from = len(chunk), next
@@ -187,7 +188,6 @@ type link struct {
 }
 
 // readTouched returns the links with events in the span, in the order of their first.
-
 func readTouched(ctx context.Context, conn driver.Conn, k kind, s span) ([]link, error) {
 	ctx = native.Context(ctx, native.WithParameters(native.Parameters{
 		"topic":     s.topicID.String(),
@@ -225,11 +225,7 @@ func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, k kind, links
 	if err != nil {
 		return err
 	}
-	ids := make([]uuid.UUID, len(links))
-	for i, l := range links {
-		ids[i] = l.id
-	}
-	views, first, last, err := countViews(ctx, conn, k, links)
+	counted, err := countViews(ctx, conn, k, links)
 	if err != nil {
 		return err
 	}
@@ -243,46 +239,44 @@ func setCounters(ctx context.Context, conn driver.Conn, tx pgx.Tx, k kind, links
 	if after, err := retention.Moved(ctx, conn); err != nil || after != before {
 		return cmp.Or(err, errBusy)
 	}
-	if _, err := tx.Exec(ctx, k.set, ids, views, first, last); err != nil {
+	if err := k.set(ctx, store.New(tx), counted); err != nil {
 		return fmt.Errorf("set counters: %w", err)
-	}
-	if k.sums != "" {
-		if _, err := tx.Exec(ctx, k.sums, ids); err != nil {
-			return fmt.Errorf("set sums of counters: %w", err)
-		}
 	}
 	return setActivity(ctx, tx, read)
 }
 
-// countViews returns the views of the links, and the times of the first and the last: 0 and nil for a link without
+// countViews returns the views of the links, and the times of the first and the last: 0 and zero times for a link without
 // views.
-func countViews(ctx context.Context, conn driver.Conn, k kind, links []link) (views []int64, first, last []*time.Time, err error) {
+func countViews(ctx context.Context, conn driver.Conn, k kind, links []link) (c counters, err error) {
 	place := make(map[uuid.UUID]int, len(links))
-	ids, accounts := make([]uuid.UUID, len(links)), make([]uuid.UUID, len(links))
-	for i, l := range links {
-		ids[i], accounts[i], place[l.id] = l.id, l.account, i
+	c = counters{
+		IDs: make([]uuid.UUID, len(links)), Views: make([]int64, len(links)),
+		First: make([]time.Time, len(links)), Last: make([]time.Time, len(links)),
 	}
-	views, first, last = make([]int64, len(links)), make([]*time.Time, len(links)), make([]*time.Time, len(links))
+	accounts := make([]uuid.UUID, len(links))
+	for i, l := range links {
+		c.IDs[i], accounts[i], place[l.id] = l.id, l.account, i
+	}
 	rows, err := conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{
 		"accounts": clickhouse.UUIDs(distinct(accounts)),
-		"links":    clickhouse.UUIDs(ids),
+		"links":    clickhouse.UUIDs(c.IDs),
 	})), k.views)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("count views: %w", err)
+		return counters{}, fmt.Errorf("count views: %w", err)
 	}
 	for rows.Next() {
 		var id uuid.UUID
 		var n uint64
-		var from, to time.Time
-		if err = rows.Scan(&id, &n, &from, &to); err != nil {
+		var first, last time.Time
+		if err = rows.Scan(&id, &n, &first, &last); err != nil {
 			break
 		}
 		if i, ok := place[id]; ok {
-			views[i], first[i], last[i] = int64(n), &from, &to
+			c.Views[i], c.First[i], c.Last[i] = int64(n), first, last
 		}
 	}
 	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return nil, nil, nil, fmt.Errorf("count views: %w", err)
+		return counters{}, fmt.Errorf("count views: %w", err)
 	}
-	return views, first, last, nil
+	return c, nil
 }

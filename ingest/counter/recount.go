@@ -12,6 +12,7 @@ import (
 
 	"lodestone/ingest/retention"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // Recount sets the counters of the links that have rows of the topic's partition from the offset first to last. It is
@@ -44,14 +45,7 @@ func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done
 	for _, k := range kinds() {
 		after := uuid.Nil
 		for {
-			rows, err := pool.Unscoped().Query(ctx, "SELECT account_id, id FROM "+k.links+" WHERE id > $1 ORDER BY id LIMIT $2", after, chunkLinks)
-			if err != nil {
-				return fmt.Errorf("list links: %w", err)
-			}
-			chunk, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l link, err error) {
-				err = row.Scan(&l.account, &l.id)
-				return l, err
-			})
+			chunk, err := k.after(ctx, store.New(pool.Unscoped()), after)
 			if err != nil {
 				return fmt.Errorf("list links: %w", err)
 			}

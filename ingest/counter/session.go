@@ -15,12 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/store"
 )
-
-// openSessions finds the sessions of links ($1) that are not over yet. Earlier sessions keep their reported activity.
-const openSessions = `
-SELECT account_id, access_link_id, id, started_at FROM sessions
-WHERE ended_at IS NULL AND (account_id, access_link_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`
 
 // readSessions returns what people read in sessions. The start time of a session avoids reading earlier rows; a
 // sender's clock is corrected, and the hour covers the remaining error.
@@ -32,13 +28,6 @@ FROM lodestone.events
 WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)} AND session_id IN {sessions:Array(UUID)}
   AND created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 1 HOUR AND bot = ''
 GROUP BY session_id`
-
-const setSessions = `
-UPDATE sessions s
-SET last_active_at = greatest(s.last_active_at, n.last), pages = n.pages::integer[], duration_ms = n.duration
-FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::bigint[]) AS n (id, last, pages, duration)
-WHERE s.id = n.id AND s.ended_at IS NULL
-  AND (s.last_active_at < n.last OR (s.pages, s.duration_ms) IS DISTINCT FROM (n.pages::integer[], n.duration))`
 
 // activity is what was read in a session.
 type activity struct {
@@ -54,15 +43,8 @@ func readActivity(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link
 	for i, l := range links {
 		accounts[i], ids[i] = l.account, l.id
 	}
-	type open struct {
-		Account, Link, ID uuid.UUID
-		StartedAt         time.Time
-	}
-	rows, err := tx.Query(ctx, openSessions, accounts, ids)
-	if err != nil {
-		return nil, fmt.Errorf("find open sessions: %w", err)
-	}
-	sessions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[open])
+	// Sessions that are over keep their reported activity.
+	sessions, err := store.New(tx).OpenSessions(ctx, store.OpenSessionsParams{Accounts: accounts, Links: ids})
 	if err != nil {
 		return nil, fmt.Errorf("find open sessions: %w", err)
 	}
@@ -72,7 +54,7 @@ func readActivity(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link
 	since := sessions[0].StartedAt
 	var owners, opened, wanted []uuid.UUID
 	for _, s := range sessions {
-		owners, opened, wanted = append(owners, s.Account), append(opened, s.Link), append(wanted, s.ID)
+		owners, opened, wanted = append(owners, s.AccountID), append(opened, s.AccessLinkID), append(wanted, s.ID)
 		if s.StartedAt.Before(since) {
 			since = s.StartedAt
 		}
@@ -111,12 +93,12 @@ func setActivity(ctx context.Context, tx pgx.Tx, read []activity) error {
 	if len(read) == 0 {
 		return nil
 	}
-	ids, last := make([]uuid.UUID, len(read)), make([]time.Time, len(read))
-	pages, durations := make([]string, len(read)), make([]int64, len(read))
-	for i, a := range read {
-		ids[i], last[i], pages[i], durations[i] = a.session, a.last, a.pages, a.duration
+	var p store.SetSessionActivityParams
+	for _, a := range read {
+		p.IDs, p.Last = append(p.IDs, a.session), append(p.Last, a.last)
+		p.Pages, p.Durations = append(p.Pages, a.pages), append(p.Durations, a.duration)
 	}
-	if _, err := tx.Exec(ctx, setSessions, ids, last, pages, durations); err != nil {
+	if err := store.New(tx).SetSessionActivity(ctx, p); err != nil {
 		return fmt.Errorf("set activity of sessions: %w", err)
 	}
 	return nil

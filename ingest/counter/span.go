@@ -8,9 +8,10 @@ import (
 	"lodestone/ingest/stream"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"lodestone/pkg/store"
 )
 
 // spanOffsets is the maximum number of offsets of one step, which bounds its memory.
@@ -41,12 +42,12 @@ func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[
 // uncounted returns a span for each partition that is stored further than it is counted, and the number of offsets in
 // all of them.
 func (c *Counter) uncounted(ctx context.Context, topicID uuid.UUID, stored map[int32]int64) (todo []span, behind int64, err error) {
-	progress, err := c.progress(ctx, topicID)
+	counted, err := progress(ctx, store.New(c.pool.Unscoped()), topicID)
 	if err != nil {
 		return nil, 0, err
 	}
 	for partition, end := range stored {
-		from := progress[partition]
+		from := counted[partition]
 		if end <= from {
 			continue
 		}
@@ -56,26 +57,15 @@ func (c *Counter) uncounted(ctx context.Context, topicID uuid.UUID, stored map[i
 	return todo, behind, nil
 }
 
-// progress returns, for each partition, the offset below which everything is counted.
-func (c *Counter) progress(ctx context.Context, topicID uuid.UUID) (map[int32]int64, error) {
-	rows, err := c.pool.Unscoped().Query(ctx, "SELECT partition, next_offset FROM counter_progress WHERE topic_id = $1", topicID)
+// progress returns, for each partition of a topic, the offset below which everything is counted.
+func progress(ctx context.Context, q *store.Queries, topicID uuid.UUID) (map[int32]int64, error) {
+	rows, err := q.CounterProgress(ctx, topicID)
 	if err != nil {
 		return nil, fmt.Errorf("read the counters' progress: %w", err)
 	}
-	progress := map[int32]int64{}
-	var partition int32
-	var next int64
-	if _, err := pgx.ForEachRow(rows, []any{&partition, &next}, func() error { progress[partition] = next; return nil }); err != nil {
-		return nil, fmt.Errorf("read the counters' progress: %w", err)
-	}
-	return progress, nil
-}
-
-// progressOf returns the progress of one partition, as the transaction sees it.
-func progressOf(ctx context.Context, tx pgx.Tx, topicID uuid.UUID, partition int32) (next int64, err error) {
-	err = tx.QueryRow(ctx, "SELECT next_offset FROM counter_progress WHERE topic_id = $1 AND partition = $2", topicID, partition).Scan(&next)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return 0, fmt.Errorf("read the counters' progress: %w", err)
+	next := make(map[int32]int64, len(rows))
+	for _, r := range rows {
+		next[r.Partition] = r.NextOffset
 	}
 	return next, nil
 }

@@ -20,6 +20,7 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // Limits of a replay.
@@ -74,7 +75,7 @@ func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
 	var result Result
 	err := r.Pool.Transaction(ctx, func(tx pgx.Tx) error {
 		// The lock goes with the connection, whatever ends it.
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(replayLock)); err != nil {
+		if err := store.New(tx).Lock(ctx, replayLock); err != nil {
 			return fmt.Errorf("take the replay's lock: %w", err)
 		}
 		return r.replay(ctx, f, &result)

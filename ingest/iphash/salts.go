@@ -18,6 +18,7 @@ import (
 
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 
@@ -40,7 +41,7 @@ const (
 // back. Tomorrow's salt is fetched ahead, so that midnight needs no Postgres and neither does an outage of a day.
 type Salts struct {
 	*service.Loop
-	pool       *postgres.Pool
+	queries    *store.Queries
 	keys       *token.Ring
 	now        func() time.Time
 	log        *slog.Logger
@@ -82,7 +83,7 @@ func (s *saltSet) lookup(day time.Time) *salt {
 
 // NewSalts returns the salts kept in a migrated database, encrypted under the keys. now is time.Now but in tests.
 func NewSalts(pool *postgres.Pool, keys *token.Ring, now func() time.Time, log *slog.Logger, r prometheus.Registerer) (*Salts, error) {
-	s := &Salts{pool: pool, keys: keys, now: now, log: log, unreadable: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
+	s := &Salts{queries: store.New(pool.Unscoped()), keys: keys, now: now, log: log, unreadable: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
 		Name: "lodestone_collector_salt_horizon_days",
 		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
 	})}
@@ -190,9 +191,7 @@ func (s *Salts) Refresh(ctx context.Context) error {
 	if err := s.offer(ctx, today); err != nil {
 		return err
 	}
-	// Not by this clock alone: one that is fast would destroy the salts of all collectors.
-	const destroy = `DELETE FROM ip_salts WHERE day < LEAST($1::date, (now() AT TIME ZONE 'UTC')::date) - 1`
-	if _, err := s.pool.Unscoped().Exec(ctx, destroy, today); err != nil {
+	if err := s.queries.DestroySalts(ctx, today); err != nil {
 		return fmt.Errorf("destroy old salts: %w", err)
 	}
 	return s.fetch(ctx, today)
@@ -214,7 +213,6 @@ func (s *Salts) forget(before time.Time) {
 // one, since the table is emptied when Postgres crashes, else a new one. Of several collectors
 // that do so at once, the first one's counts.
 func (s *Salts) offer(ctx context.Context, today time.Time) error {
-	const insert = `INSERT INTO ip_salts (day, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 	set := s.set.Load()
 	for _, d := range []time.Time{today.Add(-day), today, today.Add(day)} {
 		secret := make([]byte, saltBytes)
@@ -230,7 +228,7 @@ func (s *Salts) offer(ctx context.Context, today time.Time) error {
 		if err != nil {
 			return fmt.Errorf("offer salt: %w", err)
 		}
-		if _, err := s.pool.Unscoped().Exec(ctx, insert, d, sealed); err != nil {
+		if err := s.queries.OfferSalt(ctx, store.OfferSaltParams{Day: d, Sealed: sealed}); err != nil {
 			return fmt.Errorf("offer salt: %w", err)
 		}
 	}
@@ -239,23 +237,15 @@ func (s *Salts) offer(ctx context.Context, today time.Time) error {
 
 // fetch takes over what the table has.
 func (s *Salts) fetch(ctx context.Context, today time.Time) error {
-	const query = `SELECT day, sealed FROM ip_salts WHERE day BETWEEN $1 AND $2 ORDER BY day`
-	rows, err := s.pool.Unscoped().Query(ctx, query, today.Add(-day), today.Add(day))
+	rows, err := s.queries.Salts(ctx, store.SaltsParams{FirstDay: today.Add(-day), LastDay: today.Add(day)})
 	if err != nil {
 		return fmt.Errorf("read salts: %w", err)
 	}
-	defer rows.Close()
 	old, fresh := s.set.Load(), &saltSet{}
-	for rows.Next() {
-		var (
-			date   time.Time
-			sealed []byte
-		)
-		if err := rows.Scan(&date, &sealed); err != nil {
-			return fmt.Errorf("read salts: %w", err)
-		}
+	for _, row := range rows {
+		date := row.Day
 		known := old.lookup(date)
-		secret, err := s.keys.Open(saltPurpose, sealed, saltContext(date))
+		secret, err := s.keys.Open(saltPurpose, row.Sealed, saltContext(date))
 		if err != nil {
 			s.reportUnreadable(date, known != nil)
 			if known != nil {
@@ -271,9 +261,6 @@ func (s *Salts) fetch(ctx context.Context, today time.Time) error {
 			known = newSalt(date, secret)
 		}
 		fresh.salts = append(fresh.salts, known)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read salts: %w", err)
 	}
 	s.set.Store(fresh)
 	return nil

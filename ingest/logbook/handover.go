@@ -12,6 +12,7 @@ import (
 
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
 )
 
 // Owners returns the recorded groups of the current topics. A topic that no group has stored yet has an empty one.
@@ -22,11 +23,11 @@ func (l *Book) Owners(ctx context.Context, cl *kgo.Client) ([]Owner, error) {
 		if err != nil {
 			return nil, err
 		}
-		o := Owner{TopicID: id, Topic: topic}
-		if err := l.pool.Unscoped().QueryRow(ctx, "SELECT coalesce(max(consumer_group), '') FROM topic_groups WHERE topic_id = $1", id).Scan(&o.Group); err != nil {
+		group, err := l.queries().TopicGroup(ctx, id)
+		if err != nil {
 			return nil, fmt.Errorf("read which consumer group stores %s: %w", topic, err)
 		}
-		owners = append(owners, o)
+		owners = append(owners, Owner{TopicID: id, Topic: topic, Group: group})
 	}
 	return owners, nil
 }
@@ -40,23 +41,24 @@ func (l *Book) HandOver(ctx context.Context, cl *kgo.Client, to string) error {
 		return err
 	}
 	return l.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		q := store.New(tx)
 		for _, o := range owners {
 			// From here on a consumer that takes a partition waits for this transaction (Claim), so any process that stores
 			// already is a member of its group.
-			if err := tx.QueryRow(ctx, `INSERT INTO topic_groups (topic_id, topic, consumer_group) VALUES ($1, $2, $3)
-				ON CONFLICT (topic_id) DO UPDATE SET topic = excluded.topic RETURNING consumer_group`, o.TopicID, o.Topic, to).Scan(&o.Group); err != nil {
+			from, err := q.LockTopicGroup(ctx, store.LockTopicGroupParams{TopicID: o.TopicID, Topic: o.Topic, ConsumerGroup: to})
+			if err != nil {
 				return fmt.Errorf("lock the record of the group of %s: %w", o.Topic, err)
 			}
-			if o.Group == to {
+			if from == to {
 				continue
 			}
-			if err := RequireEmpty(ctx, cl, o.Group, to); err != nil {
+			if err := RequireEmpty(ctx, cl, from, to); err != nil {
 				return err
 			}
-			if err := copyOffsets(ctx, cl, o.Topic, o.Group, to); err != nil {
+			if err := copyOffsets(ctx, cl, o.Topic, from, to); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, "UPDATE topic_groups SET consumer_group = $2, recorded_at = now() WHERE topic_id = $1", o.TopicID, to); err != nil {
+			if err := q.SetTopicGroup(ctx, store.SetTopicGroupParams{TopicID: o.TopicID, ConsumerGroup: to}); err != nil {
 				return fmt.Errorf("record the group of %s: %w", o.Topic, err)
 			}
 		}

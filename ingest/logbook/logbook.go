@@ -11,6 +11,7 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // Book reads and writes the records. It is safe for concurrent use.
@@ -18,6 +19,8 @@ type Book struct{ pool *postgres.Pool }
 
 // New returns the logbook of the database.
 func New(pool *postgres.Pool) *Book { return &Book{pool} }
+
+func (l *Book) queries() *store.Queries { return store.New(l.pool.Unscoped()) }
 
 // Claim records the group as the one that stores the topic with the id, if none is recorded. If another group is
 // recorded, the error is one of settings (config.IsInvalid) with a remedy; every other error may be temporary.
@@ -27,11 +30,13 @@ func New(pool *postgres.Pool) *Book { return &Book{pool} }
 func (l *Book) Claim(ctx context.Context, topicID uuid.UUID, topic, group string) error {
 	var owner string
 	err := l.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO topic_groups (topic_id, topic, consumer_group) VALUES ($1, $2, $3) ON CONFLICT (topic_id) DO NOTHING",
-			topicID, topic, group); err != nil {
+		q := store.New(tx)
+		err := q.AddTopicGroup(ctx, store.AddTopicGroupParams{TopicID: topicID, Topic: topic, ConsumerGroup: group})
+		if err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, "SELECT consumer_group FROM topic_groups WHERE topic_id = $1 FOR SHARE", topicID).Scan(&owner)
+		owner, err = q.ShareTopicGroup(ctx, topicID)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("read which consumer group stores %s: %w", topic, err)

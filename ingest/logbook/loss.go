@@ -2,7 +2,6 @@ package logbook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
 )
 
 // Loss is a range of a partition that Kafka deleted before it was stored.
@@ -28,21 +28,28 @@ type Loss struct {
 // deleted more. Ranges are in order and do not overlap.
 func (l *Book) AddLosses(ctx context.Context, topicID uuid.UUID, topic string, partition int32, lost []kafka.Range) error {
 	err := l.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "LOCK TABLE lost_ranges IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+		q := store.New(tx)
+		if err := q.LockLosses(ctx); err != nil {
 			return err
 		}
-		known, err := losses(ctx, tx, "topic_id = $1 AND partition = $2", topicID, partition)
+		known, err := q.LossesOf(ctx, store.LossesOfParams{TopicID: topicID, Partition: partition})
 		if err != nil {
 			return err
 		}
+		add := func(r kafka.Range) error {
+			if r.Empty() {
+				return nil
+			}
+			return q.AddLoss(ctx, store.AddLossParams{TopicID: topicID, Topic: topic, Partition: partition, FirstOffset: r.From, LastOffset: r.To - 1})
+		}
 		for _, r := range lost {
 			for _, k := range known { // in order of their offsets
-				if err := addLoss(ctx, tx, topicID, topic, partition, kafka.Range{From: r.From, To: min(r.To, k.Offsets.From)}); err != nil {
+				if err := add(kafka.Range{From: r.From, To: min(r.To, k.FirstOffset)}); err != nil {
 					return err
 				}
-				r.From = max(r.From, min(r.To, k.Offsets.To))
+				r.From = max(r.From, min(r.To, k.LastOffset+1))
 			}
-			if err := addLoss(ctx, tx, topicID, topic, partition, r); err != nil {
+			if err := add(r); err != nil {
 				return err
 			}
 		}
@@ -54,21 +61,23 @@ func (l *Book) AddLosses(ctx context.Context, topicID uuid.UUID, topic string, p
 	return nil
 }
 
-func addLoss(ctx context.Context, tx pgx.Tx, topicID uuid.UUID, topic string, partition int32, r kafka.Range) error {
-	if r.Empty() {
-		return nil
-	}
-	_, err := tx.Exec(ctx, "INSERT INTO lost_ranges (topic_id, topic, partition, first_offset, last_offset) VALUES ($1, $2, $3, $4, $5)",
-		topicID, topic, partition, r.From, r.To-1)
-	return err
-}
-
 // Losses returns the recorded ranges in the order of topic, partition and offset: all of them, or those that are not
 // acknowledged.
 func (l *Book) Losses(ctx context.Context, acknowledged bool) ([]Loss, error) {
-	all, err := losses(ctx, l.pool.Unscoped(), "$1 OR acknowledged_at IS NULL", acknowledged)
+	rows, err := l.queries().Losses(ctx, acknowledged)
 	if err != nil {
 		return nil, fmt.Errorf("read lost offsets: %w", err)
+	}
+	var all []Loss
+	for _, r := range rows {
+		s := Loss{
+			Number: r.Number, TopicID: r.TopicID, Topic: r.Topic, Partition: r.Partition, Offsets: kafka.Range{From: r.FirstOffset, To: r.LastOffset + 1},
+			FoundAt: r.FoundAt, AcknowledgedAt: r.AcknowledgedAt,
+		}
+		if r.Note != nil {
+			s.Note = *r.Note
+		}
+		all = append(all, s)
 	}
 	return all, nil
 }
@@ -76,42 +85,17 @@ func (l *Book) Losses(ctx context.Context, acknowledged bool) ([]Loss, error) {
 // Acknowledge ends the alarm of lost ranges, with a note for later readers. It returns the number of ranges that were
 // not acknowledged before.
 func (l *Book) Acknowledge(ctx context.Context, note string, numbers ...int64) (int64, error) {
-	done, err := l.pool.Unscoped().Exec(ctx,
-		"UPDATE lost_ranges SET acknowledged_at = now(), note = $1 WHERE number = ANY($2) AND acknowledged_at IS NULL", note, numbers)
+	done, err := l.queries().AcknowledgeLosses(ctx, store.AcknowledgeLossesParams{Note: note, Numbers: numbers})
 	if err != nil {
 		return 0, fmt.Errorf("acknowledge lost offsets: %w", err)
 	}
-	return done.RowsAffected(), nil
+	return done, nil
 }
 
 // Unacknowledged returns the number of lost offsets that are not acknowledged.
 func (l *Book) Unacknowledged(ctx context.Context) (n int64, err error) {
-	err = l.pool.Unscoped().QueryRow(ctx,
-		"SELECT coalesce(sum(last_offset - first_offset + 1), 0)::bigint FROM lost_ranges WHERE acknowledged_at IS NULL").Scan(&n)
-	if err != nil {
+	if n, err = l.queries().UnacknowledgedOffsets(ctx); err != nil {
 		return 0, fmt.Errorf("read lost offsets: %w", err)
 	}
 	return n, nil
-}
-
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-func losses(ctx context.Context, q querier, where string, args ...any) ([]Loss, error) {
-	rows, err := q.Query(ctx, `SELECT number, topic_id, topic, partition, first_offset, last_offset + 1, found_at, acknowledged_at, coalesce(note, '')
-		FROM lost_ranges WHERE `+where+` ORDER BY topic, topic_id, partition, first_offset`, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []Loss
-	for rows.Next() {
-		var s Loss
-		if err := rows.Scan(&s.Number, &s.TopicID, &s.Topic, &s.Partition, &s.Offsets.From, &s.Offsets.To, &s.FoundAt, &s.AcknowledgedAt, &s.Note); err != nil {
-			return nil, errors.Join(err, rows.Err())
-		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/store"
 )
 
 const (
@@ -29,21 +31,18 @@ type content struct {
 // they are copied again. The triggers' notes alone cannot show that either database was restored to an older state, or
 // lost committed data.
 func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
-	var cluster string
-	err := m.pool.Unscoped().QueryRow(ctx,
-		"SELECT concat(s.system_identifier, '/', c.timeline_id) FROM pg_control_system() s, pg_control_checkpoint() c").Scan(&cluster)
+	cluster, err := m.queries.Cluster(ctx)
 	if err != nil {
 		cluster = "" // not every user may read it; comparisons still run by time
 	}
-	var due bool
-	err = m.pool.Unscoped().QueryRow(ctx, "SELECT compared_at <= now() - make_interval(secs => $1) OR cluster <> $2 FROM entity_copy",
-		compareEvery.Seconds(), cluster).Scan(&due)
+	due, err := m.queries.ComparisonDue(ctx, store.ComparisonDueParams{Seconds: compareEvery.Seconds(), Cluster: cluster})
 	if err != nil || !due {
 		return wrap(err, "look whether copies are to be compared")
 	}
 	_, err = m.locked(ctx, compareTimeout, func(ctx context.Context, tx pgx.Tx) error {
-		var emails bool
-		if err := tx.QueryRow(ctx, "SELECT emails FROM entity_copy").Scan(&emails); err != nil {
+		q := store.New(tx)
+		emails, err := q.CopiesEmails(ctx)
+		if err != nil {
 			return fmt.Errorf("read whether addresses are copied: %w", err)
 		}
 		for _, e := range entities() {
@@ -61,8 +60,7 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 			m.differences.Add(float64(len(buckets)))
 			m.log.Warn("copies in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets", len(buckets), "ids", noted)
 		}
-		_, err := tx.Exec(ctx, "UPDATE entity_copy SET compared_at = now(), cluster = $1", cluster)
-		return wrap(err, "note that copies are compared")
+		return wrap(q.EndComparison(ctx, cluster), "note that copies are compared")
 	})
 	return err
 }
@@ -140,7 +138,7 @@ func (e entity) noteBuckets(ctx context.Context, tx pgx.Tx, conn driver.Conn, bu
 	}
 	var ids []uuid.UUID
 	note := func() error {
-		_, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT $1, id FROM unnest($2::uuid[]) AS id", e.table, ids)
+		err := store.New(tx).NoteEntities(ctx, store.NoteEntitiesParams{Entity: e.table, IDs: ids})
 		notes += int64(len(ids))
 		ids = ids[:0]
 		return wrap(err, "note "+e.table+" to copy again")

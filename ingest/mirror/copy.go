@@ -9,6 +9,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/store"
 )
 
 // entity is a table that is copied: it has the same name in Postgres and in ClickHouse.
@@ -44,32 +46,29 @@ func entities() []entity {
 // The changes are deleted when ClickHouse has acknowledged the copies: if anything fails in between, they are copied
 // again.
 func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, err error) {
-	var some bool
-	if err := m.pool.Unscoped().QueryRow(ctx, "SELECT EXISTS (SELECT FROM entity_changes)").Scan(&some); err != nil || !some {
+	if some, err := m.queries.AnyEntityChange(ctx); err != nil || !some {
 		return 0, wrap(err, "look for changes to copy")
 	}
 	_, err = m.locked(ctx, copyTimeout, func(ctx context.Context, tx pgx.Tx) error {
-		numbers, ids, err := readChanges(ctx, tx)
+		q := store.New(tx)
+		numbers, ids, err := readChanges(ctx, q)
 		if err != nil || len(numbers) == 0 {
 			return err
 		}
-		// Above every earlier version, even after Postgres was restored from a backup.
-		var version int64
-		var emails bool
-		if err := tx.QueryRow(ctx, `SELECT setval('entity_version', greatest(nextval('entity_version'),
-			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)), emails FROM entity_copy`).Scan(&version, &emails); err != nil {
+		now, err := q.EntityVersion(ctx)
+		if err != nil {
 			return fmt.Errorf("take a version: %w", err)
 		}
 		for _, e := range entities() {
 			if len(ids[e.table]) == 0 {
 				continue
 			}
-			if err := e.copy(ctx, tx, conn, ids[e.table], uint64(version), emails); err != nil {
+			if err := e.copy(ctx, tx, conn, ids[e.table], uint64(now.Version), now.Emails); err != nil {
 				return err
 			}
 			m.rows.Add(float64(len(ids[e.table])))
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM entity_changes WHERE number = ANY($1)", numbers); err != nil {
+		if err := q.RemoveEntityChanges(ctx, numbers); err != nil {
 			return fmt.Errorf("remove copied changes: %w", err)
 		}
 		changes = len(numbers)
@@ -79,27 +78,20 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 }
 
 // readChanges returns the oldest changes, and the ids that they name, each once.
-func readChanges(ctx context.Context, tx pgx.Tx) (numbers []int64, ids map[string]map[uuid.UUID]bool, err error) {
-	rows, err := tx.Query(ctx, "SELECT number, entity, id FROM entity_changes ORDER BY number LIMIT $1", batchChanges)
+func readChanges(ctx context.Context, q *store.Queries) (numbers []int64, ids map[string]map[uuid.UUID]bool, err error) {
+	changes, err := q.EntityChanges(ctx, batchChanges)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read changes: %w", err)
 	}
-	defer rows.Close()
 	ids = map[string]map[uuid.UUID]bool{}
-	for rows.Next() {
-		var number int64
-		var table string
-		var id uuid.UUID
-		if err := rows.Scan(&number, &table, &id); err != nil {
-			return nil, nil, fmt.Errorf("read changes: %w", err)
+	for _, c := range changes {
+		numbers = append(numbers, c.Number)
+		if ids[c.Entity] == nil {
+			ids[c.Entity] = map[uuid.UUID]bool{}
 		}
-		numbers = append(numbers, number)
-		if ids[table] == nil {
-			ids[table] = map[uuid.UUID]bool{}
-		}
-		ids[table][id] = true
+		ids[c.Entity][c.ID] = true
 	}
-	return numbers, ids, wrap(rows.Err(), "read changes")
+	return numbers, ids, nil
 }
 
 // copy stores the current state of the ids, and removes those that no longer exist from it.

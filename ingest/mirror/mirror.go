@@ -27,6 +27,7 @@ import (
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 // mirrorLock is the key of the advisory lock that one mirror holds while it copies.
@@ -55,10 +56,11 @@ func (c Config) Validate() error {
 // Mirror is a service.Service. Any number may run: a lock in Postgres admits one at a time.
 type Mirror struct {
 	*service.Loop
-	cfg   Config
-	store clickhouse.Config
-	pool  *postgres.Pool
-	log   *slog.Logger
+	cfg     Config
+	store   clickhouse.Config
+	pool    *postgres.Pool
+	queries *store.Queries
+	log     *slog.Logger
 
 	rows   prometheus.Counter
 	errors prometheus.Counter
@@ -70,7 +72,7 @@ type Mirror struct {
 // New returns the mirror's service.
 func New(c Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Mirror {
 	m := &Mirror{
-		cfg: c, store: s, pool: pool, log: log,
+		cfg: c, store: s, pool: pool, queries: store.New(pool.Unscoped()), log: log,
 		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total", Help: "States of lead magnets and links copied to ClickHouse."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
 		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
@@ -150,22 +152,24 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 			if rows > 0 {
 				continue
 			}
-			if _, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT '"+e.table+"', id FROM "+e.table); err != nil {
-				return fmt.Errorf("note all %s: %w", e.table, err)
+			if err := noteAll(ctx, tx, e.table); err != nil {
+				return err
 			}
 		}
-		changed, err := tx.Exec(ctx, "UPDATE entity_copy SET emails = $1, purge = NOT $1 WHERE emails <> $1", m.cfg.Emails)
+		changed, err := store.New(tx).SetCopiesEmails(ctx, m.cfg.Emails)
 		if err != nil {
 			return fmt.Errorf("set whether addresses are copied: %w", err)
 		}
-		if changed.RowsAffected() == 0 {
+		if changed == 0 {
 			return nil
 		}
-		if _, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT 'access_links', id FROM access_links"); err != nil {
-			return fmt.Errorf("note all access links: %w", err)
-		}
-		return nil
+		return noteAll(ctx, tx, "access_links")
 	})
+}
+
+func noteAll(ctx context.Context, tx pgx.Tx, table string) error {
+	_, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT '"+table+"', id FROM "+table)
+	return wrap(err, "note all "+table)
 }
 
 // locked runs fn in a transaction during which no other mirror works. If another one is working it does nothing and
@@ -174,7 +178,7 @@ func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx co
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = m.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(mirrorLock)).Scan(&mine); err != nil {
+		if mine, err = store.New(tx).TryLock(ctx, mirrorLock); err != nil {
 			return fmt.Errorf("take the mirror's lock: %w", err)
 		}
 		if !mine {
@@ -188,9 +192,7 @@ func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx co
 // purge removes addresses from ClickHouse's disk after copying them was switched off and all links were copied without
 // them: merging leaves only the last version of each.
 func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
-	var due bool
-	err := m.pool.Unscoped().QueryRow(ctx, `SELECT purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity = 'access_links')
-		FROM entity_copy`).Scan(&due)
+	due, err := m.queries.PurgeDue(ctx)
 	if err != nil || !due {
 		return wrap(err, "look whether addresses are to be removed")
 	}
@@ -199,14 +201,11 @@ func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	if err := conn.Exec(merge, "OPTIMIZE TABLE lodestone.access_links FINAL"); err != nil { //nolint:misspell // the server spells it
 		return fmt.Errorf("remove addresses from ClickHouse: %w", err)
 	}
-	_, err = m.pool.Unscoped().Exec(ctx, "UPDATE entity_copy SET purge = false WHERE NOT emails")
-	return wrap(err, "note that addresses are removed")
+	return wrap(m.queries.EndPurge(ctx), "note that addresses are removed")
 }
 
 func (m *Mirror) measure(ctx context.Context) error {
-	var seconds float64
-	err := m.pool.Unscoped().QueryRow(ctx, `SELECT coalesce(extract(epoch FROM clock_timestamp() -
-		(SELECT changed_at FROM entity_changes ORDER BY number LIMIT 1)), 0)::float8`).Scan(&seconds)
+	seconds, err := m.queries.MirrorLag(ctx)
 	if err != nil {
 		return fmt.Errorf("look for changes to copy: %w", err)
 	}

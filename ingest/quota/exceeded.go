@@ -12,6 +12,7 @@ import (
 
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 const (
@@ -80,31 +81,15 @@ func (e *Exceeded) run(ctx context.Context, ready func()) error {
 func (e *Exceeded) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	const query = `
-SELECT u.account_id, a.plan, u.event_limit, u.month FROM event_usage u JOIN accounts a ON a.id = u.account_id
-WHERE u.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date AND u.events >= u.event_limit`
-	rows, err := e.pool.Unscoped().Query(ctx, query)
+	rows, err := store.New(e.pool.Unscoped()).AccountsBeyondPlan(ctx)
 	if err != nil {
 		return wrap("read accounts beyond their plan", err)
 	}
-	defer rows.Close()
 	fresh := &exceeded{accounts: map[uuid.UUID]string{}}
-	for rows.Next() {
-		var (
-			account uuid.UUID
-			plan    string
-			limit   int64
-			month   time.Time
-		)
-		if err := rows.Scan(&account, &plan, &limit, &month); err != nil {
-			return wrap("read accounts beyond their plan", err)
-		}
-		fresh.until = month.AddDate(0, 1, 0)
-		fresh.accounts[account] = fmt.Sprintf("the plan %s allows %d events a month, which are used up; more are accepted from %s on",
-			plan, limit, fresh.until.Format(time.RFC3339))
-	}
-	if err := rows.Err(); err != nil {
-		return wrap("read accounts beyond their plan", err)
+	for _, r := range rows {
+		fresh.until = r.Month.AddDate(0, 1, 0)
+		fresh.accounts[r.AccountID] = fmt.Sprintf("the plan %s allows %d events a month, which are used up; more are accepted from %s on",
+			r.Plan, r.EventLimit, fresh.until.Format(time.RFC3339))
 	}
 	e.known.Store(fresh)
 	e.accounts.Set(float64(len(fresh.accounts)))

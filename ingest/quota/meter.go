@@ -15,6 +15,7 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 // meterLock is the key of the advisory lock that one Meter holds while it counts.
@@ -77,34 +78,24 @@ func (m *Meter) count(ctx context.Context, conn driver.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	return m.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		var mine bool
-		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(meterLock)).Scan(&mine); err != nil || !mine {
+		q := store.New(tx)
+		if mine, err := q.TryLock(ctx, meterLock); err != nil || !mine {
 			return wrap("take the lock of the quotas", err)
 		}
-		var month time.Time
-		var due bool
-		if err := tx.QueryRow(ctx, `
-SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date,
-    NOT EXISTS (SELECT FROM event_usage_rounds WHERE done_at > now() - $1::interval * 0.9)`, m.cfg.Interval).Scan(&month, &due); err != nil || !due {
+		round, err := q.UsageRound(ctx, m.cfg.Interval.Seconds()*0.9)
+		if err != nil || !round.Due {
 			return wrap("read when events were counted", err)
 		}
-		ids, counts, err := stored(ctx, conn, month)
+		ids, counts, err := stored(ctx, conn, round.Month)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `
-INSERT INTO event_usage (account_id, month, events, event_limit)
-SELECT a.id, $1, coalesce(n.events, 0), nullif(CASE a.plan WHEN 'free' THEN $4::bigint WHEN 'pro' THEN $5::bigint ELSE $6::bigint END, 0)
-FROM accounts a LEFT JOIN unnest($2::uuid[], $3::bigint[]) AS n (id, events) ON n.id = a.id
-ON CONFLICT (account_id) DO UPDATE SET month = excluded.month, events = excluded.events, event_limit = excluded.event_limit
-WHERE (event_usage.month, event_usage.events, event_usage.event_limit) IS DISTINCT FROM (excluded.month, excluded.events, excluded.event_limit)`,
-			month, ids, counts, m.cfg.Free, m.cfg.Pro, m.cfg.Team)
-		if err != nil {
+		if err := q.SetUsage(ctx, store.SetUsageParams{
+			Month: round.Month, IDs: ids, Counts: counts, Free: m.cfg.Free, Pro: m.cfg.Pro, Team: m.cfg.Team,
+		}); err != nil {
 			return wrap("write the events of accounts", err)
 		}
-		_, err = tx.Exec(ctx, `
-INSERT INTO event_usage_rounds (done_at) VALUES (now()) ON CONFLICT (single) DO UPDATE SET done_at = excluded.done_at`)
-		return wrap("write when events were counted", err)
+		return wrap("write when events were counted", q.EndUsageRound(ctx))
 	})
 }
 

@@ -26,6 +26,7 @@ import (
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 // Config is the setting of the retention time.
@@ -164,7 +165,7 @@ func (j *Job) firstKept(ctx context.Context, conn driver.Conn, s Setting) (uint3
 	if theirs.Before(now) {
 		now = theirs
 	}
-	if err := j.pool.Unscoped().QueryRow(ctx, "SELECT now()").Scan(&theirs); err != nil {
+	if theirs, err = store.New(j.pool.Unscoped()).Now(ctx); err != nil {
 		return 0, fmt.Errorf("read Postgres' clock: %w", err)
 	}
 	if theirs.Before(now) {

@@ -10,6 +10,7 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // Delay is the time after which a shorter retention takes effect. Deletion is final, so a mistake can be corrected
@@ -34,27 +35,24 @@ func (s Setting) At(now time.Time) int {
 // shorter reports whether b retains fewer months than a.
 func shorter(a, b int) bool { return b != 0 && (a == 0 || b < a) }
 
-const selectSetting = "SELECT months, coalesce(next_months, 0), next_at FROM retention_setting"
-
-func scanSetting(row pgx.Row) (s Setting, err error) {
-	var next *time.Time
-	err = row.Scan(&s.Months, &s.NextMonths, &next)
-	if next != nil {
-		s.NextAt = next.UTC()
+func settingOf(r store.RetentionSetting) Setting {
+	s := Setting{Months: int(r.Months)}
+	if r.NextMonths != nil && r.NextAt != nil {
+		s.NextMonths, s.NextAt = int(*r.NextMonths), r.NextAt.UTC()
 	}
-	return s, err
+	return s
 }
 
 // ReadSetting returns the stored setting, and false if there is none yet.
 func ReadSetting(ctx context.Context, pool *postgres.Pool) (s Setting, found bool, err error) {
-	s, err = scanSetting(pool.Unscoped().QueryRow(ctx, selectSetting))
+	recorded, err := store.New(pool.Unscoped()).RetentionSetting(ctx)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Setting{}, false, nil
 	}
 	if err != nil {
 		return Setting{}, false, fmt.Errorf("read the recorded retention: %w", err)
 	}
-	return s, true, nil
+	return settingOf(recorded), true, nil
 }
 
 // SetMonths stores for how many months events are retained, and returns the setting. A longer time, or 0 for
@@ -68,13 +66,16 @@ func SetMonths(ctx context.Context, pool *postgres.Pool, months int) (s Setting,
 		if err := recordFirst(ctx, tx, 0); err != nil {
 			return err
 		}
-		var now time.Time
-		if err := tx.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
+		q := store.New(tx)
+		now, err := q.Now(ctx)
+		if err != nil {
 			return fmt.Errorf("read Postgres' clock: %w", err)
 		}
-		if s, err = scanSetting(tx.QueryRow(ctx, selectSetting+" FOR UPDATE")); err != nil {
+		recorded, err := q.LockRetentionSetting(ctx)
+		if err != nil {
 			return fmt.Errorf("read the recorded retention: %w", err)
 		}
+		s = settingOf(recorded)
 		switch present := s.At(now); {
 		case shorter(present, months) && months == s.NextMonths:
 			return nil // it waits already
@@ -89,13 +90,11 @@ func SetMonths(ctx context.Context, pool *postgres.Pool, months int) (s Setting,
 }
 
 func (s Setting) write(ctx context.Context, tx pgx.Tx) error {
-	var months *int
-	var at *time.Time
-	if s.NextMonths > 0 {
-		months, at = &s.NextMonths, &s.NextAt
+	p := store.SetRetentionParams{Months: int32(s.Months)}
+	if next := int32(s.NextMonths); next > 0 {
+		p.NextMonths, p.NextAt = &next, &s.NextAt
 	}
-	_, err := tx.Exec(ctx, "UPDATE retention_setting SET months = $1, next_months = $2, next_at = $3, changed_at = now()", s.Months, months, at)
-	if err != nil {
+	if err := store.New(tx).SetRetention(ctx, p); err != nil {
 		return fmt.Errorf("record the retention: %w", err)
 	}
 	return nil
@@ -103,9 +102,7 @@ func (s Setting) write(ctx context.Context, tx pgx.Tx) error {
 
 // recordFirst stores the first value, if there is none. It deletes nothing before Delay either.
 func recordFirst(ctx context.Context, tx pgx.Tx, months int) error {
-	_, err := tx.Exec(ctx, `INSERT INTO retention_setting (months, next_months, next_at)
-		SELECT 0, nullif($1, 0), CASE WHEN $1 > 0 THEN now() + make_interval(secs => $2) END ON CONFLICT DO NOTHING`, months, Delay.Seconds())
-	if err != nil {
+	if err := store.New(tx).AddRetention(ctx, store.AddRetentionParams{Months: int32(months), DelaySeconds: Delay.Seconds()}); err != nil {
 		return fmt.Errorf("record the retention: %w", err)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 // lockKey is the key of the advisory lock under which counters are set and months are dropped.
@@ -26,7 +27,7 @@ const lockKey = 0x6c6f6465_636f756e // "lodecoun"
 // Lock waits for the lock, and holds it until the transaction ends: no other process counts views or drops months
 // meanwhile.
 func Lock(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(lockKey)); err != nil {
+	if err := store.New(tx).Lock(ctx, lockKey); err != nil {
 		return fmt.Errorf("take the counters' lock: %w", err)
 	}
 	return nil
@@ -34,7 +35,7 @@ func Lock(ctx context.Context, tx pgx.Tx) error {
 
 // TryLock takes the lock if it is free, and reports whether it did.
 func TryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
-	if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(lockKey)).Scan(&mine); err != nil {
+	if mine, err = store.New(tx).TryLock(ctx, lockKey); err != nil {
 		return false, fmt.Errorf("take the counters' lock: %w", err)
 	}
 	return mine, nil
@@ -164,7 +165,8 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, conn driver.Conn, mo
 	}
 	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		// Adding up a large month takes a while, in which the transaction does nothing.
-		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+		q := store.New(tx)
+		if err := q.AllowIdle(ctx); err != nil {
 			return fmt.Errorf("keep the counters' lock: %w", err)
 		}
 		if err := Lock(ctx, tx); err != nil {
@@ -189,7 +191,7 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, conn driver.Conn, mo
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "SELECT 1"); err != nil { // the lock is still held
+		if _, err := q.Now(ctx); err != nil { // the lock is still held
 			return fmt.Errorf("keep the counters' lock: %w", err)
 		}
 		if j.beforeDrop != nil {
@@ -207,11 +209,11 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, conn driver.Conn, mo
 
 // stillDue reads the setting again, and locks it until the transaction ends.
 func (j *Job) stillDue(ctx context.Context, tx pgx.Tx, conn driver.Conn, month uint32) (bool, error) {
-	s, err := scanSetting(tx.QueryRow(ctx, selectSetting+" FOR SHARE"))
+	recorded, err := store.New(tx).LockRetentionSetting(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read the recorded retention: %w", err)
 	}
-	first, err := j.firstKept(ctx, conn, s)
+	first, err := j.firstKept(ctx, conn, settingOf(recorded))
 	return month < first, err
 }
 

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 const (
@@ -28,44 +27,30 @@ type block struct {
 
 // readBlocks returns the blocks of a partition, in order, without gaps. It deletes blocks that the log no longer holds.
 func readBlocks(ctx context.Context, pool *postgres.Pool, p *part) ([]block, error) {
-	if _, err := pool.Unscoped().Exec(ctx, "DELETE FROM verified_blocks WHERE topic_id = $1 AND partition = $2 AND first_offset < $3",
-		p.topicID, p.number, p.log.From); err != nil {
+	q := store.New(pool.Unscoped())
+	if err := q.RemoveExpiredBlocks(ctx, store.RemoveExpiredBlocksParams{TopicID: p.topicID, Partition: p.number, FirstOffset: p.log.From}); err != nil {
 		return nil, fmt.Errorf("remove blocks that expired: %w", err)
 	}
-	rows, err := pool.Unscoped().Query(ctx, `SELECT block, first_offset, next_offset, row_count, offset_sum FROM verified_blocks
-		WHERE topic_id = $1 AND partition = $2 ORDER BY block`, p.topicID, p.number)
+	rows, err := q.VerifiedBlocks(ctx, store.VerifiedBlocksParams{TopicID: p.topicID, Partition: p.number})
 	if err != nil {
 		return nil, fmt.Errorf("read what is verified: %w", err)
 	}
-	blocks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b block, err error) {
-		err = row.Scan(&b.number, &b.first, &b.next, &b.rows, &b.sum)
-		return b, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read what is verified: %w", err)
+	blocks := make([]block, len(rows))
+	for i, r := range rows {
+		blocks[i] = block{number: r.Block, first: r.FirstOffset, next: r.NextOffset, rows: r.RowCount, sum: r.OffsetSum}
 	}
 	return blocks, nil
 }
 
 // writeBlocks stores blocks.
 func writeBlocks(ctx context.Context, pool *postgres.Pool, p *part, blocks []block) error {
-	batch := &pgx.Batch{}
+	set := store.SetVerifiedBlocksParams{TopicID: p.topicID, Partition: p.number}
 	for _, b := range blocks {
-		batch.Queue(`INSERT INTO verified_blocks (topic_id, partition, block, first_offset, next_offset, row_count, offset_sum)
-			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (topic_id, partition, block)
-			DO UPDATE SET first_offset = $4, next_offset = $5, row_count = $6, offset_sum = $7`,
-			p.topicID, p.number, b.number, b.first, b.next, b.rows, b.sum)
+		set.Blocks, set.FirstOffsets, set.NextOffsets = append(set.Blocks, b.number), append(set.FirstOffsets, b.first), append(set.NextOffsets, b.next)
+		set.RowCounts, set.OffsetSums = append(set.RowCounts, b.rows), append(set.OffsetSums, b.sum)
 	}
-	if err := pool.Unscoped().SendBatch(ctx, batch).Close(); err != nil {
+	if err := store.New(pool.Unscoped()).SetVerifiedBlocks(ctx, set); err != nil {
 		return fmt.Errorf("record what is verified: %w", err)
-	}
-	return nil
-}
-
-// removeOldBlocks deletes the blocks of topics other than the current ones.
-func removeOldBlocks(ctx context.Context, pool *postgres.Pool, present []string) error {
-	if _, err := pool.Unscoped().Exec(ctx, "DELETE FROM verified_blocks WHERE topic_id <> ALL ($1::uuid[])", present); err != nil {
-		return fmt.Errorf("remove blocks of topics that are gone: %w", err)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 const (
@@ -25,22 +26,21 @@ const (
 // counted is a kind of link whose counters are compared. Its queries differ from those that set the counters, so that
 // they do not share an error, except for the definition of a landing page's view.
 type counted struct {
-	noun     string
-	topic    string // of its events
-	table    string // of rows, in ClickHouse
-	link     string // its column
-	counters string // Postgres: id, account, views, viewed, first, last of the links $1
-	list     string // Postgres: ids after $1, in order
-	views    string // ClickHouse: link, views, first, last
-	dated    bool   // the link has viewed, first and last as well
+	noun  string
+	topic string // of its events
+	table string // of rows, in ClickHouse
+	link  string // its column
+	views string // ClickHouse: link, views, first, last
+	dated bool   // the link has viewed, first and last as well
+
+	after func(context.Context, *store.Queries, uuid.UUID) ([]uuid.UUID, error) // Postgres: the next ids, in order
 }
 
 func kinds() []counted {
 	return []counted{
 		{
 			noun: "access link", topic: event.Topic, table: "events", link: "access_link_id", dated: true,
-			counters: "SELECT id, account_id, view_count, viewed, first_viewed_at, last_viewed_at FROM access_links WHERE id = ANY ($1::uuid[])",
-			list:     "SELECT id FROM access_links WHERE id > $1 ORDER BY id LIMIT $2",
+			after: accessLinksAfter,
 			views: `SELECT access_link_id, uniqExact(lead_magnet_id, if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id)),
 				min(created_at), max(created_at) FROM lodestone.events
 				WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)} AND event_type = 'page_viewed' AND bot = ''
@@ -48,12 +48,33 @@ func kinds() []counted {
 		},
 		{
 			noun: "generic link", topic: event.LinkViewTopic, table: "link_views", link: "generic_link_id",
-			counters: "SELECT id, account_id, view_count, view_count > 0, NULL::timestamptz, NULL::timestamptz FROM generic_links WHERE id = ANY ($1::uuid[])",
-			list:     "SELECT id FROM generic_links WHERE id > $1 ORDER BY id LIMIT $2",
+			after: genericLinksAfter,
 			views: "SELECT generic_link_id, sum(views), min(since), max(until) FROM (" +
 				view.Landings("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + ") GROUP BY generic_link_id",
 		},
 	}
+}
+
+func accessLinksAfter(ctx context.Context, q *store.Queries, after uuid.UUID) (ids []uuid.UUID, err error) {
+	rows, err := q.AccessLinksAfter(ctx, store.AccessLinksAfterParams{After: after, MaxLinks: linkBatch})
+	if err != nil {
+		return nil, fmt.Errorf("list links: %w", err)
+	}
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	return ids, nil
+}
+
+func genericLinksAfter(ctx context.Context, q *store.Queries, after uuid.UUID) (ids []uuid.UUID, err error) {
+	rows, err := q.GenericLinksAfter(ctx, store.GenericLinksAfterParams{After: after, MaxLinks: linkBatch})
+	if err != nil {
+		return nil, fmt.Errorf("list links: %w", err)
+	}
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	return ids, nil
 }
 
 // counters are the counters of one link, from one side.
@@ -108,19 +129,7 @@ func (v *Verifier) compareCounters(ctx context.Context, s Span, report *Report) 
 // links returns the ids of the next links to compare, in Postgres' order or in ClickHouse's.
 func (v *Verifier) links(ctx context.Context, k counted, s Span, after uuid.UUID) (ids []uuid.UUID, err error) {
 	if s.unbounded() {
-		rows, err := v.Pool.Unscoped().Query(ctx, k.list, after, linkBatch)
-		if err != nil {
-			return nil, fmt.Errorf("list links: %w", err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var id uuid.UUID
-			if err := rows.Scan(&id); err != nil {
-				return nil, fmt.Errorf("list links: %w", err)
-			}
-			ids = append(ids, id)
-		}
-		return ids, rows.Err()
+		return k.after(ctx, store.New(v.Pool.Unscoped()), after)
 	}
 	since, until := s.Since, s.Until
 	if since.IsZero() {
@@ -189,24 +198,13 @@ func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID,
 func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[uuid.UUID]pair, error) {
 	found := make(map[uuid.UUID]pair, len(ids))
 	accounts := map[uuid.UUID]struct{}{}
-	rows, err := v.Pool.Unscoped().Query(ctx, k.counters, ids)
+	rows, err := store.New(v.Pool.Unscoped()).LinkCounters(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id, account uuid.UUID
-		var c counters
-		var first, last *time.Time
-		if err := rows.Scan(&id, &account, &c.views, &c.viewed, &first, &last); err != nil {
-			return nil, fmt.Errorf("read counters: %w", err)
-		}
-		c.first, c.last = timeOf(first), timeOf(last)
-		found[id] = pair{is: c}
-		accounts[account] = struct{}{}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read counters: %w", err)
+	for _, r := range rows {
+		found[r.ID] = pair{is: counters{r.ViewCount, r.Viewed, timeOf(r.FirstViewedAt), timeOf(r.LastViewedAt)}}
+		accounts[r.AccountID] = struct{}{}
 	}
 	if len(found) == 0 {
 		return found, nil
@@ -278,35 +276,14 @@ func timeOf(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// wrongSubmissions are submissions whose counters differ from those of their access links.
-const wrongSubmissions = `
-SELECT s.id, s.view_count, coalesce(n.views, 0)
-FROM submissions s
-LEFT JOIN (
-    SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
-    FROM access_links WHERE submission_id IS NOT NULL GROUP BY submission_id
-) AS n ON n.submission_id = s.id
-WHERE (s.view_count, s.viewed, s.first_viewed_at, s.last_viewed_at)
-    IS DISTINCT FROM (coalesce(n.views, 0), coalesce(n.views, 0) > 0, n.first, n.last)
-ORDER BY s.id LIMIT 1000`
-
 // compareSubmissions compares submissions with their access links, which are set in one transaction.
 func (v *Verifier) compareSubmissions(ctx context.Context, report *Report) error {
-	rows, err := v.Pool.Unscoped().Query(ctx, wrongSubmissions)
+	wrong, err := store.New(v.Pool.Unscoped()).WrongSubmissions(ctx)
 	if err != nil {
 		return fmt.Errorf("compare submissions: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id uuid.UUID
-		var is, should int64
-		if err := rows.Scan(&id, &is, &should); err != nil {
-			return fmt.Errorf("compare submissions: %w", err)
-		}
-		report.add(Difference{Kind: Counter, Count: 1, Text: fmt.Sprintf("submission %s has %d views, or other dates, than its access links with %d", id, is, should)})
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("compare submissions: %w", err)
+	for _, s := range wrong {
+		report.add(Difference{Kind: Counter, Count: 1, Text: fmt.Sprintf("submission %s has %d views, or other dates, than its access links with %d", s.ID, s.ViewCount, s.Views)})
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
 )
 
 // state is what one round passes to the next, which another process may run.
@@ -58,10 +59,7 @@ func (s *state) keep(report *Report) {
 
 // readState reads the last round's state, sets the metrics, and reports whether another round is due.
 func (w *Watch) readState(ctx context.Context, tx pgx.Tx, pause time.Duration) (due bool, err error) {
-	var text []byte
-	var finished time.Time
-	var age float64
-	err = tx.QueryRow(ctx, "SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 FROM running_check").Scan(&text, &finished, &age)
+	last, err := store.New(tx).RunningCheck(ctx)
 	if errors.Is(err, pgx.ErrNoRows) {
 		w.state = state{}
 		return true, nil
@@ -70,11 +68,11 @@ func (w *Watch) readState(ctx context.Context, tx pgx.Tx, pause time.Duration) (
 		return false, fmt.Errorf("read the last running check: %w", err)
 	}
 	w.state = state{}
-	if err := json.Unmarshal(text, &w.state); err != nil {
+	if err := json.Unmarshal(last.State, &w.state); err != nil {
 		return true, nil //nolint:nilerr // of another release: this round writes its own
 	}
-	w.show(finished)
-	return age < 0 || age >= pause.Seconds(), nil
+	w.show(last.FinishedAt)
+	return last.Age < 0 || last.Age >= pause.Seconds(), nil
 }
 
 // writeState stores the state for the next round. The transaction began with the round.
@@ -83,9 +81,7 @@ func (w *Watch) writeState(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return fmt.Errorf("encode the running check's state: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO running_check (began_at, finished_at, state) VALUES (now(), clock_timestamp(), $1)
-		ON CONFLICT (single) DO UPDATE SET began_at = excluded.began_at, finished_at = excluded.finished_at, state = excluded.state`, text)
-	if err != nil {
+	if err := store.New(tx).SetRunningCheck(ctx, text); err != nil {
 		return fmt.Errorf("record the running check: %w", err)
 	}
 	return nil

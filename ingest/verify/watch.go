@@ -10,6 +10,7 @@ import (
 
 	"lodestone/ingest/stream"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -19,6 +20,7 @@ import (
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 // Config holds the settings of the running check.
@@ -124,15 +126,16 @@ func (w *Watch) run(ctx context.Context, ready func()) error {
 // results of that process.
 func (w *Watch) round(ctx context.Context, pause time.Duration) error {
 	return w.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		var mine bool
-		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(watchLock)).Scan(&mine); err != nil {
+		q := store.New(tx)
+		mine, err := q.TryLock(ctx, watchLock)
+		if err != nil {
 			return fmt.Errorf("take the running check's lock: %w", err)
 		}
 		due, err := w.readState(ctx, tx, pause)
 		if err != nil || !mine || !due {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+		if err := q.AllowIdle(ctx); err != nil {
 			return fmt.Errorf("keep the running check's lock: %w", err)
 		}
 		report, err := w.check(ctx)
@@ -168,7 +171,7 @@ func (w *Watch) check(ctx context.Context) (report *Report, err error) {
 func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 	report := &Report{}
 	next := state{Sweep: map[string]int{}, Next: map[string]int64{}}
-	var present []string
+	var present []uuid.UUID
 	for _, s := range stream.All() {
 		parts, err := v.partitions(ctx, s)
 		if err != nil {
@@ -176,7 +179,7 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 		}
 		for i := range parts {
 			p := &parts[i]
-			present = append(present, p.topicID.String())
+			present = append(present, p.topicID)
 			if err := w.comparePart(ctx, v, p, &next, report); err != nil {
 				return nil, err
 			}
@@ -185,8 +188,8 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 			return nil, err
 		}
 	}
-	if err := removeOldBlocks(ctx, w.pool, present); err != nil {
-		return nil, err
+	if err := store.New(w.pool.Unscoped()).RemoveBlocksOfOthers(ctx, present); err != nil {
+		return nil, fmt.Errorf("remove blocks of topics that are gone: %w", err)
 	}
 	next.keep(report)
 	w.state = next

@@ -87,6 +87,11 @@ type GenericLink struct {
 	ThumbnailPicture    *string
 }
 
+type IPSalt struct {
+	Day    time.Time
+	Sealed []byte
+}
+
 type LeadMagnet struct {
 	ID          uuid.UUID
 	AccountID   uuid.UUID
@@ -111,6 +116,26 @@ type LeadMagnetFile struct {
 	CreatedAt    time.Time
 	Pictured     bool
 	DiscardedAt  *time.Time
+}
+
+type LostRange struct {
+	Number         int64
+	TopicID        uuid.UUID
+	Topic          string
+	Partition      int32
+	FirstOffset    int64
+	LastOffset     int64
+	FoundAt        time.Time
+	AcknowledgedAt *time.Time
+	Note           *string
+}
+
+type RetentionSetting struct {
+	Single     bool
+	Months     int32
+	NextMonths *int32
+	NextAt     *time.Time
+	ChangedAt  time.Time
 }
 
 type Session struct {

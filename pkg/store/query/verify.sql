@@ -1,0 +1,44 @@
+-- name: RemoveExpiredBlocks :exec
+DELETE FROM verified_blocks WHERE topic_id = sqlc.arg(topic_id) AND partition = sqlc.arg(partition) AND first_offset < sqlc.arg(first_offset);
+
+-- name: RemoveBlocksOfOthers :exec
+-- Removes the blocks of topics other than those given.
+DELETE FROM verified_blocks WHERE topic_id <> ALL (sqlc.arg(topic_ids)::uuid[]);
+
+-- name: VerifiedBlocks :many
+SELECT block, first_offset, next_offset, row_count, offset_sum FROM verified_blocks
+WHERE topic_id = sqlc.arg(topic_id) AND partition = sqlc.arg(partition) ORDER BY block;
+
+-- name: SetVerifiedBlocks :exec
+-- The arrays are parallel.
+INSERT INTO verified_blocks (topic_id, partition, block, first_offset, next_offset, row_count, offset_sum)
+SELECT sqlc.arg(topic_id), sqlc.arg(partition), unnest(sqlc.arg(blocks)::bigint[]), unnest(sqlc.arg(first_offsets)::bigint[]),
+    unnest(sqlc.arg(next_offsets)::bigint[]), unnest(sqlc.arg(row_counts)::bigint[]), unnest(sqlc.arg(offset_sums)::bigint[])
+ON CONFLICT (topic_id, partition, block) DO UPDATE SET first_offset = excluded.first_offset, next_offset = excluded.next_offset,
+    row_count = excluded.row_count, offset_sum = excluded.offset_sum;
+
+-- name: LinkCounters :many
+-- The counters of access links and generic links. Generic links have no times.
+SELECT id, account_id, view_count, viewed, first_viewed_at, last_viewed_at FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[])
+UNION ALL
+SELECT id, account_id, view_count, view_count > 0, NULL, NULL FROM generic_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
+
+-- name: WrongSubmissions :many
+-- Submissions whose counters differ from those of their access links.
+SELECT s.id, s.view_count, coalesce(n.views, 0)::bigint AS views
+FROM submissions s
+LEFT JOIN (
+    SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
+    FROM access_links WHERE submission_id IS NOT NULL GROUP BY submission_id
+) AS n ON n.submission_id = s.id
+WHERE (s.view_count, s.viewed, s.first_viewed_at, s.last_viewed_at)
+    IS DISTINCT FROM (coalesce(n.views, 0), coalesce(n.views, 0) > 0, n.first, n.last)
+ORDER BY s.id LIMIT 1000;
+
+-- name: RunningCheck :one
+SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 AS age FROM running_check;
+
+-- name: SetRunningCheck :exec
+-- The check began with the transaction.
+INSERT INTO running_check (began_at, finished_at, state) VALUES (now(), clock_timestamp(), sqlc.arg(state))
+ON CONFLICT (single) DO UPDATE SET began_at = excluded.began_at, finished_at = excluded.finished_at, state = excluded.state;
