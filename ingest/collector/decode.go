@@ -284,66 +284,6 @@ func spaced(value []byte) bool {
 	return false
 }
 
-// distinct reports whether no object of a compact and sound JSON object has a member twice.
-func distinct(value jsontext.Value, depth int) bool {
-	var names [8][]byte
-	if depth > 1 || bytes.IndexByte(value, '\\') >= 0 {
-		return value.IsValid() // the decoder's default refuses duplicates
-	}
-	// The usual case, in which names are equal just when their bytes are, takes a tenth of the time.
-	count := 0
-	for i := 1; i < len(value)-1; count++ {
-		nameEnd := endOfString(value, i)
-		name := value[i:nameEnd]
-		i = endOfValue(value, nameEnd+2) + 1
-		if count == len(names) {
-			return value.IsValid()
-		}
-		for _, other := range names[:count] {
-			if bytes.Equal(name, other) {
-				return false
-			}
-		}
-		names[count] = name
-	}
-	return true
-}
-
-// scanData counts the members of all objects of a compact JSON value, and how deep it is nested, and
-// looks whether each number and escape means something to every reader.
-func scanData(value []byte) (members, depth int, sound bool) {
-	open := 0
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; c {
-		case '{', '[':
-			open++
-			depth = max(depth, open)
-		case '}', ']':
-			open--
-		case ':':
-			members++
-		case '"':
-			end := endOfString(value, i)
-			if !soundText(value[i : end+1]) {
-				return 0, 0, false
-			}
-			i = end
-		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			end := endOfValue(value, i)
-			if !soundNumber(value[i:end]) {
-				return 0, 0, false
-			}
-			i = end - 1
-		}
-	}
-	return members, depth, true
-}
-
-// soundText reports whether all escapes of a JSON string stand for characters.
-func soundText(text []byte) bool {
-	return !bytes.Contains(text, []byte(`\u`)) || jsontext.Value(text).IsValid()
-}
-
 // soundNumber reports whether a JSON number is within the range of a double, as most readers need it.
 func soundNumber(text []byte) bool {
 	const safe = 300 // digits
@@ -352,38 +292,6 @@ func soundNumber(text []byte) bool {
 	}
 	_, err := strconv.ParseFloat(string(text), 64)
 	return err == nil
-}
-
-// endOfString returns the position of the quote that ends the JSON string beginning at i.
-func endOfString(value []byte, i int) int {
-	for i++; i < len(value) && value[i] != '"'; i++ {
-		if value[i] == '\\' {
-			i++
-		}
-	}
-	return i
-}
-
-// endOfValue returns the position after the compact JSON value that begins at i.
-func endOfValue(value []byte, i int) int {
-	for open := 0; i < len(value); i++ {
-		switch value[i] {
-		case '{', '[':
-			open++
-		case '}', ']':
-			if open == 0 {
-				return i
-			}
-			open--
-		case ',':
-			if open == 0 {
-				return i
-			}
-		case '"':
-			i = endOfString(value, i)
-		}
-	}
-	return i
 }
 
 // newID returns an id for an event that came without.

@@ -1,9 +1,11 @@
 package collector
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -335,45 +337,97 @@ func parseData(ev *event.Event, value jsontext.Value) *fieldError {
 	if len(value) > event.MaxDataBytes {
 		return &fieldError{InvalidEventData, fmt.Sprintf("event_data has %d bytes without whitespace; at most %d are allowed", len(value), event.MaxDataBytes)}
 	}
-	members, depth, sound := scanData(value)
-	if !sound {
-		return &fieldError{InvalidEventData, "event_data has a number that is too large, or an escape that is not a character"}
-	}
-	if depth > event.MaxDataDepth {
-		return &fieldError{InvalidEventData, fmt.Sprintf("event_data is nested %d deep; at most %d are allowed", depth, event.MaxDataDepth)}
-	}
-	if members > 1 && !distinct(value, depth) {
-		return &fieldError{InvalidEventData, "event_data has a member twice in one object"}
+	d := dataDecoders.Get().(*dataDecoder)
+	defer dataDecoders.Put(d)
+	f := d.read(ev, value)
+	d.open(nil) // else it keeps the body
+	if f != nil {
+		return f
 	}
 	ev.Data = value
-	return readPage(ev, value)
+	return nil
 }
 
-// readPage reads page and duration_ms of a compact JSON object.
-func readPage(ev *event.Event, value []byte) *fieldError {
-	for i := 1; i < len(value)-1; {
-		nameEnd := endOfString(value, i)
-		name, _ := unquote(value[i : nameEnd+1])
-		start := nameEnd + 2 // after the colon
-		i = endOfValue(value, start)
-		member := value[start:i]
-		i++ // after the comma or the closing brace
-		switch string(name) {
-		case "page":
-			n, ok := integer(member, 1, event.MaxPage)
-			if !ok {
+// dataDecoder reads event_data. It refuses members that occur twice and escapes that stand for no character. It is pooled.
+type dataDecoder struct {
+	source  bytes.Buffer
+	decoder jsontext.Decoder
+}
+
+var dataDecoders = sync.Pool{New: func() any { return new(dataDecoder) }}
+
+func (d *dataDecoder) open(value []byte) {
+	d.source = *bytes.NewBuffer(value)
+	d.decoder.Reset(&d.source)
+}
+
+// read checks a JSON object, and sets Page and DurationMS.
+func (d *dataDecoder) read(ev *event.Event, value []byte) *fieldError {
+	d.open(value)
+	dec, deepest := &d.decoder, 1
+	_, err := dec.ReadToken() // the opening brace
+	for err == nil && dec.PeekKind() == '"' {
+		var name, member jsontext.Value
+		if name, err = dec.ReadValue(); err != nil {
+			break
+		}
+		text, _ := unquote(name)
+		page, duration := string(text) == "page", string(text) == "duration_ms" // before name is overwritten
+		if kind := dec.PeekKind(); kind == '{' || kind == '[' {
+			var depth int
+			depth, err = nested(dec)
+			deepest = max(deepest, depth)
+		} else if member, err = dec.ReadValue(); err == nil && kind == '0' && !soundNumber(member) {
+			err = errUnsound
+		}
+		if err != nil {
+			break
+		}
+		var ok bool
+		if page {
+			if ev.Page, ok = integer(member, 1, event.MaxPage); !ok {
 				return &fieldError{InvalidEventData, fmt.Sprintf("event_data.page is not an integer from 1 to %d", event.MaxPage)}
 			}
-			ev.Page = n
-		case "duration_ms":
-			n, ok := integer(member, 0, event.MaxDurationMS)
-			if !ok {
+		}
+		if duration {
+			if ev.DurationMS, ok = integer(member, 0, event.MaxDurationMS); !ok {
 				return &fieldError{InvalidEventData, fmt.Sprintf("event_data.duration_ms is not an integer from 0 to %d", event.MaxDurationMS)}
 			}
-			ev.DurationMS = n
 		}
 	}
+	if err == nil {
+		_, err = dec.ReadToken() // the closing brace, or the error that ended the loop
+	}
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return &fieldError{InvalidEventData, "event_data has a member twice in one object"}
+	case err != nil:
+		return &fieldError{InvalidEventData, "event_data has a number that is too large, or an escape that is not a character"}
+	case deepest > event.MaxDataDepth:
+		return &fieldError{InvalidEventData, fmt.Sprintf("event_data is nested %d deep; at most %d are allowed", deepest, event.MaxDataDepth)}
+	}
 	return nil
+}
+
+var errUnsound = errors.New("a number is beyond what a double holds")
+
+// nested reads the object or array that comes next, and returns how deep the decoder was in it.
+func nested(dec *jsontext.Decoder) (deepest int, err error) {
+	outside := dec.StackDepth()
+	for {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return deepest, err
+		}
+		if token.Kind() == '0' && !soundNumber([]byte(token.String())) {
+			return deepest, errUnsound
+		}
+		depth := dec.StackDepth()
+		deepest = max(deepest, depth)
+		if depth == outside {
+			return deepest, nil
+		}
+	}
 }
 
 // integer reads a JSON number made of digits only; null is 0.
