@@ -82,14 +82,14 @@ func baseURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// Deps is what the service works with. All of it but Home and Mailbox is required.
+// Deps is what the service works with. All of it but HasHome and Mailbox is required.
 type Deps struct {
 	Postgres   *postgres.Pool
 	Tokens     *token.Ring
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 	Grace      time.Duration // for jobs in flight when the process stops
-	Home       http.Handler  // the page at "/"; nil: there is none
+	HasHome    bool          // another page is at "/"
 	Mailbox    mail.Mailbox  // takes mails if there is no SMTP server; nil: they stay in the queue
 }
 
@@ -98,6 +98,7 @@ type Service struct {
 	config      Config
 	log         *slog.Logger
 	pages       *page.Site
+	hasHome     bool
 	account     *account.Self
 	magnets     *magnet.Magnets
 	links       *link.Links
@@ -129,7 +130,7 @@ func New(c Config, d Deps) (*Service, error) {
 	intake := upload.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
 	thumbnailer := picture.NewThumbnailer(intake)
 	site := strings.TrimRight(c.PublicURL, "/")
-	pages, err := page.New(page.Deps{Site: site, Log: d.Log, Home: d.Home})
+	pages, err := page.New(page.Deps{Site: site, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Queue: jobs, Mail: mails, Tokens: d.Tokens, Site: site, Log: d.Log})
+	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +173,7 @@ func New(c Config, d Deps) (*Service, error) {
 		notices:     notices,
 		log:         d.Log,
 		pages:       pages,
+		hasHome:     d.HasHome,
 		account:     account.NewSelf(c.Limits, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
 		magnets:     magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Limits: c.Limits}, magnet.Deps{Postgres: d.Postgres, Reader: reader, Renderer: thumbnailer, Intake: intake, Log: d.Log}),
 		links:       link.New(c.Limits, link.Deps{Postgres: d.Postgres, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
@@ -211,7 +213,9 @@ func (s *Service) Register(a *api.API) error {
 	if strings.HasPrefix(s.config.PublicURL, "https:") {
 		a.RequireTLS()
 	}
-	s.pages.Register(a)
+	if !s.hasHome {
+		s.pages.Mount(a, "GET /{$}", page.NothingHere) // visitors who shorten an address learn no more than that
+	}
 	s.images.Register(a)
 	s.account.Register(a)
 	s.magnets.Register(a)
@@ -221,9 +225,7 @@ func (s *Service) Register(a *api.API) error {
 	s.viewer.Register(a)
 	s.access.Register(a)
 	s.webhooks.Register(a)
-	if err := s.notices.Register(a, s.pages); err != nil {
-		return err
-	}
+	s.notices.Register(a)
 	if s.config.QueryURL == "" {
 		return nil
 	}

@@ -2,8 +2,8 @@ package main
 
 import (
 	"crypto/rand"
+	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
 
@@ -34,9 +34,9 @@ func newDevPages(dir, listen string) (*devPages, error) {
 	return &devPages{secret: secret, cookie: "lodestone_dev_" + port}, nil
 }
 
-// private guards a page.
-func (d *devPages) private(site *page.Site, next http.Handler) http.Handler {
-	return site.Private(d.secret, d.cookie, next)
+// site returns the frame of the pages, which are private.
+func (d *devPages) site(url string, log *slog.Logger) (*page.Site, error) {
+	return page.New(page.Deps{Site: url, Log: log, Secret: d.secret, Cookie: d.cookie})
 }
 
 // address returns that of a page, with the secret that a browser has to show once.

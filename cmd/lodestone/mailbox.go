@@ -5,12 +5,13 @@ import (
 
 	"lodestone/crud/mail"
 	"lodestone/crud/mailbox"
+	"lodestone/crud/page"
 	"lodestone/pkg/api"
 )
 
 // openMailbox returns the mailbox of `lodestone up`, or nil if it has an SMTP server. The mailbox keeps the mails that would
 // be sent, and shows them at /dev/mailbox if there are pages for the person who started it.
-func (c *upCommand) openMailbox(w *wired, p *process, site *api.API) (mail.Mailbox, error) {
+func (c *upCommand) openMailbox(w *wired, p *process, site *api.API, private *page.Site) (mail.Mailbox, error) {
 	if c.Crud.Mail.Enabled() {
 		return nil, nil
 	}
@@ -25,5 +26,10 @@ func (c *upCommand) openMailbox(w *wired, p *process, site *api.API) (mail.Mailb
 		return m, nil
 	}
 	w.mailbox = mailbox.Path
-	return m, m.Register(site, c.Crud.PublicURL, w.dev.private, p.log)
+	pages, err := mailbox.NewPages(m, private)
+	if err != nil {
+		return nil, err
+	}
+	pages.Register(site)
+	return m, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -231,23 +230,24 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if withDev {
 		w.dev = dev
 	}
-	box, err := c.openMailbox(w, p, site)
+	private, err := dev.site(c.Crud.PublicURL, p.log)
 	if err != nil {
 		return nil, err
 	}
-	var first http.Handler
-	if w.dev != nil {
-		page, err := home.New(home.Options{
-			Site: c.Crud.PublicURL, Account: account, Postgres: pool, Events: answers.Events(), Sample: w.sampleID, Mailbox: w.mailbox,
-			Private: dev.private, Log: p.log,
+	box, err := c.openMailbox(w, p, site, private)
+	if err != nil {
+		return nil, err
+	}
+	if withDev {
+		first, err := home.New(home.Deps{
+			Pages: private, Account: account, Postgres: pool, Events: answers.Events(), Sample: w.sampleID, Mailbox: w.mailbox,
 		})
 		if err != nil {
 			return nil, err
 		}
-		page.Register(site)
-		first = page.Handler()
+		first.Register(site)
 	}
-	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, Home: first, Mailbox: box}); err != nil {
+	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, HasHome: withDev, Mailbox: box}); err != nil {
 		return nil, err
 	}
 	return w, p.addSite(c.Site, c.Crud.Addresses, site)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,43 +21,38 @@ var web embed.FS
 // Path is where the mailbox is shown.
 const Path = "/dev/mailbox"
 
-// pages shows a mailbox.
-type pages struct {
+// Pages shows a mailbox.
+type Pages struct {
 	mailbox   *Mailbox
+	site      *page.Site
 	list, one *page.Template
 }
 
-// Register mounts the mailbox. private guards each of its pages, since mails hold links that open documents and codes that
+// NewPages returns the pages of a mailbox. The site has to be private, since mails hold links that open documents and codes that
 // confirm addresses.
-func (m *Mailbox) Register(a *api.API, site string, private func(*page.Site, http.Handler) http.Handler, log *slog.Logger) error {
+func NewPages(m *Mailbox, site *page.Site) (*Pages, error) {
 	files, err := fs.Sub(web, "web")
 	if err != nil {
-		return fmt.Errorf("read the pages of the mailbox: %w", err)
+		return nil, fmt.Errorf("read the pages of the mailbox: %w", err)
 	}
-	frame, err := page.New(page.Deps{Site: site, Log: log})
-	if err != nil {
-		return err
+	p := &Pages{mailbox: m, site: site}
+	if p.list, err = site.Parse(files, "list.html", "mailbox.css"); err != nil {
+		return nil, err
 	}
-	p := &pages{mailbox: m}
-	if p.list, err = frame.Parse(files, "list.html", "mailbox.css"); err != nil {
-		return err
-	}
-	if p.one, err = frame.Parse(files, "mail.html", "mailbox.css"); err != nil {
-		return err
-	}
-	for pattern, show := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET " + Path:                p.showList,
-		"GET " + Path + ".json":      p.showJSON,
-		"GET " + Path + "/{id}":      p.showMail,
-		"GET " + Path + "/{id}/html": p.showHTML,
-		"GET " + Path + "/{id}/raw":  p.showRaw,
-	} {
-		a.Handle(pattern, private(frame, frame.Handler(show)))
-	}
-	return nil
+	p.one, err = site.Parse(files, "mail.html", "mailbox.css")
+	return p, err
 }
 
-func (p *pages) showList(w http.ResponseWriter, r *http.Request) error {
+// Register mounts the pages.
+func (p *Pages) Register(a *api.API) {
+	p.site.Mount(a, "GET "+Path, p.showList)
+	p.site.Mount(a, "GET "+Path+".json", p.showJSON)
+	p.site.Mount(a, "GET "+Path+"/{id}", p.showMail)
+	p.site.Mount(a, "GET "+Path+"/{id}/html", p.showHTML)
+	p.site.Mount(a, "GET "+Path+"/{id}/raw", p.showRaw)
+}
+
+func (p *Pages) showList(w http.ResponseWriter, r *http.Request) error {
 	mails, err := p.mailbox.list("", Keep)
 	if err != nil {
 		return err
@@ -73,7 +67,7 @@ func title(mails int) string {
 	return fmt.Sprintf("Mailbox (%d)", mails)
 }
 
-func (p *pages) showMail(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) showMail(w http.ResponseWriter, r *http.Request) error {
 	found, err := p.find(r)
 	if err != nil {
 		return err
@@ -82,7 +76,7 @@ func (p *pages) showMail(w http.ResponseWriter, r *http.Request) error {
 	return p.one.Write(w, r, http.StatusOK, page.Page{Title: m.Subject, Class: "mailbox", Policy: page.Policy{Frames: true}, Data: m})
 }
 
-func (p *pages) find(r *http.Request) (mail.Rendered, error) {
+func (p *Pages) find(r *http.Request) (mail.Rendered, error) {
 	m, err := p.mailbox.get(r.PathValue("id"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, &page.Status{Kind: page.NotFound, Action: page.Action{Words: "Open the mailbox", URL: Path}}
@@ -92,7 +86,7 @@ func (p *pages) find(r *http.Request) (mail.Rendered, error) {
 
 // showHTML serves a mail's HTML for a frame, in which nothing runs, nothing is loaded, and links open in a
 // window of their own.
-func (p *pages) showHTML(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) showHTML(w http.ResponseWriter, r *http.Request) error {
 	m, err := p.find(r)
 	if err != nil {
 		return err
@@ -114,7 +108,7 @@ func newWindows(html string) string {
 	return strings.ReplaceAll(html, "<a ", `<a target="_blank" rel="noopener noreferrer" `)
 }
 
-func (p *pages) showRaw(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) showRaw(w http.ResponseWriter, r *http.Request) error {
 	m, err := p.find(r)
 	if err != nil {
 		return err
@@ -129,7 +123,7 @@ func (p *pages) showRaw(w http.ResponseWriter, r *http.Request) error {
 
 // showJSON answers with the mails, the newest first: all, those to one address (?to=), or the first of them
 // (?limit=).
-func (p *pages) showJSON(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) showJSON(w http.ResponseWriter, r *http.Request) error {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 {
 		limit = Keep

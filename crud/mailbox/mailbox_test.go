@@ -38,17 +38,16 @@ func two(to string) mail.Rendered {
 	}
 }
 
-// guarded lets requests pass that carry the word of these tests.
-func guarded(site *page.Site, next http.Handler) http.Handler {
-	return site.Private("word", "dev", next)
-}
-
 // site serves a mailbox; the client's requests go to it whatever host they name.
 func (m *Mailbox) site(t *testing.T) *httptest.Server {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	a := api.New(api.Options{Log: log})
-	require.NoError(t, m.Register(a, "http://127.0.0.1:8080", guarded, log))
+	private, err := page.New(page.Deps{Site: "http://127.0.0.1:8080", Log: log, Cookie: "dev", Secret: "word"})
+	require.NoError(t, err)
+	pages, err := NewPages(m, private)
+	require.NoError(t, err)
+	pages.Register(a)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
 	return server

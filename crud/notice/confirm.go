@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
-	"lodestone/pkg/api"
 	"lodestone/pkg/email"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
@@ -56,7 +54,7 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 		return nil
 	}
 	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindNotices, AccountID: account, To: to, URL: n.deps.Site + confirmPath + n.grant(forConfirmation, account, to),
+		Kind: mail.KindNotices, AccountID: account, To: to, URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
 	})
 }
 
@@ -90,25 +88,22 @@ type confirmState struct {
 	More string // page on which notices are ended
 }
 
-// registerConfirm mounts the page that the question leads to. Programs that look at mails follow links, so nothing
+// askToConfirm is the page that the question leads to. Programs that look at mails follow links, so nothing
 // happens until a person presses the button.
-func (n *Notices) registerConfirm(a *api.API, site *page.Site, files fs.FS) error {
-	t, err := site.Parse(files, "confirm.html")
+func (n *Notices) askToConfirm(w http.ResponseWriter, r *http.Request) error {
+	return n.writeConfirm(w, r, false)
+}
+
+func (n *Notices) confirmed(w http.ResponseWriter, r *http.Request) error {
+	return n.writeConfirm(w, r, true)
+}
+
+func (n *Notices) writeConfirm(w http.ResponseWriter, r *http.Request, confirm bool) error {
+	s, err := n.confirm(r, confirm)
 	if err != nil {
 		return err
 	}
-	handle := func(confirm bool) http.Handler {
-		return site.Handler(func(w http.ResponseWriter, r *http.Request) error {
-			s, err := n.confirm(r, confirm)
-			if err != nil {
-				return err
-			}
-			return t.Write(w, r, http.StatusOK, page.Page{Title: "Confirm this address", Data: s})
-		})
-	}
-	a.Handle("GET "+confirmPath+"{token}", handle(false))
-	a.Handle("POST "+confirmPath+"{token}", handle(true))
-	return nil
+	return n.confirmation.Write(w, r, http.StatusOK, page.Page{Title: "Confirm this address", Data: s})
 }
 
 func (n *Notices) confirm(r *http.Request, confirm bool) (s confirmState, err error) {

@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +14,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/mail"
+	"lodestone/crud/page"
 	"lodestone/crud/queue"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
@@ -43,7 +44,7 @@ type Deps struct {
 	Queue    *queue.Queue
 	Mail     Mailer
 	Tokens   *token.Ring
-	Site     string // public URL of the installation
+	Pages    *page.Site
 	Log      *slog.Logger
 	Now      func() time.Time // the clock; nil: time.Now
 }
@@ -52,6 +53,8 @@ type Deps struct {
 type Notices struct {
 	deps    Deps
 	limiter *ratelimit.Visitors
+
+	settings, confirmation *page.Template
 }
 
 // New returns the notices of an installation, and has the daily ones sent by its queue.
@@ -59,8 +62,17 @@ func New(d Deps) (*Notices, error) {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	d.Site = strings.TrimRight(d.Site, "/")
 	n := &Notices{deps: d, limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens)}
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		return nil, fmt.Errorf("read the pages of notices: %w", err)
+	}
+	if n.settings, err = d.Pages.Parse(files, "notices.html"); err != nil {
+		return nil, err
+	}
+	if n.confirmation, err = d.Pages.Parse(files, "confirm.html"); err != nil {
+		return nil, err
+	}
 	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
 		return nil, err
 	}
@@ -100,7 +112,7 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 		lead.Name = *l.Name
 	}
 	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.deps.Site + "/l/" + l.Slug,
+		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.deps.Pages.URL("/l/" + l.Slug),
 		Unsubscribe: n.unsubscribeURL(l.AccountID, l.NotifyEmail), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -29,7 +28,7 @@ const (
 // unsubscribeURL returns the address of the page on which whoever got a notice ends them. It works as long
 // as the account's notices go to the same address.
 func (n *Notices) unsubscribeURL(account uuid.UUID, to string) string {
-	return n.deps.Site + path + n.grant(forNotices, account, to)
+	return n.deps.Pages.URL(path + n.grant(forNotices, account, to))
 }
 
 // state is what the page says.
@@ -40,39 +39,38 @@ type state struct {
 }
 
 // Register mounts the pages that mails lead to.
-func (n *Notices) Register(a *api.API, site *page.Site) error {
-	files, err := fs.Sub(web, "web")
-	if err != nil {
-		return fmt.Errorf("read the page of notices: %w", err)
-	}
-	t, err := site.Parse(files, "notices.html")
+func (n *Notices) Register(a *api.API) {
+	n.deps.Pages.Mount(a, "GET "+path+"{token}", n.showSettings)
+	n.deps.Pages.Mount(a, "POST "+path+"{token}", n.changeSettings)
+	n.deps.Pages.Mount(a, "GET "+confirmPath+"{token}", n.askToConfirm)
+	n.deps.Pages.Mount(a, "POST "+confirmPath+"{token}", n.confirmed)
+}
+
+func (n *Notices) showSettings(w http.ResponseWriter, r *http.Request) error {
+	s, err := n.change(r, "")
 	if err != nil {
 		return err
 	}
-	show := func(w http.ResponseWriter, r *http.Request, s state) error {
-		return t.Write(w, r, http.StatusOK, page.Page{Title: "Notices about new leads", Data: s})
+	return n.writeSettings(w, r, s)
+}
+
+// changeSettings sets what the form chooses. A mail program posts here as well when its user presses its button (RFC 8058); it
+// names no choice.
+func (n *Notices) changeSettings(w http.ResponseWriter, r *http.Request) error {
+	choice := r.PostFormValue("notify")
+	if choice != Each && choice != Daily {
+		choice = None
 	}
-	a.Handle("GET "+path+"{token}", site.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		s, err := n.change(r, "")
-		if err != nil {
-			return err
-		}
-		return show(w, r, s)
-	}))
-	// A mail program posts here as well when its user presses its button (RFC 8058); it names no choice.
-	a.Handle("POST "+path+"{token}", site.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		choice := r.PostFormValue("notify")
-		if choice != Each && choice != Daily {
-			choice = None
-		}
-		s, err := n.change(r, choice)
-		if err != nil {
-			return err
-		}
-		s.Done = true
-		return show(w, r, s)
-	}))
-	return n.registerConfirm(a, site, files)
+	s, err := n.change(r, choice)
+	if err != nil {
+		return err
+	}
+	s.Done = true
+	return n.writeSettings(w, r, s)
+}
+
+func (n *Notices) writeSettings(w http.ResponseWriter, r *http.Request, s state) error {
+	return n.settings.Write(w, r, http.StatusOK, page.Page{Title: "Notices about new leads", Data: s})
 }
 
 // ofToken runs fn with the account that a request's grant names, and the address of its notices, if the grant is for that

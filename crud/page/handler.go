@@ -17,24 +17,24 @@ const timeout = 15 * time.Second
 // maxForm is the size of the largest form that is read, in bytes.
 const maxForm = 64 << 10
 
-// Register mounts what all pages need.
-func (s *Site) Register(a *api.API) {
-	home := s.home
-	if home == nil {
-		home = s.Nothing() // visitors who shorten an address learn no more than that
+// Handler writes a page, or returns an error before anything was sent, which becomes a status page.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// NothingHere is the page of addresses that people may come to and that have none.
+func NothingHere(http.ResponseWriter, *http.Request) error { return Error(NotFound, Brand{}) }
+
+// Mount serves a page at a pattern. A form that another site sent is refused: without cookies it could not act for
+// the visitor, but it could spend the visitor's share of requests. A private site shows the page to who has its secret.
+func (s *Site) Mount(a *api.API, pattern string, fn Handler) { a.Handle(pattern, s.handler(fn)) }
+
+func (s *Site) handler(fn Handler) http.Handler {
+	if s.cookie != "" {
+		return s.private(s.public(fn))
 	}
-	a.Handle("GET /{$}", home)
+	return s.public(fn)
 }
 
-// Nothing serves the page that says that there is none, for addresses that people may come to.
-func (s *Site) Nothing() http.Handler {
-	return s.Handler(func(http.ResponseWriter, *http.Request) error { return Error(NotFound, Brand{}) })
-}
-
-// Handler serves a page: fn writes the answer, or returns an error before anything was sent, which
-// becomes a status page. A form that another site sent is refused: without cookies it could not act for
-// the visitor, but it could spend the visitor's share of requests.
-func (s *Site) Handler(fn func(w http.ResponseWriter, r *http.Request) error) http.Handler {
+func (s *Site) public(fn Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()

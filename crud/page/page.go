@@ -26,7 +26,8 @@ type Deps struct {
 	Site        string             // public address of the site, without a slash at the end
 	Log         *slog.Logger       // learns the causes of errors
 	Unavailable []func(error) bool // errors that will pass by themselves
-	Home        http.Handler       // the page at "/"; nil: there is none
+	Cookie      string             // name of the cookie that opens the pages of a private site; "": the pages are public
+	Secret      string             // its value, or that of a bearer token; "" opens nothing
 }
 
 // Site makes and serves pages. It is safe for concurrent use once everything is parsed and added.
@@ -34,7 +35,8 @@ type Site struct {
 	url, prefix string
 	log         *slog.Logger
 	unavailable []func(error) bool
-	home        http.Handler
+	secret      string
+	cookie      string
 	base        *template.Template
 	baseCSS     string
 	status      *Template
@@ -52,7 +54,7 @@ func New(d Deps) (*Site, error) {
 		return nil, fmt.Errorf("parse address of the site: %w", err)
 	}
 	s := &Site{
-		url: public.String(), prefix: public.EscapedPath(), log: d.Log, unavailable: d.Unavailable, home: d.Home,
+		url: public.String(), prefix: public.EscapedPath(), log: d.Log, unavailable: d.Unavailable, secret: d.Secret, cookie: d.Cookie,
 		forms: http.NewCrossOriginProtection(),
 	}
 	if origin := Origin(d.Site); origin != "" {

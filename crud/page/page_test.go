@@ -20,8 +20,13 @@ import (
 
 func site(t *testing.T) (*page.Site, *strings.Builder) {
 	t.Helper()
+	return private(t, "", "")
+}
+
+func private(t *testing.T, cookie, secret string) (*page.Site, *strings.Builder) {
+	t.Helper()
 	log := &strings.Builder{}
-	s, err := page.New(page.Deps{Site: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil))})
+	s, err := page.New(page.Deps{Site: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil)), Cookie: cookie, Secret: secret})
 	require.NoError(t, err)
 	return s, log
 }
@@ -52,7 +57,7 @@ func TestPageIsSealed(t *testing.T) {
 	tmpl, err := s.Parse(files, "x.html", "x.css")
 	require.NoError(t, err)
 	evil := `</script><img src=x onerror=alert(1)>"'`
-	h := s.Handler(func(w http.ResponseWriter, r *http.Request) error {
+	h := s.Serve(func(w http.ResponseWriter, r *http.Request) error {
 		return tmpl.Write(w, r, 200, page.Page{Title: evil, Description: evil, Data: evil, Brand: page.Brand{Name: evil, Accent: "red;}</style>"}, Policy: page.Policy{
 			Connect: []string{"http://127.0.0.1:8081/v1"}, Images: []string{"https://cdn.example.com/a.png", "https://a;script-src.example/x.png", "javascript:alert(1)"},
 			Forms: []string{"https://thanks.example.com/x?y=1"},
@@ -83,7 +88,7 @@ func TestEveryStatusPage(t *testing.T) {
 	t.Parallel()
 	s, _ := site(t)
 	for kind := page.NotFound; kind <= page.Failed; kind++ {
-		h := s.Handler(func(http.ResponseWriter, *http.Request) error {
+		h := s.Serve(func(http.ResponseWriter, *http.Request) error {
 			st := page.Error(kind, page.Brand{Name: "Acme & Sons"})
 			st.Wait = 90 * time.Second
 			return fmt.Errorf("in a handler: %w", st)
@@ -110,7 +115,7 @@ func TestErrors(t *testing.T) {
 		{fmt.Errorf("x: %w", context.DeadlineExceeded), 503},
 		{&http.MaxBytesError{Limit: 1}, 413},
 	} {
-		a := ask(s.Handler(func(http.ResponseWriter, *http.Request) error { return test.err }), "GET", "/a/secret")
+		a := ask(s.Serve(func(http.ResponseWriter, *http.Request) error { return test.err }), "GET", "/a/secret")
 		require.Equal(t, test.status, a.Code)
 		require.NotContains(t, a.text(), "secret cause")
 	}
@@ -121,7 +126,7 @@ func TestErrors(t *testing.T) {
 func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
 	s, _ := site(t)
-	h := s.Handler(func(w http.ResponseWriter, _ *http.Request) error {
+	h := s.Serve(func(w http.ResponseWriter, _ *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	})

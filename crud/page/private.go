@@ -10,17 +10,17 @@ import (
 // secretParameter is the query parameter of an address that opens a private page for the first time.
 const secretParameter = "secret"
 
-// Private passes on requests that carry the secret: as a bearer token, or in the cookie of that name. An address with the secret as a query
+// private passes on requests that carry the secret of the site: as a bearer token, or in its cookie. An address with the secret as a query
 // parameter sets the cookie and leads to the same page without the parameter, so that it stays in no history. Everything else gets the
 // page that tells where the address is. Neither the names in a request nor where it comes from decide anything: a proxy
 // on this machine, a tunnel, and a page whose host name was made to lead here (DNS rebinding) look like a local browser.
-func (s *Site) Private(secret, cookie string, next http.Handler) http.Handler {
+func (s *Site) private(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case carries(r, secret, cookie):
+		case carries(r, s.secret, s.cookie):
 			next.ServeHTTP(w, r)
-		case equalSecrets(r.URL.Query().Get(secretParameter), secret):
-			http.SetCookie(w, &http.Cookie{Name: cookie, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}) //nolint:gosec // not Secure: loopback is reached by plain HTTP
+		case equalSecrets(r.URL.Query().Get(secretParameter), s.secret):
+			http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}) //nolint:gosec // not Secure: loopback is reached by plain HTTP
 			w.Header().Set("Cache-Control", "no-store")
 			w.Header().Set("Referrer-Policy", "no-referrer")
 			u := *r.URL

@@ -4,13 +4,18 @@ import (
 	"net/http"
 	"testing"
 
+	"lodestone/crud/page"
+
 	"github.com/stretchr/testify/require"
 )
 
 func TestPrivatePagesNeedTheSecret(t *testing.T) {
 	t.Parallel()
-	s, log := site(t)
-	h := s.Private("swordfish", "dev", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the mails")) }))
+	s, log := private(t, "dev", "swordfish")
+	h := s.Serve(func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := w.Write([]byte("the mails"))
+		return err
+	})
 	for _, header := range [][]string{
 		{"Authorization", "Bearer swordfish"}, {"Cookie", "dev=swordfish"}, {"Cookie", "a=b; dev=swordfish", "Host", "links.example.com", "X-Forwarded-For", "203.0.113.7"},
 	} {
@@ -36,7 +41,8 @@ func TestPrivatePagesNeedTheSecret(t *testing.T) {
 	require.NotContains(t, a.text(), "swordfish")
 	require.NotContains(t, log.String(), "swordfish")
 
-	unset := s.Private("", "dev", http.NotFoundHandler())
+	open, _ := private(t, "dev", "")
+	unset := open.Serve(page.NothingHere)
 	for _, header := range [][]string{nil, {"Authorization", "Bearer "}, {"Cookie", "dev="}} {
 		require.Contains(t, ask(unset, "GET", "/?secret=", header...).text(), "lodestone up", "an empty secret opens nothing")
 	}

@@ -75,19 +75,20 @@ func (v *Viewer) path(r *http.Request) string { return v.deps.Pages.Path(pathOf(
 
 // Register mounts the pages.
 func (v *Viewer) Register(a *api.API) {
-	a.Handle("GET /a/{token}", v.deps.Pages.Handler(v.show))
-	a.Handle("POST /a/{token}/sessions", v.deps.Pages.Handler(v.start))
-	a.Handle("POST /a/{token}/open", v.deps.Pages.Handler(v.open))
+	mount := func(pattern string, fn page.Handler) { v.deps.Pages.Mount(a, pattern, fn) }
+	mount("GET /a/{token}", v.show)
+	mount("POST /a/{token}/sessions", v.start)
+	mount("POST /a/{token}/open", v.open)
+	mount("GET /a/{token}/{$}", v.redirectTrailingSlash)
+	mount("GET /a/{rest...}", page.NothingHere) // a link that was cut off, or has something behind it
 	a.Handle("GET /a/{token}/file", http.HandlerFunc(v.file))
 	a.Handle("GET /a/{token}/download", http.HandlerFunc(v.download))
-	a.Handle("GET /a/{rest...}", v.deps.Pages.Nothing()) // a link that was cut off, or has something behind it
-	a.Handle("GET /a/{token}/{$}", v.deps.Pages.Handler(v.strip))
 	a.Handle("GET "+assetPath, v.build)
 	v.registerPreview(a)
 }
 
-// strip leads from an address that somebody ended with a slash to the page.
-func (v *Viewer) strip(w http.ResponseWriter, r *http.Request) error {
+// redirectTrailingSlash redirects from an address that ends with a slash to the page.
+func (v *Viewer) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) error {
 	if _, err := v.find(r); err != nil {
 		return asPage(err, page.Brand{})
 	}

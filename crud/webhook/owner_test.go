@@ -16,6 +16,7 @@ import (
 
 	letters "lodestone/crud/mail"
 	"lodestone/crud/notice"
+	"lodestone/crud/page"
 	"lodestone/crud/queue"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/token"
@@ -45,7 +46,9 @@ func newPostRig(t *testing.T) *postRig {
 	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	owners, err := notice.New(notice.Deps{Postgres: r.db, Queue: jobs, Mail: mails, Tokens: tokens, Site: "https://links.example.com", Log: r.logger()})
+	pages, err := page.New(page.Deps{Site: "https://links.example.com", Log: r.logger()})
+	require.NoError(t, err)
+	owners, err := notice.New(notice.Deps{Postgres: r.db, Queue: jobs, Mail: mails, Tokens: tokens, Pages: pages, Log: r.logger()})
 	require.NoError(t, err)
 	require.NoError(t, jobs.Start(t.Context()))
 	r.t.Cleanup(func() { require.NoError(t, jobs.Stop(context.WithoutCancel(t.Context()))) })

@@ -30,12 +30,12 @@ type Activity struct {
 // newest returns the latest actions of people: forms and sessions from Postgres, and events.
 func (h *Home) newest(ctx context.Context) ([]Activity, error) {
 	people := false
-	events, _, err := h.Events.Page(ctx, h.Account, eventlist.Filter{Bot: &people}, 0, shown)
+	events, _, err := h.deps.Events.Page(ctx, h.deps.Account, eventlist.Filter{Bot: &people}, 0, shown)
 	if err != nil {
 		return nil, err
 	}
 	var activities []Activity
-	err = h.Postgres.AccountSnapshot(ctx, h.Account, func(tx pgx.Tx) (err error) {
+	err = h.deps.Postgres.AccountSnapshot(ctx, h.deps.Account, func(tx pgx.Tx) (err error) {
 		if activities, err = entered(ctx, tx); err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -27,51 +26,39 @@ var web embed.FS
 // LivePath is where the newest events are as data.
 const LivePath = "/dev/live.json"
 
-// Options are the dependencies of the page. All except Mailbox are required.
-type Options struct {
-	Site     string // public address of the site
+// Deps are the dependencies of the page. All except Mailbox are required.
+type Deps struct {
+	Pages    *page.Site // private: the page shows who reads what
 	Account  uuid.UUID
 	Postgres *postgres.Pool
 	Events   *eventlist.Lister
 	Sample   func() uuid.UUID // the generic link to show first; any other of the account if it is not there
 	Mailbox  string           // path of the mailbox; "": mails are sent
-	Private  Private
-	Log      *slog.Logger
 }
-
-// Private guards a page of `lodestone up` by the secret of its data directory.
-type Private func(*page.Site, http.Handler) http.Handler
 
 // Home is the page. It is safe for concurrent use.
 type Home struct {
-	Options
-	frame    *page.Site
+	deps     Deps
 	template *page.Template
 }
 
 // New returns the page.
-func New(o Options) (*Home, error) {
+func New(d Deps) (*Home, error) {
 	files, err := fs.Sub(web, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the first page: %w", err)
 	}
-	frame, err := page.New(page.Deps{Site: o.Site, Log: o.Log})
+	template, err := d.Pages.Parse(files, "home.html", "home.css")
 	if err != nil {
 		return nil, err
 	}
-	template, err := frame.Parse(files, "home.html", "home.css")
-	if err != nil {
-		return nil, err
-	}
-	return &Home{Options: o, frame: frame, template: template}, nil
+	return &Home{deps: d, template: template}, nil
 }
 
-// Handler serves the page.
-func (h *Home) Handler() http.Handler { return h.Private(h.frame, h.frame.Handler(h.show)) }
-
-// Register mounts the data that the page asks for while it is open.
+// Register mounts the page at "/", and the data that it asks for while it is open.
 func (h *Home) Register(a *api.API) {
-	a.Handle("GET "+LivePath, h.Private(h.frame, h.frame.Handler(h.live)))
+	h.deps.Pages.Mount(a, "GET /{$}", h.show)
+	h.deps.Pages.Mount(a, "GET "+LivePath, h.live)
 }
 
 // data is the content of the page.
@@ -83,9 +70,9 @@ type data struct {
 }
 
 func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
-	d := data{Docs: h.frame.Path("/api/v1/docs"), LivePath: h.frame.Path(LivePath)}
-	if h.Mailbox != "" {
-		d.Mailbox = h.frame.Path(h.Mailbox)
+	d := data{Docs: h.deps.Pages.Path("/api/v1/docs"), LivePath: h.deps.Pages.Path(LivePath)}
+	if h.deps.Mailbox != "" {
+		d.Mailbox = h.deps.Pages.Path(h.deps.Mailbox)
 	}
 	var err error
 	if d.Title, d.Landing, err = h.landing(r.Context()); err != nil {
@@ -100,12 +87,12 @@ func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
 // landing returns the landing page that a newcomer is led to: the sample, or the newest that is open.
 func (h *Home) landing(ctx context.Context) (title, path string, err error) {
 	var slug string
-	err = h.Postgres.AccountSnapshot(ctx, h.Account, func(tx pgx.Tx) error {
+	err = h.deps.Postgres.AccountSnapshot(ctx, h.deps.Account, func(tx pgx.Tx) error {
 		return tx.QueryRow(ctx, `
 			SELECT coalesce(l.title, m.title), l.slug
 			FROM generic_links l JOIN lead_magnets m ON m.id = l.lead_magnet_id
 			WHERE l.active AND m.is_active AND EXISTS (SELECT FROM lead_magnet_files f WHERE f.lead_magnet_id = m.id)
-			ORDER BY l.id = $1 DESC, l.created_at DESC LIMIT 1`, h.Sample()).Scan(&title, &slug)
+			ORDER BY l.id = $1 DESC, l.created_at DESC LIMIT 1`, h.deps.Sample()).Scan(&title, &slug)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", "", nil
@@ -113,7 +100,7 @@ func (h *Home) landing(ctx context.Context) (title, path string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("find a landing page: %w", err)
 	}
-	return title, h.frame.Path("/l/" + slug), nil
+	return title, h.deps.Pages.Path("/l/" + slug), nil
 }
 
 func (h *Home) live(w http.ResponseWriter, r *http.Request) error {

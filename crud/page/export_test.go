@@ -1,0 +1,6 @@
+package page
+
+import "net/http"
+
+// Serve returns what Mount mounts.
+func (s *Site) Serve(fn Handler) http.Handler { return s.handler(fn) }
