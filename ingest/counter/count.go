@@ -30,8 +30,7 @@ type kind struct {
 	table    string // ClickHouse: that of the rows
 	sessions bool   // the links have sessions, whose activity is set as well
 
-	set   func(context.Context, *store.Queries, counters) error            // sets the counters in Postgres
-	after func(context.Context, *store.Queries, uuid.UUID) ([]link, error) // the next links in the order of their ids
+	set func(context.Context, *store.Queries, counters) error // sets the counters in Postgres
 }
 
 // counters are the counters of links, as parallel columns.
@@ -39,8 +38,8 @@ type counters store.SetAccessLinkCountersParams
 
 func kinds() []kind {
 	return []kind{
-		{event.Topic, touchedLinks, accessLinkViews, "events", true, setAccessLinks, accessLinksAfter},
-		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews(), "link_views", false, setGenericLinks, genericLinksAfter},
+		{event.Topic, touchedLinks, accessLinkViews, "events", true, setAccessLinks},
+		{event.LinkViewTopic, touchedGenericLinks, genericLinkViews(), "link_views", false, setGenericLinks},
 	}
 }
 
@@ -54,22 +53,6 @@ func setAccessLinks(ctx context.Context, q *store.Queries, c counters) error {
 
 func setGenericLinks(ctx context.Context, q *store.Queries, c counters) error {
 	return q.SetGenericLinkCounters(ctx, store.SetGenericLinkCountersParams{IDs: c.IDs, Views: c.Views})
-}
-
-func accessLinksAfter(ctx context.Context, q *store.Queries, after uuid.UUID) (links []link, err error) {
-	rows, err := q.AccessLinksAfter(ctx, store.AccessLinksAfterParams{After: after, MaxLinks: chunkLinks})
-	for _, r := range rows {
-		links = append(links, link{account: r.AccountID, id: r.ID})
-	}
-	return links, err
-}
-
-func genericLinksAfter(ctx context.Context, q *store.Queries, after uuid.UUID) (links []link, err error) {
-	rows, err := q.GenericLinksAfter(ctx, store.GenericLinksAfterParams{After: after, MaxLinks: chunkLinks})
-	for _, r := range rows {
-		links = append(links, link{account: r.AccountID, id: r.ID})
-	}
-	return links, err
 }
 
 // genericLinkViews counts the views of landing pages, as package view defines them.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/ingest/retention"
+	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
@@ -45,12 +46,16 @@ func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done
 	for _, k := range kinds() {
 		after := uuid.Nil
 		for {
-			chunk, err := k.after(ctx, store.New(pool.Unscoped()), after)
+			rows, err := store.New(pool.Unscoped()).LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: chunkLinks})
 			if err != nil {
 				return fmt.Errorf("list links: %w", err)
 			}
-			if len(chunk) == 0 {
+			if len(rows) == 0 {
 				break
+			}
+			chunk := make([]link, len(rows))
+			for i, r := range rows {
+				chunk[i] = link{account: r.AccountID, id: r.ID}
 			}
 			if err := recount(ctx, pool, conn, k, chunk); err != nil {
 				return err

@@ -32,15 +32,12 @@ type counted struct {
 	link  string // its column
 	views string // ClickHouse: link, views, first, last
 	dated bool   // the link has viewed, first and last as well
-
-	after func(context.Context, *store.Queries, uuid.UUID) ([]uuid.UUID, error) // Postgres: the next ids, in order
 }
 
 func kinds() []counted {
 	return []counted{
 		{
 			noun: "access link", topic: event.Topic, table: "events", link: "access_link_id", dated: true,
-			after: accessLinksAfter,
 			views: `SELECT access_link_id, uniqExact(lead_magnet_id, if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id)),
 				min(created_at), max(created_at) FROM lodestone.events
 				WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)} AND event_type = 'page_viewed' AND bot = ''
@@ -48,33 +45,10 @@ func kinds() []counted {
 		},
 		{
 			noun: "generic link", topic: event.LinkViewTopic, table: "link_views", link: "generic_link_id",
-			after: genericLinksAfter,
 			views: "SELECT generic_link_id, sum(views), min(since), max(until) FROM (" +
 				view.Landings("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + ") GROUP BY generic_link_id",
 		},
 	}
-}
-
-func accessLinksAfter(ctx context.Context, q *store.Queries, after uuid.UUID) (ids []uuid.UUID, err error) {
-	rows, err := q.AccessLinksAfter(ctx, store.AccessLinksAfterParams{After: after, MaxLinks: linkBatch})
-	if err != nil {
-		return nil, fmt.Errorf("list links: %w", err)
-	}
-	for _, r := range rows {
-		ids = append(ids, r.ID)
-	}
-	return ids, nil
-}
-
-func genericLinksAfter(ctx context.Context, q *store.Queries, after uuid.UUID) (ids []uuid.UUID, err error) {
-	rows, err := q.GenericLinksAfter(ctx, store.GenericLinksAfterParams{After: after, MaxLinks: linkBatch})
-	if err != nil {
-		return nil, fmt.Errorf("list links: %w", err)
-	}
-	for _, r := range rows {
-		ids = append(ids, r.ID)
-	}
-	return ids, nil
 }
 
 // counters are the counters of one link, from one side.
@@ -129,7 +103,14 @@ func (v *Verifier) compareCounters(ctx context.Context, s Span, report *Report) 
 // links returns the ids of the next links to compare, in Postgres' order or in ClickHouse's.
 func (v *Verifier) links(ctx context.Context, k counted, s Span, after uuid.UUID) (ids []uuid.UUID, err error) {
 	if s.unbounded() {
-		return k.after(ctx, store.New(v.Pool.Unscoped()), after)
+		rows, err := store.New(v.Pool.Unscoped()).LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: linkBatch})
+		if err != nil {
+			return nil, fmt.Errorf("list links: %w", err)
+		}
+		for _, r := range rows {
+			ids = append(ids, r.ID)
+		}
+		return ids, nil
 	}
 	since, until := s.Since, s.Until
 	if since.IsZero() {

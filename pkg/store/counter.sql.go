@@ -12,40 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const accessLinksAfter = `-- name: AccessLinksAfter :many
-SELECT account_id, id FROM access_links WHERE id > $1 ORDER BY id LIMIT $2
-`
-
-type AccessLinksAfterParams struct {
-	After    uuid.UUID
-	MaxLinks int32
-}
-
-type AccessLinksAfterRow struct {
-	AccountID uuid.UUID
-	ID        uuid.UUID
-}
-
-func (q *Queries) AccessLinksAfter(ctx context.Context, arg AccessLinksAfterParams) ([]AccessLinksAfterRow, error) {
-	rows, err := q.db.Query(ctx, accessLinksAfter, arg.After, arg.MaxLinks)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AccessLinksAfterRow
-	for rows.Next() {
-		var i AccessLinksAfterRow
-		if err := rows.Scan(&i.AccountID, &i.ID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const counterProgress = `-- name: CounterProgress :many
 SELECT partition, next_offset FROM counter_progress WHERE topic_id = $1
 `
@@ -75,29 +41,38 @@ func (q *Queries) CounterProgress(ctx context.Context, topicID uuid.UUID) ([]Cou
 	return items, nil
 }
 
-const genericLinksAfter = `-- name: GenericLinksAfter :many
-SELECT account_id, id FROM generic_links WHERE id > $1 ORDER BY id LIMIT $2
+const linksAfter = `-- name: LinksAfter :many
+SELECT account_id, id FROM (
+    (SELECT a.account_id, a.id FROM access_links a
+        WHERE NOT $1::boolean AND a.id > $2::uuid ORDER BY a.id LIMIT $3::integer)
+    UNION ALL
+    (SELECT g.account_id, g.id FROM generic_links g
+        WHERE $1::boolean AND g.id > $2::uuid ORDER BY g.id LIMIT $3::integer)
+) AS links
+ORDER BY id
 `
 
-type GenericLinksAfterParams struct {
+type LinksAfterParams struct {
+	Generic  bool
 	After    uuid.UUID
 	MaxLinks int32
 }
 
-type GenericLinksAfterRow struct {
+type LinksAfterRow struct {
 	AccountID uuid.UUID
 	ID        uuid.UUID
 }
 
-func (q *Queries) GenericLinksAfter(ctx context.Context, arg GenericLinksAfterParams) ([]GenericLinksAfterRow, error) {
-	rows, err := q.db.Query(ctx, genericLinksAfter, arg.After, arg.MaxLinks)
+// The next access links or generic links in the order of their ids. Each side has a limit, so that it stops at its index.
+func (q *Queries) LinksAfter(ctx context.Context, arg LinksAfterParams) ([]LinksAfterRow, error) {
+	rows, err := q.db.Query(ctx, linksAfter, arg.Generic, arg.After, arg.MaxLinks)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []GenericLinksAfterRow
+	var items []LinksAfterRow
 	for rows.Next() {
-		var i GenericLinksAfterRow
+		var i LinksAfterRow
 		if err := rows.Scan(&i.AccountID, &i.ID); err != nil {
 			return nil, err
 		}

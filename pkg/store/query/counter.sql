@@ -11,11 +11,16 @@ VALUES (sqlc.arg(topic_id), sqlc.arg(partition), sqlc.arg(next_offset))
 ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset
 WHERE counter_progress.next_offset < excluded.next_offset;
 
--- name: AccessLinksAfter :many
-SELECT account_id, id FROM access_links WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(max_links);
-
--- name: GenericLinksAfter :many
-SELECT account_id, id FROM generic_links WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(max_links);
+-- name: LinksAfter :many
+-- The next access links or generic links in the order of their ids. Each side has a limit, so that it stops at its index.
+SELECT account_id, id FROM (
+    (SELECT a.account_id, a.id FROM access_links a
+        WHERE NOT sqlc.arg(generic)::boolean AND a.id > sqlc.arg(after)::uuid ORDER BY a.id LIMIT sqlc.arg(max_links)::integer)
+    UNION ALL
+    (SELECT g.account_id, g.id FROM generic_links g
+        WHERE sqlc.arg(generic)::boolean AND g.id > sqlc.arg(after)::uuid ORDER BY g.id LIMIT sqlc.arg(max_links)::integer)
+) AS links
+ORDER BY id;
 
 -- name: SetAccessLinkCounters :exec
 -- The arrays are parallel; a time in the year 1 says that there is none.
