@@ -10,11 +10,8 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // the page of a problem
-	"html/template"
 	"log/slog"
 	"net/http"
-	"path"
-	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -110,79 +107,3 @@ func (a *API) DescriptionOnly() *API {
 // authentication: a proxy, or a page for browsers. It still has the request id, the log, the
 // recovery and the problems for what is not found.
 func (a *API) Handle(pattern string, handler http.Handler) { a.mux.Handle(pattern, handler) }
-
-// everyMethod is what the answer to OPTIONS * allows.
-const everyMethod = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-
-// route finds the handler of a request, or the problem that there is none.
-func (a *API) route(r *http.Request) (pattern string, p *problem.Problem) {
-	if r.URL.Path == "*" && r.Method == http.MethodOptions { // of the server, not of a path
-		return "", problem.New(problem.MethodNotAllowed, "").WithHeader("Allow", everyMethod)
-	}
-	if !strings.HasPrefix(r.URL.Path, "/") || !clean(r.URL.Path) {
-		return "", problem.New(problem.NotFound, "There is nothing at this path.")
-	}
-	handler, pattern := a.mux.Handler(r)
-	if pattern != "" {
-		return pattern, nil
-	}
-	// The mux knows whether another method would do: its own answer tells.
-	probe := &probe{header: http.Header{}}
-	handler.ServeHTTP(probe, r)
-	if allow := probe.header.Get("Allow"); probe.status == http.StatusMethodNotAllowed {
-		allow += ", " + http.MethodOptions
-		return "", problem.New(problem.MethodNotAllowed, "This path takes "+allow+".").WithHeader("Allow", allow)
-	}
-	return "", problem.New(problem.NotFound, "There is nothing at this path.")
-}
-
-// clean reports whether the mux would serve the path as it is, rather than redirect.
-func clean(p string) bool {
-	c := path.Clean(p)
-	if strings.HasSuffix(p, "/") && c != "/" {
-		c += "/"
-	}
-	return c == p
-}
-
-// probe keeps what a handler answers about itself.
-type probe struct {
-	header http.Header
-	status int
-}
-
-func (p *probe) Header() http.Header         { return p.header }
-func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
-func (p *probe) WriteHeader(status int)      { p.status = status }
-
-//go:embed docs/problem.html
-var problemHTML string
-
-var problemPage = template.Must(template.New("problem").Parse(problemHTML))
-
-// explainProblem serves the page that the type of a problem leads to.
-func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
-	if err := a.limitKnown(w, r); err != nil {
-		a.WriteProblem(w, r, err)
-		return
-	}
-	code := problem.Code(r.PathValue("code"))
-	for _, known := range problem.Codes() {
-		if known != code {
-			continue
-		}
-		a.writeUntouched(w, ratelimit.Requests)
-		h := w.Header()
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", docsPolicy())
-		h.Set("Cache-Control", "public, max-age=300")
-		_ = problemPage.Execute(w, struct { // a reader that left needs no answer
-			CSS                  template.CSS
-			Code                 problem.Code
-			Status               int
-			Title, Cause, Remedy string
-		}{template.CSS(docsCSS), code, code.Status(), code.Title(), code.Cause(), code.Remedy()}) //nolint:gosec // our own style sheet
-		return
-	}
-	a.WriteProblem(w, r, problem.New(problem.NotFound, "There is no problem with this code."))
-}

@@ -3,9 +3,7 @@ package api
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	_ "embed" // the page's parts
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -17,9 +15,6 @@ import (
 	"lodestone/pkg/ratelimit"
 )
 
-// DocsPath is where the description of the API is served as a page.
-const DocsPath = "/api/v1/docs"
-
 //go:embed docs/page.html
 var docsHTML string
 
@@ -28,22 +23,6 @@ var docsCSS string
 
 //go:embed docs/page.js
 var docsJS string
-
-// docsPolicy lets the page use its own style and script, and nothing from anywhere.
-func docsPolicy() string {
-	hash := func(text string) string {
-		sum := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
-	return "default-src 'none'; style-src " + hash(docsCSS) + "; script-src " + hash(docsJS) +
-		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-}
-
-func (a *API) serveDocs(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", docsPolicy())
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	a.servePage(w, r, "text/html; charset=utf-8", func(d *document) []byte { return d.page })
-}
 
 // The page's content, as its template takes it.
 type (

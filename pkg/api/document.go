@@ -13,64 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"lodestone/pkg/jsonschema"
-	"lodestone/pkg/ratelimit"
 )
-
-// SpecPath is where the description of the API is served, in OpenAPI 3.1.
-const SpecPath = "/api/v1/openapi.json"
-
-// document is the description of everything that was registered, ready to be served.
-type document struct {
-	spec []byte
-	page []byte
-	err  error
-}
-
-func (a *API) newDocument() *document {
-	a.complete()
-	d := &document{}
-	raw, err := json.Marshal(a.openapi)
-	if err != nil {
-		return &document{err: err}
-	}
-	text := jsontext.Value(raw)
-	if err := text.Canonicalize(); err != nil {
-		return &document{err: err}
-	}
-	if err := text.Indent(jsontext.WithIndent("  ")); err != nil {
-		return &document{err: err}
-	}
-	d.spec = slices.Concat(text, []byte{'\n'})
-	d.page, d.err = a.renderDocs()
-	return d
-}
-
-// Spec returns the description, an OpenAPI 3.1 document in JSON. Call it, like serving, when
-// everything has been registered.
-func (a *API) Spec() ([]byte, error) {
-	d := a.document()
-	return d.spec, d.err
-}
-
-func (a *API) serveSpec(w http.ResponseWriter, r *http.Request) {
-	a.servePage(w, r, "application/json", func(d *document) []byte { return d.spec })
-}
-
-func (a *API) servePage(w http.ResponseWriter, r *http.Request, contentType string, part func(*document) []byte) {
-	d := a.document()
-	if d.err != nil {
-		a.WriteProblem(w, r, d.err)
-		return
-	}
-	if err := a.limitKnown(w, r); err != nil {
-		a.WriteProblem(w, r, err)
-		return
-	}
-	a.writeUntouched(w, ratelimit.Requests)
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Cache-Control", "public, max-age=300")
-	send(w, http.StatusOK, part(d))
-}
 
 // complete adds to the description what is known only when everything has been registered.
 func (a *API) complete() {

@@ -93,13 +93,6 @@ func (a *API) limitKnown(w http.ResponseWriter, r *http.Request) error {
 	return a.limit(w, r, ratelimit.Requests, identity)
 }
 
-// writeUntouched tells the limit in an answer that counts for no one.
-func (a *API) writeUntouched(w http.ResponseWriter, name ratelimit.Name) {
-	if a.limits != nil && w.Header().Get("RateLimit") == "" {
-		a.limits.Untouched(name).WriteHeader(w.Header(), time.Now())
-	}
-}
-
 // extendDeadlines lets a connection outlive the server's own limits, which are made for short operations.
 func extendDeadlines(w http.ResponseWriter, timeout time.Duration) error {
 	connection := http.NewResponseController(w)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"strconv"
 
 	"lodestone/pkg/auth"
 	"lodestone/pkg/idempotency"
@@ -76,14 +75,6 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, op *Operation, keys [
 	}
 	send(w, out.status, out.body.Bytes())
 	return nil
-}
-
-func send(w http.ResponseWriter, status int, body []byte) {
-	if status != http.StatusNoContent {
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that left needs no answer
 }
 
 // capture holds an answer back until it has been kept.

@@ -2,14 +2,10 @@ package api
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"net/http"
 	"reflect"
 	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
@@ -171,25 +167,4 @@ func content(schemas map[string]*jsonschema.Schema) map[string]*MediaType {
 // SchemaOf returns the schema of a type, for Operation.Answers.
 func SchemaOf[T any](a *API) *jsonschema.Schema {
 	return a.schemas.Of(reflect.TypeFor[T](), "")
-}
-
-// WriteJSON answers with a body in JSON, for operations of RegisterRaw.
-func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) error {
-	h := w.Header()
-	var text []byte
-	if _, empty := body.(Empty); !empty {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
-			return fmt.Errorf("encode answer: %w", err)
-		}
-		h.Set("Content-Type", "application/json")
-		h.Set("Content-Length", strconv.Itoa(len(text)))
-	}
-	maps.Copy(h, header)
-	if h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", "no-store") // answers are one account's
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(text) // a client that left needs no answer
-	return nil
 }

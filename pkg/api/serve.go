@@ -5,45 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
+	"path"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
-	"lodestone/pkg/requestid"
 )
-
-// RequestIDHeader carries the id of a request, in the answer and, if the client set one, before.
-const RequestIDHeader = requestid.Header
-
-type requestKey struct{}
-
-// request is what is known about a request while it is answered. It belongs to one goroutine.
-type request struct {
-	id      string
-	route   string
-	account uuid.UUID
-	key     uuid.UUID
-	url     string // path and query as sent, for links to other pages
-	problem *problem.Problem
-}
-
-func requestOf(ctx context.Context) *request {
-	if q, ok := ctx.Value(requestKey{}).(*request); ok {
-		return q
-	}
-	return &request{}
-}
-
-// RequestID returns the id of the request that a context belongs to, or "".
-func RequestID(ctx context.Context) string { return requestOf(ctx).id }
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -126,30 +100,78 @@ func (a *API) finish(r *http.Request, q *request, out *recorder, took time.Durat
 	a.log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// WriteProblem answers with the problem that an error stands for.
-func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
-	p := problem.From(err, a.unavailable...)
-	requestOf(r.Context()).problem = p
-	body, marshalErr := json.Marshal(p)
-	if marshalErr != nil { // its fields are strings and one number
-		a.log.Error("cannot write a problem", "request_id", RequestID(r.Context()), "error", marshalErr)
+// everyMethod is what the answer to OPTIONS * allows.
+const everyMethod = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+
+// route finds the handler of a request, or the problem that there is none.
+func (a *API) route(r *http.Request) (pattern string, p *problem.Problem) {
+	if r.URL.Path == "*" && r.Method == http.MethodOptions { // of the server, not of a path
+		return "", problem.New(problem.MethodNotAllowed, "").WithHeader("Allow", everyMethod)
 	}
-	h := w.Header()
-	a.writeUntouched(w, ratelimit.Requests)
-	maps.Copy(h, p.Header())
-	h.Del("ETag")
-	h.Del("Last-Modified")
-	h.Set("Content-Type", problem.ContentType)
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(p.Status)
-	_, _ = w.Write(body) // a client that left needs no answer
+	if !strings.HasPrefix(r.URL.Path, "/") || !clean(r.URL.Path) {
+		return "", problem.New(problem.NotFound, "There is nothing at this path.")
+	}
+	handler, pattern := a.mux.Handler(r)
+	if pattern != "" {
+		return pattern, nil
+	}
+	// The mux knows whether another method would do: its own answer tells.
+	probe := &probe{header: http.Header{}}
+	handler.ServeHTTP(probe, r)
+	if allow := probe.header.Get("Allow"); probe.status == http.StatusMethodNotAllowed {
+		allow += ", " + http.MethodOptions
+		return "", problem.New(problem.MethodNotAllowed, "This path takes "+allow+".").WithHeader("Allow", allow)
+	}
+	return "", problem.New(problem.NotFound, "There is nothing at this path.")
 }
 
-// requestID returns the client's id if it is one that is safe to log and to send back.
-func requestID(sent []string) string {
-	if len(sent) == 1 && requestid.Valid(sent[0]) {
-		return sent[0]
+// clean reports whether the mux would serve the path as it is, rather than redirect.
+func clean(p string) bool {
+	c := path.Clean(p)
+	if strings.HasSuffix(p, "/") && c != "/" {
+		c += "/"
 	}
-	return uuid.NewString()
+	return c == p
+}
+
+// probe keeps what a handler answers about itself.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header { return p.header }
+
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+
+func (p *probe) WriteHeader(status int) { p.status = status }
+
+type metrics struct {
+	duration *prometheus.HistogramVec
+}
+
+func newMetrics(to prometheus.Registerer) *metrics {
+	m := &metrics{duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "lodestone_http_request_duration_seconds",
+		Help:    "Time from a request's arrival to the end of its answer.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
+	}, []string{"method", "route", "status"})}
+	if to != nil {
+		to.MustRegister(m.duration)
+	}
+	return m
+}
+
+func (m *metrics) observe(method, route string, status int, took time.Duration) {
+	m.duration.WithLabelValues(methodLabel(method), route, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// methodLabel keeps a client from inventing values of the label.
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	default:
+		return "other"
+	}
 }

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/problem"
+	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/requestid"
+)
+
+// RequestIDHeader carries the id of a request, in the answer and, if the client set one, before.
+const RequestIDHeader = requestid.Header
+
+type requestKey struct{}
+
+// request is what is known about a request while it is answered. It belongs to one goroutine.
+type request struct {
+	id      string
+	route   string
+	account uuid.UUID
+	key     uuid.UUID
+	url     string // path and query as sent, for links to other pages
+	problem *problem.Problem
+}
+
+func requestOf(ctx context.Context) *request {
+	if q, ok := ctx.Value(requestKey{}).(*request); ok {
+		return q
+	}
+	return &request{}
+}
+
+// RequestID returns the id of the request that a context belongs to, or "".
+func RequestID(ctx context.Context) string { return requestOf(ctx).id }
+
+// WriteProblem answers with the problem that an error stands for.
+func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
+	p := problem.From(err, a.unavailable...)
+	requestOf(r.Context()).problem = p
+	body, marshalErr := json.Marshal(p)
+	if marshalErr != nil { // its fields are strings and one number
+		a.log.Error("cannot write a problem", "request_id", RequestID(r.Context()), "error", marshalErr)
+	}
+	h := w.Header()
+	a.writeUntouched(w, ratelimit.Requests)
+	maps.Copy(h, p.Header())
+	h.Del("ETag")
+	h.Del("Last-Modified")
+	h.Set("Content-Type", problem.ContentType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body) // a client that left needs no answer
+}
+
+// requestID returns the client's id if it is one that is safe to log and to send back.
+func requestID(sent []string) string {
+	if len(sent) == 1 && requestid.Valid(sent[0]) {
+		return sent[0]
+	}
+	return uuid.NewString()
+}
+
+// writeUntouched tells the limit in an answer that counts for no one.
+func (a *API) writeUntouched(w http.ResponseWriter, name ratelimit.Name) {
+	if a.limits != nil && w.Header().Get("RateLimit") == "" {
+		a.limits.Untouched(name).WriteHeader(w.Header(), time.Now())
+	}
+}
+
+// WriteJSON answers with a body in JSON, for operations of RegisterRaw.
+func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) error {
+	h := w.Header()
+	var text []byte
+	if _, empty := body.(Empty); !empty {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("encode answer: %w", err)
+		}
+		h.Set("Content-Type", "application/json")
+		h.Set("Content-Length", strconv.Itoa(len(text)))
+	}
+	maps.Copy(h, header)
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store") // answers are one account's
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that left needs no answer
+	return nil
+}
+
+func send(w http.ResponseWriter, status int, body []byte) {
+	if status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that left needs no answer
+}
