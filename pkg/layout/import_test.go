@@ -75,6 +75,8 @@ var rules = []rule{
 
 // listed is what `go list` tells about a package.
 type listed struct {
+	Dir, Export                                  string // of the sources, of what the compiler made
+	GoFiles                                      []string
 	ImportPath                                   string
 	Standard                                     bool
 	Imports, TestImports, XTestImports, CgoFiles []string
@@ -84,7 +86,7 @@ type listed struct {
 // goList lists packages of a module, which is named by its directory.
 func goList(t *testing.T, module string, env []string, args ...string) []listed {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports,CgoFiles,Module"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Dir,GoFiles,Export,Imports,TestImports,XTestImports,CgoFiles,Module"}, args...)...)
 	cmd.Dir = filepath.Join(root, module)
 	cmd.Env = append(os.Environ(), env...)
 	var stderr bytes.Buffer
