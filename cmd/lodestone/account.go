@@ -84,7 +84,7 @@ func withAccounts(ctx context.Context, c postgres.Config, fn func(*account.Accou
 	return fn(account.New(pool))
 }
 
-// printTable prints rows in columns. Names are anybody's: what is not printable in them is quoted,
+// printTable prints rows in columns. Names come from outside: what is not printable in them is quoted,
 // so that it cannot steer a terminal.
 func printTable(to io.Writer, rows [][]string) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)

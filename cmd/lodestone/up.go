@@ -140,7 +140,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	fmt.Fprintln(os.Stderr, "stopping")
 	if late := p.stop(upStopTimeout); late != nil {
 		// A client that was in the middle of a request was cut off. It was not answered, so nothing
-		// that anybody relies on is lost.
+		// that a client relies on is lost.
 		p.log.Warn("something was cut off", "error", late)
 	}
 	return err

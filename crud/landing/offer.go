@@ -98,7 +98,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 	return l.redirectToDocument(w, r, o, out)
 }
 
-// refusal returns the page of an error that the visitor cannot mend in the form.
+// refusal returns the page of an error that the visitor cannot correct in the form.
 func (o offered) refusal(err error) error {
 	if limited, ok := errors.AsType[*capture.Limited](err); ok {
 		st := page.Error(page.TooManyRequests, o.brand())

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lengths of what somebody typed, in characters, in mails to owners.
+// Lengths of what visitors typed, in characters, in mails to owners.
 const (
 	maxName    = 100
 	maxTitle   = 120

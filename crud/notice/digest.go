@@ -46,7 +46,7 @@ func (n *Notices) SendDigests(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// sendDigest tells of the leads until a midnight that no mail told of yet. Without any there is no mail.
+// sendDigest sends the leads until a midnight that no mail had yet. Without any, it sends no mail.
 func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, before time.Time) error {
 	q := store.New(tx)
 	a, err := q.TakeNotices(ctx)
@@ -61,7 +61,7 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 		return fmt.Errorf("count leads: %w", err)
 	}
 	if err := q.SetDigestUntil(ctx, before); err != nil {
-		return fmt.Errorf("mark the day as told: %w", err)
+		return fmt.Errorf("mark the day as sent: %w", err)
 	}
 	if total == 0 {
 		return nil

@@ -29,7 +29,7 @@ const (
 	None  = "none"
 )
 
-// HourlyNotices is how many leads an account is told of one by one within an hour. The mail about the last
+// HourlyNotices is how many mails with one lead an account gets within an hour. The mail about the last
 // of them says that there are no more until then: the leads themselves are all there.
 const HourlyNotices = 60
 
@@ -89,7 +89,7 @@ func New(d Deps) (*Notices, error) {
 	return n, nil
 }
 
-// NewLead has the owner told of a submission once the transaction commits, if the account is set to each, up to
+// NewLead mails the owner about a submission once the transaction commits, if the account is set to each, up to
 // HourlyNotices. It is called once for each submission: when it is made, or when its address was verified if it has to be.
 // The transaction is the account's.
 func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error {

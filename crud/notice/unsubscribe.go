@@ -97,7 +97,7 @@ func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Quer
 	})
 }
 
-// change reads the account that a request's token names, and sets when it is told of leads unless that is "".
+// change reads the account that a request's token names, and sets when it gets notices unless that is "".
 func (n *Notices) change(r *http.Request, notify string) (s state, err error) {
 	err = n.ofToken(r, forNotices, func(q *store.Queries, _ uuid.UUID, to string, a store.TakeNoticesRow) error {
 		s = state{To: to, Notify: a.Notify}

@@ -112,7 +112,7 @@ func (s *Site) Parse(files fs.FS, html string, css ...string) (*Template, error)
 	return t, nil
 }
 
-// Brand is how an account looks. The zero value is a page without a sign of anybody.
+// Brand is how an account looks. The zero value is a page without a brand.
 type Brand struct {
 	Name      string
 	Logo      string // URL of an image, of this site

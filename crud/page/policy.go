@@ -56,7 +56,7 @@ func secure(h http.Header, p Policy, nonce string) {
 
 // formAction names the schemes of where forms lead, not the origins: browsers hold every redirect of an
 // answered form against it, and a page elsewhere may well lead on, to its www or to https. Who is refused
-// there sees nothing happen at all. The form's own address is fixed, and no script is anybody's but ours.
+// there sees nothing happen at all. The form's own address is fixed, and every script is ours.
 func formAction(addresses []string) string {
 	tls, plain := "", ""
 	for _, a := range addresses {

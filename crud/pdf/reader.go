@@ -153,8 +153,8 @@ func (r *Reader) Read(ctx context.Context, owner uuid.UUID, file *os.File) (Docu
 	if err != nil && !sandbox.IsDead(err) {
 		return Document{}, err
 	}
-	d, told := parse(out)
-	if !told {
+	d, ok := parse(out)
+	if !ok {
 		return Document{}, &invalidError{"could not be read as a PDF within the limits of time and memory"}
 	}
 	if d.Invalid != "" {
@@ -163,20 +163,20 @@ func (r *Reader) Read(ctx context.Context, owner uuid.UUID, file *os.File) (Docu
 	return Document{Pages: d.Pages, Cover: d.cover}, nil
 }
 
-type told struct {
+type result struct {
 	verdict
 	cover *image.RGBA
 }
 
 // parse reads what the process wrote. It believes nothing: that process read what a stranger sent.
-func parse(out []byte) (t told, ok bool) {
+func parse(out []byte) (t result, ok bool) {
 	in := bufio.NewReader(bytes.NewReader(out))
 	line, err := in.ReadSlice('\n')
 	if err != nil || json.Unmarshal(line, &t.verdict) != nil {
-		return told{}, false
+		return result{}, false
 	}
 	if t.Invalid == "" && (t.Pages < 1 || t.Pages > maxPages) {
-		return told{}, false
+		return result{}, false
 	}
 	var c cover
 	line, err = in.ReadSlice('\n')

@@ -2,7 +2,7 @@
 //
 // A hostile file can make a reader loop, swell or crash, or worse. So it is read by the same program
 // started again: it knows none of our secrets, is ended by the system when it takes too long or too
-// much memory, and hands back what it found through a pipe, which is all that anybody believes of it.
+// much memory, and hands back what it found through a pipe, which is all that is trusted of it.
 package sandbox
 
 import (

@@ -125,7 +125,7 @@ func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (se
 // random bits: guessing would be hopeless without a limit, and with it costs us nothing either.
 const maxUnknown = 30
 
-// tooMany is the error of somebody who guesses, or opens a link over and over.
+// tooMany is the error of an address that guesses, or opens a link too often.
 type tooMany struct{ wait time.Duration }
 
 // Error implements error.

@@ -110,7 +110,7 @@ func (r *refused) retry(ctx context.Context) {
 	}
 	taken, err := r.step(ctx)
 	if taken > 0 {
-		r.wait = firstRefusal // somebody corrected something
+		r.wait = firstRefusal // an operator corrected something
 		r.metrics.drained.Add(float64(taken))
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 		}
 		if out, ok := w.(*recorder); ok && out.status != 0 {
 			a.log.Error("answer broken off", "request_id", RequestID(ctx), "operation", op.ID, "error", err)
-			panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to break a connection
+			panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is made to break a connection
 		}
 		a.WriteProblem(w, r, err)
 	})

@@ -45,20 +45,20 @@ func New(parent context.Context) *Source {
 // At returns a context that ends at a time or up to Grain later. It needs no cancelling: it is
 // others' as well, and what it holds is given free when it ends.
 func (s *Source) At(t time.Time) context.Context {
-	moment := int64((t.Sub(s.began) + Grain - 1) / Grain)
+	tick := int64((t.Sub(s.began) + Grain - 1) / Grain)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.live[moment]; c != nil {
+	if c := s.live[tick]; c != nil {
 		return c
 	}
 	s.sweep()
-	ctx, cancel := context.WithDeadline(s.parent, s.began.Add(time.Duration(moment)*Grain))
+	ctx, cancel := context.WithDeadline(s.parent, s.began.Add(time.Duration(tick)*Grain))
 	c := &shared{ctx, cancel, s}
-	if moment < s.past { // it has ended, and no one would give it free
+	if tick < s.past { // it has ended, and no one would give it free
 		cancel()
 		return c
 	}
-	s.live[moment] = c
+	s.live[tick] = c
 	return c
 }
 

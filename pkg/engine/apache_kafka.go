@@ -134,7 +134,7 @@ func (k *ApacheKafka) Start(ctx context.Context) error {
 		if attempt == portAttempts || ctx.Err() != nil || !isPortTaken(err) && !k.lostPort() {
 			return err
 		}
-		k.o.Log.Warn("somebody took a port of Apache Kafka, will try others", "error", err)
+		k.o.Log.Warn("another process took a port of Apache Kafka, will try others", "error", err)
 	}
 	parts := make([]part, len(k.nodes))
 	for i, n := range k.nodes {

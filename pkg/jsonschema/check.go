@@ -86,8 +86,8 @@ func (s *Schema) AllowsInt(n int64) bool {
 
 func (s *Schema) allowsNumber(n number) bool {
 	if s.Type == Integer {
-		whole, err := n.whole()
-		return err == nil && s.AllowsInt(whole)
+		integer, err := n.integer()
+		return err == nil && s.AllowsInt(integer)
 	}
 	f := n.float()
 	return !math.IsInf(f, 0) && (s.Minimum == nil || f >= *s.Minimum) && (s.Maximum == nil || f <= *s.Maximum)

@@ -32,7 +32,7 @@ func Decode(body []byte, s *Schema, hints map[string]string, into any) error {
 	if wrong := s.Check("", value, hints); len(wrong) > 0 {
 		return problem.Invalid(wrong...)
 	}
-	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true), wholeNumbers); err != nil {
+	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true), integers); err != nil {
 		return jsonProblem(err)
 	}
 	return nil

@@ -29,9 +29,9 @@ var keepNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(from *jsonte
 }))
 
 // wholeNumbers reads integers in any form that JSON has for them.
-var wholeNumbers = json.WithUnmarshalers(json.JoinUnmarshalers(readWhole[int](strconv.IntSize), readWhole[int32](32), readWhole[int64](64)))
+var integers = json.WithUnmarshalers(json.JoinUnmarshalers(readInteger[int](strconv.IntSize), readInteger[int32](32), readInteger[int64](64)))
 
-func readWhole[T int | int32 | int64](bits int) *json.Unmarshalers {
+func readInteger[T int | int32 | int64](bits int) *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(from *jsontext.Decoder, to *T) error {
 		if from.PeekKind() != '0' {
 			return errors.ErrUnsupported
@@ -40,7 +40,7 @@ func readWhole[T int | int32 | int64](bits int) *json.Unmarshalers {
 		if err != nil {
 			return err //nolint:wrapcheck // the decoder's error tells the place
 		}
-		n, err := number(text).whole()
+		n, err := number(text).integer()
 		if err != nil {
 			return err
 		}
@@ -53,8 +53,8 @@ func readWhole[T int | int32 | int64](bits int) *json.Unmarshalers {
 }
 
 var (
-	errNotWhole = errors.New("is not a whole number")
-	errTooLarge = errors.New("is not an integer")
+	errNotInteger = errors.New("is not a whole number")
+	errTooLarge   = errors.New("is not an integer")
 )
 
 // float returns the value, rounded, and infinite if it is too large.
@@ -65,7 +65,7 @@ func (n number) float() float64 {
 
 // whole returns the value if it is a whole number that fits an int64. It is exact, and takes no more
 // time for 1e999999999 than for 1.
-func (n number) whole() (int64, error) {
+func (n number) integer() (int64, error) {
 	text, negative := strings.CutPrefix(string(n), "-")
 	mantissa, exponent := text, ""
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
@@ -83,7 +83,7 @@ func (n number) whole() (int64, error) {
 		if err != nil || e > 1<<40 || e < -1<<40 {
 			// So far out that the digits, of which a body has few, do not matter.
 			if strings.HasPrefix(exponent, "-") {
-				return 0, errNotWhole
+				return 0, errNotInteger
 			}
 			return 0, errTooLarge
 		}
@@ -91,7 +91,7 @@ func (n number) whole() (int64, error) {
 	}
 	switch {
 	case shift < 0:
-		return 0, errNotWhole
+		return 0, errNotInteger
 	case int64(len(trimmed))+shift > 19:
 		return 0, errTooLarge
 	}

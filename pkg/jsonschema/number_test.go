@@ -72,7 +72,7 @@ func FuzzWhole(f *testing.F) {
 		}
 		exact, ok := new(big.Rat).SetString(text)
 		require.True(t, ok)
-		got, err := number(text).whole()
+		got, err := number(text).integer()
 		if exact.IsInt() && exact.Num().IsInt64() {
 			require.NoError(t, err)
 			require.Equal(t, exact.Num().Int64(), got)

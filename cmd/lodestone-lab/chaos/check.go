@@ -22,7 +22,7 @@ import (
 // findings is what the check at the end found.
 type findings struct {
 	Made        uint64 // events and link views that the senders made
-	Acked       int64  // told so
+	Acked       int64  // acknowledged
 	Maybe       int64  // given up by their sender
 	MaybeStored int64  // of those, how many are stored
 	Rows        int64  // of events

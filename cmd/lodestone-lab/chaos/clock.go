@@ -38,8 +38,8 @@ func newClocks(ctx context.Context, dir string, log *slog.Logger) (*clocks, erro
 	if err := os.WriteFile(source, clockSource, 0o600); err != nil {
 		return nil, err
 	}
-	if said, err := exec.CommandContext(ctx, "cc", "-shared", "-fPIC", "-O2", "-o", library, source).CombinedOutput(); err != nil {
-		log.Info("PostgreSQL's clock stays: it takes a C compiler", "error", err, "said", string(said))
+	if output, err := exec.CommandContext(ctx, "cc", "-shared", "-fPIC", "-O2", "-o", library, source).CombinedOutput(); err != nil {
+		log.Info("PostgreSQL's clock stays: it takes a C compiler", "error", err, "said", string(output))
 		return c, nil
 	}
 	c.postgres = library

@@ -1,6 +1,6 @@
 // Package chaos tries to make Lodestone lose or double an event. It runs the built
 // programs on real engines, sends them events, breaks things by a schedule that a seed decides,
-// and at the end compares what the senders were told with what is stored. It fails if there is any difference.
+// and at the end compares the answers that the senders got with what is stored. It fails if there is any difference.
 package chaos
 
 import (

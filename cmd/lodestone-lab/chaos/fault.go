@@ -35,8 +35,8 @@ type fault struct {
 }
 
 // between returns a random time.
-func (s *scene) between(least, most time.Duration) time.Duration {
-	return least + time.Duration(s.rand.Int64N(int64(most-least)))
+func (s *scene) between(shortest, longest time.Duration) time.Duration {
+	return shortest + time.Duration(s.rand.Int64N(int64(longest-shortest)))
 }
 
 // hold waits while a fault lasts.
@@ -141,10 +141,10 @@ func (s *scene) both(do func(i int)) error {
 }
 
 // freeze stops a process for a while, which then goes on as if nothing had happened.
-func freeze(kind string, least, most time.Duration, short bool) fault {
+func freeze(kind string, shortest, longest time.Duration, short bool) fault {
 	return fault{name: "SIGSTOP " + kind, short: short, inject: func(ctx context.Context, s *scene) error {
 		v := s.victim(kind)
-		pid, name, d := v.pid(), v.name, s.between(least, most)
+		pid, name, d := v.pid(), v.name, s.between(shortest, longest)
 		if pid == 0 {
 			s.note("%s is not running: nothing to stop", name)
 			return nil
@@ -193,15 +193,15 @@ func (s *scene) spoilFor(ctx context.Context, names []string, t machine.Toxic, d
 
 // loseAnswers cuts connections after so many bytes of answers: requests arrive and are carried
 // out, and who sent them does not learn of it.
-func loseAnswers(name string, least, most int64, short bool, prefixes ...string) fault {
+func loseAnswers(name string, low, high int64, short bool, prefixes ...string) fault {
 	return fault{name: name, short: short, inject: func(ctx context.Context, s *scene) error {
 		d := s.between(4*time.Second, 12*time.Second)
 		names := s.network.Names(prefixes...)
-		s.note("cut %v after %d to %d bytes of answers, for %v", names, least, most, d)
+		s.note("cut %v after %d to %d bytes of answers, for %v", names, low, high, d)
 		end := time.Now().Add(d)
 		for time.Now().Before(end) {
 			for _, name := range names {
-				bytes := least + s.rand.Int64N(most-least)
+				bytes := low + s.rand.Int64N(high-low)
 				if err := s.network.Disturb([]string{name}, machine.Toxic{Kind: "limit_data", Answers: true, Attributes: map[string]int64{"bytes": bytes}}); err != nil {
 					return err
 				}

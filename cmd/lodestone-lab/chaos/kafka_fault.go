@@ -19,7 +19,7 @@ import (
 
 // comeAndGo adds a consumer, and makes another leave in order and come back.
 func comeAndGo(ctx context.Context, s *scene) error {
-	third := s.consumers[mostConsumers-1]
+	third := s.consumers[maxConsumers-1]
 	s.note("%s joins", third.Name)
 	if err := third.Start(); err != nil {
 		return err
@@ -41,17 +41,17 @@ func otherGroup(ctx context.Context, s *scene) error {
 	s.note("a consumer of another group starts")
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	third := s.consumers[mostConsumers-1]
+	third := s.consumers[maxConsumers-1]
 	cmd := exec.CommandContext(ctx, third.Program, third.Command)
 	cmd.Env, cmd.Dir = append(append(os.Environ(), third.Env...), "LODESTONE_CONSUMER_GROUP=another"), s.dir
-	said, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
 		s.wrong("a consumer of another group was not refused")
 	case err == nil:
 		s.wrong("a consumer of another group ended without an error")
-	case !strings.Contains(string(said), "is another") || !strings.Contains(string(said), "group "+group):
-		s.wrong("the refusal of another group does not name the groups: %s", said)
+	case !strings.Contains(string(output), "is another") || !strings.Contains(string(output), "group "+group):
+		s.wrong("the refusal of another group does not name the groups: %s", output)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type link struct {
 	token               string
 }
 
-// load sends events to the collectors and writes down what it is told.
+// load sends events to the collectors and records their answers.
 type load struct {
 	ids        ledger.IDs
 	links      []link   // access links

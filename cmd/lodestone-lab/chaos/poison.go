@@ -32,11 +32,11 @@ func poisons(l link) map[string][]byte {
 		change(&e)
 		return e.Append(nil)
 	}
-	whole := good.Append(nil)
+	full := good.Append(nil)
 	return map[string][]byte{
 		"nothing":               {},
 		"noise":                 {0xff, 0xfe, 0x00, 0x17, 0x80, 0x80},
-		"cut short":             whole[:len(whole)-5],
+		"cut short":             full[:len(full)-5],
 		"no event type":         with(func(e *event.Event) { e.Type = 0 }),
 		"no access link":        with(func(e *event.Event) { e.AccessLinkID = uuid.Nil }),
 		"data that is no JSON":  with(func(e *event.Event) { e.Data = []byte(`{"page":`) }),

@@ -10,7 +10,7 @@ import (
 )
 
 // mostMemory is what a process of ours may have at any time.
-const mostMemory = 1 << 30
+const maxMemory = 1 << 30
 
 // report is what a run has to say.
 type report struct {
@@ -34,7 +34,7 @@ func (r *report) ok() bool {
 // fat returns the kinds of our processes that had too much memory.
 func (r *report) fat() (kinds []string) {
 	for _, kind := range []string{"collector", "consumer"} {
-		if r.Memory[kind] > mostMemory {
+		if r.Memory[kind] > maxMemory {
 			kinds = append(kinds, kind)
 		}
 	}

@@ -124,7 +124,7 @@ func (s *scene) takeAnnouncedRowsOf(ctx context.Context, of stream.Stream) (foun
 
 // underTheGuard is what is left of ClickHouse's disk when it is full: less than its configuration keeps free
 // (keep_free_space_bytes), so that it begins nothing more. What runs by then goes to its end: with no byte left,
-// ClickHouse 26.7 keeps parts with empty files and says that they are stored, which no one who uses it can mend.
+// ClickHouse 26.7 keeps parts with empty files and says that they are stored, which no user of it can fix.
 const underTheGuard = 896 << 20
 
 func fillClickHouse(ctx context.Context, s *scene) error {

@@ -35,7 +35,7 @@ import (
 const (
 	collectors     = 2
 	consumers      = 2 // from the start; a fault adds and removes a third
-	mostConsumers  = 3
+	maxConsumers   = 3
 	partitions     = 6
 	linksInAll     = 300 // access links
 	landingsInAll  = 30  // generic links
@@ -242,7 +242,7 @@ func (w *world) environments() (map[string][]string, error) {
 		}
 		w.addresses = append(w.addresses, "http://"+proxy)
 	}
-	for i := range mostConsumers {
+	for i := range maxConsumers {
 		if err := through("consumer"+strconv.Itoa(i+1), "consumer"); err != nil {
 			return nil, err
 		}
@@ -273,8 +273,8 @@ func freeAddress() (string, error) {
 func (w *world) command(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), args...)
 	cmd.Env, cmd.Dir = append(os.Environ(), w.own...), w.dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("lodestone %v: %w: %s", args, err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("lodestone %v: %w: %s", args, err, output)
 	}
 	return nil
 }
@@ -325,7 +325,7 @@ func (w *world) startProcesses(ctx context.Context, env map[string][]string) err
 	for i := range collectors {
 		w.collectors = append(w.collectors, add("collector", i+1))
 	}
-	for i := range mostConsumers {
+	for i := range maxConsumers {
 		w.consumers = append(w.consumers, add("consumer", i+1))
 	}
 	for _, p := range slices.Concat(w.collectors, w.consumers[:consumers]) {

@@ -1,7 +1,7 @@
 // Package clock moves the clock of processes, for the chaos runner and for tests. Sources adds it to the programs that are built for
 // them, and to no other build.
 //
-// What is moved is the time of day (CLOCK_REALTIME), as somebody who sets a machine's clock moves
+// What is moved is the time of day (CLOCK_REALTIME), as an operator who sets a machine's clock moves
 // it; the monotonic clock, by which timers run, goes on. No library that is loaded before the others
 // reaches a static program, so the process changes itself: the kernel's vDSO, through which
 // both Go and the ClickHouse library read the time, is made to add what a file says.

@@ -45,9 +45,9 @@ func TestTheTimeOfDayMovesAndTheMonotonicClockDoesNot(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), clock.Variable+"="+filepath.Join(t.TempDir(), "clock"))
-	said, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	require.Equal(t, []string{"1h0m0s true", "-2h0m0s true", "1h0m0s true"}, strings.Split(strings.TrimSpace(string(said)), "\n"))
+	output, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	require.Equal(t, []string{"1h0m0s true", "-2h0m0s true", "1h0m0s true"}, strings.Split(strings.TrimSpace(string(output)), "\n"))
 }
 
 // A store fences its inserts by a time that a set clock must not move.

@@ -188,8 +188,8 @@ func (h *host) runs(t *testing.T, name string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := h.command(ctx, name)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	require.NoError(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -202,7 +202,7 @@ func (h *host) runs(t *testing.T, name string) {
 	for ready := false; !ready; { // whoever is ready may be so no more a moment later, when an engine has much to do
 		select {
 		case err := <-ended:
-			t.Fatalf("%s ended (%v):\n%s", name, err, said.String())
+			t.Fatalf("%s ended (%v):\n%s", name, err, output.String())
 		case <-poll.C:
 			if ready = h.command(ctx, name, check[2:]...).Run() == nil; ready {
 				status, _ := get(ctx, "http://"+h.listen[name+"LODESTONE_ADMIN_LISTEN"]+"/readyz")
@@ -212,10 +212,10 @@ func (h *host) runs(t *testing.T, name string) {
 	}
 
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	require.NoError(t, <-ended, said.String())
+	require.NoError(t, <-ended, output.String())
 	require.NoError(t, ctx.Err())
 	for _, s := range h.project.Services[name].Secrets {
 		secret := h.secrets[s.Source]
-		require.NotContains(t, said.String(), secret, "%s logs its secret %s", name, s.Source)
+		require.NotContains(t, output.String(), secret, "%s logs its secret %s", name, s.Source)
 	}
 }

@@ -96,14 +96,14 @@ func excluded(pattern, tags string) bool {
 	case "phpcrawl", "HTTrack", "SimpleCrawler", "crawler4j", "Scrapy", `newspaper\/`, "python-opengraph", "colly",
 		"trafilatura", "Download Ninja", "GoParserBot", "larbin", "rawweb-bot", "BTWebClient":
 		return false
-	// Services in which customers build automations: they send events for somebody.
+	// Services in which customers build automations: they send events for a person.
 	case "Zapier", `Integromat\/`, `SFDC-Callout\/`, `Svix-Webhooks\/`, "Shopify-Captain-Hook", `Recurly Webhooks\/`,
 		"Zendesk Webhook", "SendGrid Event API", "SparkPost", `Retool\/`:
 		return true
 	}
 	// curl, wget, Go, Python, Java, Node and their like: servers send events with them. Among them
 	// is Amazon CloudFront, which puts its own name in the place of every visitor's user agent
-	// unless told to pass that on. Headless browsers have a tag of their own and stay bots.
+	// unless configured to pass that on. Headless browsers have a tag of their own and stay bots.
 	for tag := range strings.SplitSeq(tags, ",") {
 		if tag == "http-library" {
 			return true

@@ -68,7 +68,7 @@ type link struct {
 	seed                         uint64
 }
 
-// choose returns the link that somebody opens at the time at.
+// choose returns the link that is opened at a time.
 func (w *world) choose(at int64, r *rand.Rand) link {
 	a := &w.accounts[w.weights.pick(r.Float64())]
 	newest := a.older + int64(float64(at-w.begin)/a.gap)

@@ -18,7 +18,7 @@ type session struct {
 	bot    string
 	hash   [16]byte
 	late   int64 // ms that its events were held back
-	server bool  // its events are sent by somebody's server, under ids of its own
+	server bool  // its events are sent by a customer's server, under ids of its own
 
 	nextAt   int64 // when the event arrives, Unix ms
 	step     event.Type
@@ -71,7 +71,7 @@ func (g *Generator) newSession(at int64) *session {
 	return s
 }
 
-// look returns how long somebody looks at a page, ms: half of them under 14 s, some for minutes.
+// look returns how long a reader looks at a page, ms: half of them under 14 s, some for minutes.
 func (g *Generator) look() uint32 {
 	return uint32(min(14_000*math.Exp(1.05*g.random.NormFloat64()), 1_800_000)) + 150
 }

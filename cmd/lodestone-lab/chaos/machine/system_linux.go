@@ -12,12 +12,12 @@ import (
 func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
 // LimitDescriptors sets how many descriptors a process may have, and returns what undoes that. Those that are open stay open.
-func LimitDescriptors(pid int, most uint64) (undo func() error, err error) {
+func LimitDescriptors(pid int, limit uint64) (undo func() error, err error) {
 	var before unix.Rlimit
 	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &before); err != nil {
 		return nil, fmt.Errorf("read the limit of descriptors: %w", err)
 	}
-	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: before.Max}, nil); err != nil {
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: before.Max}, nil); err != nil {
 		return nil, fmt.Errorf("limit descriptors: %w", err)
 	}
 	return func() error {

@@ -87,16 +87,16 @@ func (m Mutant) RunTests(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	said, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil:
-		return fmt.Errorf("mutant %q: %w: %s", m.Name, ErrUnnoticed, said)
-	case errors.As(err, &exit) && bytes.Contains(said, []byte("--- FAIL: ")):
+		return fmt.Errorf("mutant %q: %w: %s", m.Name, ErrUnnoticed, output)
+	case errors.As(err, &exit) && bytes.Contains(output, []byte("--- FAIL: ")):
 		return nil
 	default: // it does not compile, for instance
-		return fmt.Errorf("mutant %q: run its tests: %w: %s", m.Name, err, said)
+		return fmt.Errorf("mutant %q: run its tests: %w: %s", m.Name, err, output)
 	}
 }
