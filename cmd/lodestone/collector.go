@@ -75,7 +75,7 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 	if err != nil {
 		return err
 	}
-	salts, err := iphash.NewSalts(pool, ring, time.Now, p.log, p.metrics)
+	salts, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: ring, Now: time.Now, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 // addConsumer puts the consumer, the counters, the copies for SQL, the retention, the running check and the count of events a month
 // onto the stack.
 func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
-	events, err := consumer.New(c, k, s, pool, p.log, p.metrics)
+	events, err := consumer.New(c, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}
@@ -67,11 +67,11 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.stack.Add("watch of lost records", logbook.NewWatch(logbook.New(pool), p.log, p.metrics))
 	p.checks["consumer"] = events.Check
 	p.stack.Add("consumer", events)
-	p.stack.Add("counters", counter.New(n, c.Group, k, s, pool, p.log, p.metrics))
-	p.stack.Add("mirror", mirror.New(m, s, pool, p.log, p.metrics))
-	p.stack.Add("retention", retention.New(keep, k, s, pool, p.log, p.metrics))
-	p.stack.Add("running check", verify.NewWatch(v, c.Group, k, s, pool, p.log, p.metrics))
-	meter, err := quota.NewMeter(q, s, pool, p.log, p.metrics)
+	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("mirror", mirror.New(m, mirror.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("retention", retention.New(keep, retention.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("running check", verify.NewWatch(v, verify.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
+	meter, err := quota.NewMeter(q, quota.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

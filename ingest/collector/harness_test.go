@@ -166,7 +166,7 @@ func newDatabase(t *testing.T) *postgres.Pool {
 
 func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *iphash.Salts {
 	t.Helper()
-	salts, err := iphash.NewSalts(pool, keys, clock, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	salts, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: keys, Now: clock, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	return salts
 }

@@ -54,15 +54,24 @@ type assignment struct {
 	partition int32
 }
 
+// Deps is what the service works with; all of it is required.
+type Deps struct {
+	Kafka      kafka.Config
+	ClickHouse clickhouse.Config
+	Postgres   *postgres.Pool
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
 // New returns a consumer of events and link views. It connects when it is started. The pool is for what is on record
 // about the topics' logs.
-func New(c Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) (*Consumer, error) {
-	options, err := s.BlockOptions()
+func New(c Config, d Deps) (*Consumer, error) {
+	options, err := d.ClickHouse.BlockOptions()
 	if err != nil {
 		return nil, err
 	}
 	consumer := &Consumer{
-		cfg: c, kafka: k, clickhouse: options, logbook: logbook.New(pool), log: log,
+		cfg: c, kafka: d.Kafka, clickhouse: options, logbook: logbook.New(d.Postgres), log: d.Log,
 		streams: map[string]stream.Stream{},
 		buffer:  &buffer{max: int64(c.BufferBytes)},
 		health:  &stream.Health{},
@@ -75,8 +84,8 @@ func New(c Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log
 	for _, s := range stream.All() {
 		consumer.streams[s.Topic] = s
 	}
-	consumer.slots = newSlots(options, log, consumer.health)
-	consumer.metrics = newMetrics(r, consumer.status)
+	consumer.slots = newSlots(options, d.Log, consumer.health)
+	consumer.metrics = newMetrics(d.Registerer, consumer.status)
 	consumer.Loop = service.NewLoop("consumer", consumer.run)
 	return consumer, nil
 }

@@ -74,7 +74,7 @@ func TestARefusedBlockStandsStillUntilTheCauseIsFixed(t *testing.T) {
 	c := r.config()
 	c.QueueBytes = 1 << 16
 	metrics := prometheus.NewRegistry()
-	consumer, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), metrics)
+	consumer, err := New(c, Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
 	consumer.leaveAfter = 100 * time.Millisecond // no other consumer could store it either, so it stays in its group
 	require.NoError(t, consumer.Start(t.Context()))
@@ -139,7 +139,7 @@ func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
 	c := r.config()
 	c.BlockRows, c.BlockBytes = 2*minShare/1_000, 16<<20
 	metrics := prometheus.NewRegistry()
-	consumer, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), metrics)
+	consumer, err := New(c, Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
 	require.NoError(t, consumer.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })

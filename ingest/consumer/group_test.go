@@ -28,7 +28,7 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 	green.Group = "green-" + uuid.NewString()
 	refused := func(c Config) {
 		t.Helper()
-		second, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+		second, err := New(c, Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		err = second.Start(t.Context())
 		require.True(t, config.IsInvalid(err), "%v", err)
@@ -70,7 +70,7 @@ func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
 	require.NoError(t, broker.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
 	r := newRigOn(t, broker.Brokers(), 1)
-	c, err := New(r.config(), r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+	c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	require.NoError(t, c.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })

@@ -99,7 +99,7 @@ func (r *rig) config() Config {
 func (r *rig) consume(c Config) (stop func()) {
 	r.t.Helper()
 	require.NoError(r.t, c.Validate())
-	consumer, err := New(c, r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+	consumer, err := New(c, Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
 	require.NoError(r.t, consumer.Start(r.t.Context()))
 	stop = func() { require.NoError(r.t, consumer.Stop(context.Background())) }

@@ -59,7 +59,7 @@ func TestAConsumerWithoutClickHouseDoesNotJoin(t *testing.T) {
 func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
-	wrong, err := New(r.config(), r.kafka, config, r.pool, testLog(), metrics)
+	wrong, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: config, Postgres: r.pool, Log: testLog(), Registerer: metrics})
 	require.NoError(r.t, err)
 	require.Error(r.t, wrong.probe(r.t.Context()))
 	started := r.start(wrong)
@@ -91,7 +91,7 @@ func TestAConsumerJoinsWhenTheSchemaIsThere(t *testing.T) {
 	require.NoError(t, server.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
 	r.clickhouse = clickhouse.Config{URL: server.URL()}
-	c, err := New(r.config(), r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+	c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	require.Error(t, c.probe(t.Context()))
 	started := r.start(c)
@@ -116,7 +116,7 @@ func TestAConsumerThatCannotWriteLeavesItsPartitionsToOthers(t *testing.T) {
 func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	t := r.t
 	t.Helper()
-	c, err := New(r.config(), r.kafka, config, r.pool, testLog(), prometheus.NewRegistry())
+	c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: config, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	c.leaveAfter = 100 * time.Millisecond
 	require.NoError(t, <-r.start(c))

@@ -78,7 +78,7 @@ func fillUp(t *testing.T, broker string) {
 	require.NoError(t, err)
 	defer pool.Close()
 	store := newGate(t, clickhouse.Config{URL: os.Getenv(clickhouseVariable)})
-	c, err := New(cfg, kafka.Config{Brokers: strings.Split(broker, ",")}, store.config, pool, testLog(), prometheus.NewRegistry())
+	c, err := New(cfg, Deps{Kafka: kafka.Config{Brokers: strings.Split(broker, ",")}, ClickHouse: store.config, Postgres: pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	require.NoError(t, c.Start(t.Context()))
 	store.close()

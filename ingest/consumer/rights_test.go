@@ -29,7 +29,7 @@ func TestAConsumerThatMayNotWriteDoesNotJoin(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, 2)
 			metrics := prometheus.NewRegistry()
-			c, err := New(r.config(), r.kafka, r.clickhouse, r.pool, testLog(), metrics)
+			c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: metrics})
 			require.NoError(t, err)
 			change(&c.clickhouse)
 			err = c.probe(t.Context())
@@ -64,7 +64,7 @@ func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 			r.clickhouse = clickhouse.Config{URL: server.URL()}
 			_, err := clickhouse.Migrate(t.Context(), r.clickhouse)
 			require.NoError(t, err)
-			c, err := New(r.config(), r.kafka, r.clickhouse, r.pool, testLog(), prometheus.NewRegistry())
+			c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
 			require.NoError(t, err)
 			c.leaveAfter = 100 * time.Millisecond
 			require.NoError(t, <-r.start(c))

@@ -61,15 +61,25 @@ type Counter struct {
 	behind prometheus.Gauge
 }
 
+// Deps is what the service works with; all of it is required.
+type Deps struct {
+	Group      string // the consumer group whose rows it reads
+	Kafka      kafka.Config
+	ClickHouse clickhouse.Config
+	Postgres   *postgres.Pool
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
 // New returns the counters' service for what the consumer group has stored.
-func New(c Config, group string, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Counter {
+func New(c Config, d Deps) *Counter {
 	counter := &Counter{
-		cfg: c, group: group, kafka: k, store: s, pool: pool, log: log, old: map[string]oldTopics{},
+		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, old: map[string]oldTopics{},
 		links:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total", Help: "Counters of links set."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total", Help: "Looks for missing counts that failed and were tried again."}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records", Help: "Stored records that the counters do not reflect yet."}),
 	}
-	r.MustRegister(counter.links, counter.errors, counter.behind)
+	d.Registerer.MustRegister(counter.links, counter.errors, counter.behind)
 	counter.Loop = service.NewLoop("counters", counter.run)
 	return counter
 }

@@ -69,7 +69,7 @@ func newRigOn(t *testing.T, clickhouseURL string) *rig {
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, k, s, pool, log, prometheus.NewRegistry())
+	}, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	require.NoError(t, c.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
@@ -77,7 +77,7 @@ func newRigOn(t *testing.T, clickhouseURL string) *rig {
 	stopConsumer := func() { require.NoError(t, c.Stop(context.Background())) } // twice is harmless
 	r := &rig{stopConsumer: stopConsumer, log: log, kafka: k, store: s, t: t, client: client, pool: pool, account: uuid.New(), magnet: uuid.New()}
 	r.stack = func() service.Service {
-		return counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", k, s, pool, log, prometheus.NewRegistry())
+		return counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: k, ClickHouse: s, Postgres: pool, Log: log, Registerer: prometheus.NewRegistry()})
 	}
 	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)

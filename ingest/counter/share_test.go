@@ -96,7 +96,7 @@ func TestSeveralCountersShareTheWork(t *testing.T) {
 	all := make([]*prometheus.Registry, 3)
 	for i := range all {
 		all[i] = prometheus.NewRegistry()
-		c := counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", r.kafka, r.store, r.pool, r.log, all[i])
+		c := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: r.log, Registerer: all[i]})
 		require.NoError(t, c.Start(t.Context()))
 		t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
 	}

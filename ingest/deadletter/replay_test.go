@@ -131,7 +131,7 @@ func (r *rig) consume(next int64) {
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	}, consumer.Deps{Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.Eventually(r.t, func() bool {

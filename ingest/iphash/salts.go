@@ -81,13 +81,22 @@ func (s *saltSet) lookup(day time.Time) *salt {
 	return nil
 }
 
-// NewSalts returns the salts kept in a migrated database, encrypted under the keys. now is time.Now but in tests.
-func NewSalts(pool *postgres.Pool, keys *token.Ring, now func() time.Time, log *slog.Logger, r prometheus.Registerer) (*Salts, error) {
-	s := &Salts{queries: store.New(pool.Unscoped()), keys: keys, now: now, log: log, unreadable: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
+// Deps is what salts work with; all of it is required.
+type Deps struct {
+	Postgres   *postgres.Pool   // migrated
+	Tokens     *token.Ring      // encrypts the salts
+	Now        func() time.Time // time.Now but in tests
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// NewSalts returns the salts kept in a database.
+func NewSalts(d Deps) (*Salts, error) {
+	s := &Salts{queries: store.New(d.Postgres.Unscoped()), keys: d.Tokens, now: d.Now, log: d.Log, unreadable: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
 		Name: "lodestone_collector_salt_horizon_days",
 		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
 	})}
-	if err := r.Register(s.age); err != nil {
+	if err := d.Registerer.Register(s.age); err != nil {
 		return nil, fmt.Errorf("register salt metrics: %w", err)
 	}
 	s.set.Store(&saltSet{})

@@ -198,7 +198,7 @@ func TestSaltsStartWithoutPostgres(t *testing.T) {
 	var log lockedBuffer
 	keys, err := saltKeys()
 	require.NoError(t, err)
-	s, err := iphash.NewSalts(pool, keys, time.Now, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+	s, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: keys, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	run(t, s)
 	_, ok := s.Hash(oneID, anna, time.Now())
@@ -321,7 +321,7 @@ func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
 		ring, err := token.Config{Keys: keys}.Ring()
 		require.NoError(t, err)
 		log := &lockedBuffer{}
-		s, err := iphash.NewSalts(pool, ring, newClock(noon).now, slog.New(slog.NewTextHandler(log, nil)), prometheus.NewRegistry())
+		s, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: ring, Now: newClock(noon).now, Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		require.NoError(t, s.Refresh(t.Context()))
 		return s, log

@@ -69,16 +69,24 @@ type Mirror struct {
 	differences prometheus.Counter
 }
 
+// Deps is what the service works with; all of it is required.
+type Deps struct {
+	ClickHouse clickhouse.Config
+	Postgres   *postgres.Pool
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
 // New returns the mirror's service.
-func New(c Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Mirror {
+func New(c Config, d Deps) *Mirror {
 	m := &Mirror{
-		cfg: c, store: s, pool: pool, queries: store.New(pool.Unscoped()), log: log,
+		cfg: c, store: d.ClickHouse, pool: d.Postgres, queries: store.New(d.Postgres.Unscoped()), log: d.Log,
 		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total", Help: "States of lead magnets and links copied to ClickHouse."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
 		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
 	}
 	m.differences = prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_differences_total", Help: "Groups of copies in ClickHouse that differed from Postgres and were copied again."})
-	r.MustRegister(m.rows, m.errors, m.lag, m.differences)
+	d.Registerer.MustRegister(m.rows, m.errors, m.lag, m.differences)
 	m.Loop = service.NewLoop("mirror", m.run)
 	return m
 }

@@ -74,7 +74,7 @@ func (r *rig) exec(sql string, args ...any) {
 // start starts a mirror and returns what stops it.
 func (r *rig) start(emails bool) (stop func()) {
 	r.t.Helper()
-	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: emails}, r.store, r.pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: emails}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, m.Start(r.t.Context()))
 	stop = func() { require.NoError(r.t, m.Stop(context.Background())) }
 	r.t.Cleanup(stop)
@@ -202,7 +202,7 @@ func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	metrics := prometheus.NewRegistry()
-	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond}, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
+	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, m.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
 	magnet := uuid.New()
@@ -254,7 +254,7 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 			VALUES ($1, $2, $3, $4, 'ada@example.com', 'ada@example.com', $5, now() + interval '1 hour', 3)`, uuid.New(), r.account, magnet, link, fmt.Sprint(i))
 	}
 	metrics := prometheus.NewRegistry()
-	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: true}, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
+	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: true}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, m.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
 	titles := "SELECT arrayStringConcat(arraySort(groupArray(title)), ' ') FROM analytics.lead_magnets"

@@ -35,12 +35,20 @@ type Meter struct {
 	errors prometheus.Counter
 }
 
+// Deps is what the service works with; all of it is required.
+type Deps struct {
+	ClickHouse clickhouse.Config
+	Postgres   *postgres.Pool
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
 // NewMeter returns the service that counts the events of each account.
-func NewMeter(c Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) (*Meter, error) {
-	m := &Meter{cfg: c, store: s, pool: pool, log: log, errors: prometheus.NewCounter(prometheus.CounterOpts{
+func NewMeter(c Config, d Deps) (*Meter, error) {
+	m := &Meter{cfg: c, store: d.ClickHouse, pool: d.Postgres, log: d.Log, errors: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "lodestone_quota_errors_total", Help: "Counts of the events a month that failed and were tried again.",
 	})}
-	if err := r.Register(m.errors); err != nil {
+	if err := d.Registerer.Register(m.errors); err != nil {
 		return nil, fmt.Errorf("register quota metrics: %w", err)
 	}
 	m.Loop = service.NewLoop("events a month", m.run)

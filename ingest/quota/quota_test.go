@@ -58,7 +58,7 @@ func TestAccountsBeyondTheirPlan(t *testing.T) {
 
 	metrics := prometheus.NewRegistry()
 	for range 2 { // as two consumers' processes
-		m, err := quota.NewMeter(quota.Config{Interval: 10 * time.Millisecond, Free: 5, Pro: 6}, store, pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		m, err := quota.NewMeter(quota.Config{Interval: 10 * time.Millisecond, Free: 5, Pro: 6}, quota.Deps{ClickHouse: store, Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		require.NoError(t, m.Start(ctx))
 		t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })

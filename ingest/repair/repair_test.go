@@ -122,7 +122,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 				reads, err := consumer.New(consumer.Config{
 					Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 					InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-				}, k, s, pool, log, prometheus.NewRegistry())
+				}, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: log, Registerer: prometheus.NewRegistry()})
 				require.NoError(t, err)
 				require.NoError(t, reads.Start(ctx))
 				defer func() { require.NoError(t, reads.Stop(context.Background())) }()

@@ -68,16 +68,25 @@ type Job struct {
 	beforeDrop func() // nil but in tests: called when nothing but dropping is left of a step
 }
 
+// Deps is what the service works with; all of it is required.
+type Deps struct {
+	Kafka      kafka.Config
+	ClickHouse clickhouse.Config
+	Postgres   *postgres.Pool
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
 // New returns the service. While everything is retained it only reads the setting in Postgres.
-func New(c Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Job {
+func New(c Config, d Deps) *Job {
 	job := &Job{
-		cfg: c, kafka: k, store: s, pool: pool, log: log,
+		cfg: c, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_months_total", Help: "Months of events and link views that were deleted for their age."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_waiting_months", Help: "Months that are due, but whose records Kafka still has."}),
 		differs: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_setting_differs", Help: "1 if this process has another --retention-months than the one on record, which holds."}),
 		errors:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_errors_total", Help: "Attempts to delete old months that failed and are repeated."}),
 	}
-	r.MustRegister(job.dropped, job.waiting, job.differs, job.errors)
+	d.Registerer.MustRegister(job.dropped, job.waiting, job.differs, job.errors)
 	job.Loop = service.NewLoop("retention", job.run)
 	return job
 }

@@ -166,9 +166,9 @@ func (r *rig) consumeUntil(done func() bool) {
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, r.kafka, r.store, r.pool, log, prometheus.NewRegistry())
+	}, consumer.Deps{Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
-	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, "g", r.kafka, r.store, r.pool, log, prometheus.NewRegistry())
+	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))
 	require.Eventually(r.t, done, waitLimit, 20*time.Millisecond)

@@ -157,7 +157,7 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	r := newRig(t)
 	r.fill()
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.round(t.Context(), 0))
 	require.Zero(t, gauge(t, metrics, Lost))
 
@@ -194,7 +194,7 @@ func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 	r.produce(event.Topic, values...)
 	r.consume()
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.round(t.Context(), 0))
 	r.produce(event.Topic, values[0])
 	r.consume()
@@ -213,7 +213,7 @@ func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 // watch returns a running check that starts without memory, as another process does.
 func (r *rig) watch(offsets int64) (*Watch, *prometheus.Registry) {
 	metrics := prometheus.NewRegistry()
-	return NewWatch(Config{Interval: time.Hour, Offsets: offsets}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics), metrics
+	return NewWatch(Config{Interval: time.Hour, Offsets: offsets}, Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics}), metrics
 }
 
 // A ClickHouse that is restored from a backup lacks what was stored since, which was compared long ago.
@@ -297,7 +297,7 @@ func TestTheRunningCheckRunsByItself(t *testing.T) {
 	r.fill()
 	r.copyRow("0", "0")
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, "g", r.kafka, r.store, r.pool, slog.New(slog.DiscardHandler), metrics)
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.Start(t.Context()))
 	require.Eventually(t, func() bool { return gauge(t, metrics, Doubled) == 1 }, waitLimit, 50*time.Millisecond)
 	require.NoError(t, w.Stop(context.Background()))

@@ -71,10 +71,20 @@ type Watch struct {
 	success     prometheus.Gauge
 }
 
+// Deps is what the service works with; all of it is required.
+type Deps struct {
+	Group      string // the consumer group whose rows it reads
+	Kafka      kafka.Config
+	ClickHouse clickhouse.Config
+	Postgres   *postgres.Pool
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
 // NewWatch returns the running check of the rows that the consumer group stores.
-func NewWatch(c Config, group string, k kafka.Config, s clickhouse.Config, pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) *Watch {
+func NewWatch(c Config, d Deps) *Watch {
 	w := &Watch{
-		cfg: c, group: group, kafka: k, store: s, pool: pool, log: log,
+		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
 		differences: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "lodestone_verify_differences", Help: "Offsets and links that differ between Kafka, ClickHouse and Postgres, as of the last running check. Anything but 0 is an alarm.",
 		}, []string{"kind"}),
@@ -84,13 +94,13 @@ func NewWatch(c Config, group string, k kafka.Config, s clickhouse.Config, pool 
 			Name: "lodestone_verify_last_finish_timestamp_seconds", Help: "When a running check was finished last, by any process. 0: not yet.",
 		}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lodestone_verify_lag_records", Help: "Stored offsets in the log that no running check has compared yet.",
+			Name: "lodestone_verify_lag_records", Help: "Stored offsets in the d.Log that no running check has compared yet.",
 		}),
 	}
 	for _, kind := range Kinds() {
 		w.differences.WithLabelValues(string(kind)).Set(0)
 	}
-	r.MustRegister(w.differences, w.records, w.failures, w.behind, w.success)
+	d.Registerer.MustRegister(w.differences, w.records, w.failures, w.behind, w.success)
 	w.Loop = service.NewLoop("running check", w.run)
 	return w
 }
