@@ -17,7 +17,7 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Of many that change one state at once, one wins; the others are told, and change nothing.
+// Of many that change one state at once, one wins; the others get a conflict, and change nothing.
 func TestConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -32,7 +32,7 @@ type reported struct {
 	event  map[string]any
 }
 
-// ears is a collector that remembers what it was told.
+// ears is a collector that remembers what it received.
 type ears struct {
 	mu    sync.Mutex
 	heard []reported

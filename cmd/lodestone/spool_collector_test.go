@@ -118,7 +118,7 @@ func newIDs(n int) []uuid.UUID {
 
 // Kafka is away and the spool is full: 503 with Retry-After, and none of its events are stored. When Kafka is
 // back there is space again.
-func TestAFullSpoolIsTold(t *testing.T) {
+func TestAFullSpoolIsReported(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
 	s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_SPOOL_MAX_BYTES=4194304", "LODESTONE_SPOOL_SEGMENT_BYTES=1048576")

@@ -104,7 +104,7 @@ func (a *Accounts) List(ctx context.Context) ([]Info, error) {
 	return accounts, nil
 }
 
-// Key is a key just made. Its text is told this once: what is stored cannot be turned back.
+// Key is a key that was just created. Its text is returned this once: what is stored cannot be turned back.
 type Key struct {
 	ID   uuid.UUID
 	Text string // secret

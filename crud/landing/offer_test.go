@@ -65,7 +65,7 @@ func TestViewIsCounted(t *testing.T) {
 	require.Equal(t, slug, one[string](t, f, `SELECT slug FROM generic_links WHERE id = $1`, claims.GenericLinkID))
 	require.Contains(t, r.body, `navigator.sendBeacon("https://events.example.com/v1/link-views"`)
 	require.Contains(t, r.body, `{token: "`+pixel[1]+`", referrer: "", url: "https://links.example.com/l/`+slug+`"}`)
-	// Of addresses, no more is told than is kept of a submission.
+	// Of addresses, no more is sent than a submission stores.
 	from := f.get(t, "/l/"+slug+"?utm_source=news+letter&email=private@example.net&utm_medium=mail", "Referer", "https://search.example/find?q=private")
 	require.Contains(t, from.body, `referrer: "https://search.example/find", url: "https://links.example.com/l/`+slug+`?utm_medium=mail\u0026utm_source=news+letter"}`)
 	require.NotContains(t, from.body, "private")
@@ -118,7 +118,7 @@ func TestWhereThereIsNoPage(t *testing.T) {
 		}
 	}
 	require.Zero(t, one[int](t, f, `SELECT count(*) FROM submissions`))
-	// Who knows the account is told whose offer it was.
+	// Who knows the account sees whose offer it was.
 	require.Contains(t, f.get(t, "/l/"+inactive).body, "Acme Ltd")
 
 	// A slug that is taken again leads there.

@@ -287,7 +287,7 @@ func TestFormThatArrivesTooSlowly(t *testing.T) {
 	require.Zero(t, one[int](t, f, `SELECT count(*) FROM submissions`))
 }
 
-// Endpoints are told what happened, once, together with it.
+// Endpoints get what happened once, in the same transaction.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -306,7 +306,7 @@ func TestWebhooks(t *testing.T) {
 		require.NoError(t, rows.Err())
 		return out
 	}
-	told := func() (out []string) {
+	sent := func() (out []string) {
 		for _, b := range bodies() {
 			var message struct {
 				Type string `json:"type"`
@@ -323,12 +323,12 @@ func TestWebhooks(t *testing.T) {
 	for range 2 {
 		f.post(t, "/l/"+open, "email", "jo@example.com", "name", "Jo", "utm_source", "news").location(t)
 	}
-	require.Equal(t, []string{"form.submitted jo@example.com", "link.created jo@example.com"}, told())
+	require.Equal(t, []string{"form.submitted jo@example.com", "link.created jo@example.com"}, sent())
 	body := bodies()[0]
 	require.Contains(t, body, `"name":"Jo"`)
 	require.Contains(t, body, `"utm":{"utm_source":"news"}`)
 	f.post(t, "/l/"+verified, "email", "al@example.com").location(t)
-	require.Equal(t, "form.submitted al@example.com", told()[2])
+	require.Equal(t, "form.submitted al@example.com", sent()[2])
 	f.post(t, f.last(t).path(t)).location(t)
-	require.Equal(t, []string{"form.verified al@example.com", "link.created al@example.com"}, told()[3:])
+	require.Equal(t, []string{"form.verified al@example.com", "link.created al@example.com"}, sent()[3:])
 }

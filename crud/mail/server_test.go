@@ -27,7 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smtpServer is a real SMTP server, which does as it is told.
+// smtpServer is a real SMTP server, which answers as the test says.
 type smtpServer struct {
 	t       *testing.T
 	address string

@@ -129,7 +129,7 @@ func (r *refusal) Error() string {
 
 // isPermanent reports whether a mail can never be delivered, so that it is not tried again. That is
 // about the receiver or the mail. What is wrong between us and our own server (the connection, TLS, the
-// password, the sender) can be mended by whoever runs it.
+// password, the sender) can be fixed by its operator.
 func isPermanent(err error) bool {
 	r, ok := errors.AsType[*refusal](err)
 	return ok && r.permanent

@@ -109,7 +109,7 @@ func TestWhatIsPermanent(t *testing.T) {
 		t.Parallel()
 		err := sendTo(t.Context(), t, startServer(t, false, withLogin("u:other", true)), "smtp://u:p@localhost", tlsRequired, nil)
 		require.ErrorContains(t, err, "login")
-		require.False(t, isPermanent(err), "whoever runs the server can mend it")
+		require.False(t, isPermanent(err), "its operator can fix it")
 	})
 	t.Run("no one listens", func(t *testing.T) {
 		t.Parallel()

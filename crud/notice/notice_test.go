@@ -141,7 +141,7 @@ func TestEachLead(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	lead := f.submit("jo@example.com", "2026-11-02 09:05", true, "2026-11-02 09:10")
-	f.newLead(lead) // no one is to be told
+	f.newLead(lead) // no one gets a notice
 	f.set(notice.Daily, "owner@example.com")
 	f.newLead(lead)
 	f.set(notice.None, "owner@example.com")
@@ -237,7 +237,7 @@ func TestDailyMailIsSentOnce(t *testing.T) {
 	require.Len(t, mails[2].Leads.List, 50)
 }
 
-// If the mail cannot be put in the queue, the day is not marked as told.
+// If the mail cannot be put in the queue, the day is not marked as sent.
 func TestDailyMailThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -53,7 +53,7 @@ type greeting struct {
 
 func (greeting) Kind() string { return "greeting" }
 
-// worker passes on what it is given, and does as it is told.
+// worker passes on what it is given, and ends as the test says.
 type worker struct {
 	river.WorkerDefaults[greeting]
 	got chan greeting

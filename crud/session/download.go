@@ -75,7 +75,7 @@ func (s *Sessions) Begun(ctx context.Context, in Session, v Visitor) error {
 }
 
 // Served records that bytes of a download went out, from first up to, and without, last. With the last
-// ones that were missing the download is complete: that is reported and told to webhooks in the same
+// ones that were missing the download is complete: that is reported and sent to webhooks in the same
 // transaction, and once.
 //
 // Bytes that went out cannot be served again, so a Postgres that is away for a moment is asked again

@@ -55,7 +55,7 @@ func (u Rules) Describe() map[string]*jsonschema.Schema {
 // File is a received file. Discard it.
 type File struct {
 	Temp   *os.File // at any offset
-	Name   string   // as the request told, or ""
+	Name   string   // of the request, or ""
 	Size   int64    // bytes, at least 1
 	SHA256 []byte
 

@@ -28,8 +28,8 @@ const (
 // Deliverer is the service that sends what is due. Any number of processes may run one: each delivery
 // is claimed by one of them, for a time, and no endpoint gets more at once than the settings allow.
 //
-// It looks in Postgres rather than being told: a look costs little, needs no connection of its own, and
-// finds also what no one was there to be told of.
+// It polls Postgres rather than being notified: a look costs little, needs no connection of its own, and
+// finds also what was queued while no process ran.
 type Deliverer struct {
 	*service.Loop
 	w *Webhooks
@@ -157,7 +157,7 @@ func (w *Webhooks) attempt(ctx context.Context, j job) (store.WebhookDelivery, e
 			return j.delivery, err
 		}
 	}
-	// What was sent is written down even when the process is told to stop now.
+	// What was sent is written down even when the process is stopped now.
 	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
 	return w.settle(note, j.delivery, a)

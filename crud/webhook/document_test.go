@@ -55,7 +55,7 @@ func TestDocumentedReceiver(t *testing.T) {
 	r.emit(1)
 	require.Equal(t, "form.verified ada@example.com", line())
 	d := r.only(id, "delivered", inState("delivered"))
-	r.must("POST", "/"+id+"/deliveries/"+d["id"].(string)+"/replay", "") // is answered, and not told twice
+	r.must("POST", "/"+id+"/deliveries/"+d["id"].(string)+"/replay", "") // is answered, and not sent twice
 	r.only(id, "delivered again", func(d object) bool { return inState("delivered")(d) && tried(2)(d) })
 	r.must("POST", "/"+id+"/rotate-secret", "")
 	r.must("POST", "/"+id+"/test", "") // the old secret still signs

@@ -87,7 +87,7 @@ func someEvent() webhook.FormVerified {
 	}
 }
 
-// Every endpoint that asked for a kind is told, with the same event, from within an account's scope
+// Every endpoint that asked for a kind gets the same event, from within an account's scope
 // and from outside; no one else is.
 func TestEmitTellsWhoAsked(t *testing.T) {
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestEmitTellsWhoAsked(t *testing.T) {
 	require.Empty(t, deliveries(t, db, stranger))
 }
 
-// What is rolled back was never told of.
+// What is rolled back is never sent.
 func TestRollbackSendsNothing(t *testing.T) {
 	t.Parallel()
 	db := database(t)

@@ -31,7 +31,7 @@ func Kinds() []Kind {
 // EnumValues implements jsonschema.Enum.
 func (Kind) EnumValues() []string { return jsonschema.Values(Kinds()) }
 
-// Event is something that endpoints are told of: one of the structs below, which are the data of its
+// Event is something that endpoints are sent: one of the structs below, which are the data of its
 // message. Fields are added over time; none changes its meaning.
 type Event interface {
 	kind() Kind

@@ -101,7 +101,7 @@ func (r *postRig) disabled(id string) {
 }
 
 // The owner gets one mail each time that an endpoint is disabled because it fails, however many messages found that out.
-func TestOwnerIsToldOfDisabledWebhook(t *testing.T) {
+func TestOwnerIsNotifiedOfDisabledWebhook(t *testing.T) {
 	t.Parallel()
 	r := newPostRig(t)
 	r.set(notice.Daily, "owner@example.com")
@@ -135,11 +135,11 @@ func TestOwnerIsToldOfDisabledWebhook(t *testing.T) {
 	r.emit(1)
 	r.disabled(id)
 	m = r.arrived(3)
-	require.Equal(t, "<other@example.com>", m.Header.Get("To"), "neither what the owner switched off, nor where no one is to be told, made a mail")
+	require.Equal(t, "<other@example.com>", m.Header.Get("To"), "neither what the owner switched off, nor where no one gets notices, made a mail")
 }
 
 // An endpoint that fails for days makes one mail, when it is disabled.
-func TestOwnerIsToldWhenAWebhookFailedForDays(t *testing.T) {
+func TestOwnerIsNotifiedWhenAWebhookFailedForDays(t *testing.T) {
 	t.Parallel()
 	r := newPostRig(t)
 	r.set(notice.Each, "owner@example.com")

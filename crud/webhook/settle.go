@@ -85,7 +85,7 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 	return d, nil
 }
 
-// failed decides what follows from a failed attempt, and whether the endpoint was disabled by it, of which the owner is told.
+// failed decides what follows from a failed attempt, and whether the endpoint was disabled by it, of which the owner gets a mail.
 func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDelivery, a *Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
 	q := store.New(tx)
 	endpoint, err := q.WebhookFailed(ctx, store.WebhookFailedParams{ID: d.EndpointID, At: now})

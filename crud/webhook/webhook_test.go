@@ -78,7 +78,7 @@ func settings() webhook.Config {
 	}
 }
 
-// newRig makes everything, and starts what delivers unless told otherwise by change returning false.
+// newRig makes everything, and starts what delivers unless change returns false.
 func newRig(t *testing.T, change ...func(*webhook.Config)) *rig {
 	t.Helper()
 	r := newQuietRig(t, change...)

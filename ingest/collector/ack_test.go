@@ -111,7 +111,7 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 		defer cancel()
 		stopped <- s.Stop(ctx)
 	}()
-	require.Eventually(t, func() bool { // the door is closed
+	require.Eventually(t, func() bool { // the listener is closed
 		_, err := s.try(http.MethodGet, "/", nil)
 		return err != nil
 	}, waitLimit, time.Millisecond)

@@ -139,7 +139,7 @@ func requireAccounted(t *testing.T, body []byte, encoding string, accepted, reje
 	require.Equal(t, len(list), accepted+rejected)
 }
 
-// FuzzLinkViews does so at the other door.
+// FuzzLinkViews does so at the other endpoint.
 func FuzzLinkViews(f *testing.F) {
 	var written []producer.Record
 	c, token := newBare(f, sinkFunc(func(r []producer.Record) { written = append(written[:0], r...) }))

@@ -214,7 +214,7 @@ type rejection struct {
 	Message string `json:"message"`
 }
 
-// post sends a body as application/json to the events door; headers are name, value, ….
+// post sends a body as application/json to the endpoint of events; headers are name, value, ….
 func (s *stack) post(t testing.TB, body string, headers ...string) answer {
 	t.Helper()
 	return s.do(t, http.MethodPost, "/v1/events", strings.NewReader(body), headers...)

@@ -20,7 +20,7 @@ import (
 	"lodestone/ingest/producer"
 )
 
-// More at once than the collector works on: the others are told at once, in the usual form.
+// More at once than the collector works on: the others are refused at once, in the usual form.
 func TestTooManyRequestsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.MaxRequests = 2 })
@@ -101,7 +101,7 @@ func (c crawl) Write(ctx context.Context, _ []producer.Record) error {
 }
 
 // Many times more requests than Kafka takes: those that are accepted wait for less than the
-// deadline, the others are told at once, and memory of waiting requests is bounded by their number.
+// deadline, the others are refused at once, and memory of waiting requests is bounded by their number.
 func TestLatencyUnderOverloadIsBounded(t *testing.T) {
 	t.Parallel()
 	const deadline = 20 * time.Second
@@ -162,7 +162,7 @@ func TestLatencyUnderOverloadIsBounded(t *testing.T) {
 }
 
 // Bodies that do not come to their end have a bounded share of the memory, whatever is announced: the
-// ones beyond it are told to come back, small ones are served all the time, and room comes back.
+// ones beyond it are refused with Retry-After, small ones are served all the time, and room comes back.
 func TestBodiesThatAreStillArrivingAreBounded(t *testing.T) {
 	t.Parallel()
 	const room, size, clients = 4 << 20, 900 << 10, 24

@@ -91,7 +91,7 @@ func TestLinkViewsInOneRequest(t *testing.T) {
 	require.Equal(t, 413, s.view(t, `[`+good+strings.Repeat(","+good, collector.MaxElements)+`]`).status)
 	require.Equal(t, 405, s.do(t, http.MethodGet, "/v1/link-views", nil).status)
 	require.Equal(t, 204, s.do(t, http.MethodOptions, "/v1/link-views", nil).status)
-	// A landing page's token opens no door for events.
+	// A landing page's token sends no events.
 	require.Equal(t, 422, s.post(t, s.event("token", `"`+s.landing()+`"`)).status)
 }
 

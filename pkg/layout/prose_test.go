@@ -13,13 +13,19 @@ import (
 // unusual is words that this repository once used for things that have a name in the trade.
 var unusual = map[string]string{
 	"anew":      "again",
+	"door":      "endpoint",
+	"doors":     "endpoints",
 	"doubtful":  "maybe stored",
 	"farewell":  "drain timeout",
 	"hungry":    "needs input",
+	"mend":      "fix",
+	"mended":    "fixed",
+	"mends":     "fixes",
 	"nobody":    "no one",
 	"patience":  "timeout",
 	"patiently": "with retries",
 	"restless":  "changing",
+	"told":      "sent, notified, answered",
 	"turnaway":  "reject",
 }
 

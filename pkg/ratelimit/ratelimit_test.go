@@ -107,7 +107,7 @@ func send(t *testing.T, s *httptest.Server, method, path, authorization string) 
 
 func key(account uuid.UUID) string { return account.String() + "." + uuid.NewString() }
 
-// Whoever has a good key is told where it stands by every answer, and what is no operation counts as
+// Every answer tells whoever has a good key where it stands, and what is no operation counts as
 // well: everything else, for the key. An answer to no one shows the limit untouched.
 func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
 	t.Parallel()

@@ -209,7 +209,7 @@ func TestAddresses(t *testing.T) {
 			case strings.HasSuffix(variable, "_URL"), strings.HasSuffix(variable, "_URL_FILE"):
 				u, err := url.Parse(text)
 				require.NoError(t, err)
-				if u.Hostname() != "127.0.0.1" { // what browsers are told
+				if u.Hostname() != "127.0.0.1" { // what browsers are given
 					require.True(t, listens[u.Host], "%s: no one listens at %s", name, u.Host)
 				}
 			}

@@ -105,7 +105,7 @@ func TestInstalledFilesAreReadableByOtherUsers(t *testing.T) {
 	require.EqualValues(t, 0o644, info.Mode().Perm())
 }
 
-func TestFullDiskIsToldBeforeTheDownload(t *testing.T) {
+func TestFullDiskIsReportedBeforeTheDownload(t *testing.T) {
 	t.Parallel()
 	i := installer(t)
 	var count atomic.Int64

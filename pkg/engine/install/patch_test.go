@@ -31,7 +31,7 @@ func TestOverwrite(t *testing.T) {
 	}
 }
 
-func TestLibraryWithoutTheKeywordIsNotTakenForMended(t *testing.T) {
+func TestLibraryWithoutTheKeywordIsNotTakenForPatched(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "libchdb.so"), []byte("something else"), 0o600))
