@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -116,6 +117,7 @@ const queueName = "mail"
 type Queue struct {
 	jobs    *queue.Queue
 	tokens  *token.Ring
+	log     *slog.Logger
 	enabled bool
 }
 

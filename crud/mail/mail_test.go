@@ -290,3 +290,19 @@ func TestTheQueueHoldsNoMailInClear(t *testing.T) {
 	got := []string{wait(t.Context(), t, s.got).to, wait(t.Context(), t, s.got).to}
 	require.ElementsMatch(t, []string{"jo@example.com", "ada@example.com"}, got)
 }
+
+// A mail in clear that cannot be read keeps no other from being sealed.
+func TestAMailThatCannotBeReadLeavesNoOtherInClear(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	f := start(t, db, "")
+	_, err := db.Unscoped().Exec(t.Context(), `INSERT INTO river_job (kind, queue, max_attempts, args) VALUES
+		('mail', 'other', 16, '{"to": 7}'),
+		('mail', 'other', 16, jsonb_build_object('kind', 'document', 'account_id', $1::text, 'to', 'ada@example.com', 'url', 'https://x/SECRET', 'id', gen_random_uuid()))`, f.account.String())
+	require.NoError(t, err)
+	require.NoError(t, f.mails.Seal(t.Context(), db))
+	var dump string
+	require.NoError(t, db.Unscoped().QueryRow(t.Context(), "SELECT string_agg(j::text, '') FROM river_job j").Scan(&dump))
+	require.NotContains(t, dump, "SECRET")
+	require.Contains(t, dump, ": 7}", "it stays for the operator")
+}
