@@ -128,7 +128,7 @@ func New(c Config, d Deps) (*Service, error) {
 		return nil, err
 	}
 	intake := upload.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
-	thumbnailer := picture.NewThumbnailer(intake)
+	thumbnailer := picture.NewThumbnailer(intake, d.Log)
 	site := strings.TrimRight(c.PublicURL, "/")
 	pages, err := page.New(page.Deps{Site: site, Log: d.Log})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -58,7 +59,23 @@ func jpegOf(t testing.TB, i image.Image) []byte {
 	return encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, i, &jpeg.Options{Quality: 95}) })
 }
 
-func newThumbnailer() *Thumbnailer { return NewThumbnailer(upload.NewIntake(MaxBytes)) }
+func newThumbnailer() *Thumbnailer {
+	return NewThumbnailer(upload.NewIntake(MaxBytes), slog.New(slog.DiscardHandler))
+}
+
+// A decoder that panics leaves a line in the log, and the process goes on.
+func TestAPanicOfADecoderIsLogged(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	r := newThumbnailer()
+	r.log = slog.New(slog.NewTextHandler(&log, nil))
+	r.decode = func(context.Context, []byte, Box) (*image.NRGBA, string) { panic("index out of range") }
+	_, err := r.Read(t.Context(), uuid.Nil, strings.NewReader("x"), LogoBox)
+	reason, invalid := IsInvalid(err)
+	require.True(t, invalid, "%v", err)
+	require.Equal(t, damaged, reason)
+	require.Contains(t, log.String(), "index out of range")
+}
 
 // read reads a picture as an upload does.
 func read(t *testing.T, content []byte, box Box) (*image.NRGBA, string) {

@@ -63,14 +63,15 @@ func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSee
 		return nil, fmt.Errorf("read picture: %w", err)
 	}
 	defer func() {
-		if recover() != nil { // a decoder must not end the process
+		if cause := recover(); cause != nil { // a decoder must not end the process
+			t.log.Error("a decoder of pictures panicked", "account", owner, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
 			err = &invalidError{damaged}
 		}
 	}()
 	defer debug.FreeOSMemory() // of the decoder: it may be most of what the process has
 	limited, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	picture, invalid := decode(limited, content, box)
+	picture, invalid := t.decode(limited, content, box)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("read picture: %w", ctx.Err())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"log/slog"
 	"time"
 
 	"lodestone/crud/sandbox"
@@ -18,11 +19,13 @@ type Thumbnailer struct {
 	timeout time.Duration // of reading one picture
 	intake  *upload.Intake
 	slots   chan struct{}
+	log     *slog.Logger
+	decode  func(ctx context.Context, content []byte, box Box) (picture *image.NRGBA, invalid string)
 }
 
 // NewThumbnailer returns a thumbnailer that receives pictures within an intake.
-func NewThumbnailer(intake *upload.Intake) *Thumbnailer {
-	return &Thumbnailer{turns: sandbox.NewTurns(maxReaders), timeout: readTimeout, intake: intake, slots: make(chan struct{}, maxReaders)}
+func NewThumbnailer(intake *upload.Intake, log *slog.Logger) *Thumbnailer {
+	return &Thumbnailer{turns: sandbox.NewTurns(maxReaders), timeout: readTimeout, intake: intake, slots: make(chan struct{}, maxReaders), log: log, decode: decode}
 }
 
 // Thumbnails returns the thumbnails of a page or an uploaded picture, and the preview with it. What is
