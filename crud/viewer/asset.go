@@ -1,29 +1,27 @@
 package viewer
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"lodestone/pkg/asset"
 )
 
 // assetPath begins the paths of what the page loads.
 const assetPath = "/assets/viewer/"
 
-// build is what `make web` built, compressed already. Without a build all of it is empty.
+// build is what `make web` built. Without a build all of it is empty.
 type build struct {
 	Page  string `json:"page"`  // hash of the page's scripts
 	PDFJS string `json:"pdfjs"` // version of pdf.js
 
-	files fs.FS
+	files asset.Files
 }
 
 func readBuild(files fs.FS) (*build, error) {
@@ -31,7 +29,7 @@ func readBuild(files fs.FS) (*build, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the reading page's files: %w", err)
 	}
-	b := &build{files: dist}
+	b := &build{}
 	manifest, err := fs.ReadFile(dist, "manifest.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
@@ -42,12 +40,8 @@ func readBuild(files fs.FS) (*build, error) {
 	if err := json.Unmarshal(manifest, b); err != nil {
 		return nil, fmt.Errorf("read the reading page's manifest: %w", err)
 	}
-	return b, nil
-}
-
-var contentTypes = map[string]string{
-	".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".wasm": "application/wasm",
-	".ttf": "font/ttf", ".txt": "text/plain; charset=utf-8",
+	b.files, err = asset.Load(dist)
+	return b, err
 }
 
 // Done reports whether there is a build.
@@ -70,20 +64,17 @@ const workerPolicy = "default-src 'none'; connect-src 'self'; script-src 'self' 
 // ServeHTTP implements http.Handler for paths below assetPath.
 func (b *build) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	version, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, assetPath), "/")
-	body, coding, err := b.read(name, r.Header.Get("Accept-Encoding"))
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if err != nil || strings.HasPrefix(name, ".") {
+	file := b.files[name]
+	if file == nil {
 		h.Set("Cache-Control", "no-store")
 		http.Error(w, "There is no such file.", http.StatusNotFound)
 		return
 	}
-	kind := contentTypes[path.Ext(name)]
-	if kind == "" {
-		kind = "application/octet-stream"
-	}
-	h.Set("Content-Type", kind)
+	body, coding := file.Encode(strings.Join(r.Header.Values("Accept-Encoding"), ","))
+	h.Set("Content-Type", file.Type)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if coding != "" {
 		h.Set("Content-Encoding", coding)
@@ -98,26 +89,4 @@ func (b *build) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // a reader that left needs no answer
 	}
-}
-
-// read returns a file in the best form that the client takes.
-func (b *build) read(name, accepted string) (body []byte, coding string, err error) {
-	if strings.Contains(accepted, "br") {
-		if body, err = fs.ReadFile(b.files, name+".br"); err == nil {
-			return body, "br", nil
-		}
-	}
-	packed, err := fs.ReadFile(b.files, name+".gz")
-	if err != nil {
-		body, err = fs.ReadFile(b.files, name)
-		return body, "", err //nolint:wrapcheck // it only says that there is none
-	}
-	if strings.Contains(accepted, "gzip") {
-		return packed, "gzip", nil
-	}
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err == nil {
-		body, err = io.ReadAll(reader)
-	}
-	return body, "", err //nolint:wrapcheck // as above
 }

@@ -32,13 +32,12 @@ func (c *Collector) serveBeacon(ctx *fasthttp.RequestCtx) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return
 	}
-	h.SetContentType("text/javascript; charset=utf-8")
+	h.SetContentType(script.Type)
 	h.Set(fasthttp.HeaderXContentTypeOptions, "nosniff")
 	ctx.SetStatusCode(fasthttp.StatusOK)
-	if ctx.Request.Header.HasAcceptEncoding("gzip") {
-		h.SetContentEncoding("gzip")
-		ctx.Response.SetBodyRaw(script.Gzipped)
-		return
+	body, coding := script.Encode(string(ctx.Request.Header.Peek(fasthttp.HeaderAcceptEncoding)))
+	if coding != "" {
+		h.SetContentEncoding(coding)
 	}
-	ctx.Response.SetBodyRaw(script.Plain)
+	ctx.Response.SetBodyRaw(body)
 }

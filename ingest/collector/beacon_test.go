@@ -3,16 +3,19 @@ package collector_test
 import (
 	"net/http"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/ingest/beacon"
 	"lodestone/ingest/collector"
+	"lodestone/pkg/asset"
 )
 
 func TestBeacon(t *testing.T) {
 	t.Parallel()
-	script := &beacon.Script{Plain: []byte("plain"), Gzipped: []byte("gzipped"), ETag: `W/"tag"`}
+	files, err := asset.Load(fstest.MapFS{"beacon.js": {Data: []byte("plain")}, "beacon.js.gz": {Data: []byte("gzipped")}})
+	require.NoError(t, err)
+	script := files["beacon.js"]
 	s := newStack(t, func(_ *collector.Config, d *collector.Deps) { d.Beacon = script })
 	const path = "/v1/beacon.js"
 
@@ -23,7 +26,7 @@ func TestBeacon(t *testing.T) {
 		"Content-Type":                 "text/javascript; charset=utf-8",
 		"X-Content-Type-Options":       "nosniff",
 		"Cache-Control":                "public, max-age=3600, stale-while-revalidate=86400",
-		"ETag":                         `W/"tag"`,
+		"ETag":                         script.ETag,
 		"Vary":                         "Accept-Encoding",
 		"Content-Encoding":             "",
 		"Cross-Origin-Resource-Policy": "cross-origin",
@@ -41,10 +44,10 @@ func TestBeacon(t *testing.T) {
 	require.Equal(t, 200, a.status)
 	require.Empty(t, a.body)
 
-	a = s.do(t, http.MethodGet, path, nil, "If-None-Match", `W/"other", W/"tag"`)
+	a = s.do(t, http.MethodGet, path, nil, "If-None-Match", `W/"other", `+script.ETag)
 	require.Equal(t, 304, a.status)
 	require.Empty(t, a.body)
-	require.Equal(t, `W/"tag"`, a.header.Get("ETag"))
+	require.Equal(t, script.ETag, a.header.Get("ETag"))
 
 	a = s.do(t, http.MethodPost, path, nil)
 	require.Equal(t, 405, a.status)

@@ -20,9 +20,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
-	"lodestone/ingest/beacon"
 	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
+	"lodestone/pkg/asset"
 	"lodestone/pkg/bucket"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
@@ -39,7 +39,7 @@ type Deps struct {
 	Addresses  Hasher
 	Bots       Classifier
 	Quotas     Quotas           // nil: accounts may send any number of events
-	Beacon     *beacon.Script   // nil: not served
+	Beacon     *asset.File      // nil: not served
 	Now        func() time.Time // nil: time.Now
 	Log        *slog.Logger
 	Registerer prometheus.Registerer

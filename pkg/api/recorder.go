@@ -98,22 +98,3 @@ func compressible(contentType string) bool {
 	return err == nil && (strings.HasPrefix(kind, "text/") && kind != "text/event-stream" ||
 		kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }
-
-// acceptsGzip reports whether a client takes answers in gzip (RFC 9110, section 12.5.3).
-func acceptsGzip(h http.Header) bool {
-	accepted, named := false, false
-	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
-		coding, params, _ := strings.Cut(part, ";")
-		coding = strings.ToLower(strings.TrimSpace(coding))
-		if coding != "gzip" && coding != "x-gzip" && (coding != "*" || named) {
-			continue
-		}
-		named = coding != "*"
-		accepted = true
-		if name, value, found := strings.Cut(strings.TrimSpace(params), "="); found && strings.EqualFold(strings.TrimSpace(name), "q") {
-			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			accepted = err == nil && q > 0
-		}
-	}
-	return accepted
-}

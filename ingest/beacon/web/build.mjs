@@ -2,6 +2,7 @@
 import { build } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 
 await build({
   absWorkingDir: fileURLToPath(new URL(".", import.meta.url)),
@@ -14,6 +15,9 @@ await build({
 });
 // Without the line break that esbuild adds.
 const file = new URL("../dist/beacon.js", import.meta.url);
-writeFileSync(file, readFileSync(file, "utf8").trim());
+const script = readFileSync(file, "utf8").trim();
+writeFileSync(file, script);
+writeFileSync(new URL("../dist/beacon.js.gz", import.meta.url), gzipSync(script, { level: 9 }));
+writeFileSync(new URL("../dist/beacon.js.br", import.meta.url), brotliCompressSync(script));
 // Last, since make uses it as the mark of a complete build.
 writeFileSync(new URL("../dist/manifest.json", import.meta.url), '{"script": "beacon.js"}\n');
