@@ -2,9 +2,6 @@ package engine
 
 import "time"
 
-// ClusterID is for tests.
-func ClusterID(dir string) string { return clusterID(dir) }
-
 // SetOverdue lowers how long a query of SQL users has to run until it counts as stuck.
 func (c *ClickHouse) SetOverdue(d time.Duration) { c.overdue = d }
 

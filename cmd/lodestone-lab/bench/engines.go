@@ -21,6 +21,7 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/enginetest/apachekafka"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -47,7 +48,7 @@ type Engines struct {
 	started    []service.Service // in the order of starting
 	clickhouse *engine.ClickHouse
 	postgres   *engine.Postgres
-	apache     *engine.ApacheKafka
+	apache     *apachekafka.Cluster
 	broker     *Process
 }
 
@@ -110,7 +111,7 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 	}
 	switch e.Kafka {
 	case Real:
-		e.apache = engine.NewApacheKafka(engine.ApacheKafkaOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "kafka"), AsShipped: true, Installer: installer})
+		e.apache = apachekafka.New(apachekafka.Config{Runtime: runtime, Dir: filepath.Join(e.dir, "kafka"), AsShipped: true, Installer: installer})
 		begin(e.apache)
 	case Embedded:
 		all.Go(func() (err error) { e.broker, err = b.startBroker(ctx, e); return err })

@@ -27,6 +27,7 @@ import (
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/enginetest/apachekafka"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/token"
 )
@@ -57,7 +58,7 @@ type world struct {
 	network  *machine.Network
 	disks    *machine.Disks
 
-	kafka      *engine.ApacheKafka
+	kafka      *apachekafka.Cluster
 	clickhouse *engine.ClickHouse
 	postgres   *engine.Postgres
 
@@ -138,14 +139,14 @@ func (w *world) startEngines(ctx context.Context) error {
 		Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
 	})
 	w.postgres = engine.NewPostgres(engine.PostgresOptions{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
-	listener := func(name, from string) engine.KafkaListener {
-		return engine.KafkaListener{Name: name, Advertise: func(node int, listening string) (string, error) {
+	listener := func(name, from string) apachekafka.Listener {
+		return apachekafka.Listener{Name: name, Advertise: func(node int, listening string) (string, error) {
 			return w.network.Add(from+"-kafka"+strconv.Itoa(node), listening)
 		}}
 	}
-	w.kafka = engine.NewApacheKafka(engine.ApacheKafkaOptions{
+	w.kafka = apachekafka.New(apachekafka.Config{
 		Runtime: runtime(""), Dir: filepath.Join(w.dir, "kafka"), Nodes: w.brokers, HeapMB: 512, Installer: installer,
-		Listeners: []engine.KafkaListener{listener("COLLECTOR", "collector"), listener("CONSUMER", "consumer"), listener("PEER", "broker")},
+		Listeners: []apachekafka.Listener{listener("COLLECTOR", "collector"), listener("CONSUMER", "consumer"), listener("PEER", "broker")},
 		Between:   "PEER",
 	})
 	var all errgroup.Group

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/enginetest/apachekafka"
 )
 
 // NewClickHouse returns a server of the test's own in dir, for tests that kill or restart one.
@@ -136,16 +137,16 @@ func Kafka(t testing.TB) []string {
 // a gigabyte. Topics are not created automatically: give them unique names.
 func ApacheKafka(t testing.TB) []string {
 	t.Helper()
-	return get(t, "apachekafka", func(dir string) *engine.ApacheKafka {
+	return get(t, "apachekafka", func(dir string) *apachekafka.Cluster {
 		return NewApacheKafka(t, dir, 1)
 	}).Brokers()
 }
 
 // NewApacheKafka returns a cluster of the test's own in dir, of one or three nodes, for tests that
 // kill one. It is not started; the test stops it.
-func NewApacheKafka(t testing.TB, dir string, nodes int) *engine.ApacheKafka {
+func NewApacheKafka(t testing.TB, dir string, nodes int) *apachekafka.Cluster {
 	t.Helper()
-	return engine.NewApacheKafka(engine.ApacheKafkaOptions{Runtime: Runtime(), Dir: dir, Nodes: nodes, HeapMB: 384, Installer: Installer(t)})
+	return apachekafka.New(apachekafka.Config{Runtime: Runtime(), Dir: dir, Nodes: nodes, HeapMB: 384, Installer: Installer(t)})
 }
 
 func unique() string { return "test_" + strings.ReplaceAll(uuid.NewString(), "-", "") }
