@@ -84,16 +84,7 @@ func (l *lines) String() string {
 
 func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
-	return startOn(t, openDatabase(t), change...)
-}
-
-// openDatabase returns a database of the test's own, which is empty.
-func openDatabase(t testing.TB) *postgres.Pool {
-	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	return db
+	return startOn(t, enginetest.MigratedPostgres(t), change...)
 }
 
 // startOn migrates a database and starts the service on it.

@@ -19,7 +19,6 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/token"
 )
@@ -95,10 +94,8 @@ func TestPostgresGone(t *testing.T) {
 		}
 	}
 	defer stop()
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: server.URL(), MaxConns: 4})
-	require.NoError(t, err)
-	defer db.Close()
-	_, err = db.Migrate(t.Context())
+	db := enginetest.PostgresPool(t, server.URL())
+	_, err := db.Migrate(t.Context())
 	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client/clienttest"
+	"lodestone/pkg/engine/enginetest"
 )
 
 // oldSchema is the last version before who holds a link, a slug, an address or a key's rights was on record.
@@ -53,7 +54,7 @@ func optional(text string) *string {
 // What an installation of the old schema had goes on working after the upgrade, and is no one else's.
 func TestAnOldInstallationIsUpgraded(t *testing.T) {
 	t.Parallel()
-	db := openDatabase(t)
+	db := enginetest.PostgresPool(t, enginetest.Postgres(t))
 	std := stdlib.OpenDBFromPool(db.Unscoped())
 	old, err := goose.NewProvider(goose.DialectPostgres, std, os.DirFS("../pkg/postgres/migrations"))
 	require.NoError(t, err)

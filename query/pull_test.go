@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/query/querytest"
 )
@@ -61,7 +62,7 @@ func TestPullsMissNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	conn := querytest.Conn(t)
-	s, _ := serve(t, config(), querytest.ClickHouse(t), querytest.Postgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
 	account, newest := play(t, 7)
 	seen, next := s.pull(account, "")
 	require.Len(t, seen, len(newest))

@@ -151,7 +151,7 @@ func values(pairs ...string) url.Values {
 func TestEventFields(t *testing.T) {
 	t.Parallel()
 	conn := querytest.Conn(t)
-	s, _ := serve(t, config(), querytest.ClickHouse(t), querytest.Postgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
 	stored := querytest.Stored{
 		Event: event.Event{
 			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
@@ -215,7 +215,7 @@ func (p page) ids() []string {
 
 func TestPagesAndCursors(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), querytest.ClickHouse(t), querytest.Postgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
 	account, newest := play(t, 57)
 
 	first := s.list(account, nil)
@@ -256,7 +256,7 @@ func TestPagesAndCursors(t *testing.T) {
 
 func TestCursorIsRefused(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), querytest.ClickHouse(t), querytest.Postgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
 	account, _ := play(t, 30)
 	cursor := *s.list(account, values("event_type", "page_viewed")).Pagination.NextCursor
 	require.Len(t, s.list(account, values("event_type", "page_viewed", "cursor", cursor)).Data, 10)
@@ -287,7 +287,7 @@ func TestCursorIsRefused(t *testing.T) {
 
 func TestEventFilters(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), querytest.ClickHouse(t), querytest.Postgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
 	account, magnet, link := querytest.ID(t), querytest.ID(t), querytest.ID(t)
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	e := func(offset int64, change func(*event.Event)) querytest.Stored {
@@ -353,7 +353,7 @@ func TestEventFilters(t *testing.T) {
 
 func TestBadParameters(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), querytest.ClickHouse(t), querytest.Postgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
 	account := querytest.ID(t)
 	const events, email = "/api/v1/analytics", "/api/v1/analytics/email"
 	for _, c := range []struct {
@@ -415,7 +415,7 @@ func TestBadParameters(t *testing.T) {
 
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), querytest.ClickHouse(t), querytest.Postgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
 	account := querytest.ID(t)
 	for path, scope := range map[string]string{"/api/v1/analytics": "read", "/api/v1/analytics/email?email=a@b.de": "leads"} {
 		key := "Bearer " + scope + ":" + account.String()
@@ -436,8 +436,8 @@ func TestWhoMayAsk(t *testing.T) {
 func TestEmailSummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	pool := querytest.Postgres(t)
-	s, _ := serve(t, config(), querytest.ClickHouse(t), pool)
+	pool := enginetest.MigratedPostgres(t)
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), pool)
 	account, magnet, link := querytest.ID(t), querytest.ID(t), querytest.ID(t)
 
 	got := s.get(account, "/api/v1/analytics/email", values("email", "unknown@example.com"))
@@ -481,7 +481,7 @@ func TestClickHouseGone(t *testing.T) {
 	ch := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(ctx, ch)
 	require.NoError(t, err)
-	s, service := serve(t, config(), ch, querytest.Postgres(t))
+	s, service := serve(t, config(), ch, enginetest.MigratedPostgres(t))
 	account := querytest.ID(t)
 	require.NoError(t, service.Ready(ctx))
 	require.Equal(t, http.StatusOK, s.get(account, "/api/v1/analytics", nil).status)
@@ -501,7 +501,7 @@ func TestPostgresGone(t *testing.T) {
 	pool, err := postgres.Open(context.Background(), postgres.Config{URL: "postgres://unknown@127.0.0.1:1/none", MaxConns: 1})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	s, service := serve(t, config(), querytest.ClickHouse(t), pool)
+	s, service := serve(t, config(), enginetest.MigratedClickHouse(t), pool)
 	require.Error(t, service.Ready(context.Background()))
 	got := s.get(querytest.ID(t), "/api/v1/analytics/email", values("email", "a@b.de"))
 	require.Equal(t, http.StatusServiceUnavailable, got.status)

@@ -8,17 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/postgres"
 )
 
 func TestAccountAndKeyCommands(t *testing.T) {
 	t.Parallel()
-	url := enginetest.Postgres(t)
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 2})
-	require.NoError(t, err)
-	defer pool.Close()
-	_, err = pool.Migrate(t.Context())
-	require.NoError(t, err)
+	url := enginetest.MigratedPostgresURL(t)
 	dir := t.TempDir()
 	run := func(code int, args ...string) string {
 		t.Helper()

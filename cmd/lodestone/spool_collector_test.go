@@ -19,10 +19,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
 )
 
@@ -41,12 +39,7 @@ type station struct {
 
 func newStation(t *testing.T) *station {
 	t.Helper()
-	s := &station{t: t, dir: t.TempDir(), data: t.TempDir(), database: enginetest.Postgres(t), port: enginetest.FreePort(t), link: uuid.New(), keys: token.NewKeys(1)}
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: s.database, MaxConns: 2})
-	require.NoError(t, err)
-	_, err = pool.Migrate(t.Context())
-	require.NoError(t, err)
-	pool.Close()
+	s := &station{t: t, dir: t.TempDir(), data: t.TempDir(), database: enginetest.MigratedPostgresURL(t), port: enginetest.FreePort(t), link: uuid.New(), keys: token.NewKeys(1)}
 	s.broker = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 	s.events, s.admin = net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))), net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	ring, err := s.keys.Ring()
@@ -207,17 +200,13 @@ func TestWhatKafkaAndTheSpoolBothHaveIsStoredOnce(t *testing.T) {
 func (s *station) stored(records, repeats int) (rows, events uint64) {
 	t := s.t
 	t.Helper()
-	store := clickhouse.Config{URL: enginetest.ClickHouse(t)}
-	_, err := clickhouse.Migrate(t.Context(), store)
-	require.NoError(t, err)
+	store := enginetest.MigratedClickHouse(t)
 	admin := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	launch(t, s.dir, append(s.environment(), "LODESTONE_CLICKHOUSE_URL="+store.URL, "LODESTONE_ADMIN_LISTEN="+admin), "consumer")
 	s.await("everything is stored or dropped", func() bool {
 		return metric(t, admin, "lodestone_consumer_rows_total")+metric(t, admin, "lodestone_consumer_repeats_total") == float64(records+repeats)
 	})
-	conn, err := clickhouse.Open(store, 1)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, conn.Close()) }()
+	conn := enginetest.Open(t, store)
 	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(), count(DISTINCT event_id) FROM lodestone.events WHERE access_link_id = '"+s.link.String()+"'").Scan(&rows, &events))
 	return rows, events
 }

@@ -24,7 +24,6 @@ import (
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
 )
 
@@ -106,12 +105,7 @@ func metric(t *testing.T, admin, name string) float64 {
 // is killed while it spools and while it drains. What was acknowledged is in Kafka at the end.
 func TestCollectorKilledWithASpool(t *testing.T) {
 	t.Parallel()
-	database := enginetest.Postgres(t)
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: database, MaxConns: 2})
-	require.NoError(t, err)
-	_, err = pool.Migrate(t.Context())
-	require.NoError(t, err)
-	pool.Close()
+	database := enginetest.MigratedPostgresURL(t)
 
 	port, data := enginetest.FreePort(t), t.TempDir()
 	broker := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/config"
@@ -25,8 +24,7 @@ import (
 // sqlServer returns the analyst's address of a migrated server.
 func sqlServer(t *testing.T) string {
 	t.Helper()
-	_, err := clickhouse.Migrate(t.Context(), clickhouse.Config{URL: enginetest.ClickHouse(t)})
-	require.NoError(t, err)
+	enginetest.MigratedClickHouse(t)
 	return enginetest.Server(t).SQLURL()
 }
 

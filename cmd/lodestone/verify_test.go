@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net"
 	"strconv"
 	"strings"
@@ -21,8 +20,7 @@ import (
 func TestDeadLettersAndVerify(t *testing.T) {
 	t.Parallel()
 	broker := enginetest.NewKafka(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
+	enginetest.Run(t, broker)
 	env := []string{
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","),
 		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),

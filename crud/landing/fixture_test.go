@@ -95,17 +95,12 @@ func start(t *testing.T, change ...func(*capture.Config)) *fixture {
 		c(&config)
 	}
 	require.NoError(t, config.Validate())
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	require.NoError(t, db.WithMigrationLock(t.Context(), func(ctx context.Context) error {
-		_, err := db.Migrate(ctx)
-		return err
-	}))
+	db := enginetest.MigratedPostgres(t)
 	f := &fixture{db: db, log: &lines{}, config: config, clock: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)}
 	f.keys = token.NewKeys(1).Keys
 	f.serve(t)
 	accounts := account.New(db)
+	var err error
 	f.account, err = accounts.Create(t.Context(), "Acme Ltd", account.Team)
 	require.NoError(t, err)
 	key, err := accounts.CreateKey(t.Context(), f.account, "test", auth.Scopes()...)

@@ -2,7 +2,6 @@ package magnet
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"io"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
 
@@ -21,20 +19,14 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // A file comes back as it was, and one who reads it slowly keeps no more than a piece of it in memory.
 func TestContent(t *testing.T) {
 	t.Parallel()
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	require.NoError(t, db.WithMigrationLock(t.Context(), func(ctx context.Context) error {
-		_, err := db.Migrate(ctx)
-		return err
-	}))
+	db := enginetest.MigratedPostgres(t)
 	account, id := uuid.New(), uuid.New()
 	file := make([]byte, 2*chunkBytes+100_000)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(file)
 	sum := sha256.Sum256(file)
 	q := store.New(db.Unscoped())
 	require.NoError(t, q.InsertAccount(t.Context(), store.InsertAccountParams{ID: account, Name: "x", Plan: "free"}))
-	_, err = q.InsertMagnet(t.Context(), store.InsertMagnetParams{ID: id, AccountID: account, Title: "x"})
+	_, err := q.InsertMagnet(t.Context(), store.InsertMagnetParams{ID: id, AccountID: account, Title: "x"})
 	require.NoError(t, err)
 	require.NoError(t, q.InsertFile(t.Context(), store.InsertFileParams{
 		LeadMagnetID: id, Version: 1, AccountID: account, FileName: "x.pdf", ContentType: contentType, FileSize: int64(len(file)), PageCount: 1, SHA256: sum[:],

@@ -76,16 +76,6 @@ func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 
 func (f *fixture) stop() { require.NoError(f.t, f.jobs.Stop(context.WithoutCancel(f.t.Context()))) }
 
-func database(t *testing.T) *postgres.Pool {
-	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	_, err = db.Migrate(t.Context())
-	require.NoError(t, err)
-	return db
-}
-
 // send sends in a transaction of the account.
 func (f *fixture) send(m Message) error {
 	if m.AccountID == uuid.Nil {
@@ -136,7 +126,7 @@ func (f *fixture) outcome(name string) (n int) {
 func TestAMailIsSentIfItsTransactionCommits(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
-	f := start(t, database(t), "smtp://"+s.address)
+	f := start(t, enginetest.MigratedPostgres(t), "smtp://"+s.address)
 	require.True(t, f.mails.Enabled())
 	undone := errors.New("undone")
 	require.ErrorIs(t, f.db.Account(t.Context(), f.account, func(tx pgx.Tx) error {
@@ -161,7 +151,7 @@ func TestAMailIsSentIfItsTransactionCommits(t *testing.T) {
 func TestAMailIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
-	f := start(t, database(t), "smtp://"+s.address)
+	f := start(t, enginetest.MigratedPostgres(t), "smtp://"+s.address)
 	busy := &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "jo@example.com: come back later"}
 	s.set(func() { s.rcpt, s.data, s.drop = []error{busy}, []error{busy}, 1 })
 	require.NoError(t, f.send(document("jo@example.com")))
@@ -185,7 +175,7 @@ func TestAMailIsTriedAgain(t *testing.T) {
 func TestARefusedMailEndsAndIsKept(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
-	f := start(t, database(t), "smtp://"+s.address)
+	f := start(t, enginetest.MigratedPostgres(t), "smtp://"+s.address)
 	s.set(func() {
 		s.rcpt = []error{&smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no jo@example.com here"}}
 	})
@@ -201,7 +191,7 @@ func TestStoppedWhileTheServerSaysNothing(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
 	s.set(func() { s.mute = 1 })
-	db := database(t)
+	db := enginetest.MigratedPostgres(t)
 	f := start(t, db, "smtp://"+s.address)
 	require.NoError(t, f.send(document("jo@example.com")))
 	<-s.started
@@ -215,7 +205,7 @@ func TestStoppedWhileTheServerSaysNothing(t *testing.T) {
 func TestWhatIsNoLongerTrueIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, false)
-	f := start(t, database(t), "smtp://"+s.address)
+	f := start(t, enginetest.MigratedPostgres(t), "smtp://"+s.address)
 	require.NoError(t, f.send(Message{Kind: KindConfirm, To: "jo@example.com", URL: "https://links.example.com/v", Code: "123456", ExpiresAt: time.Now().Add(-time.Second)}))
 	f.settled("cancelled")
 	require.Equal(t, 1, f.outcome("expired"))
@@ -225,7 +215,7 @@ func TestWhatIsNoLongerTrueIsNotSent(t *testing.T) {
 // Without a server mails wait for a process that has one.
 func TestWithoutServer(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := enginetest.MigratedPostgres(t)
 	f := start(t, db, "")
 	require.False(t, f.mails.Enabled())
 	require.NoError(t, f.send(document("jo@example.com")))
@@ -251,7 +241,7 @@ func TestPause(t *testing.T) {
 
 func TestMessagesThatCannotBeSent(t *testing.T) {
 	t.Parallel()
-	f := &fixture{t: t, db: database(t), account: uuid.New(), mails: &Queue{}}
+	f := &fixture{t: t, db: enginetest.MigratedPostgres(t), account: uuid.New(), mails: &Queue{}}
 	for name, m := range map[string]Message{
 		"no receiver":         {Kind: KindDocument, URL: "https://x"},
 		"a list of receivers": {Kind: KindDocument, To: "a@example.com, b@example.com", URL: "https://x"},
@@ -269,7 +259,7 @@ func TestMessagesThatCannotBeSent(t *testing.T) {
 // The queue holds neither addresses nor links nor codes. Mails that a release before left in clear are sealed, and sent.
 func TestTheQueueHoldsNoMailInClear(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := enginetest.MigratedPostgres(t)
 	f := start(t, db, "")
 	require.NoError(t, f.send(Message{Kind: KindConfirm, To: "jo@example.com", URL: "https://links.example.com/verify/SECRET", Code: "123456", ExpiresAt: time.Now().Add(time.Hour)}))
 	_, err := db.Unscoped().Exec(t.Context(), `INSERT INTO river_job (kind, queue, max_attempts, args) VALUES ('mail', 'other', 16, jsonb_build_object(
@@ -294,7 +284,7 @@ func TestTheQueueHoldsNoMailInClear(t *testing.T) {
 // A mail in clear that cannot be read keeps no other from being sealed.
 func TestAMailThatCannotBeReadLeavesNoOtherInClear(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := enginetest.MigratedPostgres(t)
 	f := start(t, db, "")
 	_, err := db.Unscoped().Exec(t.Context(), `INSERT INTO river_job (kind, queue, max_attempts, args) VALUES
 		('mail', 'other', 16, '{"to": 7}'),

@@ -48,11 +48,7 @@ type fixture struct {
 
 func start(t *testing.T) *fixture {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 10})
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	_, err = db.Migrate(t.Context())
-	require.NoError(t, err)
+	db := enginetest.MigratedPostgres(t)
 	log := slog.New(slog.DiscardHandler)
 	jobs, err := queue.New(queue.Config{}, queue.Deps{Postgres: db, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)

@@ -25,26 +25,6 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // testTimeout bounds a wait for what must happen; it is no measure of speed.
 const testTimeout = 3 * time.Minute
 
-func open(t *testing.T) *postgres.Pool {
-	t.Helper()
-	return openURL(t, enginetest.Postgres(t))
-}
-
-func openURL(t *testing.T, url string) *postgres.Pool {
-	t.Helper()
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 8})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	return pool
-}
-
-func migrated(t *testing.T, pool *postgres.Pool) *postgres.Pool {
-	t.Helper()
-	_, err := pool.Migrate(t.Context())
-	require.NoError(t, err)
-	return pool
-}
-
 // greeting is a job of an account.
 type greeting struct {
 	AccountID uuid.UUID `json:"account_id"`
@@ -96,8 +76,7 @@ func makeQueue(t *testing.T, pool *postgres.Pool, do func(context.Context, *rive
 
 func (f *fixture) begin(t *testing.T) {
 	t.Helper()
-	require.NoError(t, f.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, f.Stop(context.WithoutCancel(t.Context()))) })
+	enginetest.Run(t, f)
 }
 
 func (f *fixture) insert(ctx context.Context, tx pgx.Tx, g greeting) error {
@@ -130,7 +109,7 @@ func state(t *testing.T, pool *postgres.Pool) (state string, attempt int) {
 
 func TestAJobRunsWhenItsTransactionCommits(t *testing.T) {
 	t.Parallel()
-	pool := migrated(t, open(t))
+	pool := enginetest.MigratedPostgres(t)
 	f := makeQueue(t, pool, nil)
 	f.begin(t)
 	f.listening(t, pool)
@@ -153,7 +132,7 @@ func TestAJobRunsWhenItsTransactionCommits(t *testing.T) {
 // An account inserts and sees its own jobs only, also those that a unique key names, and changes none.
 func TestAnAccountHasItsOwnJobsOnly(t *testing.T) {
 	t.Parallel()
-	pool := migrated(t, open(t))
+	pool := enginetest.MigratedPostgres(t)
 	f := makeQueue(t, pool, nil)
 	mine, other := uuid.New(), uuid.New()
 	unique := &river.InsertOpts{Queue: "greetings", UniqueOpts: river.UniqueOpts{ByArgs: true}}
@@ -199,7 +178,7 @@ func (unknown) Kind() string { return "unknown" }
 
 func TestOutcomesAreCountedAndFailuresKept(t *testing.T) {
 	t.Parallel()
-	pool := migrated(t, open(t))
+	pool := enginetest.MigratedPostgres(t)
 	failing := errors.New("no luck")
 	f := makeQueue(t, pool, func(_ context.Context, job *river.Job[greeting]) error {
 		switch {
@@ -255,7 +234,7 @@ func value(t *testing.T, r prometheus.Gatherer, name, label, is string) float64 
 
 func TestDepthAndAge(t *testing.T) {
 	t.Parallel()
-	pool := migrated(t, open(t))
+	pool := enginetest.MigratedPostgres(t)
 	f := makeQueue(t, pool, nil) // no one works
 	for range 3 {
 		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
@@ -277,7 +256,7 @@ func TestDepthAndAge(t *testing.T) {
 // having lost an attempt.
 func TestStoppedInTheMiddleOfAJob(t *testing.T) {
 	t.Parallel()
-	pool := migrated(t, open(t))
+	pool := enginetest.MigratedPostgres(t)
 	running := make(chan struct{})
 	first := makeQueue(t, pool, func(ctx context.Context, _ *river.Job[greeting]) error {
 		close(running)
@@ -301,7 +280,7 @@ func TestStoppedInTheMiddleOfAJob(t *testing.T) {
 // Several processes share the work: each job runs once.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
-	pool := migrated(t, open(t))
+	pool := enginetest.MigratedPostgres(t)
 	done := func(context.Context, *river.Job[greeting]) error { return nil }
 	a, b := makeQueue(t, pool, done), makeQueue(t, pool, done)
 	a.begin(t)
@@ -326,7 +305,7 @@ func TestReplicas(t *testing.T) {
 
 func TestPeriodicJobRunsSoonAfterTheStart(t *testing.T) {
 	t.Parallel()
-	f := makeQueue(t, migrated(t, open(t)), nil)
+	f := makeQueue(t, enginetest.MigratedPostgres(t), nil)
 	require.NoError(t, f.AddPeriodic("greet", river.PeriodicInterval(time.Hour), greeting{Text: "hourly"}))
 	f.begin(t)
 	require.Equal(t, "hourly", (<-f.got).Text)
@@ -337,13 +316,14 @@ func TestStartWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	server := enginetest.NewPostgres(t, enginetest.Dir(t))
 	require.NoError(t, server.Start(t.Context()))
-	pool := migrated(t, openURL(t, server.URL()))
+	pool := enginetest.PostgresPool(t, server.URL())
+	_, err := pool.Migrate(t.Context())
+	require.NoError(t, err)
 	require.NoError(t, server.Stop(t.Context()))
 	f := makeQueue(t, pool, func(context.Context, *river.Job[greeting]) error { return nil })
 	f.begin(t)
 	require.Zero(t, value(t, f.metrics, "lodestone_queue_jobs", "state", "available"))
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.WithoutCancel(t.Context()))) })
+	enginetest.Run(t, server)
 	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "hello"}) }))
 	require.Equal(t, "hello", (<-f.got).Text)
 	require.NoError(t, f.Stop(t.Context()))
@@ -353,9 +333,10 @@ func TestStartWithoutPostgres(t *testing.T) {
 func TestPostgresRestarts(t *testing.T) {
 	t.Parallel()
 	server := enginetest.NewPostgres(t, enginetest.Dir(t))
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.WithoutCancel(t.Context()))) })
-	pool := migrated(t, openURL(t, server.URL()))
+	enginetest.Run(t, server)
+	pool := enginetest.PostgresPool(t, server.URL())
+	_, err := pool.Migrate(t.Context())
+	require.NoError(t, err)
 	f := makeQueue(t, pool, func(context.Context, *river.Job[greeting]) error { return nil })
 	f.begin(t)
 	insert := func(text string) error {
@@ -373,7 +354,7 @@ func TestPostgresRestarts(t *testing.T) {
 
 func TestStopWithoutPostgres(t *testing.T) {
 	t.Parallel()
-	pool := openURL(t, "postgres://u:p@127.0.0.1:1/d")
+	pool := enginetest.PostgresPool(t, "postgres://u:p@127.0.0.1:1/d")
 	f := makeQueue(t, pool, nil)
 	require.NoError(t, f.Start(t.Context()))
 	require.NoError(t, f.Stop(t.Context()))
@@ -382,7 +363,7 @@ func TestStopWithoutPostgres(t *testing.T) {
 // The migration makes what River's own migrations make, in the version that is linked.
 func TestSchemaIsRivers(t *testing.T) {
 	t.Parallel()
-	ours, theirs := migrated(t, open(t)), open(t)
+	ours, theirs := enginetest.MigratedPostgres(t), enginetest.PostgresPool(t, enginetest.Postgres(t))
 	migrator := func(p *postgres.Pool) *rivermigrate.Migrator[pgx.Tx] {
 		m, err := rivermigrate.New(riverpgxv5.New(p.Unscoped()), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)

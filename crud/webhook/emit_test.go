@@ -20,16 +20,6 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-func database(t *testing.T) *postgres.Pool {
-	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	_, err = db.Migrate(t.Context())
-	require.NoError(t, err)
-	return db
-}
-
 func newAccount(t *testing.T, db *postgres.Pool) uuid.UUID {
 	t.Helper()
 	id, err := account.New(db).Create(t.Context(), "Test", account.Team)
@@ -91,7 +81,7 @@ func someEvent() webhook.FormVerified {
 // and from outside; no one else is.
 func TestEmitTellsWhoAsked(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := enginetest.MigratedPostgres(t)
 	owner, stranger := newAccount(t, db), newAccount(t, db)
 	one := endpoint(t, db, owner, webhook.KindFormVerified)
 	both := endpoint(t, db, owner, webhook.KindLinkCreated, webhook.KindFormVerified)
@@ -118,7 +108,7 @@ func TestEmitTellsWhoAsked(t *testing.T) {
 // What is rolled back is never sent.
 func TestRollbackSendsNothing(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := enginetest.MigratedPostgres(t)
 	owner := newAccount(t, db)
 	endpoint(t, db, owner, webhook.KindFormVerified)
 	gone := errors.New("gone")
@@ -133,7 +123,7 @@ func TestRollbackSendsNothing(t *testing.T) {
 // The role of requests cannot read a secret, whatever statement it is brought to run.
 func TestRequestsCannotReadSecrets(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := enginetest.MigratedPostgres(t)
 	owner := newAccount(t, db)
 	err := db.Account(t.Context(), owner, func(tx pgx.Tx) error {
 		_, err := tx.Exec(context.WithoutCancel(t.Context()), "SELECT sealed FROM webhook_secrets")

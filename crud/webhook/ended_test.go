@@ -12,6 +12,7 @@ import (
 
 	"lodestone/crud/session"
 	"lodestone/crud/webhook"
+	"lodestone/pkg/engine/enginetest"
 )
 
 func (r *rig) exec(sql string, args ...any) {
@@ -55,8 +56,7 @@ func TestSessionEnds(t *testing.T) {
 	r.exec("UPDATE counter_state SET caught_up_at = now()")
 	for range 3 {
 		e := r.closer()
-		require.NoError(t, e.Start(t.Context()))
-		t.Cleanup(func() { require.NoError(t, e.Stop(context.Background())) })
+		enginetest.Run(t, e)
 	}
 	var message struct {
 		Type string `json:"type"`

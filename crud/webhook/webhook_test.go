@@ -23,6 +23,7 @@ import (
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
 )
@@ -94,7 +95,7 @@ func newQuietRig(t *testing.T, change ...func(*webhook.Config)) *rig {
 		f(&c)
 	}
 	require.NoError(t, c.Validate())
-	r := &rig{t: t, db: database(t), clock: &clock{}, log: &lines{}, tokens: ring(t, token.NewKeys(1).Keys)}
+	r := &rig{t: t, db: enginetest.MigratedPostgres(t), clock: &clock{}, log: &lines{}, tokens: ring(t, token.NewKeys(1).Keys)}
 	r.hooks = r.more(c)
 	r.owner = newAccount(t, r.db)
 	r.key = r.newKey(r.owner)

@@ -56,7 +56,7 @@ type stack struct {
 	database *postgres.Pool
 	cluster  *kfake.Cluster
 	ring     *token.Ring
-	log      *lockedBuffer
+	log      *enginetest.Log
 	metrics  *prometheus.Registry
 	claims   token.Claims
 	token    string
@@ -69,7 +69,7 @@ func newStack(t *testing.T, options ...option) *stack {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, event.Topic, event.LinkViewTopic))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
-	s := &stack{cluster: cluster, log: &lockedBuffer{}, metrics: prometheus.NewRegistry()}
+	s := &stack{cluster: cluster, log: &enginetest.Log{}, metrics: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 
 	p, err := producer.New(producerConfig(), producer.Deps{
@@ -77,11 +77,11 @@ func newStack(t *testing.T, options ...option) *stack {
 		Topics: []string{event.Topic}, Log: log, Registerer: s.metrics,
 	})
 	require.NoError(t, err)
-	run(t, p)
+	enginetest.Run(t, p)
 
 	s.ring, err = token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	s.database = newDatabase(t)
+	s.database = enginetest.MigratedPostgres(t)
 	salts := newSaltsUnder(t, s.ring, s.database, func() time.Time { return now })
 	runSalts(t, salts, now)
 	bots, err := bot.NewRules()
@@ -99,7 +99,7 @@ func newStack(t *testing.T, options ...option) *stack {
 	}
 	s.Collector, err = collector.New(config, deps)
 	require.NoError(t, err)
-	run(t, s.Collector)
+	enginetest.Run(t, s.Collector)
 	s.url = "http://" + s.Addr().String()
 	return s
 }
@@ -125,43 +125,14 @@ type noHasher struct{}
 
 func (noHasher) Hash(uuid.UUID, netip.Addr, time.Time) (out [16]byte, ok bool) { return out, false }
 
-type startStopper interface {
-	Start(context.Context) error
-	Stop(context.Context) error
-}
-
-// run starts a service and stops it at the end of the test, unless the test has done so.
-func run(t *testing.T, s startStopper) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
-	defer cancel()
-	require.NoError(t, s.Start(ctx))
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
-		defer cancel()
-		require.NoError(t, s.Stop(ctx))
-	})
-}
-
 // runSalts runs salts until there is one for the time: they start without, should Postgres take its time.
 func runSalts(t *testing.T, s *iphash.Salts, at time.Time) {
 	t.Helper()
-	run(t, s)
+	enginetest.Run(t, s)
 	require.Eventually(t, func() bool {
 		_, ok := s.Hash(uuid.Nil, netip.MustParseAddr("203.0.113.1"), at)
 		return ok
 	}, waitLimit, 20*time.Millisecond)
-}
-
-func newDatabase(t *testing.T) *postgres.Pool {
-	t.Helper()
-	ctx := context.Background()
-	pool, err := postgres.Open(ctx, postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	_, err = pool.Migrate(ctx)
-	require.NoError(t, err)
-	return pool
 }
 
 func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *iphash.Salts {
@@ -346,21 +317,4 @@ func (s *stack) metric(t testing.TB, name string) float64 {
 		}
 	}
 	return sum
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

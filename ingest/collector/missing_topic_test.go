@@ -13,6 +13,7 @@ import (
 	"lodestone/ingest/collector"
 	"lodestone/ingest/producer"
 	"lodestone/ingest/spool"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
@@ -30,11 +31,11 @@ func TestASpoolKeepsEventsUntilTheTopicsAreThere(t *testing.T) {
 		Topics: []string{event.Topic}, StartAway: true, Log: log, Registerer: metrics,
 	})
 	require.NoError(t, err)
-	run(t, away)
+	enginetest.Run(t, away)
 	disk, err := spool.New(spool.Config{Dir: t.TempDir(), MaxBytes: 64 << 20, SegmentBytes: 1 << 20, After: 100 * time.Millisecond, DrainBytes: 1 << 24},
 		spool.Deps{Kafka: away, Log: log, Registerer: metrics})
 	require.NoError(t, err)
-	run(t, disk)
+	enginetest.Run(t, disk)
 	s := newStack(t, func(_ *collector.Config, d *collector.Deps) { d.Sink = disk })
 	require.Equal(t, 202, s.post(t, s.event()).status)
 

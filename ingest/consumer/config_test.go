@@ -21,7 +21,7 @@ func TestATokenOutlivesTheInsertsThatCanStillArrive(t *testing.T) {
 	begin, err := time.ParseDuration(field.Tag.Get("default"))
 	require.NoError(t, err)
 	const blocks = 2 * 300 // a second
-	conn, err := clickhouse.Open(r.clickhouse, 1)
+	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
 	for _, s := range stream.All() {

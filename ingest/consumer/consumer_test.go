@@ -31,7 +31,7 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 	r.consume(r.config())
 	r.awaitCommit(0, offset+1)
 
-	conn, err := clickhouse.Open(r.clickhouse, 1)
+	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
 	var (
@@ -47,7 +47,7 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 	require.NoError(t, conn.QueryRow(context.Background(), `SELECT account_id, lead_magnet_id, generic_link_id,
 		access_link_id, session_id, event_id, toString(event_type), event_data, magnet_version, page, duration_ms, ip_hash,
 		user_agent, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
-		FROM analytics.events WHERE kafka_topic_id = {topic:UUID}`, chParameter("topic", r.topicID.String())).Scan(
+		FROM analytics.events WHERE kafka_topic_id = {topic:UUID}`, chParameter("topic", r.TopicID.String())).Scan(
 		&account, &magnet, &generic, &link, &session, &eventID, &typ, &data, &version, &page, &duration, &hash,
 		&agent, &bot, &created, &received, &topicID, &partition, &at))
 	require.Equal(t, e.AccountID, account)
@@ -63,7 +63,7 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 	require.Equal(t, []string{"Mozilla/5.0 ✓", "crawler:x"}, []string{agent, bot})
 	require.Equal(t, e.CreatedAt, created.UnixMilli())
 	require.Equal(t, e.ReceivedAt, received.UnixMilli())
-	require.Equal(t, r.topicID, topicID)
+	require.Equal(t, r.TopicID, topicID)
 	require.Equal(t, int32(0), partition)
 	require.Equal(t, offset, at)
 }
@@ -117,7 +117,7 @@ func TestPoisonGoesToTheDeadLettersAndHoldsNothingUp(t *testing.T) {
 	r.awaitCommit(0, last+1)
 	r.requireStoredRows(2)
 
-	letters, err := kgo.NewClient(append(r.kafka.Options(testLog()), kgo.ConsumeTopics(event.DeadLetterTopic),
+	letters, err := kgo.NewClient(append(r.Kafka.Options(testLog()), kgo.ConsumeTopics(event.DeadLetterTopic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))...)
 	require.NoError(t, err)
 	defer letters.Close()
@@ -135,7 +135,7 @@ func TestPoisonGoesToTheDeadLettersAndHoldsNothingUp(t *testing.T) {
 			}
 		})
 	}
-	prefix := r.topicID.String() + "/0/"
+	prefix := r.TopicID.String() + "/0/"
 	require.Equal(t, map[string]string{
 		prefix + "1": "malformed", prefix + "2": "malformed", prefix + "3": "malformed", prefix + "4": "invalid",
 	}, reasons)
@@ -144,7 +144,7 @@ func TestPoisonGoesToTheDeadLettersAndHoldsNothingUp(t *testing.T) {
 func TestThePoisonMayBeAsLargeAsKafkaTakesIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
-	large, err := kgo.NewClient(append(r.kafka.Options(testLog()), kgo.ProducerBatchMaxBytes(kafka.DeadLetterBytes))...)
+	large, err := kgo.NewClient(append(r.Kafka.Options(testLog()), kgo.ProducerBatchMaxBytes(kafka.DeadLetterBytes))...)
 	require.NoError(t, err)
 	defer large.Close()
 	poison := &kgo.Record{Topic: event.Topic, Value: make([]byte, 1_048_000)}

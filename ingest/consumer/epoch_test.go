@@ -1,7 +1,6 @@
 package consumer
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -18,14 +17,14 @@ import (
 func (r *rig) commitEpoch(next int64, epoch int32) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: next, LeaderEpoch: epoch, Metadata: stream.CommitMetadata(r.topicID, stream.NoIntent)})
-	require.NoError(r.t, kadm.NewClient(r.client).CommitAllOffsets(r.t.Context(), r.group, offsets))
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: next, LeaderEpoch: epoch, Metadata: stream.CommitMetadata(r.TopicID, stream.NoIntent)})
+	require.NoError(r.t, kadm.NewClient(r.Client).CommitAllOffsets(r.t.Context(), r.group, offsets))
 }
 
 // committedEpoch returns the leader epoch of partition 0's commit.
 func (r *rig) committedEpoch() int32 {
 	r.t.Helper()
-	offsets, err := kadm.NewClient(r.client).FetchOffsetsForTopics(r.t.Context(), r.group, event.Topic)
+	offsets, err := kadm.NewClient(r.Client).FetchOffsetsForTopics(r.t.Context(), r.group, event.Topic)
 	require.NoError(r.t, err)
 	o, ok := offsets.Lookup(event.Topic, 0)
 	require.True(r.t, ok)
@@ -47,9 +46,8 @@ func TestALogWhoseLeaderEpochEndsBelowTheCommitStandsStill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			broker := enginetest.NewKafka(t, t.TempDir())
-			require.NoError(t, broker.Start(t.Context()))
-			t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-			r := newRigOn(t, broker.Brokers(), 2)
+			enginetest.Run(t, broker)
+			r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 2}))
 			r.produce(0, r.events(10)...)
 			require.NoError(t, broker.Cluster().MoveTopicPartition(event.Topic, 0, 0)) // a new epoch
 			r.produce(0, r.events(5)...)
@@ -65,9 +63,8 @@ func TestALogWhoseLeaderEpochEndsBelowTheCommitStandsStill(t *testing.T) {
 func TestALogOfSeveralLeadersGoesOn(t *testing.T) {
 	t.Parallel()
 	broker := enginetest.NewKafka(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-	r := newRigOn(t, broker.Brokers(), 1)
+	enginetest.Run(t, broker)
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 1}))
 	for epoch := range int32(3) {
 		stop := r.consume(r.config())
 		r.produce(0, r.events(10)...)
@@ -86,9 +83,8 @@ func TestALogOfSeveralLeadersGoesOn(t *testing.T) {
 func TestLeaderEpochsOfApacheKafka(t *testing.T) {
 	t.Parallel()
 	kafka := enginetest.NewApacheKafka(t, t.TempDir(), 1)
-	require.NoError(t, kafka.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, kafka.Stop(context.Background())) })
-	r := newRigOn(t, kafka.Brokers(), 2)
+	enginetest.Run(t, kafka)
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: kafka.Brokers(), Partitions: 2}))
 	stop := r.consume(r.config())
 	r.produce(0, r.events(10)...)
 	r.awaitCommit(0, 10)

@@ -19,18 +19,18 @@ func (r *rig) expire(partition int32, before int64) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
 	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: partition, At: before, LeaderEpoch: -1})
-	_, err := kadm.NewClient(r.client).DeleteRecords(r.t.Context(), offsets)
+	_, err := kadm.NewClient(r.Client).DeleteRecords(r.t.Context(), offsets)
 	require.NoError(r.t, err)
 }
 
 // losses returns the lost ranges of a partition that are on record, acknowledged ones as well.
 func (r *rig) losses(partition int32) (lost []kafka.Range) {
 	r.t.Helper()
-	all, err := logbook.New(r.pool).Losses(r.t.Context(), true)
+	all, err := logbook.New(r.Postgres).Losses(r.t.Context(), true)
 	require.NoError(r.t, err)
 	for _, l := range all {
 		require.Equal(r.t, event.Topic, l.Topic)
-		require.Equal(r.t, r.topicID, l.TopicID)
+		require.Equal(r.t, r.TopicID, l.TopicID)
 		if l.Partition == partition {
 			lost = append(lost, l.Offsets)
 		}
@@ -43,7 +43,7 @@ func TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord(t *testing.T) {
 	r := newRig(t, 2)
 	r.produce(0, r.events(20)...)
 	r.produce(1, r.events(20)...)
-	r.commit(0, 5, stream.CommitMetadata(r.topicID, stream.NoIntent))
+	r.commit(0, 5, stream.CommitMetadata(r.TopicID, stream.NoIntent))
 	r.expire(0, 10)
 	r.consume(r.config())
 	r.awaitCommit(0, 20)
@@ -59,7 +59,7 @@ func TestOfWhatExpiredOnlyWhatIsNotStoredIsLost(t *testing.T) {
 	events := r.events(40)
 	r.produce(0, events...)
 	// The announced block 5 to 29 got to ClickHouse in part. Its beginning is gone, so it cannot be built again.
-	r.commit(0, 5, stream.CommitMetadata(r.topicID, 29))
+	r.commit(0, 5, stream.CommitMetadata(r.TopicID, 29))
 	r.storeRows(0, 0, r.group+"before", events[:5]...)
 	r.storeRows(0, 8, r.group+"part", events[8:12]...)
 	r.storeRows(0, 15, r.group+"rest", events[15:25]...)
@@ -77,7 +77,7 @@ func TestALossIsRecordedOnce(t *testing.T) {
 	r.produce(0, r.events(40)...)
 	for _, before := range []int64{10, 10, 25} {
 		r.expire(0, before)
-		r.commit(0, 5, stream.CommitMetadata(r.topicID, stream.NoIntent))
+		r.commit(0, 5, stream.CommitMetadata(r.TopicID, stream.NoIntent))
 		stop := r.consume(r.config())
 		r.awaitCommit(0, 40)
 		stop()
@@ -86,7 +86,7 @@ func TestALossIsRecordedOnce(t *testing.T) {
 	require.Equal(t, []kafka.Range{{From: 5, To: 10}}, r.losses(0))
 	r.requireStored(30)
 
-	l := logbook.New(r.pool)
+	l := logbook.New(r.Postgres)
 	other := uuid.New()
 	add := func(from, to int64) {
 		t.Helper()
@@ -177,7 +177,7 @@ func TestARepeatIsFoundAlthoughTheWindowExpired(t *testing.T) {
 	stop()
 	r.requireStoredRows(7)
 	// The announced block is built the same by the next owner.
-	r.commit(0, 8, stream.CommitMetadata(r.topicID, 11))
+	r.commit(0, 8, stream.CommitMetadata(r.TopicID, 11))
 	r.consume(r.config())
 	r.awaitCommit(0, 12)
 	r.requireStoredRows(7)

@@ -1,7 +1,6 @@
 package consumer
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,9 +37,8 @@ func TestRareErrorsOfKafkaLoseAndDoubleNothing(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %s", c.request.Name(), c.err.Message), func(t *testing.T) {
 			t.Parallel()
 			broker := enginetest.NewKafka(t, t.TempDir())
-			require.NoError(t, broker.Start(t.Context()))
-			t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-			r := newRigOn(t, broker.Brokers(), 2)
+			enginetest.Run(t, broker)
+			r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 2}))
 			broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{c.request}, Err: c.err, Count: 3})
 			r.consume(r.config())
 			total := 0
@@ -74,11 +72,10 @@ func TestARefusedBlockStandsStillUntilTheCauseIsFixed(t *testing.T) {
 	c := r.config()
 	c.QueueBytes = 1 << 16
 	metrics := prometheus.NewRegistry()
-	consumer, err := New(c, Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: metrics})
+	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
 	consumer.leaveAfter = 100 * time.Millisecond // no other consumer could store it either, so it stays in its group
-	require.NoError(t, consumer.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
+	enginetest.Run(t, consumer)
 	r.produce(0, refused)
 	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, waitLimit, 20*time.Millisecond)
 	member := r.memberIDs()
@@ -139,10 +136,9 @@ func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
 	c := r.config()
 	c.BlockRows, c.BlockBytes = 2*minShare/1_000, 16<<20
 	metrics := prometheus.NewRegistry()
-	consumer, err := New(c, Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: metrics})
+	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
-	require.NoError(t, consumer.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, consumer.Stop(context.Background())) })
+	enginetest.Run(t, consumer)
 	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == partitions }, waitLimit, 20*time.Millisecond)
 	require.Eventually(t, func() bool { return len(consumer.slots) == largeBlocks }, waitLimit, 20*time.Millisecond, "other partitions may have the slots meanwhile")
 

@@ -1,7 +1,6 @@
 package consumer
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -28,27 +27,27 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 	green.Group = "green-" + uuid.NewString()
 	refused := func(c Config) {
 		t.Helper()
-		second, err := New(c, Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
+		second, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		err = second.Start(t.Context())
 		require.True(t, config.IsInvalid(err), "%v", err)
 		require.ErrorContains(t, err, "lodestone consumer-group hand-over --to "+c.Group)
 	}
 	refused(green)
-	groups, err := kadm.NewClient(r.client).DescribeGroups(t.Context(), green.Group)
+	groups, err := kadm.NewClient(r.Client).DescribeGroups(t.Context(), green.Group)
 	require.NoError(t, err)
 	require.Empty(t, groups[green.Group].Members, "who is refused does not join")
 	r.produce(0, r.events(100)...)
 	r.awaitCommit(0, 100)
 	r.requireStored(100)
 
-	l := logbook.New(r.pool)
-	require.ErrorContains(t, l.HandOver(t.Context(), r.client, green.Group), "consumer group "+blue.Group+" is in use")
+	l := logbook.New(r.Postgres)
+	require.ErrorContains(t, l.HandOver(t.Context(), r.Client, green.Group), "consumer group "+blue.Group+" is in use")
 	refused(green)
 
 	stopBlue()
-	require.NoError(t, l.HandOver(t.Context(), r.client, green.Group))
-	owners, err := l.Owners(t.Context(), r.client)
+	require.NoError(t, l.HandOver(t.Context(), r.Client, green.Group))
+	owners, err := l.Owners(t.Context(), r.Client)
 	require.NoError(t, err)
 	for _, o := range owners {
 		require.Equal(t, green.Group, o.Group)
@@ -67,16 +66,14 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
 	t.Parallel()
 	broker := enginetest.NewKafka(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-	r := newRigOn(t, broker.Brokers(), 1)
-	c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	enginetest.Run(t, broker)
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 1}))
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	require.NoError(t, c.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
+	enginetest.Run(t, c)
 	r.produce(0, r.events(10)...)
 	r.awaitCommit(0, 10)
-	_, err = r.pool.Unscoped().Exec(t.Context(), "UPDATE topic_groups SET consumer_group = 'other'")
+	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topic_groups SET consumer_group = 'other'")
 	require.NoError(t, err)
 	broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1}) // it joins again
 	select {

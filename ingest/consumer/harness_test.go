@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,8 +19,6 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
-	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -29,58 +26,22 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // waitLimit bounds a wait for something that must happen; it is no measure of speed.
 const waitLimit = 3 * time.Minute
 
-// rig is a broker of the test's own and the shared ClickHouse.
+// rig is a stack with a consumer group of the test's own.
 type rig struct {
-	t          *testing.T
-	kafka      kafka.Config
-	clickhouse clickhouse.Config
-	postgres   string // URL
-	pool       *postgres.Pool
-	client     *kgo.Client // produces, and looks at the group
-	topicID    uuid.UUID
-	group      string
-	account    uuid.UUID
+	*enginetest.Stack
+	t       *testing.T
+	group   string
+	account uuid.UUID
 }
-
-var migrate sync.Once
 
 func newRig(t *testing.T, partitions int32) *rig {
 	t.Helper()
-	broker := enginetest.NewKafka(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-	return newRigOn(t, broker.Brokers(), partitions)
+	return newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: partitions}))
 }
 
-func newRigOn(t *testing.T, brokers []string, partitions int32) *rig {
+func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	t.Helper()
-	r := &rig{
-		t:          t,
-		kafka:      kafka.Config{Brokers: brokers},
-		clickhouse: clickhouse.Config{URL: enginetest.ClickHouse(t)},
-		postgres:   enginetest.Postgres(t),
-		group:      "group-" + uuid.NewString(),
-		account:    uuid.New(),
-	}
-	migrate.Do(func() {
-		_, err := clickhouse.Migrate(t.Context(), r.clickhouse)
-		require.NoError(t, err)
-	})
-	var err error
-	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: r.postgres, MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(r.pool.Close)
-	_, err = r.pool.Migrate(t.Context())
-	require.NoError(t, err)
-	r.client, err = kgo.NewClient(append(r.kafka.Options(testLog()),
-		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond))...)
-	require.NoError(t, err)
-	t.Cleanup(r.client.Close)
-	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: partitions, Replication: 1})
-	require.NoError(t, err)
-	r.topicID, _, err = kafka.Topic(t.Context(), r.client, event.Topic)
-	require.NoError(t, err)
-	return r
+	return &rig{Stack: s, t: t, group: "group-" + uuid.NewString(), account: uuid.New()}
 }
 
 func testLog() *slog.Logger {
@@ -99,7 +60,7 @@ func (r *rig) config() Config {
 func (r *rig) consume(c Config) (stop func()) {
 	r.t.Helper()
 	require.NoError(r.t, c.Validate())
-	consumer, err := New(c, Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
 	require.NoError(r.t, consumer.Start(r.t.Context()))
 	stop = func() { require.NoError(r.t, consumer.Stop(context.Background())) }
@@ -142,18 +103,18 @@ func (r *rig) produceRaw(partition int32, values ...[]byte) int64 {
 	for i, v := range values {
 		records[i] = &kgo.Record{Topic: event.Topic, Partition: partition, Value: v}
 	}
-	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), records...).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), records...).FirstErr())
 	return records[0].Offset
 }
 
 // store returns a connection like a worker's, for a look from outside.
 func (r *rig) store(partition int32) *stream.Store {
-	options, err := r.clickhouse.BlockOptions()
+	options, err := r.ClickHouse.BlockOptions()
 	require.NoError(r.t, err)
 	options.ReadTimeout = waitLimit // also of the handshake, which a test does not try again
 	s := &stream.Store{
 		Connection: stream.Connection{Options: options, Log: testLog()},
-		Stream:     stream.Events(), TopicID: r.topicID, Partition: partition,
+		Stream:     stream.Events(), TopicID: r.TopicID, Partition: partition,
 	}
 	r.t.Cleanup(s.Close)
 	return s
@@ -162,19 +123,19 @@ func (r *rig) store(partition int32) *stream.Store {
 // counts returns how many rows of the rig's topic are stored, and of how many offsets.
 func (r *rig) counts() (rows, offsets uint64) {
 	r.t.Helper()
-	conn, err := clickhouse.Open(r.clickhouse, 1)
+	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(r.t, err)
 	defer func() { require.NoError(r.t, conn.Close()) }()
 	require.NoError(r.t, conn.QueryRow(context.Background(),
 		"SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
-		chParameter("topic", r.topicID.String())).Scan(&rows, &offsets))
+		chParameter("topic", r.TopicID.String())).Scan(&rows, &offsets))
 	return rows, offsets
 }
 
 // committed returns a partition's committed offset and what its commit announces.
 func (r *rig) committed(partition int32) (next, intent int64) {
 	r.t.Helper()
-	offsets, err := kadm.NewClient(r.client).FetchOffsetsForTopics(context.Background(), r.group, event.Topic)
+	offsets, err := kadm.NewClient(r.Client).FetchOffsetsForTopics(context.Background(), r.group, event.Topic)
 	o, ok := offsets.Lookup(event.Topic, partition)
 	if err != nil || !ok { // the group has not been made yet
 		return -1, stream.NoIntent
@@ -188,7 +149,7 @@ func (r *rig) commit(partition int32, next int64, metadata string) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
 	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: partition, At: next, LeaderEpoch: -1, Metadata: metadata})
-	require.NoError(r.t, kadm.NewClient(r.client).CommitAllOffsets(r.t.Context(), r.group, offsets))
+	require.NoError(r.t, kadm.NewClient(r.Client).CommitAllOffsets(r.t.Context(), r.group, offsets))
 }
 
 // awaitCommit waits until everything below the offset is committed and nothing is announced.
@@ -225,7 +186,7 @@ func (r *rig) rows(partition int32, first int64, events ...event.Event) stream.T
 	for i := range events {
 		_, err := reads.Decode(events[i].Append(nil))
 		require.NoError(r.t, err)
-		reads.Add(rows, stream.Place{TopicID: r.topicID, Partition: partition, Offset: first + int64(i)})
+		reads.Add(rows, stream.Place{TopicID: r.TopicID, Partition: partition, Offset: first + int64(i)})
 	}
 	return rows
 }

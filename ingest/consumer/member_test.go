@@ -20,7 +20,7 @@ func (r *rig) members() int { return len(r.memberIDs()) }
 // memberIDs returns the ids of the group's consumers. One that leaves and joins again gets another one.
 func (r *rig) memberIDs() (ids []string) {
 	r.t.Helper()
-	groups, err := kadm.NewClient(r.client).DescribeGroups(context.Background(), r.group)
+	groups, err := kadm.NewClient(r.Client).DescribeGroups(context.Background(), r.group)
 	require.NoError(r.t, err)
 	for _, m := range groups[r.group].Members {
 		ids = append(ids, m.MemberID)
@@ -49,7 +49,7 @@ func (r *rig) start(c *Consumer) <-chan error {
 func TestAConsumerWithoutClickHouseDoesNotJoin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
-	g := newGate(t, r.clickhouse)
+	g := newGate(t, r.ClickHouse)
 	g.close()
 	r.requireJoinsAfter(g.config, g.open)
 }
@@ -59,7 +59,7 @@ func TestAConsumerWithoutClickHouseDoesNotJoin(t *testing.T) {
 func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
-	wrong, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: config, Postgres: r.pool, Log: testLog(), Registerer: metrics})
+	wrong, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(r.t, err)
 	require.Error(r.t, wrong.probe(r.t.Context()))
 	started := r.start(wrong)
@@ -88,15 +88,14 @@ func TestAConsumerJoinsWhenTheSchemaIsThere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	server := enginetest.NewClickHouse(t, t.TempDir())
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
-	r.clickhouse = clickhouse.Config{URL: server.URL()}
-	c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	enginetest.Run(t, server)
+	r.ClickHouse = clickhouse.Config{URL: server.URL()}
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	require.Error(t, c.probe(t.Context()))
 	started := r.start(c)
 	r.produce(0, r.events(10)...)
-	_, err = clickhouse.Migrate(t.Context(), r.clickhouse)
+	_, err = clickhouse.Migrate(t.Context(), r.ClickHouse)
 	require.NoError(t, err)
 	require.NoError(t, <-started)
 	r.awaitCommit(0, 10)
@@ -107,7 +106,7 @@ func TestAConsumerJoinsWhenTheSchemaIsThere(t *testing.T) {
 func TestAConsumerThatCannotWriteLeavesItsPartitionsToOthers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
-	g := newGate(t, r.clickhouse)
+	g := newGate(t, r.ClickHouse)
 	r.requireLeaves(g.config, g.close, g.open)
 }
 
@@ -116,7 +115,7 @@ func TestAConsumerThatCannotWriteLeavesItsPartitionsToOthers(t *testing.T) {
 func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	t := r.t
 	t.Helper()
-	c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: config, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	c.leaveAfter = 100 * time.Millisecond
 	require.NoError(t, <-r.start(c))

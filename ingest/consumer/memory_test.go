@@ -50,10 +50,10 @@ func TestMemoryWhileClickHouseIsAway(t *testing.T) {
 			e.UserAgent = []byte("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
 			records[i] = &kgo.Record{Topic: event.Topic, Partition: p, Value: e.Append(nil)}
 		}
-		require.NoError(t, r.client.ProduceSync(t.Context(), records...).FirstErr())
+		require.NoError(t, r.Client.ProduceSync(t.Context(), records...).FirstErr())
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), brokerVariable+"="+strings.Join(r.kafka.Brokers, ","), postgresVariable+"="+r.postgres, clickhouseVariable+"="+r.clickhouse.URL)
+	cmd.Env = append(os.Environ(), brokerVariable+"="+strings.Join(r.Kafka.Brokers, ","), postgresVariable+"="+r.PostgresURL, clickhouseVariable+"="+r.ClickHouse.URL)
 	output, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	require.Contains(t, string(output), "--- PASS")

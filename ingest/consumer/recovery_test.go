@@ -20,7 +20,7 @@ import (
 
 func (r *rig) token(first, last int64) string {
 	b := block{first: first, last: last}
-	return b.token(r.topicID, 0, 0)
+	return b.token(r.TopicID, 0, 0)
 }
 
 func TestKilledAfterTheInsert(t *testing.T) {
@@ -28,7 +28,7 @@ func TestKilledAfterTheInsert(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(50)
 	r.produce(0, events...)
-	r.commit(0, 10, stream.CommitMetadata(r.topicID, 29))
+	r.commit(0, 10, stream.CommitMetadata(r.TopicID, 29))
 	r.storeRows(0, 0, r.group+"earlier", events[:10]...)
 	r.storeRows(0, 10, r.token(10, 29), events[10:30]...)
 	r.consume(r.config())
@@ -41,7 +41,7 @@ func TestKilledBeforeTheInsert(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(50)
 	r.produce(0, events...)
-	r.commit(0, 0, stream.CommitMetadata(r.topicID, 29))
+	r.commit(0, 0, stream.CommitMetadata(r.TopicID, 29))
 	r.consume(r.config())
 	r.awaitCommit(0, 50)
 	r.requireStored(50)
@@ -55,7 +55,7 @@ func TestKilledInTheMiddleOfAnInsertOfTwoMonths(t *testing.T) {
 		events[i].CreatedAt -= 30 * 24 * 3600 * 1000 // another partition of the table, so another part
 	}
 	r.produce(0, events...)
-	r.commit(0, 0, stream.CommitMetadata(r.topicID, 29))
+	r.commit(0, 0, stream.CommitMetadata(r.TopicID, 29))
 	r.storeRows(0, 0, r.token(0, 29), events[:10]...)
 	r.consume(r.config())
 	r.awaitCommit(0, 30)
@@ -67,7 +67,7 @@ func TestATokenWithoutItsRowsSwallowsNothing(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(30)
 	r.produce(0, events...)
-	r.commit(0, 0, stream.CommitMetadata(r.topicID, 29))
+	r.commit(0, 0, stream.CommitMetadata(r.TopicID, 29))
 	// A crash between the log of tokens and the rename of the part: the token is known, the rows
 	// are gone.
 	r.storeRows(0, 0, r.token(0, 29), events...)
@@ -94,7 +94,7 @@ func TestCommitsSetBackOrDeletedDoubleNothing(t *testing.T) {
 	stop()
 	r.requireStored(510)
 
-	_, err := kadm.NewClient(r.client).DeleteGroup(t.Context(), r.group)
+	_, err := kadm.NewClient(r.Client).DeleteGroup(t.Context(), r.group)
 	require.NoError(t, err)
 	r.produce(0, r.events(10)...)
 	r.consume(r.config())
@@ -107,9 +107,8 @@ func TestCommitsSetBackOrDeletedDoubleNothing(t *testing.T) {
 func TestWhatIsStoredIsWalkedThroughInLongStrides(t *testing.T) {
 	t.Parallel()
 	broker := enginetest.NewKafka(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-	r := newRigOn(t, broker.Brokers(), 1)
+	enginetest.Run(t, broker)
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 1}))
 	events := r.events(3000)
 	r.produce(0, events...)
 	r.storeRows(0, 0, r.group+"all", events[:2990]...)
@@ -165,8 +164,8 @@ func TestAnOffsetOutsideTheLogStandsStill(t *testing.T) {
 
 func (r *rig) exec(query string) {
 	r.t.Helper()
-	conn, err := clickhouse.Open(r.clickhouse, 1)
+	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(r.t, err)
 	defer func() { require.NoError(r.t, conn.Close()) }()
-	require.NoError(r.t, conn.Exec(context.Background(), query, chParameter("topic", r.topicID.String())))
+	require.NoError(r.t, conn.Exec(context.Background(), query, chParameter("topic", r.TopicID.String())))
 }

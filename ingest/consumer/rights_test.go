@@ -1,7 +1,6 @@
 package consumer
 
 import (
-	"context"
 	"net/url"
 	"testing"
 	"time"
@@ -29,7 +28,7 @@ func TestAConsumerThatMayNotWriteDoesNotJoin(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, 2)
 			metrics := prometheus.NewRegistry()
-			c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: metrics})
+			c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 			require.NoError(t, err)
 			change(&c.clickhouse)
 			err = c.probe(t.Context())
@@ -59,12 +58,11 @@ func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, 1)
 			server := enginetest.NewClickHouse(t, t.TempDir())
-			require.NoError(t, server.Start(t.Context()))
-			t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
-			r.clickhouse = clickhouse.Config{URL: server.URL()}
-			_, err := clickhouse.Migrate(t.Context(), r.clickhouse)
+			enginetest.Run(t, server)
+			r.ClickHouse = clickhouse.Config{URL: server.URL()}
+			_, err := clickhouse.Migrate(t.Context(), r.ClickHouse)
 			require.NoError(t, err)
-			c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: prometheus.NewRegistry()})
+			c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 			require.NoError(t, err)
 			c.leaveAfter = 100 * time.Millisecond
 			require.NoError(t, <-r.start(c))
@@ -88,6 +86,6 @@ func TestAConsumerThatLosesItsRightToWriteLeavesItsPartitionsToOthers(t *testing
 	reader, err := url.Parse(enginetest.Server(t).SQLURL())
 	require.NoError(t, err)
 	reader.Path = "/analytics"
-	g := newGate(t, r.clickhouse)
+	g := newGate(t, r.ClickHouse)
 	r.requireLeaves(g.config, func() { g.loginAs(reader) }, func() { g.loginAs(nil) })
 }

@@ -21,7 +21,7 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	events := r.events(4)
 	// Stored long ago: another topic id stands for more offsets than the window holds.
 	longAgo := *r
-	longAgo.topicID = uuid.New()
+	longAgo.TopicID = uuid.New()
 	longAgo.storeRows(0, 0, "old"+r.group, events[0], events[1])
 	events[0].Spooled, events[2].Spooled = true, true // one a repeat, one not
 	r.produce(0, events...)                           // events[1] is a repeat as well, but its sender does not say so
@@ -31,7 +31,7 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	stop()
 
 	// The same block built again, with its rows stored, is no repeat of itself.
-	r.commit(0, 0, stream.CommitMetadata(r.topicID, 3))
+	r.commit(0, 0, stream.CommitMetadata(r.TopicID, 3))
 	r.consume(r.config())
 	r.awaitCommit(0, 4)
 	r.requireStoredRows(3)
@@ -43,7 +43,7 @@ func TestARepeatFromASpoolIsFoundWithinThreeDays(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(3)
 	longAgo := *r
-	longAgo.topicID = uuid.New()
+	longAgo.TopicID = uuid.New()
 	longAgo.storeRows(0, 0, "old"+r.group, events...)
 	for i, later := range []time.Duration{71 * time.Hour, -71 * time.Hour, 73 * time.Hour} {
 		events[i].Spooled = true
@@ -68,11 +68,11 @@ func TestLinkViewsAreStoredAndTheirRepeatsDropped(t *testing.T) {
 	record := func() *kgo.Record {
 		return &kgo.Record{Topic: event.LinkViewTopic, Key: view.GenericLinkID[:], Value: view.Append(nil)}
 	}
-	require.NoError(t, r.client.ProduceSync(t.Context(), record(), record()).FirstErr())
+	require.NoError(t, r.Client.ProduceSync(t.Context(), record(), record()).FirstErr())
 	view.EventID = uuid.New()
-	require.NoError(t, r.client.ProduceSync(t.Context(), record()).FirstErr())
+	require.NoError(t, r.Client.ProduceSync(t.Context(), record()).FirstErr())
 	r.consume(r.config())
-	conn, err := clickhouse.Open(r.clickhouse, 1)
+	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
 	require.Eventually(t, func() bool {

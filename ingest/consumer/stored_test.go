@@ -19,7 +19,7 @@ import (
 func (r *rig) requireHalted(reason, message string) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
-	c, err := New(r.config(), Deps{Kafka: r.kafka, ClickHouse: r.clickhouse, Postgres: r.pool, Log: testLog(), Registerer: metrics})
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(r.t, err)
 	require.NoError(r.t, <-r.start(c))
 	halted := func() float64 {
@@ -54,7 +54,7 @@ func TestALogThatLostItsEndAndGrewPastItStandsStill(t *testing.T) {
 			}
 			r.produce(0, old[:5]...)
 			r.storeRows(0, 0, r.group+"old", old...)
-			r.commit(0, commit, stream.CommitMetadata(r.topicID, stream.NoIntent))
+			r.commit(0, commit, stream.CommitMetadata(r.TopicID, stream.NoIntent))
 			fresh := r.events(8) // acknowledged at offsets 5 to 12
 			for i := range fresh {
 				fresh[i].AccessLinkID = old[0].AccessLinkID
@@ -88,7 +88,7 @@ func TestARecordThatIsNotTheStoredOneIsNotPassedOver(t *testing.T) {
 			switch commit {
 			case noCommit:
 			case 2000:
-				r.commit(0, commit, stream.CommitMetadata(r.topicID, 2050))
+				r.commit(0, commit, stream.CommitMetadata(r.TopicID, 2050))
 			default:
 				r.commit(0, commit, "")
 			}
@@ -105,7 +105,7 @@ func TestALogThatEndsBeforeWhatIsStoredStandsStill(t *testing.T) {
 	old := r.events(10)
 	r.produce(0, old[:7]...)
 	r.storeRows(0, 0, r.group+"old", old...)
-	r.commit(0, 5, stream.CommitMetadata(r.topicID, stream.NoIntent))
+	r.commit(0, 5, stream.CommitMetadata(r.TopicID, stream.NoIntent))
 	r.requireHalted(haltedLog, "the log ends at 7")
 }
 
@@ -116,7 +116,7 @@ func TestRowsWhoseRecordsExpiredAreNotCompared(t *testing.T) {
 	events := r.events(20)
 	r.produce(0, events...)
 	r.storeRows(0, 0, r.group+"old", events[:10]...)
-	r.commit(0, 10, stream.CommitMetadata(r.topicID, stream.NoIntent))
+	r.commit(0, 10, stream.CommitMetadata(r.TopicID, stream.NoIntent))
 	r.expire(0, 10)
 	r.consume(r.config())
 	r.awaitCommit(0, 20)
@@ -148,7 +148,7 @@ func TestABlockAnnouncedUnderNewerRulesIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
 	r.produce(0, r.events(20)...)
-	newer := "3 " + r.topicID.String() + " 9"
+	newer := "3 " + r.TopicID.String() + " 9"
 	r.commit(0, 0, newer)
 	r.requireHalted(haltedNewer, "block of rules 3")
 	next, intent := r.committed(0)

@@ -22,22 +22,22 @@ func TestATopicRecreatedUnderItsNameWhileItIsRead(t *testing.T) {
 	r.awaitCommit(0, 30)
 	r.requireStored(30)
 
-	admin := kadm.NewClient(r.client)
+	admin := kadm.NewClient(r.Client)
 	deleted, err := admin.DeleteTopics(t.Context(), event.Topic)
 	require.NoError(t, err)
 	require.NoError(t, deleted.Error())
-	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: 1, Replication: 1})
+	_, err = kafka.CreateTopics(t.Context(), r.Client, kafka.TopicConfig{Partitions: 1, Replication: 1})
 	require.NoError(t, err)
-	first := r.topicID
+	first := r.TopicID
 	var second *kgo.Client // one that does not know the old topic
-	second, err = kgo.NewClient(append(r.kafka.Options(testLog()), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	second, err = kgo.NewClient(append(r.Kafka.Options(testLog()), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	require.NoError(t, err)
 	t.Cleanup(second.Close)
-	r.client = second
-	r.topicID, _, err = kafka.Topic(t.Context(), second, event.Topic)
+	r.Client = second
+	r.TopicID, _, err = kafka.Topic(t.Context(), second, event.Topic)
 	require.NoError(t, err)
-	require.NotEqual(t, first, r.topicID)
-	require.NotEqual(t, uuid.Nil, r.topicID)
+	require.NotEqual(t, first, r.TopicID)
+	require.NotEqual(t, uuid.Nil, r.TopicID)
 
 	r.produce(0, r.events(20)...)
 	r.awaitCommit(0, 20)
@@ -55,7 +55,7 @@ func TestRecordsBelowTheCommitMayBeDeleted(t *testing.T) {
 	stop()
 	offsets := kadm.Offsets{}
 	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 40, LeaderEpoch: -1})
-	_, err := kadm.NewClient(r.client).DeleteRecords(t.Context(), offsets)
+	_, err := kadm.NewClient(r.Client).DeleteRecords(t.Context(), offsets)
 	require.NoError(t, err)
 	r.produce(0, r.events(20)...)
 	r.consume(r.config())

@@ -7,10 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
-	"lodestone/pkg/postgres"
 )
 
 // BenchmarkCount is one step of the counters: 2,000 links have new events, after which each has ten. An
@@ -18,17 +16,8 @@ import (
 // right from the second time on.
 func BenchmarkCount(b *testing.B) {
 	const links, rows = 2_000, 20_000
-	config := clickhouse.Config{URL: enginetest.ClickHouse(b)}
-	_, err := clickhouse.Migrate(b.Context(), config)
-	require.NoError(b, err)
-	conn, err := clickhouse.Open(config, 1)
-	require.NoError(b, err)
-	b.Cleanup(func() { require.NoError(b, conn.Close()) })
-	pool, err := postgres.Open(b.Context(), postgres.Config{URL: enginetest.Postgres(b), MaxConns: 2})
-	require.NoError(b, err)
-	b.Cleanup(pool.Close)
-	_, err = pool.Migrate(b.Context())
-	require.NoError(b, err)
+	conn := enginetest.Open(b, enginetest.MigratedClickHouse(b))
+	pool := enginetest.MigratedPostgres(b)
 
 	account, magnet, topic := uuid.New(), uuid.New(), uuid.New()
 	p := native.Parameters{"account": account.String(), "magnet": magnet.String(), "topic": topic.String()}
@@ -36,7 +25,7 @@ func BenchmarkCount(b *testing.B) {
 		INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type, page, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
 		SELECT {account:UUID}, {magnet:UUID}, reinterpretAsUUID(sipHash128({account:UUID}, number % 2000)), generateUUIDv4(number), generateUUIDv4(number + 1), 'page_viewed', 1, now64(3) AS at, toDateTime64(at, 3), {topic:UUID}, 0, number
 		FROM numbers(20000)`))
-	_, err = pool.Unscoped().Exec(b.Context(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", account)
+	_, err := pool.Unscoped().Exec(b.Context(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", account)
 	require.NoError(b, err)
 	_, err = pool.Unscoped().Exec(b.Context(), "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", magnet, account)
 	require.NoError(b, err)

@@ -16,8 +16,6 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
-	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 )
 
@@ -26,13 +24,10 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 const waitLimit = 3 * time.Minute
 
 type rig struct {
+	*enginetest.Stack
 	t      *testing.T
-	client *kgo.Client
-	pool   *postgres.Pool
 	log    *slog.Logger
-	kafka  kafka.Config
-	store  clickhouse.Config
-	stack  func() service.Service // a new counter
+	create func() service.Service // a new counter
 	// stopConsumer lets what comes from now on wait in Kafka.
 	stopConsumer func()
 	n            int64
@@ -42,57 +37,31 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	return newRigOn(t, enginetest.ClickHouse(t))
+	return newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2}))
 }
 
-func newRigOn(t *testing.T, clickhouseURL string) *rig {
+func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	broker := enginetest.NewKafka(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-	k := kafka.Config{Brokers: broker.Brokers()}
-	s := clickhouse.Config{URL: clickhouseURL}
-	_, err := clickhouse.Migrate(t.Context(), s)
-	require.NoError(t, err)
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	_, err = pool.Migrate(t.Context())
-	require.NoError(t, err)
-	client, err := kgo.NewClient(k.Options(log)...)
-	require.NoError(t, err)
-	t.Cleanup(client.Close)
-	_, err = kafka.CreateTopics(t.Context(), client, kafka.TopicConfig{Partitions: 2, Replication: 1})
-	require.NoError(t, err)
-
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: log, Registerer: prometheus.NewRegistry()})
+	}, consumer.Deps{Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	require.NoError(t, c.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
+	enginetest.Run(t, c)
 
 	stopConsumer := func() { require.NoError(t, c.Stop(context.Background())) } // twice is harmless
-	r := &rig{stopConsumer: stopConsumer, log: log, kafka: k, store: s, t: t, client: client, pool: pool, account: uuid.New(), magnet: uuid.New()}
-	r.stack = func() service.Service {
-		return counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: k, ClickHouse: s, Postgres: pool, Log: log, Registerer: prometheus.NewRegistry()})
+	r := &rig{Stack: s, t: t, log: log, stopConsumer: stopConsumer}
+	r.create = func() service.Service {
+		return counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	}
-	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
-	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)
+	r.account, r.magnet = s.Magnet()
 	return r
-}
-
-func (r *rig) exec(sql string, args ...any) {
-	r.t.Helper()
-	_, err := r.pool.Unscoped().Exec(context.Background(), sql, args...)
-	require.NoError(r.t, err)
 }
 
 func (r *rig) start() (stop func()) {
 	r.t.Helper()
-	c := r.stack()
+	c := r.create()
 	require.NoError(r.t, c.Start(r.t.Context()))
 	stop = func() { require.NoError(r.t, c.Stop(context.Background())) }
 	r.t.Cleanup(stop)
@@ -102,7 +71,7 @@ func (r *rig) start() (stop func()) {
 func (r *rig) link(submission *uuid.UUID) uuid.UUID {
 	r.t.Helper()
 	id := uuid.New()
-	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_clear)
+	r.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_clear)
 		VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, r.account, r.magnet, submission, uuid.NewString())
 	return id
 }
@@ -119,7 +88,7 @@ func (r *rig) send(link uuid.UUID, change func(e *event.Event)) {
 	}
 	change(&e)
 	record := &kgo.Record{Topic: event.Topic, Key: link[:], Value: e.Append(nil)}
-	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), record).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), record).FirstErr())
 }
 
 type counts struct {
@@ -137,7 +106,7 @@ func (r *rig) await(table string, id uuid.UUID, views int64, first, last int) {
 		want.First, want.Last = &at, &until
 	}
 	require.Eventually(r.t, func() bool {
-		err := r.pool.Unscoped().QueryRow(context.Background(),
+		err := r.Postgres.Unscoped().QueryRow(context.Background(),
 			"SELECT view_count, viewed, first_viewed_at, last_viewed_at FROM "+table+" WHERE id = $1", id,
 		).Scan(&got.Views, &got.Viewed, &got.First, &got.Last)
 		return err == nil && same(got, want)
@@ -153,8 +122,8 @@ func TestCountersFollowTheEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	generic, submission := uuid.New(), uuid.New()
-	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'slug')", generic, r.account, r.magnet)
-	r.exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
+	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'slug')", generic, r.account, r.magnet)
+	r.Exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
 		submission, r.account, generic)
 	first, second, bots := r.link(&submission), r.link(&submission), r.link(nil)
 	session := uuid.New()
@@ -186,7 +155,7 @@ func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 	r := newRig(t)
 	link, other := uuid.New(), uuid.New()
 	for _, id := range []uuid.UUID{link, other} {
-		r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", id, r.account, r.magnet, id.String())
+		r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", id, r.account, r.magnet, id.String())
 	}
 	ann, ben := [16]byte{1}, [16]byte{2}
 	views := 0
@@ -197,7 +166,7 @@ func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 			CreatedAt: noon.Add(at).UnixMilli(), ReceivedAt: noon.Add(at).UnixMilli(),
 		}
 		record := &kgo.Record{Topic: event.LinkViewTopic, Key: link[:], Value: v.Append(nil)}
-		require.NoError(t, r.client.ProduceSync(t.Context(), record).FirstErr())
+		require.NoError(t, r.Client.ProduceSync(t.Context(), record).FirstErr())
 	}
 	for i := range 10 {
 		look(link, ann, "a", "", time.Duration(i)*time.Second) // 1: a view
@@ -215,14 +184,14 @@ func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 		t.Helper()
 		var got int64
 		require.Eventually(t, func() bool {
-			err := r.pool.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM generic_links WHERE id = $1", id).Scan(&got)
+			err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM generic_links WHERE id = $1", id).Scan(&got)
 			return err == nil && got == want
 		}, waitLimit, 20*time.Millisecond, "not %d views", want)
 	}
 	requireViews(link, 5)
 	requireViews(other, 1)
 	// Every request is stored.
-	conn, err := clickhouse.Open(r.store, 1)
+	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
 	var rows uint64
@@ -237,7 +206,7 @@ func TestCountersHealWhenTheyAreWrong(t *testing.T) {
 	r.start()
 	r.send(link, func(*event.Event) {})
 	r.await("access_links", link, 1, 1, 1)
-	r.exec("UPDATE access_links SET view_count = 99, last_viewed_at = NULL WHERE id = $1", link)
-	r.exec("DELETE FROM counter_progress")
+	r.Exec("UPDATE access_links SET view_count = 99, last_viewed_at = NULL WHERE id = $1", link)
+	r.Exec("DELETE FROM counter_progress")
 	r.await("access_links", link, 1, 1, 1)
 }

@@ -20,7 +20,7 @@ type activity struct {
 func (r *rig) session(link uuid.UUID, started time.Time) uuid.UUID {
 	r.t.Helper()
 	id := uuid.New()
-	r.exec("INSERT INTO sessions (id, account_id, access_link_id, magnet_version, started_at, last_active_at) VALUES ($1, $2, $3, 1, $4, $4)",
+	r.Exec("INSERT INTO sessions (id, account_id, access_link_id, magnet_version, started_at, last_active_at) VALUES ($1, $2, $3, 1, $4, $4)",
 		id, r.account, link, started)
 	return id
 }
@@ -28,7 +28,7 @@ func (r *rig) session(link uuid.UUID, started time.Time) uuid.UUID {
 func (r *rig) activity(session uuid.UUID) activity {
 	r.t.Helper()
 	var a activity
-	require.NoError(r.t, r.pool.Unscoped().QueryRow(context.Background(),
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(),
 		"SELECT last_active_at, pages, duration_ms FROM sessions WHERE id = $1", session).Scan(&a.Last, &a.Pages, &a.Duration))
 	a.Last = a.Last.UTC()
 	return a
@@ -56,7 +56,7 @@ func TestSessionsFollowTheEvents(t *testing.T) {
 	require.Equal(t, want, r.activity(session))
 	require.Eventually(t, func() bool { return r.activity(other).Duration == 9 }, waitLimit, 20*time.Millisecond)
 
-	r.exec("UPDATE sessions SET ended_at = last_active_at WHERE id = $1", session)
+	r.Exec("UPDATE sessions SET ended_at = last_active_at WHERE id = $1", session)
 	page(session, 4, 1000)
 	page(other, 10, 1)
 	require.Eventually(t, func() bool { return r.activity(other).Duration == 10 }, waitLimit, 20*time.Millisecond)
@@ -69,7 +69,7 @@ func TestCaughtUp(t *testing.T) {
 	r := newRig(t)
 	link := r.link(nil)
 	caughtUp := func() (at time.Time) {
-		if r.pool.Unscoped().QueryRow(context.Background(), "SELECT caught_up_at FROM counter_state").Scan(&at) != nil {
+		if r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT caught_up_at FROM counter_state").Scan(&at) != nil {
 			return time.Time{}
 		}
 		return at

@@ -48,9 +48,9 @@ func (r *rig) sendMany(n int) []uuid.UUID {
 		}
 		records[i] = &kgo.Record{Topic: event.Topic, Key: links[i][:], Value: e.Append(nil)}
 	}
-	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
+	r.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
 		SELECT id, $2, $3, 'a@example.com', 'a@example.com', id::text FROM unnest($1::uuid[]) AS id`, links, r.account, r.magnet)
-	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), records...).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), records...).FirstErr())
 	return links
 }
 
@@ -58,7 +58,7 @@ func (r *rig) awaitSum(want int64) {
 	r.t.Helper()
 	var got int64
 	require.Eventually(r.t, func() bool {
-		return r.pool.Unscoped().QueryRow(context.Background(), "SELECT sum(view_count)::bigint FROM access_links").Scan(&got) == nil && got == want
+		return r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT sum(view_count)::bigint FROM access_links").Scan(&got) == nil && got == want
 	}, waitLimit, 20*time.Millisecond, "want %d views", want)
 }
 
@@ -66,8 +66,8 @@ func (r *rig) awaitSum(want int64) {
 func (r *rig) awaitStored() {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {
-		commits, err := kadm.NewClient(r.client).FetchOffsets(context.Background(), "g")
-		ranges, err2 := kafka.Ranges(context.Background(), r.client, event.Topic)
+		commits, err := kadm.NewClient(r.Client).FetchOffsets(context.Background(), "g")
+		ranges, err2 := kafka.Ranges(context.Background(), r.Client, event.Topic)
 		if err != nil || err2 != nil {
 			return false
 		}
@@ -84,21 +84,19 @@ func (r *rig) awaitStored() {
 func TestSeveralCountersShareTheWork(t *testing.T) {
 	t.Parallel()
 	server := enginetest.NewClickHouse(t, t.TempDir()) // of its own: links of other tests would be counted as well
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
-	r := newRigOn(t, server.URL())
+	enginetest.Run(t, server)
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{ClickHouse: server.URL(), Partitions: 2}))
 	links := r.sendMany(50)
 	r.awaitStored()
-	tx, err := r.pool.Unscoped().Begin(t.Context())
+	tx, err := r.Postgres.Unscoped().Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(context.Background()) }()
 	require.NoError(t, retention.Lock(t.Context(), tx))
 	all := make([]*prometheus.Registry, 3)
 	for i := range all {
 		all[i] = prometheus.NewRegistry()
-		c := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: r.log, Registerer: all[i]})
-		require.NoError(t, c.Start(t.Context()))
-		t.Cleanup(func() { require.NoError(t, c.Stop(context.Background())) })
+		c := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: r.log, Registerer: all[i]})
+		enginetest.Run(t, c)
 	}
 	for _, m := range all { // each knows what is missing
 		require.Eventually(t, func() bool { return metric(t, m, "lodestone_counter_lag_records") == float64(len(links)) }, waitLimit, 20*time.Millisecond)
@@ -123,7 +121,7 @@ func TestALongCountLetsReadersOpenTheirLinks(t *testing.T) {
 	links := r.sendMany(6_000) // more than a chunk in each partition
 	r.awaitStored()
 	// The count cannot get beyond the last chunks.
-	tx, err := r.pool.Unscoped().Begin(t.Context())
+	tx, err := r.Postgres.Unscoped().Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(context.Background()) }()
 	_, err = tx.Exec(t.Context(), "SELECT FROM access_links WHERE id = ANY($1) FOR UPDATE", links[5_900:])
@@ -131,15 +129,15 @@ func TestALongCountLetsReadersOpenTheirLinks(t *testing.T) {
 	r.start()
 	require.Eventually(t, func() bool {
 		var waiting bool
-		err := r.pool.Unscoped().QueryRow(context.Background(),
+		err := r.Postgres.Unscoped().QueryRow(context.Background(),
 			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0)").Scan(&waiting)
 		return err == nil && waiting
 	}, waitLimit, 20*time.Millisecond, "the counter does not get to the end")
 	// Those of the chunk before are counted, and free.
 	var counted, free int
-	require.NoError(t, r.pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM access_links WHERE view_count = 1").Scan(&counted))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM access_links WHERE view_count = 1").Scan(&counted))
 	require.GreaterOrEqual(t, counted, 2_000)
-	require.NoError(t, r.pool.Transaction(t.Context(), func(tx pgx.Tx) error {
+	require.NoError(t, r.Postgres.Transaction(t.Context(), func(tx pgx.Tx) error {
 		return tx.QueryRow(t.Context(), "SELECT count(*) FROM (SELECT FROM access_links WHERE view_count = 1 FOR UPDATE NOWAIT) AS l").Scan(&free)
 	}))
 	require.Equal(t, counted, free)
@@ -155,9 +153,9 @@ func TestRowsOfATopicThatIsGoneAreCounted(t *testing.T) {
 	r.send(link, func(*event.Event) {})
 	r.awaitStored()
 	r.stopConsumer()
-	_, err := kadm.NewClient(r.client).DeleteTopics(t.Context(), event.Topic, event.LinkViewTopic)
+	_, err := kadm.NewClient(r.Client).DeleteTopics(t.Context(), event.Topic, event.LinkViewTopic)
 	require.NoError(t, err)
-	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: 2, Replication: 1})
+	_, err = kafka.CreateTopics(t.Context(), r.Client, kafka.TopicConfig{Partitions: 2, Replication: 1})
 	require.NoError(t, err)
 	r.start()
 	r.await("access_links", link, 1, 1, 1)
@@ -170,17 +168,17 @@ func TestACommitForAnotherTopicIsNoProgress(t *testing.T) {
 	r.stopConsumer()
 	offsets := kadm.Offsets{}
 	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 100, LeaderEpoch: -1, Metadata: fmt.Sprintf("1 %s -1", uuid.New())})
-	require.NoError(t, kadm.NewClient(r.client).CommitAllOffsets(t.Context(), "g", offsets))
+	require.NoError(t, kadm.NewClient(r.Client).CommitAllOffsets(t.Context(), "g", offsets))
 	r.start()
 	require.Eventually(t, func() bool { // it has looked
 		var caughtUp bool
-		err := r.pool.Unscoped().QueryRow(context.Background(), "SELECT EXISTS (SELECT FROM counter_state)").Scan(&caughtUp)
+		err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT EXISTS (SELECT FROM counter_state)").Scan(&caughtUp)
 		return err == nil && caughtUp
 	}, waitLimit, 20*time.Millisecond)
-	topicID, _, err := kafka.Topic(t.Context(), r.client, event.Topic)
+	topicID, _, err := kafka.Topic(t.Context(), r.Client, event.Topic)
 	require.NoError(t, err)
 	var progress int
-	require.NoError(t, r.pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM counter_progress WHERE topic_id = $1", topicID).Scan(&progress))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM counter_progress WHERE topic_id = $1", topicID).Scan(&progress))
 	require.Zero(t, progress)
 }
 
@@ -190,12 +188,12 @@ func TestRecountAll(t *testing.T) {
 	read, unread := r.link(nil), r.link(nil)
 	r.send(read, func(*event.Event) {})
 	r.awaitStored()
-	r.exec("UPDATE access_links SET view_count = 99, viewed = true, last_viewed_at = now()")
-	conn, err := clickhouse.Open(r.store, 1)
+	r.Exec("UPDATE access_links SET view_count = 99, viewed = true, last_viewed_at = now()")
+	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
 	total := 0
-	require.NoError(t, counter.RecountAll(t.Context(), r.pool, conn, func(links int) { total = links }))
+	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, conn, func(links int) { total = links }))
 	require.Equal(t, 2, total)
 	r.await("access_links", read, 1, 1, 1)
 	r.await("access_links", unread, 0, 0, 0)
@@ -205,6 +203,6 @@ func TestRecountAll(t *testing.T) {
 	})), `INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, event_id, event_type, created_at, received_at, kafka_topic_id)
 		SELECT {account:UUID}, {magnet:UUID}, {link:UUID}, {event:UUID}, 'page_viewed', toDateTime64({at:String}, 3), toDateTime64({at:String}, 3), {topic:UUID}
 		SETTINGS async_insert = 0`))
-	require.NoError(t, counter.RecountAll(t.Context(), r.pool, conn, func(int) {}))
+	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, conn, func(int) {}))
 	r.await("access_links", unread, 1, 0, 0)
 }

@@ -15,7 +15,7 @@ import (
 func TestDeadLettersAndReadsOfThemAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	configs, err := kadm.NewClient(r.client).DescribeTopicConfigs(t.Context(), event.DeadLetterTopic)
+	configs, err := kadm.NewClient(r.Client).DescribeTopicConfigs(t.Context(), event.DeadLetterTopic)
 	require.NoError(t, err)
 	bounds := map[string]string{}
 	for _, c := range configs[0].Configs {
@@ -28,7 +28,7 @@ func TestDeadLettersAndReadsOfThemAreBounded(t *testing.T) {
 		e := r.event(r.link())
 		origins = append(origins, r.bury(i, e.Append(nil)))
 	}
-	all, err := kafka.Ranges(t.Context(), r.client, event.DeadLetterTopic)
+	all, err := kafka.Ranges(t.Context(), r.Client, event.DeadLetterTopic)
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	for partition, held := range all {

@@ -10,7 +10,6 @@ import (
 	"lodestone/ingest/stream"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -20,12 +19,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/ingest/consumer"
-	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
-	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -34,15 +29,9 @@ const waitLimit = 3 * time.Minute
 
 // rig is a broker and a Postgres database of the test's own and the shared ClickHouse.
 type rig struct {
+	*enginetest.Stack
 	t        *testing.T
-	broker   *engine.Kafka // nil: Apache Kafka
-	kafka    kafka.Config
-	store    clickhouse.Config
-	client   *kgo.Client
-	conn     driver.Conn
-	pool     *postgres.Pool
 	box      *Box
-	topicID  uuid.UUID
 	account  uuid.UUID
 	magnet   uuid.UUID
 	replayer *Replayer
@@ -50,62 +39,25 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	broker := enginetest.NewKafka(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-	r := newRigOn(t, broker.Brokers())
-	r.broker = broker
-	return r
+	return newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2}))
 }
 
-func newRigOn(t *testing.T, brokers []string) *rig {
+func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	t.Helper()
-	r := &rig{t: t, kafka: kafka.Config{Brokers: brokers}, account: uuid.New(), magnet: uuid.New()}
+	r := &rig{Stack: s, t: t}
+	r.account, r.magnet = s.Magnet()
 	log := slog.New(slog.DiscardHandler)
-	options := append(r.kafka.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))
-	var err error
-	r.client, err = kgo.NewClient(options...)
-	require.NoError(t, err)
-	t.Cleanup(r.client.Close)
-	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: 2, Replication: 1})
-	require.NoError(t, err)
-	r.topicID, _, err = kafka.Topic(t.Context(), r.client, event.Topic)
-	require.NoError(t, err)
-
-	r.store = clickhouse.Config{URL: enginetest.ClickHouse(t)}
-	_, err = clickhouse.Migrate(t.Context(), r.store)
-	require.NoError(t, err)
-	r.conn, err = clickhouse.Open(r.store, 2)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.conn.Close()) })
-	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(r.pool.Close)
-	_, err = r.pool.Migrate(t.Context())
-	require.NoError(t, err)
-	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
-	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)
-
-	keyed, err := kgo.NewClient(r.kafka.Options(log)...)
+	keyed, err := kgo.NewClient(r.Kafka.Options(log)...)
 	require.NoError(t, err)
 	t.Cleanup(keyed.Close)
-	r.box = NewBox(keyed, r.kafka.Options(log))
-	r.replayer = &Replayer{Box: r.box, ClickHouse: r.store, Conn: r.conn, Pool: r.pool, Group: "g", Log: log}
+	r.box = NewBox(keyed, r.Kafka.Options(log))
+	r.replayer = &Replayer{Box: r.box, ClickHouse: r.ClickHouse, Conn: r.Conn, Pool: r.Postgres, Group: "g", Log: log}
 	return r
-}
-
-func (r *rig) exec(sql string, args ...any) {
-	r.t.Helper()
-	_, err := r.pool.Unscoped().Exec(context.Background(), sql, args...)
-	require.NoError(r.t, err)
 }
 
 func (r *rig) link() uuid.UUID {
 	r.t.Helper()
-	id := uuid.New()
-	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-		VALUES ($1, $2, $3, 'a@example.com', 'a@example.com', $4)`, id, r.account, r.magnet, uuid.NewString())
-	return id
+	return r.Link(r.account, r.magnet, nil)
 }
 
 func (r *rig) event(link uuid.UUID) event.Event {
@@ -122,7 +74,7 @@ func (r *rig) produce(values ...[]byte) {
 	for _, v := range values {
 		records = append(records, &kgo.Record{Topic: event.Topic, Partition: 0, Value: v})
 	}
-	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), records...).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), records...).FirstErr())
 }
 
 // consume lets a consumer store everything up to the offset.
@@ -131,11 +83,11 @@ func (r *rig) consume(next int64) {
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, consumer.Deps{Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	}, consumer.Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.Eventually(r.t, func() bool {
-		commits, err := kadm.NewClient(r.client).FetchOffsetsForTopics(context.Background(), "g", event.Topic)
+		commits, err := kadm.NewClient(r.Client).FetchOffsetsForTopics(context.Background(), "g", event.Topic)
 		o, ok := commits.Lookup(event.Topic, 0)
 		return err == nil && ok && o.At == next
 	}, waitLimit, 20*time.Millisecond)
@@ -146,7 +98,7 @@ func (r *rig) consume(next int64) {
 // what this one can.
 func (r *rig) bury(offset int64, value []byte) Origin {
 	r.t.Helper()
-	o := Origin{r.topicID, 0, offset}
+	o := Origin{r.TopicID, 0, offset}
 	require.NoError(r.t, r.box.client.ProduceSync(r.t.Context(), &kgo.Record{
 		Topic: event.DeadLetterTopic, Key: []byte(o.String()), Value: value,
 		Headers: []kgo.RecordHeader{
@@ -161,7 +113,7 @@ func (r *rig) commit(next int64) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
 	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: next, LeaderEpoch: -1})
-	require.NoError(r.t, kadm.NewClient(r.client).CommitAllOffsets(r.t.Context(), "g", offsets))
+	require.NoError(r.t, kadm.NewClient(r.Client).CommitAllOffsets(r.t.Context(), "g", offsets))
 }
 
 func (r *rig) replay(f Filter) Result {
@@ -174,16 +126,16 @@ func (r *rig) replay(f Filter) Result {
 func (r *rig) requireRows(want ...int64) {
 	r.t.Helper()
 	var offsets []int64
-	require.NoError(r.t, r.conn.QueryRow(context.Background(),
+	require.NoError(r.t, r.Conn.QueryRow(context.Background(),
 		"SELECT arraySort(groupArray(kafka_offset)) FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
-		native.Named("topic", r.topicID.String())).Scan(&offsets))
+		native.Named("topic", r.TopicID.String())).Scan(&offsets))
 	require.Equal(r.t, want, offsets)
 }
 
 func (r *rig) requireViews(link uuid.UUID, want int) {
 	r.t.Helper()
 	var got int
-	require.NoError(r.t, r.pool.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM access_links WHERE id = $1", link).Scan(&got))
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM access_links WHERE id = $1", link).Scan(&got))
 	require.Equal(r.t, want, got)
 }
 
@@ -215,7 +167,7 @@ func TestLettersOfTheConsumerAreListedShownAndDiscarded(t *testing.T) {
 	require.Equal(t, map[int64]State{2: Open}, r.states(Filter{Reason: "invalid"}))
 	require.Empty(t, r.states(Filter{Since: time.Now().Add(time.Hour)}))
 
-	o := Origin{r.topicID, 0, 2}
+	o := Origin{r.TopicID, 0, 2}
 	l, record, err := r.box.Read(t.Context(), o)
 	require.NoError(t, err)
 	require.Equal(t, broken, record)
@@ -230,7 +182,7 @@ func TestLettersOfTheConsumerAreListedShownAndDiscarded(t *testing.T) {
 	fields, _ = Fields(record, true)
 	require.Contains(t, fmt.Sprint(fields), "secret")
 
-	_, err = r.box.Discard(t.Context(), []Origin{o, {r.topicID, 0, 77}}, "x")
+	_, err = r.box.Discard(t.Context(), []Origin{o, {r.TopicID, 0, 77}}, "x")
 	require.ErrorIs(t, err, ErrUnknown)
 	require.Equal(t, Open, r.states(Filter{})[2])
 	n, err := r.box.Discard(t.Context(), []Origin{o}, "a test")
@@ -256,7 +208,7 @@ func TestAReplayStoresAndCountsOnce(t *testing.T) {
 
 func TestAReplayOnApacheKafka(t *testing.T) {
 	t.Parallel()
-	requireReplay(t, newRigOn(t, enginetest.ApacheKafka(t)))
+	requireReplay(t, newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: enginetest.ApacheKafka(t), Partitions: 2})))
 }
 
 func requireReplay(t *testing.T, r *rig) {
@@ -293,7 +245,7 @@ func TestAReplayThatWasKilledIsFinished(t *testing.T) {
 	o := []Origin{r.bury(0, e.Append(nil)), r.bury(1, old.Append(nil))}
 	r.commit(2)
 	// Killed between the rows and the marker: the marker is not written, nor counted.
-	r.broker.Cluster().ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+	r.Broker.Cluster().ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		asked := req.(*kmsg.ProduceRequest)
 		refused := asked.ResponseKind().(*kmsg.ProduceResponse)
 		for _, topic := range asked.Topics {
@@ -312,9 +264,9 @@ func TestAReplayThatWasKilledIsFinished(t *testing.T) {
 	require.ErrorIs(t, err, kerr.TopicAuthorizationFailed)
 	require.Equal(t, map[int64]State{0: Open, 1: Open}, r.states(Filter{}))
 	// And half of the rows had not got to the disk, although their token had.
-	r.exec("UPDATE access_links SET view_count = 0")
-	require.NoError(t, r.conn.Exec(t.Context(), "ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 1 SETTINGS mutations_sync = 2",
-		native.Named("topic", r.topicID.String())))
+	r.Exec("UPDATE access_links SET view_count = 0")
+	require.NoError(t, r.Conn.Exec(t.Context(), "ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 1 SETTINGS mutations_sync = 2",
+		native.Named("topic", r.TopicID.String())))
 	r.requireRows(0)
 
 	require.Equal(t, Result{Stored: 1, Present: 1}, r.replay(Filter{Origins: o}))
@@ -330,15 +282,15 @@ func TestATokenWithoutItsRowsSwallowsNoReplay(t *testing.T) {
 	o := r.bury(3, e.Append(nil))
 	r.commit(4)
 	of, _ := stream.Of(event.Topic)
-	options, err := r.store.BlockOptions()
+	options, err := r.ClickHouse.BlockOptions()
 	require.NoError(t, err)
 	rows := &stream.Store{
-		Connection: stream.Connection{Options: options, Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.topicID, Replays: true,
+		Connection: stream.Connection{Options: options, Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID, Replays: true,
 	}
 	defer rows.Close()
 	require.NoError(t, insert(t.Context(), rows, []candidate{{letter: Letter{Origin: o}, value: e.Append(nil)}}, 0))
-	require.NoError(t, r.conn.Exec(t.Context(), "ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} SETTINGS mutations_sync = 2",
-		native.Named("topic", r.topicID.String())))
+	require.NoError(t, r.Conn.Exec(t.Context(), "ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} SETTINGS mutations_sync = 2",
+		native.Named("topic", r.TopicID.String())))
 	require.Equal(t, Result{Stored: 1}, r.replay(Filter{}))
 	r.requireRows(3)
 }
@@ -354,7 +306,7 @@ func TestADiscardedLetterIsReplayedWhenNamed(t *testing.T) {
 	require.Equal(t, Result{}, r.replay(Filter{States: []State{Open}}))
 	require.Equal(t, Result{Stored: 1}, r.replay(Filter{Origins: []Origin{o}}))
 	require.Equal(t, map[int64]State{0: Replayed}, r.states(Filter{}))
-	_, err = r.replayer.Replay(t.Context(), Filter{Origins: []Origin{{r.topicID, 0, 99}}})
+	_, err = r.replayer.Replay(t.Context(), Filter{Origins: []Origin{{r.TopicID, 0, 99}}})
 	require.ErrorIs(t, err, ErrUnknown)
 }
 

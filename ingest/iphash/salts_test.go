@@ -69,7 +69,7 @@ func days(t testing.TB, pool *postgres.Pool) []string {
 
 func TestHash(t *testing.T) {
 	t.Parallel()
-	s := newSalts(t, newDatabase(t), newClock(noon).now)
+	s := newSalts(t, enginetest.MigratedPostgres(t), newClock(noon).now)
 	runSalts(t, s, noon)
 	h := hash(t, s, oneID, anna, noon)
 	require.Equal(t, h, hash(t, s, oneID, anna, noon.Add(11*time.Hour)), "the same within a day")
@@ -84,19 +84,19 @@ func TestHash(t *testing.T) {
 
 func TestCollectorsShareSalts(t *testing.T) {
 	t.Parallel()
-	pool := newDatabase(t)
+	pool := enginetest.MigratedPostgres(t)
 	a, b := newSalts(t, pool, newClock(noon).now), newSalts(t, pool, newClock(noon).now)
 	runSalts(t, a, noon)
 	runSalts(t, b, noon)
 	require.Equal(t, hash(t, a, oneID, anna, noon), hash(t, b, oneID, anna, noon))
-	other := newSalts(t, newDatabase(t), newClock(noon).now)
+	other := newSalts(t, enginetest.MigratedPostgres(t), newClock(noon).now)
 	runSalts(t, other, noon)
 	require.NotEqual(t, hash(t, a, oneID, anna, noon), hash(t, other, oneID, anna, noon), "salts are random")
 }
 
 func TestSaltsRotateAndAreDestroyed(t *testing.T) {
 	t.Parallel()
-	pool, c := newDatabase(t), newClock(noon)
+	pool, c := enginetest.MigratedPostgres(t), newClock(noon)
 	s := newSalts(t, pool, c.now)
 	refresh := func(at time.Time) {
 		c.set(at)
@@ -122,7 +122,7 @@ func TestSaltsRotateAndAreDestroyed(t *testing.T) {
 
 func TestFastClockDestroysNothingOfOthers(t *testing.T) {
 	t.Parallel()
-	pool := newDatabase(t)
+	pool := enginetest.MigratedPostgres(t)
 	real := time.Now()
 	good, fast := newSalts(t, pool, newClock(real).now), newSalts(t, pool, newClock(real.AddDate(1, 0, 0)).now)
 	require.NoError(t, good.Refresh(context.Background()))
@@ -134,7 +134,7 @@ func TestFastClockDestroysNothingOfOthers(t *testing.T) {
 
 func TestSaltsSurviveThatTheTableIsEmptied(t *testing.T) {
 	t.Parallel()
-	pool, c := newDatabase(t), newClock(noon)
+	pool, c := enginetest.MigratedPostgres(t), newClock(noon)
 	s := newSalts(t, pool, c.now)
 	require.NoError(t, s.Refresh(context.Background()))
 	c.set(noon.Add(24 * time.Hour))
@@ -156,18 +156,15 @@ func TestSaltsGoOnWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	server := enginetest.NewPostgres(t, enginetest.Dir(t))
 	ctx := context.Background()
-	require.NoError(t, server.Start(ctx))
-	defer func() { require.NoError(t, server.Stop(ctx)) }()
-	pool, err := postgres.Open(ctx, postgres.Config{URL: server.URL(), MaxConns: 2})
-	require.NoError(t, err)
-	defer pool.Close()
-	_, err = pool.Migrate(ctx)
+	stop := enginetest.Run(t, server)
+	pool := enginetest.PostgresPool(t, server.URL())
+	_, err := pool.Migrate(ctx)
 	require.NoError(t, err)
 	c := newClock(noon)
 	s := newSalts(t, pool, c.now)
 	require.NoError(t, s.Refresh(ctx))
 	first, second := hash(t, s, oneID, anna, noon), hash(t, s, oneID, anna, noon.Add(24*time.Hour))
-	require.NoError(t, server.Stop(ctx))
+	stop()
 	require.Error(t, s.Refresh(ctx))
 	require.Equal(t, first, hash(t, s, oneID, anna, noon))
 	c.set(noon.Add(24 * time.Hour))
@@ -182,25 +179,18 @@ func TestSaltsGoOnWithoutPostgres(t *testing.T) {
 // A collector that is started while Postgres is away does its work, and has a salt soon after it is back.
 func TestSaltsStartWithoutPostgres(t *testing.T) {
 	t.Parallel()
-	address, err := url.Parse(enginetest.Postgres(t))
-	require.NoError(t, err)
-	direct, err := postgres.Open(t.Context(), postgres.Config{URL: address.String(), MaxConns: 1})
-	require.NoError(t, err)
-	defer direct.Close()
-	_, err = direct.Migrate(t.Context())
+	address, err := url.Parse(enginetest.MigratedPostgresURL(t))
 	require.NoError(t, err)
 	network := newLink(t, address.Host)
 	network.set(true)
 	address.Host = network.Addr().String()
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: address.String(), MaxConns: 1})
-	require.NoError(t, err)
-	defer pool.Close()
-	var log lockedBuffer
+	pool := enginetest.PostgresPool(t, address.String())
+	var log enginetest.Log
 	keys, err := saltKeys()
 	require.NoError(t, err)
 	s, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: keys, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	run(t, s)
+	enginetest.Run(t, s)
 	_, ok := s.Hash(oneID, anna, time.Now())
 	require.False(t, ok)
 	require.Contains(t, log.String(), "cannot refresh the salts")
@@ -274,18 +264,12 @@ func (n *link) set(cut bool) {
 func TestSaltsThroughAnOutageOverMidnight(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address, err := url.Parse(enginetest.Postgres(t))
+	address, err := url.Parse(enginetest.MigratedPostgresURL(t))
 	require.NoError(t, err)
-	direct, err := postgres.Open(ctx, postgres.Config{URL: address.String(), MaxConns: 2})
-	require.NoError(t, err)
-	t.Cleanup(direct.Close)
-	_, err = direct.Migrate(ctx)
-	require.NoError(t, err)
+	direct := enginetest.PostgresPool(t, address.String())
 	network := newLink(t, address.Host)
 	address.Host = network.Addr().String()
-	pool, err := postgres.Open(ctx, postgres.Config{URL: address.String(), MaxConns: 2})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
+	pool := enginetest.PostgresPool(t, address.String())
 
 	c := newClock(noon)
 	cutOff, other := newSalts(t, pool, c.now), newSalts(t, direct, c.now)
@@ -315,12 +299,12 @@ func TestSaltsThroughAnOutageOverMidnight(t *testing.T) {
 // A new first token key loses no salt, as long as the key before it is kept.
 func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
 	t.Parallel()
-	pool := newDatabase(t)
+	pool := enginetest.MigratedPostgres(t)
 	old, fresh := token.NewKeys(1).Keys, token.NewKeys(2).Keys
-	withKeys := func(keys string) (*iphash.Salts, *lockedBuffer) {
+	withKeys := func(keys string) (*iphash.Salts, *enginetest.Log) {
 		ring, err := token.Config{Keys: keys}.Ring()
 		require.NoError(t, err)
-		log := &lockedBuffer{}
+		log := &enginetest.Log{}
 		s, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: ring, Now: newClock(noon).now, Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		require.NoError(t, s.Refresh(t.Context()))
@@ -350,7 +334,7 @@ func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
 // The upgrade leaves no salt in clear behind.
 func TestSaltsInClearAreDestroyedByTheUpgrade(t *testing.T) {
 	t.Parallel()
-	pool := newDatabase(t)
+	pool := enginetest.MigratedPostgres(t)
 	rows, err := pool.Unscoped().Query(context.Background(), "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'ip_salts' ORDER BY 1")
 	require.NoError(t, err)
 	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])

@@ -39,8 +39,7 @@ type rig struct {
 func (r *rig) startClickHouse() *engine.ClickHouse {
 	r.t.Helper()
 	server := enginetest.NewClickHouse(r.t, r.dir)
-	require.NoError(r.t, server.Start(r.t.Context()))
-	r.t.Cleanup(func() { require.NoError(r.t, server.Stop(context.Background())) })
+	enginetest.Run(r.t, server)
 	return server
 }
 
@@ -53,14 +52,8 @@ func newRig(t *testing.T) *rig {
 	r.store = clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), r.store)
 	require.NoError(t, err)
-	r.conn, err = clickhouse.Open(r.store, 2)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.conn.Close()) })
-	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(r.pool.Close)
-	_, err = r.pool.Migrate(t.Context())
-	require.NoError(t, err)
+	r.conn = enginetest.Open(t, r.store)
+	r.pool = enginetest.MigratedPostgres(t)
 	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
 	return r
 }
@@ -203,8 +196,7 @@ func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	r := newRig(t)
 	metrics := prometheus.NewRegistry()
 	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
-	require.NoError(t, m.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
+	enginetest.Run(t, m)
 	magnet := uuid.New()
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'before')", magnet, r.account)
 	r.await("before/0/0", magnets)
@@ -255,8 +247,7 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 	}
 	metrics := prometheus.NewRegistry()
 	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: true}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
-	require.NoError(t, m.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
+	enginetest.Run(t, m)
 	titles := "SELECT arrayStringConcat(arraySort(groupArray(title)), ' ') FROM analytics.lead_magnets"
 	addresses := "SELECT toString(count(email)) FROM analytics.access_links"
 	r.await("back lost new stored", titles)

@@ -1,7 +1,6 @@
 package quota_test
 
 import (
-	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -11,10 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/quota"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/postgres"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -25,17 +22,9 @@ const waitLimit = 3 * time.Minute
 func TestAccountsBeyondTheirPlan(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	store := clickhouse.Config{URL: enginetest.ClickHouse(t)}
-	_, err := clickhouse.Migrate(ctx, store)
-	require.NoError(t, err)
-	conn, err := clickhouse.Open(store, 1)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	pool, err := postgres.Open(ctx, postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	_, err = pool.Migrate(ctx)
-	require.NoError(t, err)
+	store := enginetest.MigratedClickHouse(t)
+	conn := enginetest.Open(t, store)
+	pool := enginetest.MigratedPostgres(t)
 
 	open := func(plan string) uuid.UUID {
 		id := uuid.New()
@@ -60,14 +49,12 @@ func TestAccountsBeyondTheirPlan(t *testing.T) {
 	for range 2 { // as two consumers' processes
 		m, err := quota.NewMeter(quota.Config{Interval: 10 * time.Millisecond, Free: 5, Pro: 6}, quota.Deps{ClickHouse: store, Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
-		require.NoError(t, m.Start(ctx))
-		t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
+		enginetest.Run(t, m)
 	}
 	e, err := quota.NewExceeded(pool, slog.New(slog.DiscardHandler), metrics)
 	require.NoError(t, err)
 	e.Often()
-	require.NoError(t, e.Start(ctx))
-	t.Cleanup(func() { require.NoError(t, e.Stop(context.Background())) })
+	enginetest.Run(t, e)
 	refused := func(account uuid.UUID) string { return e.Exceeded(account, time.Now()) }
 	await := func(account uuid.UUID, beyond bool) {
 		t.Helper()

@@ -18,11 +18,9 @@ import (
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/repair"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -41,28 +39,9 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
-			broker := enginetest.NewKafka(t, t.TempDir())
-			require.NoError(t, broker.Start(ctx))
-			t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-			k, s := kafka.Config{Brokers: broker.Brokers()}, clickhouse.Config{URL: enginetest.ClickHouse(t)}
+			s := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1})
+			client, id := s.Client, s.TopicID
 			log := slog.New(slog.DiscardHandler)
-			client, err := kgo.NewClient(append(k.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-			require.NoError(t, err)
-			t.Cleanup(client.Close)
-			_, err = kafka.CreateTopics(ctx, client, kafka.TopicConfig{Partitions: 1, Replication: 1})
-			require.NoError(t, err)
-			id, _, err := kafka.Topic(ctx, client, event.Topic)
-			require.NoError(t, err)
-			_, err = clickhouse.Migrate(ctx, s)
-			require.NoError(t, err)
-			conn, err := clickhouse.Open(s, 2)
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, conn.Close()) })
-			pool, err := postgres.Open(ctx, postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-			require.NoError(t, err)
-			t.Cleanup(pool.Close)
-			_, err = pool.Migrate(ctx)
-			require.NoError(t, err)
 
 			var records [][]byte
 			for range 10 + c.fresh {
@@ -77,7 +56,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			}
 			// Stored: 0 to 9. The log has 0 to 4 of them, and then others.
 			of, _ := stream.Of(event.Topic)
-			options, err := s.BlockOptions()
+			options, err := s.ClickHouse.BlockOptions()
 			require.NoError(t, err)
 			store := &stream.Store{Connection: stream.Connection{Options: options, Log: log}, Stream: of, TopicID: id}
 			defer store.Close()
@@ -97,13 +76,13 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 				offsets := kadm.Offsets{}
 				offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 10, LeaderEpoch: 0})
 				require.NoError(t, kadm.NewClient(client).CommitAllOffsets(ctx, "g", offsets))
-				require.NoError(t, broker.Cluster().MoveTopicPartition(event.Topic, 0, 0))
+				require.NoError(t, s.Broker.Cluster().MoveTopicPartition(event.Topic, 0, 0))
 			}
 			produce(records[10:]...)
 			produce(records[7]) // the sender of a stored event sends it again
 
-			book := logbook.New(pool)
-			r := repair.Repairer{Options: k.Options(log), Conn: conn, Book: book, Group: "g"}
+			book := logbook.New(s.Postgres)
+			r := repair.Repairer{Options: s.Kafka.Options(log), Conn: s.Conn, Book: book, Group: "g"}
 			done, err := r.Partition(ctx, of, 0)
 			require.NoError(t, err)
 			require.Equal(t, kafka.Range{From: 5, To: 10}, done.Offsets)
@@ -113,7 +92,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			ranges, err := kafka.Ranges(ctx, client, event.Topic)
 			require.NoError(t, err)
 			decoder = of.Decoder()
-			require.NoError(t, kafka.ReadRange(ctx, k.Options(log), event.Topic, 0, ranges[0], func(record *kgo.Record) error {
+			require.NoError(t, kafka.ReadRange(ctx, s.Kafka.Options(log), event.Topic, 0, ranges[0], func(record *kgo.Record) error {
 				_, err := decoder.Decode(record.Value)
 				return err
 			}))
@@ -122,7 +101,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 				reads, err := consumer.New(consumer.Config{
 					Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 					InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-				}, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: log, Registerer: prometheus.NewRegistry()})
+				}, consumer.Deps{Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 				require.NoError(t, err)
 				require.NoError(t, reads.Start(ctx))
 				defer func() { require.NoError(t, reads.Stop(context.Background())) }()
@@ -140,7 +119,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			require.NoError(t, kadm.NewClient(client).CommitAllOffsets(ctx, "g", offsets))
 			consume()
 			var rows, events uint64
-			require.NoError(t, conn.QueryRow(ctx, "SELECT count(), uniqExact(event_id) FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
+			require.NoError(t, s.Conn.QueryRow(ctx, "SELECT count(), uniqExact(event_id) FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
 				native.Named("topic", id.String())).Scan(&rows, &events))
 			require.Equal(t, []uint64{uint64(c.rows), uint64(c.rows)}, []uint64{rows, events})
 			losses, err := book.Losses(ctx, true)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -18,11 +17,9 @@ import (
 	"lodestone/ingest/counter"
 	"lodestone/ingest/retention"
 	"lodestone/ingest/verify"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -31,12 +28,8 @@ const waitLimit = 3 * time.Minute
 
 // rig has engines of its own: months are dropped for everybody.
 type rig struct {
-	t      *testing.T
-	kafka  kafka.Config
-	store  clickhouse.Config
-	client *kgo.Client
-	conn   driver.Conn
-	pool   *postgres.Pool
+	*enginetest.Stack
+	t *testing.T
 
 	account, magnet, generic, link uuid.UUID
 
@@ -45,44 +38,16 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	broker, server := enginetest.NewKafka(t, t.TempDir()), enginetest.NewClickHouse(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	server := enginetest.NewClickHouse(t, t.TempDir())
+	enginetest.Run(t, server)
 	r := &rig{
-		t: t, kafka: kafka.Config{Brokers: broker.Brokers()}, store: clickhouse.Config{URL: server.URL()},
-		account: uuid.New(), magnet: uuid.New(), generic: uuid.New(), link: uuid.New(), began: time.Now().UTC(),
+		Stack: enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1, ClickHouse: server.URL()}),
+		t:     t, generic: uuid.New(), began: time.Now().UTC(),
 	}
-	var err error
-	r.client, err = kgo.NewClient(append(r.kafka.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-	require.NoError(t, err)
-	t.Cleanup(r.client.Close)
-	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: 1, Replication: 1})
-	require.NoError(t, err)
-	_, err = clickhouse.Migrate(t.Context(), r.store)
-	require.NoError(t, err)
-	r.conn, err = clickhouse.Open(r.store, 2)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.conn.Close()) })
-	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(r.pool.Close)
-	_, err = r.pool.Migrate(t.Context())
-	require.NoError(t, err)
-	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
-	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)
-	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
-	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-		VALUES ($1, $2, $3, 'a@example.com', 'a@example.com', $4)`, r.link, r.account, r.magnet, uuid.NewString())
+	r.account, r.magnet = r.Magnet()
+	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
+	r.link = r.Link(r.account, r.magnet, nil)
 	return r
-}
-
-func (r *rig) exec(sql string, args ...any) {
-	r.t.Helper()
-	_, err := r.pool.Unscoped().Exec(context.Background(), sql, args...)
-	require.NoError(r.t, err)
 }
 
 // month returns a time in the month that lies n months before the one in which the test began.
@@ -99,7 +64,7 @@ func (r *rig) read(session uuid.UUID, at time.Time) {
 		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, SessionID: session, EventID: uuid.New(), Type: event.PageViewed,
 		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 	}
-	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Value: e.Append(nil)}).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Value: e.Append(nil)}).FirstErr())
 }
 
 // land produces a view of the landing page.
@@ -108,7 +73,7 @@ func (r *rig) land(at time.Time) {
 	v := event.LinkView{
 		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: r.generic, EventID: uuid.New(), CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 	}
-	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Value: v.Append(nil)}).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Value: v.Append(nil)}).FirstErr())
 }
 
 // consume runs consumer and counters until they have everything.
@@ -118,9 +83,9 @@ func (r *rig) consume() {
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, consumer.Deps{Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: log, Registerer: prometheus.NewRegistry()})
+	}, consumer.Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
-	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: log, Registerer: prometheus.NewRegistry()})
+	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))
 	require.Eventually(r.t, func() bool { return r.behind() == 0 }, waitLimit, 20*time.Millisecond)
@@ -130,12 +95,12 @@ func (r *rig) consume() {
 
 func (r *rig) behind() (n int64) {
 	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
-		ranges, err := kafka.Ranges(context.Background(), r.client, topic)
+		ranges, err := kafka.Ranges(context.Background(), r.Client, topic)
 		require.NoError(r.t, err)
-		id, _, err := kafka.Topic(context.Background(), r.client, topic)
+		id, _, err := kafka.Topic(context.Background(), r.Client, topic)
 		require.NoError(r.t, err)
 		var next int64
-		require.NoError(r.t, r.pool.Unscoped().QueryRow(context.Background(),
+		require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(),
 			"SELECT coalesce(max(next_offset), 0) FROM counter_progress WHERE topic_id = $1", id).Scan(&next))
 		n += ranges[0].To - next
 	}
@@ -146,11 +111,11 @@ func (r *rig) behind() (n int64) {
 func (r *rig) kafkaForgets() {
 	r.t.Helper()
 	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
-		ranges, err := kafka.Ranges(r.t.Context(), r.client, topic)
+		ranges, err := kafka.Ranges(r.t.Context(), r.Client, topic)
 		require.NoError(r.t, err)
 		offsets := kadm.Offsets{}
 		offsets.Add(kadm.Offset{Topic: topic, Partition: 0, At: ranges[0].To, LeaderEpoch: -1})
-		_, err = kadm.NewClient(r.client).DeleteRecords(r.t.Context(), offsets)
+		_, err = kadm.NewClient(r.Client).DeleteRecords(r.t.Context(), offsets)
 		require.NoError(r.t, err)
 	}
 }
@@ -170,17 +135,17 @@ func (r *rig) expire(months int) retention.Result {
 // keep puts a retention on record that is in effect.
 func (r *rig) keep(months int) {
 	r.t.Helper()
-	r.exec(`INSERT INTO retention_setting (months) VALUES ($1)
+	r.Exec(`INSERT INTO retention_setting (months) VALUES ($1)
 		ON CONFLICT (single) DO UPDATE SET months = $1, next_months = NULL, next_at = NULL`, months)
 }
 
 func (r *rig) job(flag int) *retention.Job {
-	return retention.New(retention.Config{Months: flag}, retention.Deps{Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	return retention.New(retention.Config{Months: flag}, retention.Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 }
 
 func (r *rig) rows(table string) (n uint64) {
 	r.t.Helper()
-	require.NoError(r.t, r.conn.QueryRow(r.t.Context(), "SELECT count() FROM lodestone."+table).Scan(&n))
+	require.NoError(r.t, r.Conn.QueryRow(r.t.Context(), "SELECT count() FROM lodestone."+table).Scan(&n))
 	return n
 }
 
@@ -189,9 +154,9 @@ func (r *rig) requireViews(views int64, first, last time.Time, landed int64) {
 	r.t.Helper()
 	var n, generic int64
 	var since, until time.Time
-	require.NoError(r.t, r.pool.Unscoped().QueryRow(r.t.Context(), "SELECT view_count, first_viewed_at, last_viewed_at FROM access_links WHERE id = $1", r.link).
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(), "SELECT view_count, first_viewed_at, last_viewed_at FROM access_links WHERE id = $1", r.link).
 		Scan(&n, &since, &until))
-	require.NoError(r.t, r.pool.Unscoped().QueryRow(r.t.Context(), "SELECT view_count FROM generic_links WHERE id = $1", r.generic).Scan(&generic))
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(), "SELECT view_count FROM generic_links WHERE id = $1", r.generic).Scan(&generic))
 	require.Equal(r.t, []int64{views, landed}, []int64{n, generic})
 	require.Equal(r.t, []time.Time{first, last}, []time.Time{since.UTC(), until.UTC()})
 }
@@ -200,7 +165,7 @@ func (r *rig) requireViews(views int64, first, last time.Time, landed int64) {
 func (r *rig) requireVerified() {
 	r.t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	v := &verify.Verifier{Client: r.client, Options: r.kafka.Options(log), Conn: r.conn, Pool: r.pool, Group: "g", Settle: 10 * time.Millisecond, Log: log}
+	v := &verify.Verifier{Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres, Group: "g", Settle: 10 * time.Millisecond, Log: log}
 	report, err := v.Run(r.t.Context(), verify.Span{})
 	require.NoError(r.t, err)
 	require.Empty(r.t, report.Differences)
@@ -248,7 +213,7 @@ func TestCountersStayWhenEventsLeave(t *testing.T) {
 	r.requireVerified()
 
 	// Counting everything again changes nothing.
-	r.exec("DELETE FROM counter_progress")
+	r.Exec("DELETE FROM counter_progress")
 	r.consume()
 	r.requireViews(6, r.month(5), r.month(0).Add(2*time.Hour), 3)
 }
@@ -262,7 +227,7 @@ func TestAStepThatWasCutOff(t *testing.T) {
 			r.read(uuid.New(), r.month(5))
 			r.consume()
 			var before int64
-			require.NoError(t, r.pool.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM access_links WHERE id = $1", r.link).Scan(&before))
+			require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM access_links WHERE id = $1", r.link).Scan(&before))
 			r.kafkaForgets()
 			// Killed when the views were written down, before the month was dropped.
 			r.native("INSERT INTO lodestone.expired_views SELECT {account:UUID}, {link:UUID}, step + 1, 1, {at:DateTime64(3)}, {at:DateTime64(3)} FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
@@ -288,7 +253,7 @@ func (r *rig) native(query string) {
 	ctx := native.Context(r.t.Context(), native.WithParameters(native.Parameters{
 		"account": r.account.String(), "link": r.link.String(), "month": r.month(5).Format("200601"), "at": r.month(5).Format("2006-01-02 15:04:05"),
 	}))
-	require.NoError(r.t, r.conn.Exec(ctx, query))
+	require.NoError(r.t, r.Conn.Exec(ctx, query))
 }
 
 func TestValidate(t *testing.T) {
@@ -310,14 +275,14 @@ func TestAStepWhoseLockWasLostDropsNothing(t *testing.T) {
 	r.keep(3)
 	first := r.job(0)
 	first.BeforeDrop(func() {
-		r.exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+		r.Exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
 		result, err := r.job(0).Expire(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []uint32{r.yyyymm(5)}, result.Dropped)
 	})
 	_, err := first.Expire(t.Context())
 	require.ErrorContains(t, err, "comes too late")
-	r.exec("DELETE FROM counter_progress")
+	r.Exec("DELETE FROM counter_progress")
 	r.read(uuid.New(), r.month(0))
 	r.land(r.month(0))
 	r.consume()

@@ -10,7 +10,6 @@ import (
 	"lodestone/ingest/retention"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/postgres"
 )
 
 // A process that was given a shorter time than the others deletes nothing by it.
@@ -29,32 +28,28 @@ func TestAProcessDoesNotDeleteByItsOwnSetting(t *testing.T) {
 	}
 	// The first setting goes on record, and deletes nothing before a day is over.
 	require.Empty(t, expire(24))
-	s, found, err := retention.ReadSetting(t.Context(), r.pool)
+	s, found, err := retention.ReadSetting(t.Context(), r.Postgres)
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Equal(t, []int{0, 24}, []int{s.Months, s.NextMonths})
 	require.WithinDuration(t, time.Now().Add(retention.Delay), s.NextAt, time.Hour)
-	r.exec("UPDATE retention_setting SET next_at = now() - interval '1 second'")
+	r.Exec("UPDATE retention_setting SET next_at = now() - interval '1 second'")
 	require.Empty(t, expire(24))
 	require.Empty(t, expire(1), "left over from somewhere")
 	require.EqualValues(t, 2, r.rows("events"))
 
 	// By the command, after a day.
-	_, err = retention.SetMonths(t.Context(), r.pool, 2)
+	_, err = retention.SetMonths(t.Context(), r.Postgres, 2)
 	require.NoError(t, err)
 	require.Empty(t, expire(2))
-	r.exec("UPDATE retention_setting SET next_at = now() - interval '1 second'")
+	r.Exec("UPDATE retention_setting SET next_at = now() - interval '1 second'")
 	require.Equal(t, []uint32{r.yyyymm(5)}, expire(24).Dropped)
 	require.EqualValues(t, 1, r.rows("events"))
 }
 
 func TestAShorterRetentionWaits(t *testing.T) {
 	t.Parallel()
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 2})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	_, err = pool.Migrate(t.Context())
-	require.NoError(t, err)
+	pool := enginetest.MigratedPostgres(t)
 	set := func(months int) retention.Setting {
 		t.Helper()
 		s, err := retention.SetMonths(t.Context(), pool, months)
@@ -68,7 +63,7 @@ func TestAShorterRetentionWaits(t *testing.T) {
 	require.Equal(t, retention.Setting{NextMonths: 12}, set(12), "shorter than for ever")
 	require.Equal(t, retention.Setting{}, set(0), "cancelled")
 	set(12)
-	_, err = pool.Unscoped().Exec(t.Context(), "UPDATE retention_setting SET next_at = now() - interval '1 second'")
+	_, err := pool.Unscoped().Exec(t.Context(), "UPDATE retention_setting SET next_at = now() - interval '1 second'")
 	require.NoError(t, err)
 	require.Equal(t, retention.Setting{Months: 12, NextMonths: 6}, set(6))
 	require.Equal(t, retention.Setting{Months: 24}, set(24), "longer: at once, and nothing waits")

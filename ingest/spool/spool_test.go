@@ -59,12 +59,10 @@ func startRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) 
 		Topics: []string{event.Topic}, StartAway: true, Log: log, Registerer: r.metrics,
 	})
 	require.NoError(t, err)
-	require.NoError(t, p.Start(background))
-	t.Cleanup(func() { require.NoError(t, p.Stop(background)) })
+	enginetest.Run(t, p)
 	r.Spool, err = newSpool(c, Deps{Kafka: p, Log: log, Registerer: r.metrics}, r.disk)
 	require.NoError(t, err)
-	require.NoError(t, r.Start(background))
-	t.Cleanup(func() { require.NoError(t, r.Stop(background)) })
+	enginetest.Run(t, r)
 	return r
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,18 +31,12 @@ type rig struct {
 	account    uuid.UUID
 }
 
-var migrate sync.Once
-
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{
-		t: t, clickhouse: clickhouse.Config{URL: enginetest.ClickHouse(t)},
+		t: t, clickhouse: enginetest.MigratedClickHouse(t),
 		topicID: uuid.New(), token: uuid.NewString(), account: uuid.New(),
 	}
-	migrate.Do(func() {
-		_, err := clickhouse.Migrate(t.Context(), r.clickhouse)
-		require.NoError(t, err)
-	})
 	return r
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -16,27 +15,20 @@ import (
 
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 const waitLimit = 3 * time.Minute
 
-// rig is a broker and a Postgres database of the test's own and the shared ClickHouse.
+// rig is a stack with an account that has one of everything.
 type rig struct {
+	*enginetest.Stack
 	t        *testing.T
-	kafka    kafka.Config
-	store    clickhouse.Config
-	client   *kgo.Client
-	conn     driver.Conn
-	pool     *postgres.Pool
 	verifier *Verifier
-	topicID  uuid.UUID
 	n        int64
 
 	account, magnet, generic, submission, link, other uuid.UUID
@@ -44,62 +36,28 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	broker := enginetest.NewKafka(t, t.TempDir())
-	require.NoError(t, broker.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, broker.Stop(context.Background())) })
-	return newRigOn(t, broker.Brokers())
+	return newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2}))
 }
 
-func newRigOn(t *testing.T, brokers []string) *rig {
+func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	t.Helper()
-	r := &rig{
-		t: t, kafka: kafka.Config{Brokers: brokers}, store: clickhouse.Config{URL: enginetest.ClickHouse(t)},
-		account: uuid.New(), magnet: uuid.New(), generic: uuid.New(), submission: uuid.New(), link: uuid.New(), other: uuid.New(),
-	}
-	log := slog.New(slog.DiscardHandler)
-	var err error
-	r.client, err = kgo.NewClient(append(r.kafka.Options(log), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-	require.NoError(t, err)
-	t.Cleanup(r.client.Close)
-	_, err = kafka.CreateTopics(t.Context(), r.client, kafka.TopicConfig{Partitions: 2, Replication: 1})
-	require.NoError(t, err)
-	r.topicID, _, err = kafka.Topic(t.Context(), r.client, event.Topic)
-	require.NoError(t, err)
-	_, err = clickhouse.Migrate(t.Context(), r.store)
-	require.NoError(t, err)
-	r.conn, err = clickhouse.Open(r.store, 2)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.conn.Close()) })
-	r.pool, err = postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(r.pool.Close)
-	_, err = r.pool.Migrate(t.Context())
-	require.NoError(t, err)
-	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
-	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", r.magnet, r.account)
-	r.exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
-	r.exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
+	r := &rig{Stack: s, t: t, generic: uuid.New(), submission: uuid.New()}
+	r.account, r.magnet = s.Magnet()
+	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
+	r.Exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, 'a@example.com', 'a@example.com')",
 		r.submission, r.account, r.generic)
-	for _, id := range []uuid.UUID{r.link, r.other} {
-		r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_clear)
-			VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, r.account, r.magnet, r.submission, uuid.NewString())
-	}
+	r.link, r.other = s.Link(r.account, r.magnet, &r.submission), s.Link(r.account, r.magnet, &r.submission)
+	log := slog.New(slog.DiscardHandler)
 	r.verifier = &Verifier{
-		Client: r.client, Options: r.kafka.Options(log), Conn: r.conn, Pool: r.pool, Group: "g", Settle: 10 * time.Millisecond, Log: log,
+		Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres, Group: "g", Settle: 10 * time.Millisecond, Log: log,
 	}
 	return r
-}
-
-func (r *rig) exec(sql string, args ...any) {
-	r.t.Helper()
-	_, err := r.pool.Unscoped().Exec(context.Background(), sql, args...)
-	require.NoError(r.t, err)
 }
 
 // clickhouse runs a statement on the rows of the rig's topic of events.
 func (r *rig) clickhouse(query string) {
 	r.t.Helper()
-	require.NoError(r.t, r.conn.Exec(context.Background(), query, native.Named("topic", r.topicID.String())))
+	require.NoError(r.t, r.Conn.Exec(context.Background(), query, native.Named("topic", r.TopicID.String())))
 }
 
 func (r *rig) event() event.Event {
@@ -139,7 +97,7 @@ func (r *rig) produceAt(at time.Time, topic string, values ...[]byte) {
 	for _, v := range values {
 		records = append(records, &kgo.Record{Topic: topic, Partition: 0, Value: v, Timestamp: at})
 	}
-	require.NoError(r.t, r.client.ProduceSync(r.t.Context(), records...).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), records...).FirstErr())
 }
 
 // consume runs consumer and counters until they have everything.
@@ -151,10 +109,10 @@ func (r *rig) consume() {
 // consumeAgain runs them until everything is committed again.
 func (r *rig) consumeAgain() {
 	r.t.Helper()
-	ranges, err := kafka.Ranges(r.t.Context(), r.client, event.Topic)
+	ranges, err := kafka.Ranges(r.t.Context(), r.Client, event.Topic)
 	require.NoError(r.t, err)
 	r.consumeUntil(func() bool {
-		commits, err := kadm.NewClient(r.client).FetchOffsets(context.Background(), "g")
+		commits, err := kadm.NewClient(r.Client).FetchOffsets(context.Background(), "g")
 		o, _ := commits.Lookup(event.Topic, 0)
 		return err == nil && o.At == ranges[0].To
 	})
@@ -166,9 +124,9 @@ func (r *rig) consumeUntil(done func() bool) {
 	c, err := consumer.New(consumer.Config{
 		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
-	}, consumer.Deps{Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: log, Registerer: prometheus.NewRegistry()})
+	}, consumer.Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
-	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: log, Registerer: prometheus.NewRegistry()})
+	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))
 	require.Eventually(r.t, done, waitLimit, 20*time.Millisecond)
@@ -179,12 +137,12 @@ func (r *rig) consumeUntil(done func() bool) {
 // behind returns how many records the counters do not reflect yet.
 func (r *rig) behind() (n int64) {
 	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
-		ranges, err := kafka.Ranges(context.Background(), r.client, topic)
+		ranges, err := kafka.Ranges(context.Background(), r.Client, topic)
 		require.NoError(r.t, err)
-		id, _, err := kafka.Topic(context.Background(), r.client, topic)
+		id, _, err := kafka.Topic(context.Background(), r.Client, topic)
 		require.NoError(r.t, err)
 		var next int64
-		require.NoError(r.t, r.pool.Unscoped().QueryRow(context.Background(),
+		require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(),
 			"SELECT coalesce(max(next_offset), 0) FROM counter_progress WHERE topic_id = $1 AND partition = 0", id).Scan(&next))
 		n += ranges[0].To - next
 	}
@@ -198,7 +156,7 @@ func (r *rig) run(s Span) *Report {
 	// ClickHouse is shared: what other tests left, whose topics are gone, is theirs.
 	mine := &Report{Partitions: report.Partitions, Links: report.Links, Unsettled: report.Unsettled}
 	for _, d := range report.Differences {
-		if d.Kind == Counter || d.TopicID == r.topicID {
+		if d.Kind == Counter || d.TopicID == r.TopicID {
 			mine.add(d)
 		}
 	}
@@ -221,6 +179,6 @@ func (r *rig) deleteRecords(topic string, partition int32, before int64) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
 	offsets.Add(kadm.Offset{Topic: topic, Partition: partition, At: before, LeaderEpoch: -1})
-	_, err := kadm.NewClient(r.client).DeleteRecords(r.t.Context(), offsets)
+	_, err := kadm.NewClient(r.Client).DeleteRecords(r.t.Context(), offsets)
 	require.NoError(r.t, err)
 }

@@ -42,7 +42,7 @@ func TestAllIsWell(t *testing.T) {
 
 func TestAllIsWellOnApacheKafka(t *testing.T) {
 	t.Parallel()
-	requireWell(t, newRigOn(t, enginetest.ApacheKafka(t)))
+	requireWell(t, newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: enginetest.ApacheKafka(t), Partitions: 2})))
 }
 
 func requireWell(t *testing.T, r *rig) {
@@ -79,15 +79,15 @@ func TestEachDifferenceIsFound(t *testing.T) {
 		"a row is doubled":           {func(r *rig) { r.copyRow("4", "4") }, []string{"doubled   " + views + "4 to 4 (1;"}},
 		"a repeat is stored":         {func(r *rig) { r.copyRow("1", "3") }, []string{"repeated  " + views + "3 to 3 (1;"}},
 		"rows beyond the log":        {func(r *rig) { r.copyRow("1", "9") }, []string{"foreign   " + views + "8 to 9 (2;"}},
-		"a counter of a link":        {func(r *rig) { r.exec("UPDATE access_links SET view_count = 1 WHERE id = $1", r.link) }, []string{"has 1 views", "submission"}},
-		"a date of a link":           {func(r *rig) { r.exec("UPDATE access_links SET last_viewed_at = now() WHERE id = $1", r.link) }, []string{"access link", "submission"}},
-		"a link without events":      {func(r *rig) { r.exec("UPDATE access_links SET view_count = 7 WHERE id = $1", r.other) }, []string{"0 views", "submission"}},
-		"a generic link":             {func(r *rig) { r.exec("UPDATE generic_links SET view_count = 3") }, []string{"generic link"}},
-		"a submission":               {func(r *rig) { r.exec("UPDATE submissions SET view_count = 0, viewed = false") }, []string{"submission"}},
-		"a submission without links": {func(r *rig) { r.exec("DELETE FROM access_links WHERE id IN ($1, $2)", r.link, r.other) }, []string{"submission"}},
+		"a counter of a link":        {func(r *rig) { r.Exec("UPDATE access_links SET view_count = 1 WHERE id = $1", r.link) }, []string{"has 1 views", "submission"}},
+		"a date of a link":           {func(r *rig) { r.Exec("UPDATE access_links SET last_viewed_at = now() WHERE id = $1", r.link) }, []string{"access link", "submission"}},
+		"a link without events":      {func(r *rig) { r.Exec("UPDATE access_links SET view_count = 7 WHERE id = $1", r.other) }, []string{"0 views", "submission"}},
+		"a generic link":             {func(r *rig) { r.Exec("UPDATE generic_links SET view_count = 3") }, []string{"generic link"}},
+		"a submission":               {func(r *rig) { r.Exec("UPDATE submissions SET view_count = 0, viewed = false") }, []string{"submission"}},
+		"a submission without links": {func(r *rig) { r.Exec("DELETE FROM access_links WHERE id IN ($1, $2)", r.link, r.other) }, []string{"submission"}},
 		"a deleted link is right": {func(r *rig) {
-			r.exec("DELETE FROM access_links WHERE id = $1", r.link)
-			r.exec("UPDATE submissions SET view_count = 0, viewed = false, first_viewed_at = NULL, last_viewed_at = NULL")
+			r.Exec("DELETE FROM access_links WHERE id = $1", r.link)
+			r.Exec("UPDATE submissions SET view_count = 0, viewed = false, first_viewed_at = NULL, last_viewed_at = NULL")
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestADeadLetterThatIsMissingIsALoss(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.fill()
-	ranges, err := kafka.Ranges(t.Context(), r.client, event.DeadLetterTopic)
+	ranges, err := kafka.Ranges(t.Context(), r.Client, event.DeadLetterTopic)
 	require.NoError(t, err)
 	for partition, held := range ranges {
 		r.deleteRecords(event.DeadLetterTopic, partition, held.To)
@@ -135,8 +135,8 @@ func TestOnlyTheSpanIsCompared(t *testing.T) {
 	r.produceAt(now.Add(-30*time.Minute), event.Topic, e[0]) // a repeat of what lies before the span
 	r.consume()
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 1 SETTINGS mutations_sync = 2")
-	r.exec("UPDATE access_links SET view_count = 2 WHERE id = $1", r.link)
-	r.exec("UPDATE submissions SET view_count = 2")
+	r.Exec("UPDATE access_links SET view_count = 2 WHERE id = $1", r.link)
+	r.Exec("UPDATE submissions SET view_count = 2")
 	r.requireDifferences(Span{Since: now.Add(-90 * time.Minute)})
 	r.requireDifferences(Span{Until: now.Add(-150 * time.Minute)})
 	r.requireDifferences(Span{Since: now.Add(-150 * time.Minute), Until: now.Add(-90 * time.Minute)}, "lost      lodestone.events partition 0, offsets 1 to 1")
@@ -157,7 +157,7 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	r := newRig(t)
 	r.fill()
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.round(t.Context(), 0))
 	require.Zero(t, gauge(t, metrics, Lost))
 
@@ -194,7 +194,7 @@ func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 	r.produce(event.Topic, values...)
 	r.consume()
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.round(t.Context(), 0))
 	r.produce(event.Topic, values[0])
 	r.consume()
@@ -213,7 +213,7 @@ func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 // watch returns a running check that starts without memory, as another process does.
 func (r *rig) watch(offsets int64) (*Watch, *prometheus.Registry) {
 	metrics := prometheus.NewRegistry()
-	return NewWatch(Config{Interval: time.Hour, Offsets: offsets}, Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics}), metrics
+	return NewWatch(Config{Interval: time.Hour, Offsets: offsets}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics}), metrics
 }
 
 // A ClickHouse that is restored from a backup lacks what was stored since, which was compared long ago.
@@ -238,7 +238,7 @@ func TestTheRunningCheckFindsAHoleInWhatItComparedBefore(t *testing.T) {
 	// The runbook: the offsets are set back, and what is missing comes from the log.
 	offsets := kadm.Offsets{}
 	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 0, LeaderEpoch: -1})
-	require.NoError(t, kadm.NewClient(r.client).CommitAllOffsets(t.Context(), "g", offsets))
+	require.NoError(t, kadm.NewClient(r.Client).CommitAllOffsets(t.Context(), "g", offsets))
 	r.consumeAgain()
 	metrics := round()
 	require.Zero(t, gauge(t, metrics, Lost))
@@ -297,7 +297,7 @@ func TestTheRunningCheckRunsByItself(t *testing.T) {
 	r.fill()
 	r.copyRow("0", "0")
 	metrics := prometheus.NewRegistry()
-	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.kafka, ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	w := NewWatch(Config{Interval: time.Second, Offsets: 1000}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, w.Start(t.Context()))
 	require.Eventually(t, func() bool { return gauge(t, metrics, Doubled) == 1 }, waitLimit, 50*time.Millisecond)
 	require.NoError(t, w.Stop(context.Background()))
@@ -325,7 +325,7 @@ func TestRecordsThatExpiredBeforeTheyWereStoredAreADifferenceUntilAcknowledged(t
 	r.deleteRecords(event.Topic, 0, 4)
 	r.consume()
 	r.requireDifferences(Span{}, "partition 0, offsets 0 to 3 (4;")
-	l := logbook.New(r.pool)
+	l := logbook.New(r.Postgres)
 	losses, err := l.Losses(t.Context(), false)
 	require.NoError(t, err)
 	require.Len(t, losses, 1)
@@ -341,8 +341,8 @@ func TestRecordsOnRecordAsLostThatAreInTheLogAgainAreReportedOnce(t *testing.T) 
 	r.produce(event.Topic, r.events(10)...)
 	r.consume()
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset < 5 SETTINGS mutations_sync = 2")
-	l := logbook.New(r.pool)
-	require.NoError(t, l.AddLosses(t.Context(), r.topicID, event.Topic, 0, []kafka.Range{{From: 0, To: 4}}))
+	l := logbook.New(r.Postgres)
+	require.NoError(t, l.AddLosses(t.Context(), r.TopicID, event.Topic, 0, []kafka.Range{{From: 0, To: 4}}))
 	r.requireDifferences(Span{}, "lost      lodestone.events partition 0, offsets 4 to 4 (1;", "expired   lodestone.events partition 0, offsets 0 to 3 (4;", "counter")
 	losses, err := l.Losses(t.Context(), false)
 	require.NoError(t, err)

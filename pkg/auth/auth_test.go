@@ -79,11 +79,7 @@ func (c *clock) move(d time.Duration) {
 
 func open(t testing.TB) (*Verifier, *postgres.Pool, *clock) {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	_, err = db.Migrate(t.Context())
-	require.NoError(t, err)
+	db := enginetest.MigratedPostgres(t)
 	v := NewVerifier(db, slog.New(slog.DiscardHandler))
 	c := &clock{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	v.now = c.now

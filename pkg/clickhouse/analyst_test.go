@@ -1,7 +1,6 @@
 package clickhouse_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -44,8 +43,7 @@ func newAnalytics(t *testing.T, more map[string]string) *analytics {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	server := enginetest.NewClickHouse(t, dir)
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	enginetest.Run(t, server)
 	_, err = clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
 	require.NoError(t, err)
 	a.own, a.all = server.HTTPURL(), server.SQLURL()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/enginetest"
 )
 
 func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
@@ -29,8 +30,7 @@ func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	require.NoError(t, canary.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, canary.Stop(context.Background())) })
+	enginetest.Run(t, canary)
 	answering := func(want float64) bool {
 		families, err := metrics.Gather()
 		require.NoError(t, err)

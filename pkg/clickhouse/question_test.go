@@ -1,7 +1,6 @@
 package clickhouse_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"regexp"
@@ -66,8 +65,7 @@ func TestQuestionsOfTheDocumentation(t *testing.T) {
 	text, err := os.ReadFile("../../docs/sql.md")
 	require.NoError(t, err)
 	server := enginetest.NewClickHouse(t, t.TempDir())
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	enginetest.Run(t, server)
 	_, err = clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
 	require.NoError(t, err)
 	a := &analytics{t: t, own: server.HTTPURL(), all: server.SQLURL()}

@@ -30,13 +30,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func open(t *testing.T) (*Store, *postgres.Pool) {
 	t.Helper()
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 8})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	require.NoError(t, pool.WithMigrationLock(t.Context(), func(ctx context.Context) error {
-		_, err := pool.Migrate(ctx)
-		return err
-	}))
+	pool := enginetest.MigratedPostgres(t)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	return New(pool, tokens, slog.New(slog.DiscardHandler)), pool

@@ -16,7 +16,6 @@ import (
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -72,11 +71,7 @@ func findings(t *testing.T, cl *kgo.Client, ledger kafka.PartitionLedger) (fatal
 
 func ledger(t *testing.T) kafka.Ledger {
 	t.Helper()
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.Postgres(t), MaxConns: 2})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	_, err = pool.Migrate(t.Context())
-	require.NoError(t, err)
+	pool := enginetest.MigratedPostgres(t)
 	return kafka.Ledger{Pool: pool}
 }
 
@@ -243,8 +238,7 @@ func requireDatedByTheBroker(t *testing.T, cl *kgo.Client) {
 func TestApacheKafka(t *testing.T) {
 	t.Parallel()
 	apache := enginetest.NewApacheKafka(t, t.TempDir(), 1)
-	require.NoError(t, apache.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, apache.Stop(context.Background())) })
+	enginetest.Run(t, apache)
 	_, cl := connect(t, apache.Brokers())
 	requireDatedByTheBroker(t, cl)
 	requirePartitionsGuarded(t, cl)

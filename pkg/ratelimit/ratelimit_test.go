@@ -30,23 +30,10 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func open(t testing.TB, url string) *postgres.Pool {
-	t.Helper()
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	return pool
-}
-
 func database(t testing.TB) (url string, pool *postgres.Pool) {
 	t.Helper()
-	url = enginetest.Postgres(t)
-	pool = open(t, url)
-	require.NoError(t, pool.WithMigrationLock(t.Context(), func(ctx context.Context) error {
-		_, err := pool.Migrate(ctx)
-		return err
-	}))
-	return url, pool
+	url = enginetest.MigratedPostgresURL(t)
+	return url, enginetest.PostgresPool(t, url)
 }
 
 // keys tells who presents a key: account and key are ids, with a dot between.
@@ -112,7 +99,7 @@ func key(account uuid.UUID) string { return account.String() + "." + uuid.NewStr
 func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
 	t.Parallel()
 	url, _ := database(t)
-	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 10, Analytics: 60, AnalyticsEmail: 7}, open(t, url), quiet(), nil).Patient())
+	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 10, Analytics: 60, AnalyticsEmail: 7}, enginetest.PostgresPool(t, url), quiet(), nil).Patient())
 	mine := key(uuid.New())
 	left := 10
 	for _, c := range []struct {
@@ -149,7 +136,7 @@ func TestExactAcrossReplicas(t *testing.T) {
 	url, _ := database(t)
 	var replicas []*httptest.Server
 	for range 3 {
-		replicas = append(replicas, replica(t, ratelimit.New(settings, open(t, url), quiet(), nil).Patient()))
+		replicas = append(replicas, replica(t, ratelimit.New(settings, enginetest.PostgresPool(t, url), quiet(), nil).Patient()))
 	}
 	account := uuid.New()
 	one, other := key(account), key(account)
@@ -293,7 +280,7 @@ func TestStoreDown(t *testing.T) {
 	log := &bytes.Buffer{}
 	metrics := prometheus.NewRegistry()
 	l := ratelimit.New(ratelimit.Config{Requests: 1, Analytics: 1, AnalyticsEmail: 1},
-		open(t, "postgres://u:secret@"+silent.Addr().String()+"/d"), slog.New(slog.NewTextHandler(log, nil)), metrics)
+		enginetest.PostgresPool(t, "postgres://u:secret@"+silent.Addr().String()+"/d"), slog.New(slog.NewTextHandler(log, nil)), metrics)
 	s := replica(t, l)
 	k := key(uuid.New())
 	const requests = 50

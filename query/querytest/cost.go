@@ -18,12 +18,11 @@ import (
 func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Filled) {
 	t.Helper()
 	server := enginetest.NewClickHouse(t, t.TempDir())
-	require.NoError(t, server.Start(context.Background()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	enginetest.Run(t, server)
 	c := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(context.Background(), c)
 	require.NoError(t, err)
-	conn, account := connTo(t, c), ID(t)
+	conn, account := enginetest.Open(t, c), ID(t)
 	filled := Fill(t, conn, account, links, events)
 	Fill(t, conn, ID(t), links, events)
 	return scopedTo(t, c), account, filled

@@ -5,7 +5,6 @@ package querytest
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,36 +16,13 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
-	"lodestone/pkg/postgres"
 	"lodestone/query/scope"
 )
-
-// migration lets one test at a time migrate the ClickHouse that tests of a package share.
-var migration sync.Mutex
-
-// ClickHouse returns the shared server, migrated.
-func ClickHouse(t testing.TB) clickhouse.Config {
-	t.Helper()
-	c := clickhouse.Config{URL: enginetest.ClickHouse(t)}
-	migration.Lock()
-	defer migration.Unlock()
-	_, err := clickhouse.Migrate(context.Background(), c)
-	require.NoError(t, err)
-	return c
-}
 
 // Conn returns a connection that sees everything.
 func Conn(t testing.TB) driver.Conn {
 	t.Helper()
-	return connTo(t, ClickHouse(t))
-}
-
-func connTo(t testing.TB, c clickhouse.Config) driver.Conn {
-	t.Helper()
-	conn, err := clickhouse.Open(c, 4)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	return conn
+	return enginetest.Open(t, enginetest.MigratedClickHouse(t))
 }
 
 // Limits are generous: tests run on busy machines.
@@ -57,7 +33,7 @@ func Limits() scope.Limits {
 // Scoped returns what queries of accounts run on: the shared server.
 func Scoped(t testing.TB) *scope.ClickHouse {
 	t.Helper()
-	return scopedTo(t, ClickHouse(t))
+	return scopedTo(t, enginetest.MigratedClickHouse(t))
 }
 
 func scopedTo(t testing.TB, c clickhouse.Config) *scope.ClickHouse {
@@ -66,18 +42,6 @@ func scopedTo(t testing.TB, c clickhouse.Config) *scope.ClickHouse {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ch.Close()) })
 	return ch
-}
-
-// Postgres returns a database of the test's own, migrated.
-func Postgres(t testing.TB) *postgres.Pool {
-	t.Helper()
-	ctx := context.Background()
-	pool, err := postgres.Open(ctx, postgres.Config{URL: enginetest.Postgres(t), MaxConns: 4})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	_, err = pool.Migrate(ctx)
-	require.NoError(t, err)
-	return pool
 }
 
 // Log discards.

@@ -147,7 +147,7 @@ func TestDeadline(t *testing.T) {
 	t.Parallel()
 	limits := querytest.Limits()
 	limits.Timeout = 300 * time.Millisecond
-	ch, err := scope.Open(querytest.ClickHouse(t), limits)
+	ch, err := scope.Open(enginetest.MigratedClickHouse(t), limits)
 	require.NoError(t, err)
 	err = ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "slow", SQL: "SELECT sum(sleepEachRow(1)) FROM numbers(3)"}, func(scope.Row) error { return nil })
 	require.Error(t, err)
@@ -159,7 +159,7 @@ func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
 	limits := querytest.Limits()
 	limits.MemoryBytes = 16 << 20
-	ch, err := scope.Open(querytest.ClickHouse(t), limits)
+	ch, err := scope.Open(enginetest.MigratedClickHouse(t), limits)
 	require.NoError(t, err)
 	err = ch.Query(context.Background(), querytest.ID(t), scope.Statement{Name: "large", SQL: "SELECT length(groupArray(number)) FROM numbers(100000000)"}, func(scope.Row) error { return nil })
 	require.Error(t, err)

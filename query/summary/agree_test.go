@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/query/querytest"
@@ -91,7 +92,7 @@ func viewsOf(s Summary) Summary {
 // Whatever events come or go, late or of others, a summary is what plain SQL counts.
 func TestSummaryAgreesWithPlainSQL(t *testing.T) {
 	t.Parallel()
-	ctx, pool, conn := context.Background(), querytest.Postgres(t), querytest.Conn(t)
+	ctx, pool, conn := context.Background(), enginetest.MigratedPostgres(t), querytest.Conn(t)
 	synchronous := native.Context(ctx, native.WithSettings(native.Settings{"mutations_sync": 1}))
 	reader := New(pool, querytest.Scoped(t))
 	for seed := range uint64(2) {

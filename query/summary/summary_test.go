@@ -97,7 +97,7 @@ func (s *story) add(magnet, link, session uuid.UUID, kind event.Type, at int, bo
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	pool, conn := querytest.Postgres(t), querytest.Conn(t)
+	pool, conn := enginetest.MigratedPostgres(t), querytest.Conn(t)
 	reader := New(pool, querytest.Scoped(t))
 	account, stranger := newAccount(t, pool), newAccount(t, pool)
 	guide, report, unread := newMagnet(t, pool, account), newMagnet(t, pool, account), newMagnet(t, pool, account)
@@ -179,7 +179,7 @@ func TestSummary(t *testing.T) {
 func TestLinksOfForms(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	pool, conn := querytest.Postgres(t), querytest.Conn(t)
+	pool, conn := enginetest.MigratedPostgres(t), querytest.Conn(t)
 	reader := New(pool, querytest.Scoped(t))
 	account := newAccount(t, pool)
 	guide := newMagnet(t, pool, account)
@@ -208,7 +208,7 @@ func TestLinksOfForms(t *testing.T) {
 func TestAddressWithThousandsOfLinks(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	pool, conn := querytest.Postgres(t), querytest.Conn(t)
+	pool, conn := enginetest.MigratedPostgres(t), querytest.Conn(t)
 	account := newAccount(t, pool)
 	filled := querytest.Fill(t, conn, account, 5000, 50_000)
 	storeLinks(t, pool, account, filled, func(int) string { return "ann@example.com" })

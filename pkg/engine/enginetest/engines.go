@@ -91,10 +91,25 @@ func execClickHouse(t testing.TB, server *engine.ClickHouse, query string) {
 // database is dropped when the test ends, even while others are connected.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	server := get(t, "postgres", func(dir string) *engine.Postgres { return NewPostgres(t, dir) })
-	name := unique()
-	execPostgres(t, server, "CREATE DATABASE "+name+" OWNER lodestone")
+	return createDatabase(t, "")
+}
+
+func sharedPostgres(t testing.TB) *engine.Postgres {
+	t.Helper()
+	return get(t, "postgres", func(dir string) *engine.Postgres { return NewPostgres(t, dir) })
+}
+
+// createDatabase creates a database with the options given, and returns its address.
+func createDatabase(t testing.TB, options string) string {
+	t.Helper()
+	server, name := sharedPostgres(t), unique()
+	execPostgres(t, server, "CREATE DATABASE "+name+" OWNER lodestone"+options)
 	t.Cleanup(func() { execPostgres(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return databaseURL(t, server, name)
+}
+
+func databaseURL(t testing.TB, server *engine.Postgres, name string) string {
+	t.Helper()
 	u := parse(t, server.URL())
 	u.Path = "/" + name
 	return u.String()

@@ -1,0 +1,171 @@
+package enginetest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+// Stack is what ingestion runs on: a broker with Lodestone's topics and a Postgres database, both of the test's own, and
+// the ClickHouse that the tests of a package share. All of them have the current schema.
+type Stack struct {
+	Kafka      kafka.Config
+	Broker     *engine.Kafka // nil if the brokers were given
+	Client     *kgo.Client   // produces to the partition that a record names
+	TopicID    uuid.UUID     // of the topic of events
+	ClickHouse clickhouse.Config
+	Conn       driver.Conn
+	Postgres   *postgres.Pool
+	// PostgresURL is the address of the same database.
+	PostgresURL string
+
+	t testing.TB
+}
+
+// StackConfig selects the engines of a stack.
+type StackConfig struct {
+	// Partitions of each topic.
+	Partitions int32
+	// Brokers are those of a Kafka that runs. Default: a broker of the test's own.
+	Brokers []string
+	// ClickHouse is the native address of a server of the test's own. Default: the shared one.
+	ClickHouse string
+}
+
+// NewStack returns a stack; the end of the test stops what it started.
+func NewStack(t testing.TB, c StackConfig) *Stack {
+	t.Helper()
+	s := &Stack{t: t, Kafka: kafka.Config{Brokers: c.Brokers}, ClickHouse: clickhouse.Config{URL: c.ClickHouse}, PostgresURL: MigratedPostgresURL(t)}
+	s.Postgres = PostgresPool(t, s.PostgresURL)
+	if c.Brokers == nil {
+		s.Broker = NewKafka(t, t.TempDir())
+		Run(t, s.Broker)
+		s.Kafka.Brokers = s.Broker.Brokers()
+	}
+	if c.ClickHouse == "" {
+		s.ClickHouse = MigratedClickHouse(t)
+	} else if _, err := clickhouse.Migrate(t.Context(), s.ClickHouse); err != nil {
+		t.Fatal(err)
+	}
+	s.Conn = Open(t, s.ClickHouse)
+	var err error
+	s.Client, err = kgo.NewClient(append(s.Kafka.Options(slog.New(slog.DiscardHandler)),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Client.Close)
+	if _, err := kafka.CreateTopics(t.Context(), s.Client, kafka.TopicConfig{Partitions: c.Partitions, Replication: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if s.TopicID, _, err = kafka.Topic(t.Context(), s.Client, event.Topic); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Exec runs a statement in Postgres, with all rights on the rows of all accounts.
+func (s *Stack) Exec(sql string, args ...any) {
+	s.t.Helper()
+	if _, err := s.Postgres.Unscoped().Exec(context.WithoutCancel(s.t.Context()), sql, args...); err != nil {
+		s.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// Magnet creates an account with a lead magnet.
+func (s *Stack) Magnet() (account, magnet uuid.UUID) {
+	s.t.Helper()
+	account, magnet = uuid.New(), uuid.New()
+	s.Exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", account)
+	s.Exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", magnet, account)
+	return account, magnet
+}
+
+// Link creates an access link; submission may be nil.
+func (s *Stack) Link(account, magnet uuid.UUID, submission *uuid.UUID) uuid.UUID {
+	s.t.Helper()
+	id := uuid.New()
+	s.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_clear)
+		VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, account, magnet, submission, uuid.NewString())
+	return id
+}
+
+// migratedClickHouse migrates the shared server once in a test process.
+var migratedClickHouse once
+
+// MigratedClickHouse returns the shared server with the current schema. Tests share it: give accounts and topics unique
+// ids.
+func MigratedClickHouse(t testing.TB) clickhouse.Config {
+	t.Helper()
+	c := clickhouse.Config{URL: ClickHouse(t)}
+	migratedClickHouse.do(t, func() error {
+		_, err := clickhouse.Migrate(context.Background(), c)
+		return err
+	})
+	return c
+}
+
+// Open returns a connection that sees the rows of every account; the end of the test closes it.
+func Open(t testing.TB, c clickhouse.Config) driver.Conn {
+	t.Helper()
+	conn, err := clickhouse.Open(c, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Errorf("close the connection to ClickHouse: %v", err)
+		}
+	})
+	return conn
+}
+
+// migratedPostgres creates the template of MigratedPostgres.
+var migratedPostgres once
+
+// MigratedPostgres returns a pool of connections to a database of the test's own with the current schema. It is a copy of
+// one that is migrated once in a test process.
+func MigratedPostgres(t testing.TB) *postgres.Pool {
+	t.Helper()
+	return PostgresPool(t, MigratedPostgresURL(t))
+}
+
+// MigratedPostgresURL returns the address of such a database.
+func MigratedPostgresURL(t testing.TB) string {
+	t.Helper()
+	const template = "lodestone_template"
+	migratedPostgres.do(t, func() error {
+		server := sharedPostgres(t)
+		execPostgres(t, server, "CREATE DATABASE "+template+" OWNER lodestone")
+		pool, err := postgres.Open(context.Background(), postgres.Config{URL: databaseURL(t, server, template), MaxConns: 2})
+		if err != nil {
+			return err
+		}
+		defer pool.Close()
+		_, err = pool.Migrate(context.Background())
+		return err
+	})
+	return createDatabase(t, " TEMPLATE "+template)
+}
+
+// PostgresPool returns a pool of connections to a database; the end of the test closes it.
+func PostgresPool(t testing.TB, url string) *postgres.Pool {
+	t.Helper()
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
