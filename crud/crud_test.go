@@ -106,7 +106,7 @@ func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fix
 	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	t.Cleanup(service.Close)
-	a := api.New(api.Options{Verifier: f.verifier, Log: log})
+	a := api.New(api.Deps{Verifier: f.verifier, Log: log})
 	require.NoError(t, service.Register(a))
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
@@ -145,7 +145,7 @@ func (f *fixture) userOf(t testing.TB, account uuid.UUID, scopes ...auth.Scope) 
 	}
 	key, err := f.accounts.CreateKey(t.Context(), account, "test", scopes...)
 	require.NoError(t, err)
-	return &user{clienttest.New(f.url, key.Text, f.http), f, account, key.ID, key.Text}
+	return &user{clienttest.New(client.Config{URL: f.url, Key: key.Text, HTTP: f.http}), f, account, key.ID, key.Text}
 }
 
 type reply struct {

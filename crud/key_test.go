@@ -69,7 +69,7 @@ func TestKeys(t *testing.T) {
 	require.NotContains(t, f.log.String(), text)
 
 	made["scopes"] = []any{"read", "write"}
-	second := &user{clienttest.New(f.url, text, f.http), f, u.account, uuid.MustParse(id), text}
+	second := &user{clienttest.New(client.Config{URL: f.url, Key: text, HTTP: f.http}), f, u.account, uuid.MustParse(id), text}
 	require.Equal(t, 200, second.get(t, linksPath).status)
 	require.Equal(t, http.StatusNoContent, u.remove(t, keysPath+"/"+id).status)
 	require.Equal(t, problem.NotFound, u.remove(t, keysPath+"/"+id).problem(t).Code)
@@ -121,7 +121,7 @@ func TestKeysDoNotGrow(t *testing.T) {
 	require.Equal(t, before, f.dump(t))
 	key, err := maker.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"write"}})
 	require.NoError(t, err)
-	made := clienttest.New(f.url, key.Text, f.http)
+	made := clienttest.New(client.Config{URL: f.url, Key: key.Text, HTTP: f.http})
 	_, err = made.Account(t.Context())
 	require.True(t, problem.Is(err, problem.Forbidden))
 	_, err = made.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "x"})
@@ -146,7 +146,7 @@ func (f *fixture) userUntil(t *testing.T, account uuid.UUID, ends time.Time) *us
 	t.Helper()
 	key, err := f.accounts.CreateExpiringKey(t.Context(), account, "test", &ends, auth.Scopes()...)
 	require.NoError(t, err)
-	return &user{clienttest.New(f.url, key.Text, f.http), f, account, key.ID, key.Text}
+	return &user{clienttest.New(client.Config{URL: f.url, Key: key.Text, HTTP: f.http}), f, account, key.ID, key.Text}
 }
 
 // A key that has expired is refused, and counts no more.
@@ -174,7 +174,7 @@ func TestRevokingCascades(t *testing.T) {
 	made := func(by *user) *user {
 		key, err := by.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
 		require.NoError(t, err)
-		return &user{clienttest.New(f.url, key.Text, f.http), f, u.account, uuid.MustParse(key.ID), key.Text}
+		return &user{clienttest.New(client.Config{URL: f.url, Key: key.Text, HTTP: f.http}), f, u.account, uuid.MustParse(key.ID), key.Text}
 	}
 	ends := func(refused ...*user) {
 		t.Helper()

@@ -69,13 +69,13 @@ func (f *fixture) with(t *testing.T, keys string) *crud.Service {
 func (u *user) at(t *testing.T, s *crud.Service) *user {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	a := api.New(api.Options{Verifier: u.fixture.verifier, Log: log, Idempotency: idempotency.New(u.fixture.db, u.fixture.tokens, log)})
+	a := api.New(api.Deps{Verifier: u.fixture.verifier, Log: log, Idempotency: idempotency.New(idempotency.Deps{Postgres: u.fixture.db, Tokens: u.fixture.tokens, Log: log})})
 	require.NoError(t, s.Register(a))
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
 	f := *u.fixture
 	f.url, f.http = server.URL, server.Client()
-	return &user{clienttest.New(f.url, u.key, f.http), &f, u.account, u.keyID, u.key}
+	return &user{clienttest.New(client.Config{URL: f.url, Key: u.key, HTTP: f.http}), &f, u.account, u.keyID, u.key}
 }
 
 // file makes a lead magnet that can be opened.

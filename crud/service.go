@@ -169,7 +169,7 @@ func New(c Config, d Deps) (*Service, error) {
 		mails:       mails,
 		postgres:    d.Postgres,
 		reader:      reader,
-		images:      picture.NewImageStore(d.Postgres, thumbnailer, site),
+		images:      picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
 		notices:     notices,
 		log:         d.Log,
 		pages:       pages,

@@ -102,7 +102,7 @@ func TestPostgresGone(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})
+	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))
 	web := httptest.NewServer(a)
 	defer web.Close()

@@ -15,6 +15,7 @@ import (
 
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
 )
@@ -125,8 +126,8 @@ func TestAnOldInstallationIsUpgraded(t *testing.T) {
 	}
 
 	f := startOn(t, db)
-	reader := &user{Client: clienttest.New(f.url, reads.Text, f.http), fixture: f, account: b.mine, key: reads.Text}
-	owner := &user{Client: clienttest.New(f.url, writes.Text, f.http), fixture: f, account: b.mine, key: writes.Text}
+	reader := &user{Client: clienttest.New(client.Config{URL: f.url, Key: reads.Text, HTTP: f.http}), fixture: f, account: b.mine, key: reads.Text}
+	owner := &user{Client: clienttest.New(client.Config{URL: f.url, Key: writes.Text, HTTP: f.http}), fixture: f, account: b.mine, key: writes.Text}
 	stranger := f.userOf(t, b.other)
 	plain := &http.Client{Transport: f.http.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	visit := func(path string) int {

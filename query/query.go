@@ -47,7 +47,7 @@ func New(c Config, d Deps) (*Query, error) {
 }
 
 // IsUnavailable reports whether an error says that ClickHouse cannot answer now. The API
-// that serves the operations must know it (api.Options.Unavailable).
+// that serves the operations must know it (api.Deps.Unavailable).
 func IsUnavailable(err error) bool { return scope.IsUnavailable(err) }
 
 const tag = "Analytics"

@@ -68,7 +68,7 @@ func serve(t *testing.T, c query.Config, ch clickhouse.Config, pool *postgres.Po
 	t.Helper()
 	service, err := query.New(c, query.Deps{ClickHouse: ch, Postgres: pool})
 	require.NoError(t, err)
-	a := api.New(api.Options{Verifier: keys{}, Log: querytest.Log(), Unavailable: []func(error) bool{query.IsUnavailable}})
+	a := api.New(api.Deps{Verifier: keys{}, Log: querytest.Log(), Unavailable: []func(error) bool{query.IsUnavailable}})
 	service.Register(a)
 	server := httptest.NewServer(a)
 	t.Cleanup(func() {

@@ -99,7 +99,7 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 		durable = func(ctx context.Context) error { return disk.Ready(ctx, kafka.Ready) }
 		p.stack.Add("spool", disk)
 	}
-	quotas, err := quota.NewExceeded(pool, p.log, p.metrics)
+	quotas, err := quota.NewExceeded(quota.Deps{Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	if err := p.addGuard(k, pool, false, kafka.Topics()...); err != nil {
 		return err
 	}
-	p.stack.Add("watch of lost records", logbook.NewWatch(logbook.New(pool), p.log, p.metrics))
+	p.stack.Add("watch of lost records", logbook.NewWatch(logbook.WatchDeps{Book: logbook.New(pool), Log: p.log, Registerer: p.metrics}))
 	p.checks["consumer"] = events.Check
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))

@@ -22,7 +22,7 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
 	u.start()
-	c := clienttest.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
+	c := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	const address = "ada@example.com"
 	var magnets []client.LeadMagnet
 	var links []client.AccessLink
@@ -73,7 +73,7 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 
 	key, err := c.CreateKey(t.Context(), clienttest.NewKey{Name: "x", Scopes: []string{"read", "keys"}})
 	require.NoError(t, err)
-	other := clienttest.New(u.env["LODESTONE_URL"], key.Text, nil)
+	other := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: key.Text})
 	_, err = other.Events(t.Context(), client.EventFilter{})
 	require.NoError(t, err)
 	_, err = other.Keys(t.Context(), client.Paging{})

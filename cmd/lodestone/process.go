@@ -79,7 +79,8 @@ func newProcess(c processConfig) *process {
 
 // addAdmin puts the operators' server on the stack.
 func (p *process) addAdmin(c adminConfig) {
-	p.stack.Add("admin server", httpserver.New("admin server", "--admin-listen", c.Listen, httpserver.Admin(p.metrics, p.checks), p.log))
+	p.stack.Add("admin server", httpserver.New(httpserver.Config{Name: "admin server", Setting: "--admin-listen", Address: c.Listen},
+		httpserver.Deps{Handler: httpserver.Admin(p.metrics, p.checks), Log: p.log}))
 }
 
 // run starts the services of the stack, waits for the end of ctx or of a service, and stops everything.

@@ -63,7 +63,7 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 	require.Contains(t, spec, `"operationId": "create-generic-link"`)
 	serve("collector", "LODESTONE_COLLECTOR_LISTEN="+events)
 
-	l := newLoad(t, client.New("http://"+site, key, nil), "http://"+events)
+	l := newLoad(t, client.New(client.Config{URL: "http://" + site, Key: key}), "http://"+events)
 	l.start(4)
 	one, two := serve("consumer"), serve("consumer")
 	for range 2 {

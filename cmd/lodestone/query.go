@@ -72,7 +72,7 @@ func (p *process) addCanary(url string, repair func(context.Context, int) error)
 	if url == "" {
 		return nil
 	}
-	canary, err := clickhouse.NewCanary(clickhouse.CanaryOptions{URL: url, Log: p.log, Metrics: p.metrics, Repair: repair})
+	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: url}, clickhouse.CanaryDeps{Log: p.log, Registerer: p.metrics, Repair: repair})
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 	p.stack.Add("API keys", verifier)
 	var answers *idempotency.Store
 	if tokens != nil {
-		answers = idempotency.New(pool, tokens, p.log)
+		answers = idempotency.New(idempotency.Deps{Postgres: pool, Tokens: tokens, Log: p.log})
 		p.stack.Add("idempotency keys", answers)
 	}
-	return api.New(api.Options{
+	return api.New(api.Deps{
 		Verifier: verifier, Log: p.log, Metrics: p.metrics,
-		Limits: ratelimit.New(c, counters, p.log, p.metrics), Idempotency: answers, Addresses: finder,
+		Limits: ratelimit.New(c, ratelimit.Deps{Postgres: counters, Log: p.log, Registerer: p.metrics}), Idempotency: answers, Addresses: finder,
 		Unavailable: []func(error) bool{query.IsUnavailable},
 	}), nil
 }
@@ -135,7 +135,7 @@ func (p *process) addSite(c siteConfig, addresses clientaddr.Config, site *api.A
 	if err != nil {
 		return err
 	}
-	server := httpserver.New("site", "--listen", c.Listen, site, p.log)
+	server := httpserver.New(httpserver.Config{Name: "site", Setting: "--listen", Address: c.Listen}, httpserver.Deps{Handler: site, Log: p.log})
 	server.LimitClients(finder.Trusts)
 	p.stack.Add("site", server)
 	return nil

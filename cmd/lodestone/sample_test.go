@@ -31,7 +31,7 @@ func TestUpMakesASampleOnce(t *testing.T) {
 	_, body = get(t, site+"/dev/live.json", secret)
 	require.JSONEq(t, `{"activities": []}`, body)
 
-	api := clienttest.New(site, u.env["LODESTONE_API_KEY"], nil)
+	api := clienttest.New(client.Config{URL: site, Key: u.env["LODESTONE_API_KEY"]})
 	count := func() []client.LeadMagnet {
 		page, err := api.LeadMagnets(t.Context(), client.Paging{})
 		require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestUpWithoutASample(t *testing.T) {
 	u := newUp(t)
 	u.more = []string{"--no-sample"}
 	u.start()
-	api := clienttest.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
+	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	page, err := api.LeadMagnets(t.Context(), client.Paging{})
 	require.NoError(t, err)
 	require.Empty(t, page.Data)

@@ -152,7 +152,7 @@ func TestSQLFollowsTheAPI(t *testing.T) {
 	u := newUp(t)
 	u.more = []string{"--sql-copy-interval=50ms", "--no-sample"}
 	u.start()
-	api := clienttest.New(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"], nil)
+	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	title := "Guide " + uuid.NewString()
 	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: title})
 	require.NoError(t, err)

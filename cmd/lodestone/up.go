@@ -93,8 +93,9 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	engines := engine.NewSet(c.Engines, engine.Runtime{Log: p.log, Observe: observe}, func(line string) {
-		fmt.Fprintln(os.Stderr, line)
+	engines := engine.NewSet(c.Engines, engine.Deps{
+		Runtime:  engine.Runtime{Log: p.log, Observe: observe},
+		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
 	})
 	// Before anything starts, which may take minutes the first time. The directory comes first: whoever has
 	// it probably has the addresses, too.

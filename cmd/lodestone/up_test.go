@@ -76,7 +76,7 @@ func TestUpSurvivesTheKillOfEverythingAndOfClickHouse(t *testing.T) {
 	u := newUp(t)
 	u.start()
 	url, collector, key := u.env["LODESTONE_URL"], u.env["LODESTONE_COLLECTOR_URL"], u.env["LODESTONE_API_KEY"]
-	l := newLoad(t, client.New(url, key, nil), collector)
+	l := newLoad(t, client.New(client.Config{URL: url, Key: key}), collector)
 	l.start(4)
 	for range 2 {
 		l.awaitAcked(2_000)

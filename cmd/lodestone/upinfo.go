@@ -45,7 +45,7 @@ func (w *wired) addSample(ctx context.Context, log *slog.Logger) {
 	if w.command.NoSample {
 		return
 	}
-	own := client.New(w.local(), w.key, nil)
+	own := client.New(client.Config{URL: w.local(), Key: w.key})
 	id, url, err := sample(ctx, own, w.engines.DataDir(), w.account)
 	if err != nil {
 		log.Warn("there is no sample to try out; the next start tries again", "error", err)

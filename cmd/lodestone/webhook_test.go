@@ -65,7 +65,7 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	u.more = []string{"--session-idle=20s"}
 	u.start()
 	site := u.env["LODESTONE_URL"]
-	api := client.New(site, u.env["LODESTONE_API_KEY"], http.DefaultClient)
+	api := client.New(client.Config{URL: site, Key: u.env["LODESTONE_API_KEY"]})
 
 	got := make(chan received, 100)
 	var check *standard.Webhook

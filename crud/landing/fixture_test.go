@@ -130,7 +130,7 @@ func (f *fixture) serve(t *testing.T) {
 		Postgres: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Site: site, Collector: collector, Now: f.now,
 	})
 	require.NoError(t, err)
-	a := api.New(api.Options{Verifier: auth.NewVerifier(db, log), Log: log})
+	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
 	visitors.Register(a)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)

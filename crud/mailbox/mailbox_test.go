@@ -42,7 +42,7 @@ func two(to string) mail.Rendered {
 func (m *Mailbox) site(t *testing.T) *httptest.Server {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	a := api.New(api.Options{Log: log})
+	a := api.New(api.Deps{Log: log})
 	private, err := page.New(page.Deps{Site: "http://127.0.0.1:8080", Log: log, Cookie: "dev", Secret: "word"})
 	require.NoError(t, err)
 	pages, err := NewPages(m, private)

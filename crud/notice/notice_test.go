@@ -61,7 +61,7 @@ func start(t *testing.T) *fixture {
 	require.NoError(t, err)
 	f.notices, err = notice.New(notice.Deps{Postgres: db, Queue: jobs, Mail: mails, Tokens: tokens, Pages: pages, Log: log, Now: func() time.Time { return f.now }})
 	require.NoError(t, err)
-	a := api.New(api.Options{Log: log})
+	a := api.New(api.Deps{Log: log})
 	f.notices.Register(a)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)

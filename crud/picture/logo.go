@@ -56,7 +56,7 @@ type noInput struct{}
 
 func (s *ImageStore) getLogo(ctx context.Context, _ *noInput) (*api.Answer[Logo], error) {
 	var found Logo
-	err := s.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+	err := s.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		found, err = s.readLogo(ctx, tx)
 		return err
 	})
@@ -75,20 +75,20 @@ func (s *ImageStore) readLogo(ctx context.Context, tx pgx.Tx) (Logo, error) {
 		return Logo{}, fmt.Errorf("read logo: %w", err)
 	}
 	return Logo{
-		URL: s.site + pathOf(row.ID, row.ContentType), Width: int(row.Width), Height: int(row.Height), ContentType: row.ContentType,
+		URL: s.deps.Site + pathOf(row.ID, row.ContentType), Width: int(row.Width), Height: int(row.Height), ContentType: row.ContentType,
 	}, nil
 }
 
 func noLogo() error { return problem.New(problem.NotFound, "The account has no logo.") }
 
 func (s *ImageStore) putLogo(w http.ResponseWriter, r *http.Request, _ *noInput) error {
-	made, err := s.thumbnailer.ReceiveLogo(w, r)
+	made, err := s.deps.Thumbnailer.ReceiveLogo(w, r)
 	if err != nil {
 		return err
 	}
 	ctx, account := r.Context(), auth.From(r.Context()).AccountID
 	var stored Logo
-	err = s.db.Account(ctx, account, func(tx pgx.Tx) error {
+	err = s.deps.Postgres.Account(ctx, account, func(tx pgx.Tx) error {
 		// The account is taken, so that of two uploads at once one replaces the other.
 		if _, err := store.New(tx).LockPlan(ctx); err != nil {
 			return fmt.Errorf("lock account: %w", err)
@@ -109,7 +109,7 @@ func (s *ImageStore) putLogo(w http.ResponseWriter, r *http.Request, _ *noInput)
 }
 
 func (s *ImageStore) deleteLogo(ctx context.Context, _ *noInput) (*api.Answer[api.Empty], error) {
-	err := s.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		n, err := store.New(tx).DeleteLogo(ctx)
 		if err == nil && n == 0 {
 			err = noLogo()

@@ -18,15 +18,18 @@ import (
 
 // ImageStore serves pictures to everybody, and logos to the account that they belong to.
 type ImageStore struct {
-	db          *postgres.Pool
-	thumbnailer *Thumbnailer
-	site        string
+	deps StoreDeps
 }
 
-// NewImageStore returns the image store of a database. site is the public URL, without a slash at the end.
-func NewImageStore(db *postgres.Pool, thumbnailer *Thumbnailer, site string) *ImageStore {
-	return &ImageStore{db, thumbnailer, site}
+// StoreDeps is what an image store works with; all of it is required.
+type StoreDeps struct {
+	Postgres    *postgres.Pool
+	Thumbnailer *Thumbnailer
+	Site        string // the public URL, without a slash at the end
 }
+
+// NewImageStore returns the image store of a database.
+func NewImageStore(d StoreDeps) *ImageStore { return &ImageStore{d} }
 
 // Register adds the pictures and the operations on logos.
 func (s *ImageStore) Register(a *api.API) {
@@ -48,7 +51,7 @@ func (s *ImageStore) serve(w http.ResponseWriter, r *http.Request) error {
 	if name == nil {
 		return missing
 	}
-	found, err := store.New(s.db.Unscoped()).ServePicture(r.Context(), name[1])
+	found, err := store.New(s.deps.Postgres.Unscoped()).ServePicture(r.Context(), name[1])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return missing
 	}

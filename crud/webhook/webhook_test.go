@@ -106,7 +106,7 @@ func newQuietRig(t *testing.T, change ...func(*webhook.Config)) *rig {
 // serve lets requests go to a process.
 func (r *rig) serve(w *webhook.Webhooks) {
 	r.t.Helper()
-	a := api.New(api.Options{Verifier: auth.NewVerifier(r.db, r.logger()), Log: r.logger()})
+	a := api.New(api.Deps{Verifier: auth.NewVerifier(r.db, r.logger()), Log: r.logger()})
 	w.Register(a)
 	server := httptest.NewServer(a)
 	r.t.Cleanup(server.Close)

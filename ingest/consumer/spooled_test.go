@@ -20,8 +20,8 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(4)
 	// Stored long ago: another topic id stands for more offsets than the window holds.
-	longAgo := *r
-	longAgo.TopicID = uuid.New()
+	before, longAgo := *r.Stack, *r
+	before.TopicID, longAgo.Stack = uuid.New(), &before
 	longAgo.storeRows(0, 0, "old"+r.group, events[0], events[1])
 	events[0].Spooled, events[2].Spooled = true, true // one a repeat, one not
 	r.produce(0, events...)                           // events[1] is a repeat as well, but its sender does not say so
@@ -42,8 +42,8 @@ func TestARepeatFromASpoolIsFoundWithinThreeDays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	events := r.events(3)
-	longAgo := *r
-	longAgo.TopicID = uuid.New()
+	before, longAgo := *r.Stack, *r
+	before.TopicID, longAgo.Stack = uuid.New(), &before
 	longAgo.storeRows(0, 0, "old"+r.group, events...)
 	for i, later := range []time.Duration{71 * time.Hour, -71 * time.Hour, 73 * time.Hour} {
 		events[i].Spooled = true

@@ -21,13 +21,20 @@ type Watch struct {
 	lost prometheus.Gauge
 }
 
+// WatchDeps is what a watch works with; all of it is required.
+type WatchDeps struct {
+	Book       *Book
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
 // NewWatch returns the watch of a logbook.
-func NewWatch(l *Book, log *slog.Logger, r prometheus.Registerer) *Watch {
-	w := &Watch{book: l, log: log, lost: prometheus.NewGauge(prometheus.GaugeOpts{
+func NewWatch(d WatchDeps) *Watch {
+	w := &Watch{book: d.Book, log: d.Log, lost: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_consumer_lost_records",
 		Help: "Records that Kafka deleted before they were stored, until `lodestone losses acknowledge`. The same number in every consumer.",
 	})}
-	r.MustRegister(w.lost)
+	d.Registerer.MustRegister(w.lost)
 	w.Loop = service.NewLoop("watch of lost records", w.run)
 	return w
 }

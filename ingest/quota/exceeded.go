@@ -37,12 +37,12 @@ type exceeded struct {
 	accounts map[uuid.UUID]string // the message for their senders
 }
 
-// NewExceeded returns the service that follows the accounts that are beyond their plan.
-func NewExceeded(pool *postgres.Pool, log *slog.Logger, r prometheus.Registerer) (*Exceeded, error) {
-	e := &Exceeded{pool: pool, log: log, interval: pollInterval, accounts: prometheus.NewGauge(prometheus.GaugeOpts{
+// NewExceeded returns the service that follows the accounts that are beyond their plan. It needs no ClickHouse.
+func NewExceeded(d Deps) (*Exceeded, error) {
+	e := &Exceeded{pool: d.Postgres, log: d.Log, interval: pollInterval, accounts: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_quota_exceeded_accounts", Help: "Accounts whose events the collector refuses, since they have used up those of their plan this month.",
 	})}
-	if err := r.Register(e.accounts); err != nil {
+	if err := d.Registerer.Register(e.accounts); err != nil {
 		return nil, fmt.Errorf("register quota metrics: %w", err)
 	}
 	e.known.Store(&exceeded{})

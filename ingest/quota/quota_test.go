@@ -51,7 +51,7 @@ func TestAccountsBeyondTheirPlan(t *testing.T) {
 		require.NoError(t, err)
 		enginetest.Run(t, m)
 	}
-	e, err := quota.NewExceeded(pool, slog.New(slog.DiscardHandler), metrics)
+	e, err := quota.NewExceeded(quota.Deps{Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, err)
 	e.Often()
 	enginetest.Run(t, e)

@@ -32,8 +32,8 @@ type Verifier interface {
 	Verify(ctx context.Context, key string) (auth.Identity, error)
 }
 
-// Options is what an API is made of.
-type Options struct {
+// Deps is what an API works with.
+type Deps struct {
 	Verifier Verifier              // required
 	Log      *slog.Logger          // required
 	Metrics  prometheus.Registerer // nil: no metrics
@@ -72,16 +72,16 @@ const hstsValue = "max-age=31536000"
 func (a *API) RequireTLS() { a.tls = true }
 
 // New returns an API without operations of its own but the pages that explain the problem codes.
-func New(o Options) *API {
+func New(d Deps) *API {
 	a := &API{
 		mux:         http.NewServeMux(),
-		verifier:    o.Verifier,
-		log:         o.Log,
-		metrics:     newMetrics(o.Metrics),
-		limits:      o.Limits,
-		addresses:   cmp.Or(o.Addresses, clientaddr.New(nil, "")),
-		idempotency: o.Idempotency,
-		unavailable: append([]func(error) bool{postgres.IsUnavailable}, o.Unavailable...),
+		verifier:    d.Verifier,
+		log:         d.Log,
+		metrics:     newMetrics(d.Metrics),
+		limits:      d.Limits,
+		addresses:   cmp.Or(d.Addresses, clientaddr.New(nil, "")),
+		idempotency: d.Idempotency,
+		unavailable: append([]func(error) bool{postgres.IsUnavailable}, d.Unavailable...),
 		schemas:     jsonschema.NewSet(),
 	}
 	a.openapi = newDescription(a.schemas)

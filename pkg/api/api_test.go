@@ -60,7 +60,7 @@ type thing struct {
 
 func newServer(t *testing.T, log io.Writer) *httptest.Server {
 	t.Helper()
-	a := api.New(api.Options{
+	a := api.New(api.Deps{
 		Verifier: keys{
 			"both": {AccountID: uuid.New(), KeyID: uuid.New(), Scopes: auth.Scopes()},
 			"read": {AccountID: uuid.New(), KeyID: uuid.New(), Scopes: []auth.Scope{auth.Read}},

@@ -44,7 +44,7 @@ func BenchmarkAnswer(b *testing.B) {
 		for i := range list {
 			list[i] = item{uuid.New(), "page_viewed", &page, fmt.Sprintf("Mozilla/5.0 (agent %d)", i), TimeOf(time.Unix(1759276800+int64(i), 0))}
 		}
-		a := New(Options{Verifier: someone{}, Log: slog.New(slog.DiscardHandler)})
+		a := New(Deps{Verifier: someone{}, Log: slog.New(slog.DiscardHandler)})
 		Register(a, Operation{ID: "x", Method: "GET", Path: "/x", Scope: auth.Read, PerPage: PageSize{Default: 20, Max: 100}},
 			func(ctx context.Context, in *CursorPaging) (*Answer[CursorPage[item]], error) {
 				return ListCursor(ctx, *in, list, 1000, ""), nil

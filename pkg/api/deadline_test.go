@@ -18,7 +18,7 @@ import (
 // An operation that may take long is not cut short by the limits of the server for short ones.
 func TestLongOperation(t *testing.T) {
 	t.Parallel()
-	a := api.New(api.Options{
+	a := api.New(api.Deps{
 		Verifier: keys{"both": {AccountID: uuid.New(), KeyID: uuid.New(), Scopes: auth.Scopes()}},
 		Log:      slog.New(slog.DiscardHandler),
 	})

@@ -29,7 +29,7 @@ func (someone) Verify(_ context.Context, key string) (auth.Identity, error) {
 // serveFuzz sends a request through the whole of the API and returns the status.
 func serveFuzz(t *testing.T, r *http.Request) int {
 	t.Helper()
-	a := New(Options{Verifier: someone{}, Log: slog.New(slog.DiscardHandler)})
+	a := New(Deps{Verifier: someone{}, Log: slog.New(slog.DiscardHandler)})
 	type input struct {
 		CursorPaging
 		ID    *uuid.UUID `query:"id"`

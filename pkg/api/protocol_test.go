@@ -95,7 +95,7 @@ func TestHead(t *testing.T) {
 
 func TestGzip(t *testing.T) {
 	t.Parallel()
-	a := api.New(api.Options{Verifier: keys{"key": {Scopes: auth.Scopes()}}, Log: slog.New(slog.DiscardHandler)})
+	a := api.New(api.Deps{Verifier: keys{"key": {Scopes: auth.Scopes()}}, Log: slog.New(slog.DiscardHandler)})
 	text := strings.Repeat("lodestone ", 500)
 	type body struct {
 		Text string `json:"text"`
@@ -201,7 +201,7 @@ func TestSpec(t *testing.T) {
 // What is described only is answered elsewhere, and leaves no trace in the routes.
 func TestDescriptionOnly(t *testing.T) {
 	t.Parallel()
-	a := api.New(api.Options{Verifier: keys{}, Log: slog.New(slog.DiscardHandler)})
+	a := api.New(api.Deps{Verifier: keys{}, Log: slog.New(slog.DiscardHandler)})
 	api.Register(a.DescriptionOnly(), api.Operation{ID: "elsewhere", Method: "GET", Path: "/elsewhere", Scope: auth.Read},
 		func(context.Context, *struct {
 			ID *uuid.UUID `query:"id"`

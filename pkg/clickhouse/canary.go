@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,28 +28,31 @@ const (
 	canaryWait = 150 * time.Second
 )
 
-// CanaryOptions configure a Canary.
-type CanaryOptions struct {
+// CanaryConfig says what a Canary asks, and how often.
+type CanaryConfig struct {
 	// URL is the HTTP address of an SQL user, with its password. Required.
 	URL string
-	// Log receives what an operator should know. Required.
-	Log *slog.Logger
-	// Metrics is where the canary registers its metrics. Required.
-	Metrics prometheus.Registerer
-	// Repair is called while queries stay unanswered, at most once in a Wait, with the attempts since the last answer,
-	// from 1. Nil means that only an operator can repair the server.
-	Repair func(ctx context.Context, attempt int) error
 	// Interval is the time between two queries. Default 15 s.
 	Interval time.Duration
 	// Wait is how long no answer may come before SQL users count as stopped. Default 150 s.
 	Wait time.Duration
 }
 
+// CanaryDeps is what a Canary works with.
+type CanaryDeps struct {
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+	// Repair is called while queries stay unanswered, at most once in a Wait, with the attempts since the last answer,
+	// from 1. Nil means that only an operator can repair the server.
+	Repair func(ctx context.Context, attempt int) error
+}
+
 // Canary sends a cheap query at intervals as an SQL user, because ClickHouse can answer all other users while those of
 // SQL wait for ever. It implements service.Service.
 type Canary struct {
 	*service.Loop
-	o              CanaryOptions
+	config         CanaryConfig
+	deps           CanaryDeps
 	address        string
 	user, password string
 	client         *http.Client
@@ -62,18 +66,13 @@ type Canary struct {
 }
 
 // NewCanary returns a canary that is not started yet, and registers its metrics.
-func NewCanary(o CanaryOptions) (*Canary, error) {
-	if o.Interval == 0 {
-		o.Interval = canaryInterval
-	}
-	if o.Wait == 0 {
-		o.Wait = canaryWait
-	}
-	u, err := url.Parse(o.URL)
+func NewCanary(config CanaryConfig, d CanaryDeps) (*Canary, error) {
+	config.Interval, config.Wait = cmp.Or(config.Interval, canaryInterval), cmp.Or(config.Wait, canaryWait)
+	u, err := url.Parse(config.URL)
 	if err != nil || u.Host == "" {
 		return nil, errors.New("make the SQL canary: the address of the SQL user cannot be parsed")
 	}
-	c := &Canary{o: o, user: u.User.Username(), client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
+	c := &Canary{config: config, deps: d, user: u.User.Username(), client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
 	c.password, _ = u.User.Password()
 	c.address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
 	c.answering = prometheus.NewGauge(prometheus.GaugeOpts{
@@ -86,7 +85,7 @@ func NewCanary(o CanaryOptions) (*Canary, error) {
 		Name: "lodestone_sql_repairs_total", Help: "Attempts to repair a ClickHouse that does not answer SQL users.",
 	})
 	for _, metric := range []prometheus.Collector{c.answering, c.answered, c.repairs} {
-		if err := o.Metrics.Register(metric); err != nil {
+		if err := d.Registerer.Register(metric); err != nil {
 			return nil, fmt.Errorf("register the SQL canary's metrics: %w", err)
 		}
 	}
@@ -101,7 +100,7 @@ func (c *Canary) Ready(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	silent := time.Since(c.last)
-	if c.last.IsZero() || silent < c.o.Wait {
+	if c.last.IsZero() || silent < c.config.Wait {
 		return nil
 	}
 	return fmt.Errorf("SQL users have had no answer for %v: %w", silent.Round(time.Second), c.err)
@@ -118,14 +117,14 @@ func (c *Canary) run(ctx context.Context, ready func()) error {
 			return context.Cause(ctx)
 		} else if c.note(err) {
 			attempt, next = 0, time.Time{}
-		} else if c.Ready(ctx) != nil && c.o.Repair != nil && time.Now().After(next) {
-			attempt, next = attempt+1, time.Now().Add(c.o.Wait)
+		} else if c.Ready(ctx) != nil && c.deps.Repair != nil && time.Now().After(next) {
+			attempt, next = attempt+1, time.Now().Add(c.config.Wait)
 			c.repairs.Inc()
-			if err := c.o.Repair(ctx, attempt); err != nil {
-				c.o.Log.Error("cannot repair ClickHouse for SQL users", "error", err)
+			if err := c.deps.Repair(ctx, attempt); err != nil {
+				c.deps.Log.Error("cannot repair ClickHouse for SQL users", "error", err)
 			}
 		}
-		if err := service.Sleep(ctx, c.o.Interval); err != nil {
+		if err := service.Sleep(ctx, c.config.Interval); err != nil {
 			return err
 		}
 	}
@@ -144,9 +143,9 @@ func (c *Canary) note(err error) bool {
 	case err == nil:
 		c.answered.SetToCurrentTime()
 		c.answering.Set(1)
-	case silent >= c.o.Wait:
+	case silent >= c.config.Wait:
 		c.answering.Set(0)
-		c.o.Log.Error("SQL users are not answered", "for", silent.Round(time.Second), "error", err)
+		c.deps.Log.Error("SQL users are not answered", "for", silent.Round(time.Second), "error", err)
 	}
 	return err == nil
 }
@@ -159,7 +158,7 @@ var exceptionNumber = regexp.MustCompile(`^Code: (\d+)\.`)
 
 // ask returns nil if ClickHouse answered.
 func (c *Canary) ask(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, c.o.Wait)
+	ctx, cancel := context.WithTimeout(ctx, c.config.Wait)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, strings.NewReader("SELECT 1"))
 	if err != nil {

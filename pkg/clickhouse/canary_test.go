@@ -19,8 +19,8 @@ func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
 	a := newAnalytics(t, hurried)
 	a.queue(1)
 	metrics, repairs := prometheus.NewRegistry(), make(chan int, 100)
-	canary, err := clickhouse.NewCanary(clickhouse.CanaryOptions{
-		URL: a.all, Log: slog.New(slog.DiscardHandler), Metrics: metrics, Interval: 10 * time.Millisecond, Wait: time.Second,
+	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: a.all, Interval: 10 * time.Millisecond, Wait: time.Second}, clickhouse.CanaryDeps{
+		Log: slog.New(slog.DiscardHandler), Registerer: metrics,
 		Repair: func(_ context.Context, attempt int) error {
 			select {
 			case repairs <- attempt:

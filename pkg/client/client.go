@@ -7,6 +7,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,13 +48,16 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client. base is the address of the installation, such as http://127.0.0.1:8080.
-// Bound the time of a call with its context; a nil client is http.DefaultClient.
-func New(base, key string, via *http.Client) *Client {
-	if via == nil {
-		via = http.DefaultClient
-	}
-	return &Client{strings.TrimRight(base, "/"), key, via}
+// Config names an installation and an account.
+type Config struct {
+	URL  string       // of the installation, such as http://127.0.0.1:8080
+	Key  string       // an API key
+	HTTP *http.Client // nil: http.DefaultClient
+}
+
+// New returns a client. Bound the time of a call with its context.
+func New(c Config) *Client {
+	return &Client{strings.TrimRight(c.URL, "/"), c.Key, cmp.Or(c.HTTP, http.DefaultClient)}
 }
 
 // Page is one page of a list.

@@ -25,7 +25,7 @@ func serve(t *testing.T, answer func(n int32, w http.ResponseWriter, r *http.Req
 	var count atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(count.Add(1), w, r) }))
 	t.Cleanup(s.Close)
-	return clienttest.New(s.URL+"/", "the-key", s.Client()), &count
+	return clienttest.New(client.Config{URL: s.URL + "/", Key: "the-key", HTTP: s.Client()}), &count
 }
 
 func busy(w http.ResponseWriter) {
@@ -186,7 +186,7 @@ func TestAnswerOfAnother(t *testing.T) {
 
 func TestErrorHoldsNoQuery(t *testing.T) {
 	t.Parallel()
-	_, err := clienttest.New("http://127.0.0.1:1", "the-key", nil).EmailSummary(t.Context(), "jo@example.com", "")
+	_, err := clienttest.New(client.Config{URL: "http://127.0.0.1:1", Key: "the-key"}).EmailSummary(t.Context(), "jo@example.com", "")
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "example.com")
 	require.NotContains(t, err.Error(), "the-key")

@@ -26,8 +26,8 @@ const (
 	AnalyticsDatabase = "analytics"
 )
 
-// ClickHouseOptions configure a ClickHouse server.
-type ClickHouseOptions struct {
+// ClickHouseConfig configure a ClickHouse server.
+type ClickHouseConfig struct {
 	Runtime
 	// Dir holds configuration, passwords, log and data.
 	Dir string
@@ -46,7 +46,7 @@ type ClickHouseOptions struct {
 // known after Start.
 type ClickHouse struct {
 	supervised
-	o         ClickHouseOptions
+	config    ClickHouseConfig
 	ports     map[string]int
 	passwords map[string]string
 	library   bool          // the server is the library, in which keywords are removed
@@ -56,8 +56,8 @@ type ClickHouse struct {
 }
 
 // NewClickHouse returns a server that is not started yet.
-func NewClickHouse(o ClickHouseOptions) *ClickHouse {
-	return &ClickHouse{o: o, overdue: overdue, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
+func NewClickHouse(c ClickHouseConfig) *ClickHouse {
+	return &ClickHouse{config: c, overdue: overdue, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
 }
 
 // URL returns the native address of Lodestone's own user, with its password and the database "lodestone", which the
@@ -91,32 +91,32 @@ func (c *ClickHouse) Start(ctx context.Context) error {
 
 // prepare finds the server to run and takes the directory.
 func (c *ClickHouse) prepare(ctx context.Context) (server install.ClickHouse, lock *dirLock, err error) {
-	if server, err = c.o.Installer.ClickHouse(ctx); err != nil {
+	if server, err = c.config.Installer.ClickHouse(ctx); err != nil {
 		return server, nil, err
 	}
 	c.library = server.Library != ""
-	if c.library && c.o.Launcher == "" {
-		if c.o.Launcher, err = findLauncher(); err != nil {
+	if c.library && c.config.Launcher == "" {
+		if c.config.Launcher, err = findLauncher(); err != nil {
 			return server, nil, err
 		}
 	}
-	if c.o.Dir, err = filepath.Abs(c.o.Dir); err != nil {
+	if c.config.Dir, err = filepath.Abs(c.config.Dir); err != nil {
 		return server, nil, err
 	}
-	if lock, err = lockDir(c.o.Dir, 0o700); err != nil {
+	if lock, err = lockDir(c.config.Dir, 0o700); err != nil {
 		return server, nil, err
 	}
-	if c.passwords, err = passwords(c.o.Dir, clickhouseUser, clickhouseAnalyst); err != nil {
+	if c.passwords, err = passwords(c.config.Dir, clickhouseUser, clickhouseAnalyst); err != nil {
 		return server, nil, errors.Join(err, lock.Unlock())
 	}
 	return server, lock, nil
 }
 
 func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *child.Process, err error) {
-	if err := child.StopStale(ctx, c.o.Dir, "clickhouse", c.o.Log); err != nil {
+	if err := child.StopStale(ctx, c.config.Dir, "clickhouse", c.config.Log); err != nil {
 		return nil, err
 	}
-	c.ports, err = choosePorts(c.o.Dir, map[string]int{"tcp": c.o.TCPPort, "http": c.o.HTTPPort})
+	c.ports, err = choosePorts(c.config.Dir, map[string]int{"tcp": c.config.TCPPort, "http": c.config.HTTPPort})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *
 	}
 	p := child.New(child.Spec{
 		Name:        "clickhouse",
-		Dir:         c.o.Dir,
+		Dir:         c.config.Dir,
 		Command:     func() *exec.Cmd { return c.command(server) },
 		Probe:       c.probe,
 		Explain:     remedyFor,
@@ -136,8 +136,8 @@ func (c *ClickHouse) launch(ctx context.Context, server install.ClickHouse) (_ *
 		// A library of half a gigabyte loads slowly from a cold and busy disk.
 		StartTimeout: 2 * time.Minute,
 		HangAfter:    c.hangAfter,
-		Log:          c.o.Log,
-		Observe:      c.o.Observe,
+		Log:          c.config.Log,
+		Observe:      c.config.Observe,
 	})
 	return p, p.Start(ctx)
 }
@@ -152,17 +152,17 @@ func stopSignal(server install.ClickHouse) syscall.Signal {
 
 func (c *ClickHouse) command(server install.ClickHouse) *exec.Cmd {
 	cmd := exec.Command(server.Server, "server", "--config-file="+c.path("config.xml"))
-	cmd.Env = c.o.childEnvironment()
+	cmd.Env = c.config.childEnvironment()
 	if server.Library != "" {
-		cmd = exec.Command(c.o.Launcher, "--config-file="+c.path("config.xml"), "--log-level=error")
-		cmd.Env = append(c.o.childEnvironment(), launcherLibrary+"="+server.Library, "TERM=dumb",
-			"HOME="+c.o.Dir) // its console keeps a history, and would read a user's client settings
+		cmd = exec.Command(c.config.Launcher, "--config-file="+c.path("config.xml"), "--log-level=error")
+		cmd.Env = append(c.config.childEnvironment(), launcherLibrary+"="+server.Library, "TERM=dumb",
+			"HOME="+c.config.Dir) // its console keeps a history, and would read a user's client settings
 	}
-	cmd.Dir = c.o.Dir
+	cmd.Dir = c.config.Dir
 	return cmd
 }
 
-func (c *ClickHouse) path(name string) string { return filepath.Join(c.o.Dir, name) }
+func (c *ClickHouse) path(name string) string { return filepath.Join(c.config.Dir, name) }
 
 // launcherName is the program that runs the library; it is built beside lodestone.
 const launcherName = "lodestone-clickhouse"

@@ -44,16 +44,16 @@ func (c *ClickHouse) configure() error {
 		return err
 	}
 	values := map[string]any{
-		"Dir":       c.o.Dir,
+		"Dir":       c.config.Dir,
 		"TCPPort":   c.ports["tcp"],
 		"HTTPPort":  c.ports["http"],
-		"Memory":    c.o.MemoryBytes,
+		"Memory":    c.config.MemoryBytes,
 		"Lodestone": sha(c.passwords[clickhouseUser]),
 		"Analyst":   sha(c.passwords[clickhouseAnalyst]),
 	}
 	// Files of config.d are merged in the order of their names.
 	files := map[string]string{"config.xml": clickhouseConfig, "users.xml": clickhouseUsers, "config.d/small.xml": clickhouseSmall}
-	if c.o.MemoryBytes != 0 {
+	if c.config.MemoryBytes != 0 {
 		files["config.d/small_memory.xml"] = clickhouseMemory
 	}
 	if err := os.RemoveAll(c.path("config.d")); err != nil {

@@ -33,7 +33,7 @@ func (c *ClickHouse) probe(ctx context.Context) error {
 	}
 	if text == "0" {
 		if err := c.makeWorkload(ctx, c.workload()); err != nil {
-			c.o.Log.Warn("queries of SQL users do not wait their turn", "error", err)
+			c.config.Log.Warn("queries of SQL users do not wait their turn", "error", err)
 		}
 	}
 	return nil
@@ -92,14 +92,14 @@ func (c *ClickHouse) RepairSQL(ctx context.Context, attempt int) error {
 	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), fmt.Sprintf(
 		"SELECT countIf(elapsed > %d) > 0 OR count() = 0 FROM system.processes WHERE Settings['workload'] = 'analyst'", int(c.overdue.Seconds())))
 	if err == nil && text == "0" {
-		c.o.Log.Warn("SQL users wait for one another's queries, none of which runs for too long")
+		c.config.Log.Warn("SQL users wait for one another's queries, none of which runs for too long")
 		return nil
 	}
 	if attempt > 1 || err != nil {
-		c.o.Log.Error("restarting ClickHouse, which does not answer SQL users", "error", err)
+		c.config.Log.Error("restarting ClickHouse, which does not answer SQL users", "error", err)
 		return c.restart()
 	}
-	c.o.Log.Error("lifting the limits of SQL users' workload briefly: their queries are stuck")
+	c.config.Log.Error("lifting the limits of SQL users' workload briefly: their queries are stuck")
 	err = c.makeWorkload(ctx, clickhouse.Workload(unlimited, unlimited))
 	if err == nil {
 		err = c.awaitNoneWaiting(ctx)

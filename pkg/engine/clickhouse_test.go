@@ -29,7 +29,7 @@ func observedClickHouse(t *testing.T, change ...func(*engine.ClickHouse)) (*engi
 	events := make(chan engine.Event, 100)
 	runtime := enginetest.Runtime()
 	runtime.Observe = func(e engine.Event) { events <- e }
-	server := engine.NewClickHouse(engine.ClickHouseOptions{
+	server := engine.NewClickHouse(engine.ClickHouseConfig{
 		Runtime: runtime, Dir: t.TempDir(), TCPPort: enginetest.FreePort(t), HTTPPort: enginetest.FreePort(t),
 		MemoryBytes: enginetest.ClickHouseMemory, Launcher: enginetest.Launcher(t), Installer: enginetest.Installer(t),
 	})

@@ -21,8 +21,8 @@ import (
 	"lodestone/pkg/service"
 )
 
-// KafkaOptions configure the broker within this process.
-type KafkaOptions struct {
+// KafkaConfig configure the broker within this process.
+type KafkaConfig struct {
 	Runtime
 	// Dir holds the log. It is locked for this process.
 	Dir string
@@ -44,21 +44,21 @@ type KafkaOptions struct {
 	NoSync bool
 }
 
-func (o *KafkaOptions) defaults() {
-	if o.Partitions == 0 {
-		o.Partitions = 4
+func (c *KafkaConfig) defaults() {
+	if c.Partitions == 0 {
+		c.Partitions = 4
 	}
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = 64 << 20
+	if c.SegmentBytes == 0 {
+		c.SegmentBytes = 64 << 20
 	}
-	if o.RetentionBytes == 0 {
-		o.RetentionBytes = 2 << 30
+	if c.RetentionBytes == 0 {
+		c.RetentionBytes = 2 << 30
 	}
-	if o.Retention == 0 {
-		o.Retention = 7 * 24 * time.Hour
+	if c.Retention == 0 {
+		c.Retention = 7 * 24 * time.Hour
 	}
-	if o.RetentionInterval == 0 {
-		o.RetentionInterval = time.Minute
+	if c.RetentionInterval == 0 {
+		c.RetentionInterval = time.Minute
 	}
 }
 
@@ -66,7 +66,7 @@ func (o *KafkaOptions) defaults() {
 // has no replication: an acknowledged record is as durable as this machine's disk. The address is known after Start.
 type Kafka struct {
 	*service.Loop
-	o        KafkaOptions
+	config   KafkaConfig
 	port     int
 	password string // "": clients need not log in
 	cluster  *kfake.Cluster
@@ -74,9 +74,9 @@ type Kafka struct {
 }
 
 // NewKafka returns a broker that is not started yet.
-func NewKafka(o KafkaOptions) *Kafka {
-	o.defaults()
-	k := &Kafka{o: o}
+func NewKafka(c KafkaConfig) *Kafka {
+	c.defaults()
+	k := &Kafka{config: c}
 	k.Loop = service.NewLoop("Kafka", k.run)
 	return k
 }
@@ -99,11 +99,11 @@ func (k *Kafka) Brokers() []string { return []string{address(k.port)} }
 func (k *Kafka) Cluster() *kfake.Cluster { return k.cluster }
 
 func (k *Kafka) run(ctx context.Context, ready func()) (err error) {
-	dir, err := filepath.Abs(k.o.Dir)
+	dir, err := filepath.Abs(k.config.Dir)
 	if err != nil {
 		return err
 	}
-	k.o.Dir = dir
+	k.config.Dir = dir
 	lock, err := lockDir(dir, 0o700)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (k *Kafka) run(ctx context.Context, ready func()) (err error) {
 		broken = k.flusher.Broken()
 	}
 	// The broker's own timer for this does not come back after a restart.
-	tick := time.NewTicker(k.o.RetentionInterval)
+	tick := time.NewTicker(k.config.RetentionInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -143,10 +143,10 @@ func (k *Kafka) close() error {
 
 // login returns the options that make clients log in, if required.
 func (k *Kafka) login(logDir string) ([]kfake.Opt, error) {
-	if !k.o.Login {
+	if !k.config.Login {
 		return nil, nil
 	}
-	known, err := passwords(k.o.Dir, kafkaUser)
+	known, err := passwords(k.config.Dir, kafkaUser)
 	if err != nil {
 		return nil, err
 	}
@@ -172,13 +172,13 @@ func versions() *kversion.Versions {
 }
 
 func (k *Kafka) open() error {
-	logDir := filepath.Join(k.o.Dir, "log")
+	logDir := filepath.Join(k.config.Dir, "log")
 	login, err := k.login(logDir)
 	if err != nil {
 		return err
 	}
 	for attempt := 1; ; attempt++ {
-		ports, err := choosePorts(k.o.Dir, map[string]int{"tcp": k.o.Port})
+		ports, err := choosePorts(k.config.Dir, map[string]int{"tcp": k.config.Port})
 		if err != nil {
 			return err
 		}
@@ -187,17 +187,17 @@ func (k *Kafka) open() error {
 			kfake.Ports(ports["tcp"]),
 			kfake.ClusterID("lodestone"),
 			kfake.MaxVersions(versions()),
-			kfake.DefaultNumPartitions(k.o.Partitions),
+			kfake.DefaultNumPartitions(k.config.Partitions),
 			kfake.DataDir(logDir),
-			kfake.WithLogger(kafkaLogger{k.o.Log}),
+			kfake.WithLogger(kafkaLogger{k.config.Log}),
 			kfake.BrokerConfigs(map[string]string{
-				"log.segment.bytes":   strconv.FormatInt(k.o.SegmentBytes, 10),
-				"log.retention.bytes": strconv.FormatInt(k.o.RetentionBytes, 10),
-				"log.retention.ms":    strconv.FormatInt(k.o.Retention.Milliseconds(), 10),
+				"log.segment.bytes":   strconv.FormatInt(k.config.SegmentBytes, 10),
+				"log.retention.bytes": strconv.FormatInt(k.config.RetentionBytes, 10),
+				"log.retention.ms":    strconv.FormatInt(k.config.Retention.Milliseconds(), 10),
 			}),
 		}
 		options = append(options, login...)
-		if !k.o.NoSync {
+		if !k.config.NoSync {
 			// Not kfake.SyncWrites: it syncs two files for each batch, one after another, while all other requests
 			// wait, which has a quarter of the rate (flush.BenchmarkProduce), and it acknowledges a batch whose sync
 			// failed.
@@ -210,7 +210,7 @@ func (k *Kafka) open() error {
 			return nil
 		}
 		if !isPortTaken(err) || attempt == portAttempts {
-			return fmt.Errorf("open the log in %s: %w", k.o.Dir, explainFile(err))
+			return fmt.Errorf("open the log in %s: %w", k.config.Dir, explainFile(err))
 		}
 	}
 }

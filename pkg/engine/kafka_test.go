@@ -83,7 +83,7 @@ func TestAcknowledgedRecordsSurviveTheKilledProcess(t *testing.T) {
 func TestRetentionWorksAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	options := engine.KafkaOptions{
+	options := engine.KafkaConfig{
 		Runtime: enginetest.Runtime(), Dir: dir, NoSync: true,
 		SegmentBytes: 64 << 10, RetentionBytes: 256 << 10, RetentionInterval: 20 * time.Millisecond,
 	}
@@ -121,7 +121,7 @@ func TestTakenPortIsLeftToItsOwner(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	taken := l.Addr().(*net.TCPAddr).Port
-	k := engine.NewKafka(engine.KafkaOptions{Runtime: enginetest.Runtime(), Dir: filepath.Join(t.TempDir(), "new"), Port: taken, NoSync: true})
+	k := engine.NewKafka(engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: filepath.Join(t.TempDir(), "new"), Port: taken, NoSync: true})
 	startFor(t, k)
 	require.NotEqual(t, fmt.Sprintf("127.0.0.1:%d", taken), k.Brokers()[0])
 }
@@ -129,7 +129,7 @@ func TestTakenPortIsLeftToItsOwner(t *testing.T) {
 func TestKafkaAsksForItsPassword(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	options := engine.KafkaOptions{Runtime: enginetest.Runtime(), Dir: dir, Port: enginetest.FreePort(t), NoSync: true, Login: true}
+	options := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: dir, Port: enginetest.FreePort(t), NoSync: true, Login: true}
 	first := engine.NewKafka(options)
 	require.NoError(t, first.Start(context.Background()))
 	with := first.Config()
@@ -191,7 +191,7 @@ func TestKafkaOffersNoRequestThatItAnswersInPart(t *testing.T) {
 // The directory of a version before brokers asked for a password has none.
 func TestKafkaOfAnEarlierVersionGetsAPassword(t *testing.T) {
 	t.Parallel()
-	options := engine.KafkaOptions{Runtime: enginetest.Runtime(), Dir: t.TempDir(), Port: enginetest.FreePort(t), NoSync: true}
+	options := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: t.TempDir(), Port: enginetest.FreePort(t), NoSync: true}
 	before := engine.NewKafka(options)
 	require.NoError(t, before.Start(context.Background()))
 	_, err := kadm.NewClient(kafkaClient(t, before.Config())).CreateTopic(t.Context(), 1, 1, nil, "events")

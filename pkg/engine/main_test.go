@@ -53,7 +53,7 @@ func playUp(dir string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	set := engine.NewSet(config(dir, os.Getenv("LODESTONE_TEST_LAUNCHER"), p), enginetest.Runtime(), nil)
+	set := engine.NewSet(config(dir, os.Getenv("LODESTONE_TEST_LAUNCHER"), p), engine.Deps{Runtime: enginetest.Runtime()})
 	out := json.NewEncoder(os.Stdout)
 	if err := set.Start(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -26,8 +26,8 @@ const (
 	postgresDatabase  = "lodestone"
 )
 
-// PostgresOptions configure a PostgreSQL server.
-type PostgresOptions struct {
+// PostgresConfig configure a PostgreSQL server.
+type PostgresConfig struct {
 	Runtime
 	// Dir holds passwords and log, and the data unless the user that PostgreSQL runs as cannot
 	// reach it (see owner.go).
@@ -44,7 +44,7 @@ type PostgresOptions struct {
 // known after Start.
 type Postgres struct {
 	supervised
-	o         PostgresOptions
+	config    PostgresConfig
 	programs  install.Postgres
 	owner     *owner // nil: ours
 	cluster   string // the directory of the data
@@ -53,7 +53,7 @@ type Postgres struct {
 }
 
 // NewPostgres returns a server that is not started yet.
-func NewPostgres(o PostgresOptions) *Postgres { return &Postgres{o: o} }
+func NewPostgres(c PostgresConfig) *Postgres { return &Postgres{config: c} }
 
 // URL returns the address of the database "lodestone" as its owner, with the password.
 func (p *Postgres) URL() string { return p.address(postgresUser, postgresDatabase) }
@@ -81,7 +81,7 @@ func (p *Postgres) Start(ctx context.Context) error {
 
 // take locks the directory.
 func (p *Postgres) take() (lock *dirLock, err error) {
-	if p.o.Dir, err = filepath.Abs(p.o.Dir); err != nil {
+	if p.config.Dir, err = filepath.Abs(p.config.Dir); err != nil {
 		return nil, err
 	}
 	if p.owner, err = serverOwner(); err != nil {
@@ -91,23 +91,23 @@ func (p *Postgres) take() (lock *dirLock, err error) {
 	if p.owner != nil {
 		mode = 0o711 // another user passes through to its own directory below
 	}
-	return lockDir(p.o.Dir, mode)
+	return lockDir(p.config.Dir, mode)
 }
 
 // prepare finds the programs and creates the cluster if there is none.
 func (p *Postgres) prepare(ctx context.Context) (err error) {
-	if p.passwords, err = passwords(p.o.Dir, postgresSuperuser, postgresUser); err != nil {
+	if p.passwords, err = passwords(p.config.Dir, postgresSuperuser, postgresUser); err != nil {
 		return err
 	}
-	home, err := p.owner.home(p.o.Dir, p.o.Log)
+	home, err := p.owner.home(p.config.Dir, p.config.Log)
 	if err != nil {
 		return err
 	}
 	p.cluster = filepath.Join(home, "data")
-	if p.programs, err = p.o.Installer.Postgres(ctx, clusterVersion(p.cluster)); err != nil {
+	if p.programs, err = p.config.Installer.Postgres(ctx, clusterVersion(p.cluster)); err != nil {
 		return err
 	}
-	p.o.Log.Info("PostgreSQL is run by these programs", "directory", p.programs.Bin, "version", p.programs.Major)
+	p.config.Log.Info("PostgreSQL is run by these programs", "directory", p.programs.Bin, "version", p.programs.Major)
 	if err := p.owner.reaches(p.programs.Bin); err != nil {
 		return fmt.Errorf("%w: give --engine-cache a directory that every user can read", err)
 	}
@@ -115,30 +115,30 @@ func (p *Postgres) prepare(ctx context.Context) (err error) {
 		return nil
 	}
 	if p.programs.System {
-		p.o.Log.Warn("the new database is created by the PostgreSQL of this machine: keep that version installed, since no other one opens the data",
+		p.config.Log.Warn("the new database is created by the PostgreSQL of this machine: keep that version installed, since no other one opens the data",
 			"version", p.programs.Major, "directory", p.programs.Bin)
 	}
 	return p.initialise(ctx, home)
 }
 
 func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
-	if err := child.StopStale(ctx, p.o.Dir, "postgres", p.o.Log); err != nil {
+	if err := child.StopStale(ctx, p.config.Dir, "postgres", p.config.Log); err != nil {
 		return nil, err
 	}
 	if err := p.stopLeftServer(); err != nil {
 		return nil, err
 	}
-	ports, err := choosePorts(p.o.Dir, map[string]int{"tcp": p.o.Port})
+	ports, err := choosePorts(p.config.Dir, map[string]int{"tcp": p.config.Port})
 	if err != nil {
 		return nil, err
 	}
 	p.port = ports["tcp"]
 	process := child.New(child.Spec{
 		Name: "postgres",
-		Dir:  p.o.Dir,
+		Dir:  p.config.Dir,
 		Command: func() *exec.Cmd {
 			cmd := p.owner.command(p.cluster, p.program("postgres"), p.settings()...)
-			cmd.Env = append(cmd.Env, p.o.Environment...)
+			cmd.Env = append(cmd.Env, p.config.Environment...)
 			return cmd
 		},
 		Probe:    p.probe,
@@ -153,8 +153,8 @@ func (p *Postgres) launch(ctx context.Context) (*child.Process, error) {
 			{Signal: syscall.SIGQUIT, Wait: 500 * time.Millisecond}, // as after a crash, which it survives
 		},
 		StartTimeout: 2 * time.Minute, // recovery after a crash may take its time
-		Log:          p.o.Log,
-		Observe:      p.o.Observe,
+		Log:          p.config.Log,
+		Observe:      p.config.Observe,
 	})
 	if err := process.Start(ctx); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (p *Postgres) settings() []string {
 		"log_min_messages=warning",
 		"idle_in_transaction_session_timeout=5min",
 	}
-	if p.o.NoSync {
+	if p.config.NoSync {
 		values = append(values, "fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=32MB")
 	}
 	for _, v := range values {

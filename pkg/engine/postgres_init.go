@@ -44,7 +44,7 @@ func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 	if err := os.WriteFile(filepath.Join(scratch, "pg_hba.conf"), []byte(rules), 0o600); err != nil {
 		return explainFile(err)
 	}
-	if !p.o.NoSync {
+	if !p.config.NoSync {
 		out, err := p.owner.command(home, p.program("initdb"), "-D", scratch, "--sync-only").CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("write the database cluster to the disk (%w): %s", err, out)
@@ -133,7 +133,7 @@ func (p *Postgres) stopLeftServer() error {
 	if dir != cluster {
 		return nil
 	}
-	p.o.Log.Warn("stopping a PostgreSQL left over from an earlier run", "pid", pid)
+	p.config.Log.Warn("stopping a PostgreSQL left over from an earlier run", "pid", pid)
 	if err := syscall.Kill(pid, syscall.SIGINT); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop the left-over PostgreSQL (process %d): %w", pid, err)
 	}

@@ -54,7 +54,7 @@ func TestKilledPostgresComesBackWithItsData(t *testing.T) {
 	events := make(chan engine.Event, 10)
 	runtime := enginetest.Runtime()
 	runtime.Observe = func(e engine.Event) { events <- e }
-	server := engine.NewPostgres(engine.PostgresOptions{ // with fsync, as `lodestone up` has it
+	server := engine.NewPostgres(engine.PostgresConfig{ // with fsync, as `lodestone up` has it
 		Runtime: runtime, Dir: enginetest.Dir(t), Port: enginetest.FreePort(t), Installer: enginetest.Installer(t),
 	})
 	startFor(t, server)
@@ -85,7 +85,7 @@ func (f onLine) Write(line []byte) (int, error) {
 // A killed server leaves processes of its own, which end when they next look up from their work.
 func TestPostgresStartsAfterWhatAKilledOneLeft(t *testing.T) {
 	t.Parallel()
-	options := engine.PostgresOptions{ // with fsync, as `lodestone up` has it
+	options := engine.PostgresConfig{ // with fsync, as `lodestone up` has it
 		Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), Port: enginetest.FreePort(t), Installer: enginetest.Installer(t),
 	}
 	killed := engine.NewPostgres(options)
@@ -137,7 +137,7 @@ func TestPackagedPostgresWorks(t *testing.T) {
 	t.Parallel()
 	installer := enginetest.Installer(t)
 	installer.PackagedOnly = true
-	server := engine.NewPostgres(engine.PostgresOptions{Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), NoSync: true, Installer: installer})
+	server := engine.NewPostgres(engine.PostgresConfig{Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), NoSync: true, Installer: installer})
 	startFor(t, server)
 	run(t, server.URL(), "CREATE TABLE t (x int)")
 	require.GreaterOrEqual(t, scan[int](t, server.URL(), "SELECT current_setting('server_version_num')::int"), 180000)
@@ -158,7 +158,7 @@ func TestTheMachinesPostgresIsNamedWhenItMakesTheDatabase(t *testing.T) {
 		runtime.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		installer := enginetest.Installer(t)
 		installer.PackagedOnly = packagedOnly
-		server := engine.NewPostgres(engine.PostgresOptions{Runtime: runtime, Dir: dir, Port: enginetest.FreePort(t), NoSync: true, Installer: installer})
+		server := engine.NewPostgres(engine.PostgresConfig{Runtime: runtime, Dir: dir, Port: enginetest.FreePort(t), NoSync: true, Installer: installer})
 		require.NoError(t, server.Start(t.Context()))
 		require.NoError(t, server.Stop(context.Background()))
 		return log.String()

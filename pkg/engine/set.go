@@ -18,10 +18,9 @@ import (
 // Set is the engines of one data directory: those given by address, and those it runs itself. It implements
 // service.Service. The addresses are known after Start.
 type Set struct {
-	c        Config
-	runtime  Runtime
-	progress func(string)
-	free     func(dir string) (bytes int64, err error)
+	config Config
+	deps   Deps
+	free   func(dir string) (bytes int64, err error)
 
 	mu    sync.Mutex
 	lock  *dirLock
@@ -33,10 +32,16 @@ type Set struct {
 	postgres   *Postgres
 }
 
-// NewSet returns engines that are not started yet. progress is called with a line for a person about every slow step;
-// it may be nil and is called from several goroutines.
-func NewSet(c Config, r Runtime, progress func(string)) *Set {
-	return &Set{c: c, runtime: r, progress: progress, free: install.Free}
+// Deps is what a set of engines works with.
+type Deps struct {
+	Runtime
+	// Progress is called with a line for a person about every slow step, from several goroutines. It may be nil.
+	Progress func(line string)
+}
+
+// NewSet returns engines that are not started yet.
+func NewSet(c Config, d Deps) *Set {
+	return &Set{config: c, deps: d, free: install.Free}
 }
 
 // Minimum free space of the data directory: below the first a start is refused, below the second a warning is logged.
@@ -81,25 +86,25 @@ func (s *Set) Start(ctx context.Context) error {
 
 // take locks the data directory and checks the free space.
 func (s *Set) take() (err error) {
-	if s.c.Data, err = filepath.Abs(s.c.Data); err != nil {
+	if s.config.Data, err = filepath.Abs(s.config.Data); err != nil {
 		return fmt.Errorf("open the data directory: %w", err)
 	}
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {
 		mode = 0o711 // PostgreSQL passes through as another user; what is secret is closed by itself
 	}
-	if s.lock, err = lockDir(s.c.Data, mode); err != nil {
+	if s.lock, err = lockDir(s.config.Data, mode); err != nil {
 		return fmt.Errorf("open the data directory: %w", err)
 	}
-	free, err := s.free(s.c.Data)
+	free, err := s.free(s.config.Data)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("open the data directory: %w", err)
 	case free < freeRequired:
 		err = fmt.Errorf("the disk of %s has only %d MiB free, and the engines need %d MiB (ClickHouse leaves the last 1024 MiB unused): free some space, or choose another directory with --data",
-			s.c.Data, free>>20, freeRequired>>20)
+			s.config.Data, free>>20, freeRequired>>20)
 	case free < freeWished:
-		s.runtime.Log.Warn("the disk of the data directory is nearly full", "directory", s.c.Data, "free_mb", free>>20)
+		s.deps.Log.Warn("the disk of the data directory is nearly full", "directory", s.config.Data, "free_mb", free>>20)
 	}
 	if err != nil {
 		err = errors.Join(err, s.lock.Unlock())
@@ -109,34 +114,34 @@ func (s *Set) take() (err error) {
 }
 
 func (s *Set) startMissing(ctx context.Context) error {
-	cache := s.c.Cache
+	cache := s.config.Cache
 	if cache == "" {
 		var err error
 		if cache, err = install.DefaultCache(); err != nil {
 			return err
 		}
 	}
-	installer := &install.Installer{Cache: cache, Progress: s.progress, Log: s.runtime.Log}
+	installer := &install.Installer{Cache: cache, Progress: s.deps.Progress, Log: s.deps.Log}
 	var all []part
-	if s.c.ClickHouseURL == "" {
-		s.clickhouse = NewClickHouse(ClickHouseOptions{
-			Runtime: s.runtime, Dir: filepath.Join(s.c.Data, "clickhouse"),
-			TCPPort: s.c.ClickHousePort, HTTPPort: s.c.ClickHouseHTTPPort,
-			Launcher: s.c.Launcher, Installer: installer,
+	if s.config.ClickHouseURL == "" {
+		s.clickhouse = NewClickHouse(ClickHouseConfig{
+			Runtime: s.deps.Runtime, Dir: filepath.Join(s.config.Data, "clickhouse"),
+			TCPPort: s.config.ClickHousePort, HTTPPort: s.config.ClickHouseHTTPPort,
+			Launcher: s.config.Launcher, Installer: installer,
 		})
 		all = append(all, part{"clickhouse", s.clickhouse})
 	}
-	if len(s.c.KafkaBrokers) == 0 {
-		s.kafka = NewKafka(KafkaOptions{
-			Runtime: s.runtime, Dir: filepath.Join(s.c.Data, "kafka"), Port: s.c.KafkaPort, NoSync: s.c.NoSync, Login: true,
+	if len(s.config.KafkaBrokers) == 0 {
+		s.kafka = NewKafka(KafkaConfig{
+			Runtime: s.deps.Runtime, Dir: filepath.Join(s.config.Data, "kafka"), Port: s.config.KafkaPort, NoSync: s.config.NoSync, Login: true,
 		})
 		all = append(all, part{"kafka", s.kafka})
 	}
 	// PostgreSQL is stopped last: ClickHouse reads from it.
-	if s.c.PostgresURL == "" {
-		s.postgres = NewPostgres(PostgresOptions{
-			Runtime: s.runtime, Dir: filepath.Join(s.c.Data, "postgres"), Port: s.c.PostgresPort,
-			NoSync: s.c.NoSync, Installer: installer,
+	if s.config.PostgresURL == "" {
+		s.postgres = NewPostgres(PostgresConfig{
+			Runtime: s.deps.Runtime, Dir: filepath.Join(s.config.Data, "postgres"), Port: s.config.PostgresPort,
+			NoSync: s.config.NoSync, Installer: installer,
 		})
 		all = append(all, part{"postgres", s.postgres})
 	}
@@ -149,7 +154,7 @@ func (s *Set) startMissing(ctx context.Context) error {
 				return err
 			}
 			started[i] = true
-			s.runtime.Log.Info("started engine", "engine", p.name, "took", time.Since(begin).Round(time.Millisecond))
+			s.deps.Log.Info("started engine", "engine", p.name, "took", time.Since(begin).Round(time.Millisecond))
 			return nil
 		})
 	}
@@ -188,7 +193,7 @@ func (s *Set) stop(ctx context.Context) error {
 			errs = append(errs, err)
 			continue
 		}
-		s.runtime.Log.Info("stopped engine", "engine", p.name, "took", time.Since(begin).Round(time.Millisecond))
+		s.deps.Log.Info("stopped engine", "engine", p.name, "took", time.Since(begin).Round(time.Millisecond))
 	}
 	errs = append(errs, s.lock.Unlock())
 	s.lock, s.parts = nil, nil
@@ -207,12 +212,12 @@ func (s *Set) Failed() <-chan error {
 }
 
 // DataDir is the data directory as an absolute path.
-func (s *Set) DataDir() string { return s.c.Data }
+func (s *Set) DataDir() string { return s.config.Data }
 
 // PostgresURL is the address of our database, with user and password.
 func (s *Set) PostgresURL() string {
 	if s.postgres == nil {
-		return s.c.PostgresURL
+		return s.config.PostgresURL
 	}
 	return s.postgres.URL()
 }
@@ -220,7 +225,7 @@ func (s *Set) PostgresURL() string {
 // Kafka returns the settings to reach Kafka, with the password of the embedded broker.
 func (s *Set) Kafka() kafka.Config {
 	if s.kafka == nil {
-		return kafka.Config{Brokers: s.c.KafkaBrokers, SASLMechanism: "none"}
+		return kafka.Config{Brokers: s.config.KafkaBrokers, SASLMechanism: "none"}
 	}
 	return s.kafka.Config()
 }
@@ -228,7 +233,7 @@ func (s *Set) Kafka() kafka.Config {
 // ClickHouseURL is the native address of ClickHouse, with user and password.
 func (s *Set) ClickHouseURL() string {
 	if s.clickhouse == nil {
-		return s.c.ClickHouseURL
+		return s.config.ClickHouseURL
 	}
 	return s.clickhouse.URL()
 }
@@ -237,7 +242,7 @@ func (s *Set) ClickHouseURL() string {
 // was given without it.
 func (s *Set) ClickHouseHTTPURL() string {
 	if s.clickhouse == nil {
-		return s.c.ClickHouseHTTPURL
+		return s.config.ClickHouseHTTPURL
 	}
 	return s.clickhouse.HTTPURL()
 }
@@ -245,7 +250,7 @@ func (s *Set) ClickHouseHTTPURL() string {
 // SQLURL is the HTTP address of the read-only SQL user; "" if ClickHouse was given without it.
 func (s *Set) SQLURL() string {
 	if s.clickhouse == nil {
-		return s.c.SQLURL
+		return s.config.SQLURL
 	}
 	return s.clickhouse.SQLURL()
 }

@@ -24,7 +24,7 @@ import (
 
 func newSet(t *testing.T, dir string) *engine.Set {
 	t.Helper()
-	return engine.NewSet(config(dir, enginetest.Launcher(t), freePorts(t)), enginetest.Runtime(), nil)
+	return engine.NewSet(config(dir, enginetest.Launcher(t), freePorts(t)), engine.Deps{Runtime: enginetest.Runtime()})
 }
 
 func TestEverythingEndsWithTheKilledParentAndContinues(t *testing.T) {
@@ -89,7 +89,7 @@ func TestEnginesGivenByAddressAreUsed(t *testing.T) {
 	c.ClickHouseURL = "clickhouse://user:password@127.0.0.1:4/lodestone"
 	c.SQLURL = "http://analyst:password@127.0.0.1:5/?database=analytics"
 	require.NoError(t, c.Validate())
-	set := engine.NewSet(c, enginetest.Runtime(), nil)
+	set := engine.NewSet(c, engine.Deps{Runtime: enginetest.Runtime()})
 	startFor(t, set)
 	require.Equal(t, c.PostgresURL, set.PostgresURL())
 	require.Equal(t, c.KafkaBrokers, set.Kafka().Brokers)
@@ -107,7 +107,7 @@ func TestOnlyTheMissingEngineIsStarted(t *testing.T) {
 	c := config(dir, "/no/launcher", freePorts(t))
 	c.PostgresURL = "postgres://user:password@127.0.0.1:1/elsewhere"
 	c.ClickHouseURL = "clickhouse://user:password@127.0.0.1:4/lodestone"
-	set := engine.NewSet(c, enginetest.Runtime(), nil)
+	set := engine.NewSet(c, engine.Deps{Runtime: enginetest.Runtime()})
 	startFor(t, set)
 	_, err := kadm.NewClient(kafkaClient(t, set.Kafka())).ListTopics(context.Background())
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestOneFailureStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	dir := enginetest.Dir(t)
 	c := config(dir, "/no/launcher", freePorts(t))
-	set := engine.NewSet(c, enginetest.Runtime(), nil)
+	set := engine.NewSet(c, engine.Deps{Runtime: enginetest.Runtime()})
 	err := set.Start(context.Background())
 	require.ErrorContains(t, err, "/no/launcher")
 	startFor(t, newSet(t, dir)) // so the directory is free, and so are the engines'

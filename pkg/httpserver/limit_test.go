@@ -30,7 +30,7 @@ func (n named) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(netip.Must
 // Connections beyond the limit get an answer that says so, and a place is free again when one is closed.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := New("test", "--listen", "127.0.0.1:0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	s := New(Config{Name: "test", Setting: "--listen", Address: "127.0.0.1:0"}, Deps{Handler: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)})
 	s.open = slot.New[netip.Addr](2, 1)
 	require.NoError(t, s.Start(t.Context()))
 	t.Cleanup(func() {
@@ -69,7 +69,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 // but that of all.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	t.Parallel()
-	s := New("test", "--listen", "127.0.0.1:0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	s := New(Config{Name: "test", Setting: "--listen", Address: "127.0.0.1:0"}, Deps{Handler: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)})
 	s.open = slot.New[netip.Addr](100, 1)
 	s.LimitClients(func(a netip.Addr) bool { return a == netip.MustParseAddr("198.51.100.7") })
 	l := listener{nil, s}

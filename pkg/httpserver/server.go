@@ -33,9 +33,7 @@ const (
 
 // Server is an HTTP server as a service.
 type Server struct {
-	name    string
-	setting string
-	address string
+	config  Config
 	handler http.Handler
 	log     *slog.Logger
 	trusted func(netip.Addr) bool // nil: connections are counted together only
@@ -48,10 +46,22 @@ type Server struct {
 
 var _ service.Service = (*Server)(nil)
 
-// New returns a server that is not started. The address is host:port, port 0 for any that is free;
-// setting is the flag that it came from, for messages.
-func New(name, setting, address string, handler http.Handler, log *slog.Logger) *Server {
-	return &Server{name: name, setting: setting, address: address, handler: handler, log: log, failed: make(chan error, 1),
+// Config says where a server listens.
+type Config struct {
+	Name    string // for logs and errors
+	Setting string // the flag that the address came from, for errors
+	Address string // host:port; port 0 is any that is free
+}
+
+// Deps is what a server works with; all of it is required.
+type Deps struct {
+	Handler http.Handler
+	Log     *slog.Logger
+}
+
+// New returns a server that is not started.
+func New(c Config, d Deps) *Server {
+	return &Server{config: c, handler: d.Handler, log: d.Log, failed: make(chan error, 1),
 		open: slot.New[netip.Addr](maxConnections, maxClientConnections)}
 }
 
@@ -60,15 +70,15 @@ func (s *Server) Listen(ctx context.Context) error {
 	if s.listener != nil {
 		return nil
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.Address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return config.Invalid(s.setting, "is "+s.address+", which another process uses", "stop that process or give another address")
+		return config.Invalid(s.config.Setting, "is "+s.config.Address+", which another process uses", "stop that process or give another address")
 	}
 	if err != nil {
-		return fmt.Errorf("listen for %s: %w", s.name, err)
+		return fmt.Errorf("listen for %s: %w", s.config.Name, err)
 	}
 	s.listener = listener
-	s.log.Info("listening", "server", s.name, "address", listener.Addr().String())
+	s.log.Info("listening", "server", s.config.Name, "address", listener.Addr().String())
 	return nil
 }
 
@@ -78,7 +88,7 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // Start implements service.Service. The server accepts connections when it returns.
 func (s *Server) Start(ctx context.Context) error {
 	if s.server != nil {
-		return fmt.Errorf("start %s: already started", s.name)
+		return fmt.Errorf("start %s: already started", s.config.Name)
 	}
 	if err := s.Listen(ctx); err != nil {
 		return err
@@ -98,7 +108,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	go func() {
 		if err := s.server.Serve(listener{s.listener, s}); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- fmt.Errorf("serve %s: %w", s.name, err)
+			s.failed <- fmt.Errorf("serve %s: %w", s.config.Name, err)
 		}
 	}()
 	return nil
@@ -122,7 +132,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	if closeErr := s.server.Close(); closeErr != nil {
 		err = errors.Join(err, closeErr)
 	}
-	return fmt.Errorf("stop %s: requests were cut off: %w", s.name, err)
+	return fmt.Errorf("stop %s: requests were cut off: %w", s.config.Name, err)
 }
 
 // Failed implements service.Service.

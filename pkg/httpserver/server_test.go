@@ -21,16 +21,18 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func newServer(name, address string, h http.Handler) *httpserver.Server {
+	return httpserver.New(httpserver.Config{Name: name, Setting: "--listen", Address: address}, httpserver.Deps{Handler: h, Log: slog.New(slog.DiscardHandler)})
+}
 
 func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	arrived, finish := make(chan struct{}), make(chan struct{})
-	s := httpserver.New("test", "--listen", "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := newServer("test", "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(arrived)
 		<-finish
 		_, _ = io.WriteString(w, "whole")
-	}), quiet())
+	}))
 	require.NoError(t, s.Start(t.Context()))
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer := make(chan string)
@@ -64,10 +66,10 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 func TestStopCutsOffWhatHangs(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan struct{})
-	s := httpserver.New("test", "--listen", "127.0.0.1:0", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	s := newServer("test", "127.0.0.1:0", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(arrived)
 		<-r.Context().Done()
-	}), quiet())
+	}))
 	require.NoError(t, s.Start(t.Context()))
 	ended := make(chan struct{})
 	go func() {
@@ -86,10 +88,10 @@ func TestStopCutsOffWhatHangs(t *testing.T) {
 
 func TestAddressInUse(t *testing.T) {
 	t.Parallel()
-	first := httpserver.New("first", "--listen", "127.0.0.1:0", http.NotFoundHandler(), quiet())
+	first := newServer("first", "127.0.0.1:0", http.NotFoundHandler())
 	require.NoError(t, first.Start(t.Context()))
 	defer func() { require.NoError(t, first.Stop(context.Background())) }()
-	err := httpserver.New("second", "--listen", first.Addr().String(), http.NotFoundHandler(), quiet()).Start(t.Context())
+	err := newServer("second", first.Addr().String(), http.NotFoundHandler()).Start(t.Context())
 	require.True(t, config.IsInvalid(err))
 	require.Contains(t, err.Error(), "--listen")
 }

@@ -52,9 +52,16 @@ type Store struct {
 	log    *slog.Logger
 }
 
-// New returns a store, which seals answers with the keys. It works without being started, but then removes nothing.
-func New(db *postgres.Pool, tokens *token.Ring, log *slog.Logger) *Store {
-	s := &Store{db: db, tokens: tokens, log: log}
+// Deps is what a store works with; all of it is required.
+type Deps struct {
+	Postgres *postgres.Pool
+	Tokens   *token.Ring // seals answers
+	Log      *slog.Logger
+}
+
+// New returns a store. It works without being started, but then removes nothing.
+func New(d Deps) *Store {
+	s := &Store{db: d.Postgres, tokens: d.Tokens, log: d.Log}
 	s.Loop = service.NewLoop("idempotency keys", s.run)
 	return s
 }

@@ -33,7 +33,7 @@ func open(t *testing.T) (*Store, *postgres.Pool) {
 	pool := enginetest.MigratedPostgres(t)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	return New(pool, tokens, slog.New(slog.DiscardHandler)), pool
+	return New(Deps{Postgres: pool, Tokens: tokens, Log: slog.New(slog.DiscardHandler)}), pool
 }
 
 func account(t *testing.T, pool *postgres.Pool) uuid.UUID {
@@ -137,7 +137,7 @@ func TestAnswersAreSealed(t *testing.T) {
 
 	tokens, err := token.NewKeys(2).Ring()
 	require.NoError(t, err)
-	_, before, err := New(pool, tokens, slog.New(slog.DiscardHandler)).Begin(t.Context(), request(id, "k", "a"))
+	_, before, err := New(Deps{Postgres: pool, Tokens: tokens, Log: slog.New(slog.DiscardHandler)}).Begin(t.Context(), request(id, "k", "a"))
 	require.Nil(t, before)
 	require.True(t, problem.Is(err, problem.Conflict), err)
 	require.ErrorContains(t, err, "its answer was lost")

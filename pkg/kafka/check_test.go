@@ -152,7 +152,7 @@ func TestCopiesOnSeveralBrokers(t *testing.T) {
 			}
 			require.Contains(t, fatal, events+c.want)
 
-			refusing, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
+			refusing, err := newGuard(k, prometheus.NewRegistry())
 			require.NoError(t, err)
 			err = refusing.Start(t.Context())
 			require.True(t, kafka.IsRefusal(err))
@@ -161,7 +161,7 @@ func TestCopiesOnSeveralBrokers(t *testing.T) {
 
 			k.AcceptFewerCopies = true
 			metrics := prometheus.NewRegistry()
-			accepting, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), metrics, topics...)
+			accepting, err := newGuard(k, metrics)
 			require.NoError(t, err)
 			require.NoError(t, accepting.Start(t.Context()))
 			require.InDelta(t, len(fatal), gauge(t, metrics, "lodestone_kafka_setting_warnings"), 0)

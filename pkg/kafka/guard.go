@@ -45,15 +45,25 @@ type Guard struct {
 	mayMiss     bool            // the process starts without its topics
 }
 
-// AllowMissing lets the process start although topics are missing: until they exist, it stores its records elsewhere.
-// Call it before the start.
-func (g *Guard) AllowMissing() { g.mayMiss = true }
+// GuardConfig selects what a guard checks.
+type GuardConfig struct {
+	Kafka  Config
+	Topics []string // that the process uses
+	// AllowMissing lets the process start although topics are missing: until they exist, it stores its records elsewhere.
+	AllowMissing bool
+}
 
-// NewGuard returns the guard of the topics that a process uses. A nil ledger leaves the number of
-// partitions unchecked.
-func NewGuard(c Config, ledger PartitionLedger, log *slog.Logger, r prometheus.Registerer, topics ...string) (*Guard, error) {
+// GuardDeps is what a guard works with.
+type GuardDeps struct {
+	Ledger     PartitionLedger // nil: the number of partitions is not checked
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// NewGuard returns the guard of the topics that a process uses.
+func NewGuard(c GuardConfig, d GuardDeps) (*Guard, error) {
 	g := &Guard{
-		options: c.Options(log), ledger: ledger, topics: topics, log: log, grace: guardGrace, again: guardAgain, fewerCopies: c.AcceptFewerCopies,
+		options: c.Kafka.Options(d.Log), ledger: d.Ledger, topics: c.Topics, log: d.Log, mayMiss: c.AllowMissing, grace: guardGrace, again: guardAgain, fewerCopies: c.Kafka.AcceptFewerCopies,
 		warnings: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lodestone_kafka_setting_warnings", Help: "Settings of Kafka that endanger events: see the log.",
 		}),
@@ -61,7 +71,7 @@ func NewGuard(c Config, ledger PartitionLedger, log *slog.Logger, r prometheus.R
 			Name: "lodestone_kafka_missing_topics", Help: "Topics that this process uses and that Kafka does not have.",
 		}),
 	}
-	if err := errors.Join(r.Register(g.warnings), r.Register(g.missing)); err != nil {
+	if err := errors.Join(d.Registerer.Register(g.warnings), d.Registerer.Register(g.missing)); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	g.Loop = service.NewLoop("check of Kafka's settings", g.run)

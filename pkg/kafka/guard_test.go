@@ -29,12 +29,16 @@ func gauge(t *testing.T, metrics *prometheus.Registry, name string) float64 {
 	return 0
 }
 
+func newGuard(k kafka.Config, metrics prometheus.Registerer) (*kafka.Guard, error) {
+	return kafka.NewGuard(kafka.GuardConfig{Kafka: k, Topics: topics}, kafka.GuardDeps{Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+}
+
 func TestAMissingTopicIsRefused(t *testing.T) {
 	t.Parallel()
 	k, cl := cluster(t, kfake.NumBrokers(1))
 	fatal, _ := findings(t, cl, nil)
 	require.Len(t, fatal, 3)
-	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
+	guard, err := newGuard(k, prometheus.NewRegistry())
 	require.NoError(t, err)
 	err = guard.Start(t.Context())
 	require.True(t, kafka.IsRefusal(err))
@@ -58,7 +62,7 @@ func TestTheGuardWaitsForTopicsThatAreJustMade(t *testing.T) {
 		return nil, nil, false
 	})
 	k, cl := connect(t, c.ListenAddrs())
-	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
+	guard, err := newGuard(k, prometheus.NewRegistry())
 	require.NoError(t, err)
 	guard.Patient()
 	started := make(chan error, 1)
@@ -81,13 +85,13 @@ func TestTheGuardStartsWithWarningsAndWithoutKafka(t *testing.T) {
 	create(t, cl, 1)
 	set(t, cl, event.Topic, "retention.ms", "1000")
 	metrics := prometheus.NewRegistry()
-	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), metrics, topics...)
+	guard, err := newGuard(k, metrics)
 	require.NoError(t, err)
 	require.NoError(t, guard.Start(t.Context()))
 	require.NoError(t, guard.Stop(t.Context()))
 	require.InDelta(t, 1, gauge(t, metrics, "lodestone_kafka_setting_warnings"), 0)
 
-	away, err := kafka.NewGuard(kafka.Config{Brokers: []string{"127.0.0.1:1"}}, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), topics...)
+	away, err := newGuard(kafka.Config{Brokers: []string{"127.0.0.1:1"}}, prometheus.NewRegistry())
 	require.NoError(t, err)
 	require.NoError(t, away.Start(t.Context()))
 	require.NoError(t, away.Stop(t.Context()))
@@ -99,7 +103,7 @@ func TestTheGuardEndsNoRunningProcessForAMissingTopic(t *testing.T) {
 	k, cl := cluster(t, kfake.NumBrokers(3))
 	create(t, cl, -1)
 	metrics := prometheus.NewRegistry()
-	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), metrics, topics...)
+	guard, err := newGuard(k, metrics)
 	require.NoError(t, err)
 	guard.Often()
 	require.NoError(t, guard.Start(t.Context()))
@@ -130,9 +134,9 @@ func TestTheGuardAllowsTopicsToBeMissing(t *testing.T) {
 	t.Parallel()
 	k, cl := cluster(t, kfake.NumBrokers(1))
 	metrics := prometheus.NewRegistry()
-	guard, err := kafka.NewGuard(k, nil, slog.New(slog.DiscardHandler), metrics, topics...)
+	guard, err := kafka.NewGuard(kafka.GuardConfig{Kafka: k, Topics: topics, AllowMissing: true},
+		kafka.GuardDeps{Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, err)
-	guard.AllowMissing()
 	require.NoError(t, guard.Start(t.Context()))
 	require.InDelta(t, 3, gauge(t, metrics, "lodestone_kafka_missing_topics"), 0)
 	create(t, cl, 1)

@@ -68,6 +68,10 @@ var rules = []rule{
 		why: "what only tests need is not part of the programs",
 	},
 	{
+		except: slices.Concat(testSupport, []string{"cmd/lodestone-lab"}), mustNot: []string{"./pkg/engine/apachekafka"},
+		why: "tests and the laboratory run Apache Kafka; the product has an embedded broker, or is given addresses",
+	},
+	{
 		packages: []string{"ingest", "query", "crud"}, except: testSupport, mustNot: []string{"./pkg/engine"},
 		why: "the parts get addresses and do not care whose engines answer there; cmd decides",
 	},

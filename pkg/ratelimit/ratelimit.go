@@ -67,11 +67,18 @@ type subject struct {
 	id   uuid.UUID
 }
 
-// New returns a limiter that counts in a database. Give it a pool that nothing else uses: who waits
-// for a connection for longer than a moment is not counted. metrics may be nil.
-func New(c Config, db *postgres.Pool, log *slog.Logger, metrics prometheus.Registerer) *Limiter {
+// Deps is what a limiter works with.
+type Deps struct {
+	// Postgres is a pool that nothing else uses: a request that waits for a connection is soon not counted.
+	Postgres   *postgres.Pool
+	Log        *slog.Logger
+	Registerer prometheus.Registerer // nil: no metrics
+}
+
+// New returns a limiter that counts in a database.
+func New(c Config, d Deps) *Limiter {
 	l := &Limiter{
-		db: db, log: log, timeout: storeTimeout, exhausted: map[subject]time.Time{},
+		db: d.Postgres, log: d.Log, timeout: storeTimeout, exhausted: map[subject]time.Time{},
 		quotas: map[Name]int{Requests: c.Requests, Analytics: c.Analytics, AnalyticsEmail: c.AnalyticsEmail},
 		outcome: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_ratelimit_requests_total",
@@ -83,8 +90,8 @@ func New(c Config, db *postgres.Pool, log *slog.Logger, metrics prometheus.Regis
 			l.outcome.WithLabelValues(string(name), outcome)
 		}
 	}
-	if metrics != nil {
-		metrics.MustRegister(l.outcome)
+	if d.Registerer != nil {
+		d.Registerer.MustRegister(l.outcome)
 	}
 	return l
 }

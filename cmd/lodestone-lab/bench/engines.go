@@ -21,7 +21,7 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest/apachekafka"
+	"lodestone/pkg/engine/apachekafka"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -102,11 +102,11 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 		all.Go(func() error { return s.Start(ctx) })
 	}
 	if e.ClickHouseURL == "" {
-		e.clickhouse = engine.NewClickHouse(engine.ClickHouseOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
+		e.clickhouse = engine.NewClickHouse(engine.ClickHouseConfig{Runtime: runtime, Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
 		begin(e.clickhouse)
 	}
 	if e.PostgresURL == "" {
-		e.postgres = engine.NewPostgres(engine.PostgresOptions{Runtime: runtime, Dir: filepath.Join(e.dir, "postgres"), Installer: installer})
+		e.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime, Dir: filepath.Join(e.dir, "postgres"), Installer: installer})
 		begin(e.postgres)
 	}
 	switch e.Kafka {
@@ -273,7 +273,7 @@ type brokerCommand struct {
 // Run serves until ctx ends.
 func (c *brokerCommand) Run(ctx context.Context) error {
 	log := newLog(os.Stderr)
-	k := engine.NewKafka(engine.KafkaOptions{Runtime: engine.Runtime{Log: log}, Dir: c.Data, Port: c.Port})
+	k := engine.NewKafka(engine.KafkaConfig{Runtime: engine.Runtime{Log: log}, Dir: c.Data, Port: c.Port})
 	if err := k.Start(ctx); err != nil {
 		return err
 	}

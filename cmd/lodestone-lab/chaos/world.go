@@ -27,7 +27,7 @@ import (
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest/apachekafka"
+	"lodestone/pkg/engine/apachekafka"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/token"
 )
@@ -134,11 +134,11 @@ func (w *world) startEngines(ctx context.Context) error {
 			return err
 		}
 	}
-	w.clickhouse = engine.NewClickHouse(engine.ClickHouseOptions{
+	w.clickhouse = engine.NewClickHouse(engine.ClickHouseConfig{
 		Runtime: runtime("clickhouse"), Dir: storage, MemoryBytes: 3 << 30, Installer: installer,
 		Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
 	})
-	w.postgres = engine.NewPostgres(engine.PostgresOptions{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
+	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
 	listener := func(name, from string) apachekafka.Listener {
 		return apachekafka.Listener{Name: name, Advertise: func(node int, listening string) (string, error) {
 			return w.network.Add(from+"-kafka"+strconv.Itoa(node), listening)

@@ -79,7 +79,7 @@ type counts struct{ links, views int64 }
 func New(c Config, out io.Writer) *Demo {
 	return &Demo{
 		cfg: c, out: out, sent: newTally(), emails: map[string]counts{},
-		api: client.New(c.URL, c.APIKey, nil),
+		api: client.New(client.Config{URL: c.URL, Key: c.APIKey}),
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 type Client struct{ *client.Client }
 
 // New returns a Client, as client.New does.
-func New(base, key string, via *http.Client) Client { return Client{client.New(base, key, via)} }
+func New(c client.Config) Client { return Client{client.New(c)} }
 
 // Change is a change of a field that may be null. Its zero value leaves the field unchanged.
 type Change[T any] struct {

@@ -14,14 +14,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest/apachekafka"
+	"lodestone/pkg/engine/apachekafka"
 )
 
 // NewClickHouse returns a server of the test's own in dir, for tests that kill or restart one.
 // It is not started; the test stops it.
 func NewClickHouse(t testing.TB, dir string) *engine.ClickHouse {
 	t.Helper()
-	return engine.NewClickHouse(engine.ClickHouseOptions{
+	return engine.NewClickHouse(engine.ClickHouseConfig{
 		Runtime: Runtime(), Dir: dir, TCPPort: FreePort(t), HTTPPort: FreePort(t), MemoryBytes: ClickHouseMemory,
 		Launcher: Launcher(t), Installer: Installer(t),
 	})
@@ -31,14 +31,14 @@ func NewClickHouse(t testing.TB, dir string) *engine.ClickHouse {
 // one. It is not started; the test stops it.
 func NewPostgres(t testing.TB, dir string) *engine.Postgres {
 	t.Helper()
-	return engine.NewPostgres(engine.PostgresOptions{Runtime: Runtime(), Dir: dir, Port: FreePort(t), NoSync: true, Installer: Installer(t)})
+	return engine.NewPostgres(engine.PostgresConfig{Runtime: Runtime(), Dir: dir, Port: FreePort(t), NoSync: true, Installer: Installer(t)})
 }
 
 // NewKafka returns a broker of the test's own in dir, for tests that restart one or provoke its
 // errors. It is not started; the test stops it.
 func NewKafka(t testing.TB, dir string) *engine.Kafka {
 	t.Helper()
-	return engine.NewKafka(engine.KafkaOptions{Runtime: Runtime(), Dir: dir, Port: FreePort(t), NoSync: true})
+	return engine.NewKafka(engine.KafkaConfig{Runtime: Runtime(), Dir: dir, Port: FreePort(t), NoSync: true})
 }
 
 // Server returns the shared ClickHouse server, for its other addresses and users.

@@ -16,8 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/engine"
+	"lodestone/pkg/engine/apachekafka"
 	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/engine/enginetest/apachekafka"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -99,7 +99,7 @@ func TestPortTakenByAnotherProcess(t *testing.T) {
 // Whatever answers on a broker's port while its Java machine is still starting is not ready for it.
 func TestAnotherKafkaIsNotTakenForOurs(t *testing.T) {
 	t.Parallel()
-	other := engine.NewKafka(engine.KafkaOptions{Runtime: enginetest.Runtime(), Dir: t.TempDir()})
+	other := engine.NewKafka(engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: t.TempDir()})
 	require.NoError(t, other.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, other.Stop(context.Background())) })
 	ours := apachekafka.New(apachekafka.Config{Dir: t.TempDir()})

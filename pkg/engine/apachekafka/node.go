@@ -103,7 +103,7 @@ func (k *Cluster) startNode(ctx context.Context, n *node) error {
 				options = javaShipped
 			}
 			cmd := exec.Command(k.programs.Java, k.java(options, "kafka.Kafka", n.configFile())...)
-			cmd.Dir = k.config.Dir
+			cmd.Dir, cmd.Env = k.config.Dir, append(os.Environ(), k.config.Environment...)
 			return cmd
 		},
 		Probe:        func(ctx context.Context) error { return k.probe(ctx, n) },
