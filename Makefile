@@ -32,7 +32,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install web web-check web-test warm engines setup test check unit chaos bench contract contract-tools browser browser-tools lint fmt generate guide compose-env clean
+.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab chaos bench contract contract-tools browser browser-tools lint fmt generate guide compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -114,8 +114,8 @@ check: lint web-check ## Check form, types, vet and lint
 	@go mod verify
 	@for module in $(MODULES); do (cd $$module && go mod tidy -diff); done
 
-lint: $(GOLANGCI) ## Run go vet and golangci-lint
-	@for module in $(MODULES); do (cd $$module && go vet ./... && $(CURDIR)/$(GOLANGCI) run); done
+lint: $(GOLANGCI) ## Run golangci-lint, with go vet among its linters
+	@for module in $(MODULES); do (cd $$module && $(CURDIR)/$(GOLANGCI) run); done
 
 $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) (once, about a minute)"
@@ -124,14 +124,26 @@ $(GOLANGCI):
 	@mv .cache/bin/golangci-lint $@
 
 unit: web-test ## Run the tests alone (after `make build`)
-	@# Go keeps results until the files that a test opened change. Those below run the compiler, git or
-	@# the programs built from all of them, which it cannot see. Tests that draw what they try draw the same
-	@# each time here; RAPID_SEED=0 lets them try something new.
-	@RAPID_SEED=$${RAPID_SEED:-1} go test -race -timeout 40m $$(go list ./... | grep -vE '^lodestone/(($(UNCACHED))(/|$$)|($(UNRACED))$$)')
-	@RAPID_SEED=$${RAPID_SEED:-1} go test -timeout 40m $(patsubst %,./%,$(subst |, ,$(UNRACED)))
+	@# Tests wait for engines more than they compute: two groups of packages at a time keep two cores busy.
+	@$(MAKE) -j2 unit-lab unit-race unit-plain unit-programs
+
+# Go keeps results until the files that a test opened change. Some packages run the compiler, git or the programs built
+# from all packages, which Go cannot see. Tests that draw what they try draw the same each time here; RAPID_SEED=0 lets
+# them try something new.
+unit-%: export RAPID_SEED ?= 1
+
+unit-race:
+	@go test -race -timeout 40m $$(go list ./... | grep -vE '^lodestone/(($(UNCACHED))(/|$$)|($(UNRACED))$$)')
+
+unit-plain:
+	@go test -timeout 40m $(patsubst %,./%,$(subst |, ,$(UNRACED)))
 	@# Pools forget at random under the race detector.
 	@go test -timeout 40m -run '^TestNothingIsAllocated' ./ingest/collector
+
+unit-programs:
 	@go test -count=1 -timeout 40m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
+
+unit-lab:
 	@cd $(LAB) && go test -count=1 -timeout 40m ./...
 
 chaos: bin/lodestone-lab ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")

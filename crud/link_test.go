@@ -273,7 +273,7 @@ func TestConcurrentPlanLimit(t *testing.T) {
 	r := free.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`"}`)
 	require.Equal(t, 403, r.status)
 	require.Equal(t, "The plan free allows 3 generic links, and there are 3.", r.problem(t).Detail)
-	// What else is wrong is said first.
+	// Other faults are reported first.
 	require.Equal(t, problem.InvalidLeadMagnet, free.post(t, linksPath, `{"lead_magnet_id":"`+uuid.NewString()+`"}`).problem(t).Code)
 }
 

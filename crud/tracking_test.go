@@ -38,6 +38,6 @@ func TestTrackingOfAGenericLink(t *testing.T) {
 	id = u.post(t, linksPath, `{"lead_magnet_id":"`+u.magnet(t).ID+`"}`).object(t)["id"].(string)
 	got = u.get(t, linksPath+"/"+id+"/tracking").object(t)
 	require.NotEmpty(t, got["tracking_token"])
-	require.Nil(t, got["script"], "where the collector is, no one said")
+	require.Nil(t, got["script"], "no address of the collector is configured")
 	require.Nil(t, got["pixel"])
 }

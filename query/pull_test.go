@@ -56,7 +56,7 @@ func (s site) pull(account uuid.UUID, after string) (ids map[string]bool, next s
 	}
 }
 
-// Who pulls what is new, and goes on where the pull before said, misses nothing: neither an event
+// Who pulls what is new, and goes on from the last cursor, misses nothing: neither an event
 // that waited in a spool for an hour, nor one whose insert was under way when the pull was made.
 func TestPullsMissNothing(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-// A process on databases without the schema runs, says that it is not ready and why, and becomes ready when somebody migrates.
+// A process on databases without the schema runs, says that it is not ready and why, and becomes ready when someone migrates.
 func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 	t.Parallel()
 	clickhouse := enginetest.NewClickHouse(t, enginetest.Dir(t))

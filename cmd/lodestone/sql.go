@@ -134,12 +134,12 @@ func (c *sqlClient) ask(ctx context.Context, query, format string) (io.ReadClose
 	if resp.StatusCode == http.StatusOK {
 		return resp.Body, nil
 	}
-	defer func() { _ = resp.Body.Close() }() // what counts is the refusal
+	defer func() { _ = resp.Body.Close() }() // the error that counts is the server's
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 16<<10))
 	if err != nil {
 		return nil, fmt.Errorf("read the answer of %s: %w", u.Host, err)
 	}
-	return nil, refusal(resp.StatusCode, string(text))
+	return nil, serverError(resp.StatusCode, string(text))
 }
 
 var (
@@ -147,8 +147,8 @@ var (
 	exceptionTail = regexp.MustCompile(`\s*\(version [^()]*(\([^()]*\))?\)\s*$`)
 )
 
-// refusal returns ClickHouse's error as one readable line.
-func refusal(status int, text string) error {
+// serverError returns ClickHouse's error as one readable line.
+func serverError(status int, text string) error {
 	head := exceptionHead.FindStringSubmatch(text)
 	if head == nil {
 		return fmt.Errorf("the answer is not ClickHouse's (HTTP status %d): check the host and port of --sql-url", status)

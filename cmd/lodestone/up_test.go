@@ -117,7 +117,7 @@ func TestUpNamesWhatIsWrong(t *testing.T) {
 }
 
 // Whoever reads lodestone.env into a shell and starts there again gives the embedded engines of the last
-// start as engines of somebody else.
+// start as engines of someone else.
 func TestUpNamesEnginesThatItCannotReach(t *testing.T) {
 	t.Parallel()
 	gone := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))

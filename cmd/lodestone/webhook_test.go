@@ -189,7 +189,7 @@ func (u *up) post(t *testing.T, path string, body, into any) {
 	require.NoError(t, json.Unmarshal(out, into))
 }
 
-// confirmation returns the link of the mail that asks somebody to confirm an address.
+// confirmation returns the link of the mail that asks someone to confirm an address.
 func (u *up) confirmation(t *testing.T, to string) (address string) {
 	t.Helper()
 	require.Eventually(t, func() bool {

@@ -10,9 +10,9 @@ import (
 )
 
 // announce tells the account's webhooks of links that the transaction makes.
-func (l *Links) announce(ctx context.Context, tx pgx.Tx, account uuid.UUID, made ...AccessLink) error {
-	events := make([]webhook.LinkCreated, len(made))
-	for i, a := range made {
+func (l *Links) announce(ctx context.Context, tx pgx.Tx, account uuid.UUID, created ...AccessLink) error {
+	events := make([]webhook.LinkCreated, len(created))
+	for i, a := range created {
 		events[i] = webhook.LinkCreated{
 			Link: webhook.Link{
 				AccessLinkID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID, Email: *a.Email, Source: string(a.Source),

@@ -30,7 +30,7 @@ type newAccessLinks struct {
 	ExpiresAt *string  `json:"expires_at" required:"false" format:"date-time" doc:"When the links expire (ISO 8601, in the future); null for never."`
 }
 
-// Batch is the access links that one request made.
+// Batch is the access links that one request created.
 type Batch struct {
 	Data []AccessLink `json:"data" nullable:"false" doc:"The links, in the order of the addresses."`
 }
@@ -83,7 +83,7 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 		}
 		params.TokenHashes, params.TokensSealed, params.TokenKey = append(params.TokenHashes, t.Hash), append(params.TokensSealed, t.Sealed), t.Key
 	}
-	made := make([]AccessLink, len(params.IDs))
+	created := make([]AccessLink, len(params.IDs))
 	err = l.deps.Postgres.Account(ctx, params.AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		magnet, err := shareMagnet(ctx, q, in.ID)
@@ -105,12 +105,12 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 			place[id] = i
 		}
 		for _, row := range rows {
-			made[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion})
+			created[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion})
 		}
-		return l.announce(ctx, tx, params.AccountID, made...)
+		return l.announce(ctx, tx, params.AccountID, created...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create access links: %w", err)
 	}
-	return api.Created(path+"?lead_magnet_id="+in.ID.String(), Batch{made}), nil
+	return api.Created(path+"?lead_magnet_id="+in.ID.String(), Batch{created}), nil
 }

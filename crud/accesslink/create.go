@@ -100,7 +100,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Access
 	return api.Created(path+"/"+params.ID.String(), l.fromRow(row)).At(row.AccessLink.Revision), nil
 }
 
-// shareMagnet returns the lead magnet that links are to be made to, and keeps it until the
+// shareMagnet returns the lead magnet that links are to be created for, and locks it until the
 // transaction ends. pgx.ErrNoRows says that there is none.
 func shareMagnet(ctx context.Context, q *store.Queries, id uuid.UUID) (store.LeadMagnet, error) {
 	magnet, err := q.ShareMagnet(ctx, id)

@@ -143,7 +143,7 @@ func (a *Accounts) CreateExpiringKey(ctx context.Context, account uuid.UUID, nam
 	return Key{id, key.Text}, nil
 }
 
-// RevokeKey makes a key, and every key that was made with it, worthless within a second everywhere. Revoking
+// RevokeKey revokes a key, and every key that was created with it, within a second everywhere. Revoking
 // twice is harmless. ErrUnknown says that there is no such key.
 func (a *Accounts) RevokeKey(ctx context.Context, key uuid.UUID) error {
 	account, err := store.New(a.db.Unscoped()).AccountOfKey(ctx, key)

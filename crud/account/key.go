@@ -30,7 +30,7 @@ type APIKey struct {
 	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used, accurate to some seconds."`
 }
 
-// NewAPIKey is a key just made.
+// NewAPIKey is a key just created, with its text.
 type NewAPIKey struct {
 	ID         uuid.UUID    `json:"id" format:"uuid" doc:"Unique identifier."`
 	Key        string       `json:"key" doc:"The key itself. It is shown only once."`
@@ -200,7 +200,7 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 	}), nil
 }
 
-// check returns when the key expires, nil for not said, or what the schema cannot tell.
+// check returns when the key expires, nil if the request names no time, or what the schema cannot tell.
 func (b newKey) check(now time.Time) (expiresAt *time.Time, err error) {
 	var wrong []problem.Field
 	for i, s := range b.Scopes {
@@ -242,10 +242,10 @@ func (s *Self) revokeKey(ctx context.Context, in *keyInput) (*api.Answer[api.Emp
 	return &api.Answer[api.Empty]{}, nil
 }
 
-// revoke revokes a key of the account that a transaction is scoped to, and those that were made with it. It
+// revoke revokes a key of the account that a transaction is scoped to, and those that were created with it. It
 // returns whether the key worked.
 func revoke(ctx context.Context, tx pgx.Tx, key uuid.UUID) (worked bool, err error) {
-	// No key is made while the tree of keys is read: one that is not seen would go on working.
+	// No key is created while the tree of keys is read: one that is missed would go on working.
 	if _, err := LockPlan(ctx, tx); err != nil {
 		return false, err
 	}
@@ -258,7 +258,7 @@ func revoke(ctx context.Context, tx pgx.Tx, key uuid.UUID) (worked bool, err err
 		return false, fmt.Errorf("read key: %w", err)
 	}
 	if err := q.RevokeKey(ctx, key); err != nil {
-		return false, fmt.Errorf("revoke key and those made with it: %w", err)
+		return false, fmt.Errorf("revoke key and those created with it: %w", err)
 	}
 	return held.Works, nil
 }
@@ -269,7 +269,7 @@ type KeyInfo struct {
 	Name       string
 	Prefix     string
 	Scopes     []auth.Scope
-	CreatedBy  *uuid.UUID // the key that it was made with, nil for none
+	CreatedBy  *uuid.UUID // the key that it was created with, nil for none
 	CreatedAt  time.Time
 	LastUsedAt *time.Time
 	ExpiresAt  *time.Time // nil for never

@@ -57,7 +57,7 @@ type Deps struct {
 type Capture struct {
 	config Config
 	deps   Deps
-	keys   [][token.KeyBytes]byte // the first one makes secrets; those made with the others are still sent again
+	keys   [][token.KeyBytes]byte // the first one derives secrets; those of the others are still sent again
 }
 
 // New returns the capture of an installation.
@@ -68,7 +68,7 @@ func New(c Config, d Deps) *Capture {
 	return &Capture{config: c, deps: d, keys: d.Tokens.DeriveEach("verification")}
 }
 
-// Limited is the error of somebody who did something too often.
+// Limited is the error of a visitor who did something too often.
 type Limited struct{ Wait time.Duration }
 
 // Error implements error.

@@ -14,7 +14,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-// secrets are what one verification consists of. The link and the code are made from the page's secret
+// secrets are those of one verification. The link and the code are derived from the page's secret
 // with a key of the installation, so that a mail can be sent again without anything of it being stored,
 // and who has only the page's secret cannot make them.
 type secrets struct {

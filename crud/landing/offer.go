@@ -90,7 +90,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return l.writeOffer(w, r, http.StatusUnprocessableEntity, o, form, wrong)
 	}
 	if err != nil {
-		return o.refusal(err)
+		return o.errorPage(err)
 	}
 	if out.Page != "" {
 		return l.redirect(w, r, l.deps.Pages.Path("/verify/sent/"+out.Page))
@@ -98,8 +98,8 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 	return l.redirectToDocument(w, r, o, out)
 }
 
-// refusal returns the page of an error that the visitor cannot correct in the form.
-func (o offered) refusal(err error) error {
+// errorPage returns the page of an error that the visitor cannot correct in the form.
+func (o offered) errorPage(err error) error {
 	if limited, ok := errors.AsType[*capture.Limited](err); ok {
 		st := page.Error(page.TooManyRequests, o.brand())
 		st.Wait, st.Action = limited.Wait, page.Action{Words: "Back to the page", URL: o.path}

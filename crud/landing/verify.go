@@ -77,7 +77,7 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	out, v, err := l.deps.Capture.Try(r.Context(), r.PathValue("page"), typed)
 	if err != nil {
-		return o.refusal(err)
+		return o.errorPage(err)
 	}
 	if out.Access != "" {
 		return l.redirectToDocument(w, r, o, out)
@@ -104,14 +104,14 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	here := l.deps.Pages.Path("/verify/sent/" + r.PathValue("page"))
 	sent, _, err := l.deps.Capture.Resend(r.Context(), r.PathValue("page"))
 	if err != nil {
-		err = o.refusal(err)
+		err = o.errorPage(err)
 		if st, ok := errors.AsType[*page.Status](err); ok {
 			st.Action = page.Action{Words: "Back", URL: here}
 		}
 		return err
 	}
 	if !sent && v.MayResend {
-		return o.refusal(&capture.Limited{Wait: time.Minute}) // another press was faster
+		return o.errorPage(&capture.Limited{Wait: time.Minute}) // another press was faster
 	}
 	if sent {
 		here += "?again"
@@ -155,7 +155,7 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 	}
 	out, v, err := l.deps.Capture.Confirm(r.Context(), r.PathValue("link"))
 	if err != nil {
-		return o.refusal(err)
+		return o.errorPage(err)
 	}
 	if out.Access == "" {
 		return l.writeConfirm(w, r, v, o)

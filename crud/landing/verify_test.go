@@ -70,7 +70,7 @@ func TestVerificationByLink(t *testing.T) {
 		require.Contains(t, r.body, "This link was used already")
 		require.NotContains(t, r.body, "/a/")
 	}
-	// The page that waited knows, and opens nothing: it may be somebody else's who typed the address.
+	// The page that waited knows, and opens nothing: it may be someone else's who typed the address.
 	r = f.get(t, page)
 	require.Contains(t, r.body, "Your address is confirmed")
 	require.NotContains(t, r.body, "/a/")

@@ -92,7 +92,7 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revision
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return row, refusal(ctx, tx, in.ID)
+		return row, conflictOf(ctx, tx, in.ID)
 	case postgres.IsUniqueViolation(err, "generic_links_slug"):
 		return row, slugTaken(*b.Slug, "choose another one")
 	}
@@ -114,8 +114,8 @@ func unchanged(ctx context.Context, tx pgx.Tx, id uuid.UUID, revisions []int64) 
 	return row, err
 }
 
-// refusal says why a statement that compares revisions found nothing to change.
-func refusal(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
+// conflictOf says why a statement that compares revisions found nothing to change.
+func conflictOf(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	_, err := store.New(tx).GetLink(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return problem.Missing("generic link")

@@ -94,7 +94,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 	if err != nil {
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
-	var made GenericLink
+	var created GenericLink
 	var revision int64
 	err = l.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {
 		magnetID, ok := jsonschema.ParseUUID(in.Body.LeadMagnetID)
@@ -120,13 +120,13 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 			return err
 		}
 		revision = row.Revision
-		made, err = l.show(ctx, tx, row)
+		created, err = l.show(ctx, tx, row)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
-	return api.Created(path+"/"+id.String(), made).At(revision), nil
+	return api.Created(path+"/"+id.String(), created).At(revision), nil
 }
 
 // insert adds the link under the slug asked for, or under the first free one of our making.

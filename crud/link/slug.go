@@ -27,7 +27,7 @@ const (
 // reserved reports whether a slug is kept for pages of our own, or would mislead.
 func reserved(slug string) bool { return strings.Contains(reservedWords, " "+slug+" ") }
 
-// newSlug returns a slug made from a title and a short random suffix.
+// newSlug returns a slug of a title and a short random suffix.
 func newSlug(title string) string {
 	stem := slugStem(title)
 	if stem == "" {

@@ -47,7 +47,7 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 	if err != nil {
 		return fmt.Errorf("set thumbnail: %w", err)
 	}
-	made, err := l.deps.Thumbnailer.ReceiveThumbnail(w, r)
+	pictures, err := l.deps.Thumbnailer.ReceiveThumbnail(w, r)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 		if err := clearThumbnail(ctx, tx, in); err != nil {
 			return err
 		}
-		shown, err := made.StoreForLink(ctx, tx, account, in.ID)
+		shown, err := pictures.StoreForLink(ctx, tx, account, in.ID)
 		if err != nil {
 			return err
 		}

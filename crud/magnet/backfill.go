@@ -58,9 +58,9 @@ func (m *Magnets) backfill(ctx context.Context) error {
 // picture makes and keeps the pictures of a stored file. A file that has none to give is noted, and not
 // tried again.
 func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error {
-	made, err := m.paint(ctx, f)
+	pictures, err := m.paint(ctx, f)
 	if _, invalid := pdf.IsInvalid(err); invalid {
-		made, err = nil, nil // an older reader took it
+		pictures, err = nil, nil // an older reader took it
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // deleted meanwhile
@@ -76,12 +76,12 @@ func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error
 		if err != nil {
 			return fmt.Errorf("lock lead magnet: %w", err)
 		}
-		return made.StoreForFile(ctx, tx, f.AccountID, f.LeadMagnetID, f.Version)
+		return pictures.StoreForFile(ctx, tx, f.AccountID, f.LeadMagnetID, f.Version)
 	})
 	if err != nil {
 		return fmt.Errorf("keep pictures of lead magnet %s: %w", f.LeadMagnetID, err)
 	}
-	m.deps.Log.Info("made pictures of an older file", "lead_magnet_id", f.LeadMagnetID, "pictures", len(made))
+	m.deps.Log.Info("created pictures of an older file", "lead_magnet_id", f.LeadMagnetID, "pictures", len(pictures))
 	return nil
 }
 
@@ -101,6 +101,6 @@ func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (pictur
 	if _, err := io.Copy(temp, content); err != nil {
 		return nil, fmt.Errorf("copy file: %w", err)
 	}
-	_, made, err := m.read(ctx, f.AccountID, temp)
-	return made, err
+	_, pictures, err := m.read(ctx, f.AccountID, temp)
+	return pictures, err
 }

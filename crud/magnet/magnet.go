@@ -39,7 +39,7 @@ type LeadMagnet struct {
 	UpdatedAt        api.Time  `json:"updated_at" doc:"When it or its file was last changed."`
 }
 
-// Deps is what lead magnets are made with. All of it is required.
+// Deps is what lead magnets work with. All of it is required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Reader   *pdf.Reader

@@ -15,7 +15,7 @@ const (
 	extension    = ".pdf"
 )
 
-// cleanName returns the last element of the name that a file was sent with, or one made from the
+// cleanName returns the last element of the name that a file was sent with, or one derived from the
 // title if it was sent without. It ends with .pdf.
 func cleanName(name, title string) (string, error) {
 	if name == "" {

@@ -73,7 +73,7 @@ func writeLead(m Message) letter {
 		Subject: "New lead: " + address,
 		Preview: "From your page “" + title + "”.",
 		Heading: "You have a new lead",
-		Before:  []string{"Somebody asked for your document. Reply to this mail to write to them."},
+		Before:  []string{"Someone asked for your document. Reply to this mail to write to them."},
 		Facts:   []fact{{"Email", address}},
 		ReplyTo: lead.Email,
 	}

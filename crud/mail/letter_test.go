@@ -22,7 +22,7 @@ var submitted = time.Date(2026, 11, 2, 9, 5, 0, 0, time.UTC)
 func messages() map[string]Message {
 	account := uuid.MustParse("0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162")
 	lead := Lead{Email: "jo@example.com", Name: "Jo Müller", Link: "The Complete Guide", Verified: true, SubmittedAt: submitted}
-	second := Lead{Email: "an.unusually.long.address.of.somebody@department.of.a.large.organisation.example.org", Link: "The Complete Guide", SubmittedAt: submitted.Add(time.Hour)}
+	second := Lead{Email: "an.unusually.long.address.of.a.reader@department.of.a.large.organisation.example.org", Link: "The Complete Guide", SubmittedAt: submitted.Add(time.Hour)}
 	return map[string]Message{
 		"document": {Kind: KindDocument, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/a/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR"},
 		"confirm": {Kind: KindConfirm, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/verify/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",

@@ -36,7 +36,7 @@ const (
 	KindWebhook Kind = "webhook"
 )
 
-// Message is a mail to be sent. Mails to visitors hold no text that anybody typed: who submits somebody
+// Message is a mail to be sent. Mails to visitors hold no text that anyone typed: who submits someone
 // else's address must not be able to write to that person.
 type Message struct {
 	Kind      Kind      `json:"kind"`

@@ -14,7 +14,7 @@ import (
 //go:embed template
 var files embed.FS
 
-// letter is what a mail says. Its HTML and its text are made of the same words.
+// letter is the content of a mail. HTML and plain text have the same words.
 type letter struct {
 	Subject   string
 	Preview   string   // what lists of mails show after the subject
@@ -36,7 +36,7 @@ type letter struct {
 // fact is a line of a table.
 type fact struct{ Name, Value string }
 
-// look is what the HTML is made with: the values of our pages. Mail programs know no custom properties.
+// look holds the styles of the HTML, which are those of our pages. Mail programs know no custom properties.
 type look struct {
 	letter
 	Ground, Raised, Ink, Soft, Line, Accent, OnAccent page.Pair

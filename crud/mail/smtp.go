@@ -68,7 +68,7 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	return client, watch.release, nil
 }
 
-// watched is a connection that ends with a context: the library looks at deadlines alone once it is made.
+// watched is a connection that ends with a context: once it is open, the library only looks at deadlines.
 type watched struct{ stop func() bool }
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
@@ -97,7 +97,7 @@ func (w *watched) release() {
 }
 
 // send hands over one mail. An error says nothing about what is in it, nor to whom it goes, and is a
-// *refusal if the server answered.
+// *replyError if the server answered.
 func (s *smtpSender) send(ctx context.Context, m *gomail.Msg) error {
 	client, release, err := s.client(ctx)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *smtpSender) send(ctx context.Context, m *gomail.Msg) error {
 	return classify(err)
 }
 
-// refusal is a server's answer that is no success.
-type refusal struct {
+// replyError is a server's answer that is no success.
+type replyError struct {
 	stage     string
 	code      int    // of SMTP
 	enhanced  string // RFC 3463, or ""
@@ -123,7 +123,7 @@ type refusal struct {
 }
 
 // Error implements error. The server's own words are left out: they tend to repeat the address.
-func (r *refusal) Error() string {
+func (r *replyError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("the SMTP server refused %s: %d %s", r.stage, r.code, r.enhanced))
 }
 
@@ -131,13 +131,13 @@ func (r *refusal) Error() string {
 // about the receiver or the mail. What is wrong between us and our own server (the connection, TLS, the
 // password, the sender) can be fixed by its operator.
 func isPermanent(err error) bool {
-	r, ok := errors.AsType[*refusal](err)
+	r, ok := errors.AsType[*replyError](err)
 	return ok && r.permanent
 }
 
 func classify(err error) error {
 	if sent, ok := errors.AsType[*gomail.SendError](err); ok && sent.ErrorCode() > 0 {
-		r := &refusal{stage: "the mail", code: sent.ErrorCode(), enhanced: sent.EnhancedStatusCode()}
+		r := &replyError{stage: "the mail", code: sent.ErrorCode(), enhanced: sent.EnhancedStatusCode()}
 		switch sent.Reason {
 		case gomail.ErrSMTPMailFrom:
 			r.stage = "the sender"
@@ -151,7 +151,7 @@ func classify(err error) error {
 		return r
 	}
 	if answer, ok := errors.AsType[*textproto.Error](err); ok {
-		return &refusal{stage: "the login or the greeting", code: answer.Code}
+		return &replyError{stage: "the login or the greeting", code: answer.Code}
 	}
 	var unknown *tls.CertificateVerificationError
 	switch {

@@ -90,7 +90,7 @@ func New(d Deps) (*Notices, error) {
 }
 
 // NewLead mails the owner about a submission once the transaction commits, if the account is set to each, up to
-// HourlyNotices. It is called once for each submission: when it is made, or when its address was verified if it has to be.
+// HourlyNotices. It is called once for each submission: when it is created, or when its address is verified if the link requires that.
 // The transaction is the account's.
 func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error {
 	l, err := store.New(tx).LeadNotice(ctx, submission)

@@ -117,12 +117,12 @@ type statusData struct {
 
 // WriteStatus answers with a status page.
 func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, requestID string) {
-	said := words[st.Kind]
-	data := statusData{Tone: said.tone, Mark: said.mark, Heading: said.heading, Text: said.text, Action: st.Action}
-	if data.Action.URL == "" && said.actionHere != "" {
-		data.Action = Action{said.actionHere, s.Path(r.URL.EscapedPath())}
+	text := words[st.Kind]
+	data := statusData{Tone: text.tone, Mark: text.mark, Heading: text.heading, Text: text.text, Action: st.Action}
+	if data.Action.URL == "" && text.actionHere != "" {
+		data.Action = Action{text.actionHere, s.Path(r.URL.EscapedPath())}
 	}
-	if said.tellRequestID {
+	if text.tellRequestID {
 		data.RequestID = requestID
 	}
 	if st.Wait > 0 {
@@ -133,9 +133,9 @@ func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, r
 	} else if st.Kind == Unavailable {
 		w.Header().Set("Retry-After", "5")
 	}
-	if err := s.status.Write(w, r, said.status, Page{Title: said.heading, Brand: st.Brand, Data: data}); err != nil {
+	if err := s.status.Write(w, r, text.status, Page{Title: text.heading, Brand: st.Brand, Data: data}); err != nil {
 		s.log.Error("cannot write a status page", "request_id", requestID, "error", err)
-		http.Error(w, said.heading, said.status)
+		http.Error(w, text.heading, text.status)
 	}
 }
 

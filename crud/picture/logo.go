@@ -82,7 +82,7 @@ func (s *ImageStore) readLogo(ctx context.Context, tx pgx.Tx) (Logo, error) {
 func noLogo() error { return problem.New(problem.NotFound, "The account has no logo.") }
 
 func (s *ImageStore) putLogo(w http.ResponseWriter, r *http.Request, _ *noInput) error {
-	made, err := s.deps.Thumbnailer.ReceiveLogo(w, r)
+	pictures, err := s.deps.Thumbnailer.ReceiveLogo(w, r)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *ImageStore) putLogo(w http.ResponseWriter, r *http.Request, _ *noInput)
 		if _, err := store.New(tx).DeleteLogo(ctx); err != nil {
 			return fmt.Errorf("replace logo: %w", err)
 		}
-		if _, err := made.StoreLogo(ctx, tx, account); err != nil {
+		if _, err := pictures.StoreLogo(ctx, tx, account); err != nil {
 			return err
 		}
 		stored, err = s.readLogo(ctx, tx)

@@ -20,10 +20,10 @@ const (
 	previewQuality = 93
 )
 
-// Set is the pictures made of one original, ready to be stored.
-type Set []made
+// Set is the variants of one original, ready to be stored.
+type Set []variant
 
-type made struct {
+type variant struct {
 	kind, contentType string
 	width, height     int
 	bytes             []byte
@@ -85,22 +85,22 @@ func resize(original *image.RGBA, width, height int) *image.RGBA {
 
 // encode returns an opaque picture as JPEG, or as PNG where that is smaller, which it is for flat
 // colours, and sharper.
-func encode(kind string, original *image.RGBA) (made, error) {
-	m := made{kind: kind, contentType: typeJPEG, width: original.Rect.Dx(), height: original.Rect.Dy()}
+func encode(kind string, original *image.RGBA) (variant, error) {
+	m := variant{kind: kind, contentType: typeJPEG, width: original.Rect.Dx(), height: original.Rect.Dy()}
 	q := quality
 	if kind == preview {
 		q = previewQuality
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, original, &jpeg.Options{Quality: q}); err != nil {
-		return made{}, fmt.Errorf("encode picture: %w", err)
+		return variant{}, fmt.Errorf("encode picture: %w", err)
 	}
 	m.bytes = out.Bytes()
 	if flat, few := paletted(original); few {
 		var exact bytes.Buffer
 		encoder := png.Encoder{CompressionLevel: png.BestCompression}
 		if err := encoder.Encode(&exact, flat); err != nil {
-			return made{}, fmt.Errorf("encode picture: %w", err)
+			return variant{}, fmt.Errorf("encode picture: %w", err)
 		}
 		if exact.Len() < len(m.bytes) {
 			m.contentType, m.bytes = typePNG, exact.Bytes()

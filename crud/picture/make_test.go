@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func kinds(set Set) map[string]made {
-	out := map[string]made{}
+func kinds(set Set) map[string]variant {
+	out := map[string]variant{}
 	for _, m := range set {
 		out[m.kind] = m
 	}

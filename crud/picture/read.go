@@ -23,7 +23,7 @@ const (
 	maxReaders  = 1 // its memory is that of the server
 )
 
-// Box is the largest size of what Read returns; larger pictures are made smaller.
+// Box is the largest size of what Read returns; larger pictures are scaled down.
 type Box struct{ Width, Height int }
 
 // The boxes of thumbnails and of logos.
@@ -46,7 +46,7 @@ func IsInvalid(err error) (reason string, yes bool) {
 	return "", false
 }
 
-// Read returns the pixels of a picture of an account, upright as its camera said, made smaller to fit a box.
+// Read returns the pixels of a picture of an account, turned upright by its EXIF orientation, and scaled down to fit a box.
 // IsInvalid reports a file that is no such picture, is damaged, or takes too much to read. One picture is read at a time, and
 // accounts take turns.
 func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSeeker, box Box) (_ *image.NRGBA, err error) {

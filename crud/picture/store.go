@@ -11,7 +11,7 @@ import (
 )
 
 // StoreForFile keeps the pictures of a version of a lead magnet's file, of which there may be none, and
-// notes that they were made. Pictures that are there already stay.
+// notes that they exist. Pictures that are there already stay.
 func (s Set) StoreForFile(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID, version int32) error {
 	if _, err := s.insert(ctx, tx, store.InsertPictureParams{AccountID: account, LeadMagnetID: &magnet, Version: &version}); err != nil {
 		return err

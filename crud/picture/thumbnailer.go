@@ -34,7 +34,7 @@ func (t *Thumbnailer) Thumbnails(ctx context.Context, original image.Image) (Set
 	return t.make(ctx, original, makeThumbnails)
 }
 
-// Logo returns the logo made of an uploaded picture, which keeps what is transparent.
+// Logo returns the logo of an uploaded picture. Transparent pixels stay transparent.
 func (t *Thumbnailer) Logo(ctx context.Context, original image.Image) (Set, error) {
 	return t.make(ctx, original, makeLogo)
 }

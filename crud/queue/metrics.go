@@ -78,7 +78,7 @@ func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector. Its query reads the index alone, and the completed jobs, which
-// are as many as a minute made, not at all.
+// are as many as came in a minute, not at all.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()

@@ -150,7 +150,7 @@ func TestEndsWhatDoesNotEnd(t *testing.T) {
 			require.NotContains(t, err.Error(), "deadline", "not by waiting for it")
 			require.Less(t, len(out), 65<<20)
 			if name == "__loop" {
-				require.Equal(t, "before", string(out), "what it said before")
+				require.Equal(t, "before", string(out), "its output before")
 			}
 		})
 	}

@@ -13,5 +13,5 @@ func dieWithParent(cmd *exec.Cmd) {
 
 // dieFirst makes the system choose this process when it, or the container, runs out of memory.
 func dieFirst() {
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // the other limits hold where this cannot be said
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // the other limits hold where this cannot be set
 }

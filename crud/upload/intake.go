@@ -40,17 +40,17 @@ func NewIntake(largest int64) *Intake {
 func (i *Intake) reserve(account uuid.UUID, bytes int64) (release func(), err error) {
 	file, err := i.files.Take(account, 1)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, asProblem(err)
 	}
 	space, err := i.bytes.Take(account, bytes)
 	if err != nil {
 		file()
-		return nil, refusal(err)
+		return nil, asProblem(err)
 	}
 	return func() { space(); file() }, nil
 }
 
-func refusal(err error) error {
+func asProblem(err error) error {
 	if errors.Is(err, slot.ErrOwner) {
 		return problem.New(problem.RateLimited, fmt.Sprintf("The account uploads as much as it can at a time: %d files, and the space of %d of the largest. "+
 			"Send this file when another upload has been answered.", maxAccountFiles, largestAccountFiles)).RetryAfter(retryAfter)

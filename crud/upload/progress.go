@@ -44,7 +44,7 @@ func (p *progress) Read(into []byte) (int, error) {
 }
 
 // done lets the connection live until the end of the time for the request: the server goes on reading from it while
-// the answer is being made, and takes a deadline that passes for a client that left.
+// the answer is being prepared, and takes a deadline that passes for a client that left.
 func (p *progress) done() error { return p.until(p.end) }
 
 func (p *progress) until(at time.Time) error {

@@ -109,7 +109,7 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 		return nil, fmt.Errorf("create webhook: %w", err)
 	}
 	var row store.WebhookEndpoint
-	var made secret
+	var created secret
 	err = w.db.Account(ctx, owner, func(tx pgx.Tx) (err error) {
 		// One at a time, so that two at once cannot pass the limit.
 		if _, err := account.LockPlan(ctx, tx); err != nil {
@@ -129,13 +129,13 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 		if err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
 		}
-		made, err = w.addSecret(ctx, q, owner, id)
+		created, err = w.addSecret(ctx, q, owner, id)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create webhook: %w", err)
 	}
-	return api.Created(path+"/"+id.String(), withSecret(row, made)).At(row.Revision), nil
+	return api.Created(path+"/"+id.String(), withSecret(row, created)).At(row.Revision), nil
 }
 
 func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Webhook], error) {
@@ -161,7 +161,7 @@ func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Web
 			Kinds: names(b.Kinds), IsActive: b.IsActive, Reason: byOwner,
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return refusal(ctx, tx, in.ID)
+			return conflictOf(ctx, tx, in.ID)
 		}
 		return err
 	})
@@ -171,8 +171,8 @@ func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Web
 	return api.OK(fromRow(row)).At(row.Revision), nil
 }
 
-// refusal says why a statement that compares revisions found nothing to change.
-func refusal(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
+// conflictOf says why a statement that compares revisions found nothing to change.
+func conflictOf(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	if _, err := read(ctx, tx, id); err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (w *Webhooks) delete(ctx context.Context, in *deleteInput) (*api.Answer[api
 		if err != nil || n > 0 {
 			return err
 		}
-		return refusal(ctx, tx, in.ID)
+		return conflictOf(ctx, tx, in.ID)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete webhook: %w", err)
@@ -213,14 +213,14 @@ func (w *Webhooks) delete(ctx context.Context, in *deleteInput) (*api.Answer[api
 
 type rotateInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the webhook."`
-	// A body would have to be sent even where nothing is to be said.
+	// A body would have to be sent even where it would be empty.
 	KeepHours int `query:"keep_previous_hours" default:"24" minimum:"0" maximum:"168" doc:"Hours during which messages are also signed with the previous secrets."`
 }
 
 func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[FullWebhook], error) {
 	account := auth.From(ctx).AccountID
 	var row store.WebhookEndpoint
-	var made secret
+	var created secret
 	err := w.db.Account(ctx, account, func(tx pgx.Tx) (err error) {
 		if _, err := read(ctx, tx, in.ID); err != nil {
 			return err
@@ -240,11 +240,11 @@ func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[Ful
 		if in.KeepHours > 0 && n >= maxSecrets {
 			return problem.New(problem.Conflict, fmt.Sprintf("%d secrets sign the messages of this webhook at present: wait until some expire, or end them all with keep_previous_hours=0.", n))
 		}
-		made, err = w.addSecret(ctx, q, account, in.ID)
+		created, err = w.addSecret(ctx, q, account, in.ID)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rotate webhook secret: %w", err)
 	}
-	return api.OK(withSecret(row, made)).At(row.Revision), nil
+	return api.OK(withSecret(row, created)).At(row.Revision), nil
 }

@@ -17,7 +17,7 @@ const (
 	pollEvery = 500 * time.Millisecond
 	cleanTick = time.Minute
 	// claimMargin is what a claim lasts beyond the timeout of its attempt. Once it has run out, whoever
-	// made the claim is taken for dead, and somebody else delivers.
+	// made the claim is taken for dead, and another process delivers.
 	claimMargin = 15 * time.Second
 	// noteTimeout is what writing down an attempt may take, and stopTimeout giving back a claim.
 	noteTimeout = 5 * time.Second
@@ -35,7 +35,7 @@ type Deliverer struct {
 	w *Webhooks
 }
 
-// Deliverer returns the service. It is made once.
+// Deliverer returns the service. Call it once.
 func (w *Webhooks) Deliverer() *Deliverer {
 	d := &Deliverer{w: w}
 	d.Loop = service.NewLoop("webhooks", d.run)

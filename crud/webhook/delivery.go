@@ -189,7 +189,7 @@ func (w *Webhooks) replay(ctx context.Context, in *deliveryInput) (*api.Answer[D
 		if errors.Is(err, pgx.ErrNoRows) {
 			_, err = q.GetWebhookDelivery(ctx, store.GetWebhookDeliveryParams{EndpointID: in.ID, ID: in.DeliveryID})
 			if err == nil {
-				return problem.New(problem.Conflict, "The access link or the submission that the message is about was deleted, and what it said with it: it cannot be sent again.")
+				return problem.New(problem.Conflict, "The access link or the submission that the message is about was deleted, and its content with it: it cannot be sent again.")
 			}
 			if errors.Is(err, pgx.ErrNoRows) {
 				return problem.Missing("message")

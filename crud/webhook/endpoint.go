@@ -28,7 +28,7 @@ type Webhook struct {
 	UpdatedAt      api.Time  `json:"updated_at" doc:"When it was last changed."`
 }
 
-// FullWebhook is an endpoint with the secret just made for it.
+// FullWebhook is an endpoint with the secret just created for it.
 type FullWebhook struct {
 	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	URL            string    `json:"url" doc:"URL that messages are sent to."`

@@ -46,7 +46,7 @@ type subject struct{ accessLink, submission uuid.UUID }
 type Link struct {
 	AccessLinkID  uuid.UUID  `json:"access_link_id"`
 	LeadMagnetID  uuid.UUID  `json:"lead_magnet_id"`
-	GenericLinkID *uuid.UUID `json:"generic_link_id"` // nil: made by the API, or its link was deleted
+	GenericLinkID *uuid.UUID `json:"generic_link_id"` // nil: created by the API, or its link was deleted
 	SubmissionID  *uuid.UUID `json:"submission_id"`   // nil: likewise
 	Email         string     `json:"email"`           // of the recipient
 	Source        string     `json:"source"`          // how the URL was handed out: api, mail or form, the latter to whoever typed the address
@@ -59,7 +59,7 @@ func LinkOf(a store.AccessLink) Link {
 	}
 }
 
-// LinkCreated says that an access link was made.
+// LinkCreated says that an access link was created.
 type LinkCreated struct {
 	Link
 	URL       string    `json:"url"` // opens the document for whoever has it

@@ -147,6 +147,6 @@ func claimOf(d store.WebhookDelivery) uuid.UUID {
 	return *d.Claim
 }
 
-// isLost reports whether an error of settle says that the claim is not held any more: somebody else
-// makes, or made, the same delivery.
+// isLost reports whether an error of settle says that the claim is not held any more: another process
+// makes the same delivery, or has made it.
 func isLost(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

@@ -23,7 +23,7 @@ type sender struct {
 	userAgent  []byte
 	bot        string
 	private    bool       // asked not to be tracked, and that is respected
-	addr       netip.Addr // that is hashed; invalid: no hash is made. It goes nowhere else.
+	addr       netip.Addr // that is hashed; invalid: no hash is stored. It goes nowhere else.
 	limited    netip.Addr // that views are counted by
 
 	// The hash of the last account asked for: the events of a request are nearly always of one account.

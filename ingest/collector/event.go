@@ -175,7 +175,7 @@ func (s *scratch) noneAccepted(e *endpoint) *requestProblem {
 //   - A field that occurs twice is refused under the field's own code. null means absent.
 //   - event_type is a string, one of event.Types.
 //   - event_data: see parseData. event_id and session_id are UUIDs of any version in the canonical
-//     form of 36 characters, but not the nil UUID; an absent event_id is made here.
+//     form of 36 characters, but not the nil UUID; an absent event_id is generated.
 //   - created_at and sent_at are RFC 3339 with a time zone; see parseTimes.
 //
 // ev.Data and ev.UserAgent alias the request.
@@ -430,7 +430,7 @@ func nested(dec *jsontext.Decoder) (deepest int, err error) {
 	}
 }
 
-// integer reads a JSON number made of digits only; null is 0.
+// integer reads a JSON number of digits only; null is 0.
 func integer(text []byte, low, high uint32) (uint32, bool) {
 	if string(text) == "null" {
 		return 0, true

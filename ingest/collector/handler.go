@@ -92,7 +92,7 @@ func (c *Collector) post(ctx *fasthttp.RequestCtx, e *endpoint) {
 		answerProblem(ctx, p)
 		return
 	}
-	if !held.grow(int64(len(s.unpacked) + len(body))) { // the unpacked body, and the records made of it
+	if !held.grow(int64(len(s.unpacked) + len(body))) { // the unpacked body, and its records
 		c.metrics.refused[refusedBytes].Inc()
 		answerOverloaded(ctx)
 		return

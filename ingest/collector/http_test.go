@@ -307,9 +307,9 @@ func TestAConnectionOnWhichNothingWasSentIsClosedSilently(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 200 * time.Millisecond })
 	c, _ := s.dial(t, "")
-	said, err := io.ReadAll(c)
+	answer, err := io.ReadAll(c)
 	require.NoError(t, err)
-	require.Empty(t, said)
+	require.Empty(t, answer)
 }
 
 func TestExpectContinue(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 // parseView fills v from an element. Its rules are those of parse, as far as the fields are the
 // same; and:
 //
-//   - The token has a generic link. That of an access link that a generic link made has one, too.
+//   - The token has a generic link. The token of an access link has one, too, if a generic link created it.
 //   - referrer and url are strings; a longer one than event.MaxURLBytes is cut. They are left out where
 //     the sender asked not to be tracked.
 //

@@ -95,7 +95,7 @@ func TestLinkViewsInOneRequest(t *testing.T) {
 	require.Equal(t, 422, s.post(t, s.event("token", `"`+s.landing()+`"`)).status)
 }
 
-func TestLinkViewOfSomebodyWhoObjects(t *testing.T) {
+func TestLinkViewOfSomeoneWhoObjects(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	a := s.view(t, `{"token":"`+s.landing()+`","referrer":"https://example.org/a","url":"https://example.com/l/x"}`, "Sec-GPC", "1")
@@ -153,7 +153,7 @@ func TestPixelOfALandingPage(t *testing.T) {
 	require.NotZero(t, v.IPHash)
 }
 
-func TestPixelOfSomebodyWhoObjects(t *testing.T) {
+func TestPixelOfSomeoneWhoObjects(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	requirePixel(t, s.pixel(t, http.MethodGet, s.landing(), "Referer", "https://example.org/page", "DNT", "1"), 200)

@@ -60,7 +60,7 @@ func TestForwardedForOfTrustedProxies(t *testing.T) {
 		xff("203.0.113.1, 10.1.2.3"),              // two proxies in a row
 		xff("203.0.113.1:4711,2001:db8:1::7 , ,"), // with a port, and empty elements
 		xff("::ffff:203.0.113.1"),                 // IPv4 within IPv6
-		xff("203.0.113.2"),                        // somebody else
+		xff("203.0.113.2"),                        // someone else
 		xff("203.0.113.1, unknown"),               // withheld
 		nil,                                       // the proxy itself
 		[]string{"Forwarded", "for=203.0.113.1"})  // the header that the proxy does not set

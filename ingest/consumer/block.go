@@ -81,10 +81,10 @@ func (b *block) rows() []int64 {
 	return b.table.Offsets()
 }
 
-// maxReserved is how many rows a table is made for at once at the most.
+// maxReserved bounds the rows that memory is reserved for at once.
 const maxReserved = 1 << 17
 
-// reserve makes room for so many rows at once: growing by and by takes several times the memory.
+// reserve allocates memory for so many rows at once: growing in steps takes several times as much.
 func (b *block) reserve(rows int) {
 	b.table = b.tables.Take()
 	b.table.Reserve(min(rows, maxReserved))

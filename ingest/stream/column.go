@@ -80,7 +80,7 @@ func (c *stringColumn) AppendRow(from *stringColumn, row int) {
 
 func (c *stringColumn) end() { c.ends = append(c.ends, uint32(len(c.sent))) }
 
-// reserve makes room for so many rows of so many bytes each.
+// reserve allocates memory for so many rows of so many bytes each.
 func (c *stringColumn) reserve(rows, bytes int) {
 	reserve(&c.ends, rows)
 	reserve(&c.sent, rows*bytes)
@@ -209,7 +209,7 @@ func (c *placeColumns) reserve(rows int) {
 	reserve(&c.insertBefore.Data, rows)
 }
 
-// reserve makes room for so many elements in all.
+// reserve allocates memory for so many elements in all.
 func reserve[S ~[]E, E any](s *S, all int) { *s = slices.Grow(*s, max(0, all-len(*s))) }
 
 // bound writes the end of the time for the insert into every row.

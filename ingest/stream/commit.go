@@ -30,7 +30,7 @@ func CommitMetadata(topicID uuid.UUID, intent int64) string {
 	return strconv.Itoa(BlockRules) + " " + topicID.String() + " " + strconv.FormatInt(intent, 10)
 }
 
-// ParseCommit reads a commit's metadata. Commits made by other tools have none that we know:
+// ParseCommit reads a commit's metadata. Commits of other tools have none that we know:
 // those announce nothing, and are taken to be for the topic that is there.
 func ParseCommit(text string) (topicID uuid.UUID, intent int64, known bool) {
 	parts := strings.Fields(text)
@@ -45,7 +45,7 @@ func ParseCommit(text string) (topicID uuid.UUID, intent int64, known bool) {
 	return topicID, intent, true
 }
 
-// CommitRules returns the version of the rules that a commit was made under, or 0.
+// CommitRules returns the version of the rules that a commit was stored under, or 0.
 func CommitRules(text string) int {
 	first, _, _ := strings.Cut(text, " ")
 	rules, err := strconv.Atoi(first)

@@ -64,7 +64,7 @@ type Table interface {
 	Input(before time.Time) proto.Input
 	// Reset removes all rows and keeps the memory.
 	Reset()
-	// Reserve makes room for so many rows.
+	// Reserve allocates memory for so many rows.
 	Reserve(rows int)
 }
 

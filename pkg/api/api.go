@@ -61,7 +61,7 @@ type API struct {
 	unavailable []func(error) bool
 	openapi     *Description
 	schemas     *jsonschema.Set
-	document    func() *document // made when it is first asked for
+	document    func() *document // rendered at its first request
 	tls         bool
 }
 

@@ -71,7 +71,7 @@ type (
 	}
 )
 
-// renderDocs writes the page. It does not depend on the request, so it is made once.
+// renderDocs writes the page. It does not depend on the request, so it is rendered once.
 func (a *API) renderDocs() ([]byte, error) {
 	page, err := template.New("docs").Parse(docsHTML)
 	if err != nil {

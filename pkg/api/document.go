@@ -37,30 +37,30 @@ func (a *API) complete() {
 
 // link tells, at the operation that makes a thing, which others take its id.
 func (a *API) link(op *DescribedOperation) {
-	made := op.Responses[strconv.Itoa(http.StatusCreated)]
-	if made == nil {
+	created := op.Responses[strconv.Itoa(http.StatusCreated)]
+	if created == nil {
 		return
 	}
 	prefix := op.Path + "/{id}"
-	made.Links = map[string]link{}
+	created.Links = map[string]link{}
 	for _, other := range a.operations() {
 		if other.Path == prefix || strings.HasPrefix(other.Path, prefix+"/") {
 			if ok := other.Responses["200"]; other.Method == http.MethodGet && ok != nil && len(ok.Content) > 0 && ok.Content["application/json"] == nil {
 				continue // a file, which may not be there yet
 			}
-			made.Links[other.OperationID] = link{OperationID: other.OperationID, Parameters: map[string]string{"id": "$response.body#/id"}}
+			created.Links[other.OperationID] = link{OperationID: other.OperationID, Parameters: map[string]string{"id": "$response.body#/id"}}
 			continue
 		}
-		// A list that can be narrowed to what was made, or a body that refers to it.
+		// A list that can be narrowed to it, or a body that refers to it.
 		name := strings.ReplaceAll(strings.TrimSuffix(op.Path[strings.LastIndexByte(op.Path, '/')+1:], "s"), "-", "_") + "_id"
 		for _, p := range other.Parameters {
 			if p.In == "query" && p.Name == name {
-				made.Links[other.OperationID] = link{OperationID: other.OperationID, Parameters: map[string]string{name: "$response.body#/id"}}
+				created.Links[other.OperationID] = link{OperationID: other.OperationID, Parameters: map[string]string{name: "$response.body#/id"}}
 			}
 		}
 	}
-	if len(made.Links) == 0 {
-		made.Links = nil
+	if len(created.Links) == 0 {
+		created.Links = nil
 	}
 }
 

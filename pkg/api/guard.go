@@ -42,7 +42,7 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 // guard lets a request through to fn: who sends it is known, within the limit, and allowed to. The
 // limit comes before the scope, so that refusals are counted as well. Requests without a good key are counted for no
 // account. The verifier counts them by address: a key has 190 random bits and is not found by guessing, but one that is
-// made up with a right checksum has to be looked up.
+// invented with a right checksum has to be looked up.
 func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn func(w http.ResponseWriter, r *http.Request) error) error {
 	identity, err := a.authenticate(r.Context(), r)
 	if err != nil {
@@ -93,7 +93,7 @@ func (a *API) limitKnown(w http.ResponseWriter, r *http.Request) error {
 	return a.limit(w, r, ratelimit.Requests, identity)
 }
 
-// extendDeadlines lets a connection outlive the server's own limits, which are made for short operations.
+// extendDeadlines lets a connection outlive the server's own limits, which suit short operations.
 func extendDeadlines(w http.ResponseWriter, timeout time.Duration) error {
 	connection := http.NewResponseController(w)
 	for _, set := range []func(time.Time) error{connection.SetReadDeadline, connection.SetWriteDeadline} {

@@ -69,7 +69,7 @@ type Empty struct{}
 // OK returns an answer with a body.
 func OK[T any](body T) *Answer[T] { return &Answer[T]{Body: body} }
 
-// Created returns the answer 201 to a request that made the thing at location.
+// Created returns the answer 201 to a request that created the resource at a location.
 func Created[T any](location string, body T) *Answer[T] {
 	return &Answer[T]{Status: http.StatusCreated, Header: http.Header{"Location": {location}}, Body: body}
 }

@@ -119,7 +119,7 @@ func EncodeCursor(position any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(text), nil
 }
 
-// DecodeCursor reads what EncodeCursor made. The error is the problem to answer with. What it
+// DecodeCursor reads the text of EncodeCursor. The error is the problem to answer with. What it
 // returns came from outside: it is well-formed, not trustworthy.
 func DecodeCursor(cursor string, position any) error {
 	text, err := base64.RawURLEncoding.Strict().DecodeString(cursor)

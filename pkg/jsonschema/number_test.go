@@ -19,7 +19,7 @@ type counted struct {
 	List  []int64 `json:"list,omitempty" nullable:"false"`
 }
 
-// A whole number is one in every form that JSON has for it, and what cannot be taken is said to be out
+// A whole number is one in every form that JSON has for it, and what cannot be taken is reported to be out
 // of what the field takes, whatever its form.
 func TestNumbers(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func TestTheGuardWaitsForTopicsThatAreJustMade(t *testing.T) {
 	k, cl := connect(t, c.ListenAddrs())
 	guard, err := newGuard(k, prometheus.NewRegistry())
 	require.NoError(t, err)
-	guard.Patient()
+	guard.WithLongTimeouts()
 	started := make(chan error, 1)
 	go func() { started <- guard.Start(t.Context()) }()
 	for range 2 { // the first is answered when the second comes

@@ -23,8 +23,11 @@ var unusual = map[string]string{
 	"mends":     "fixes",
 	"nobody":    "no one",
 	"patience":  "timeout",
+	"patient":   "with a long timeout",
 	"patiently": "with retries",
 	"restless":  "changing",
+	"said":      "reported, answered",
+	"somebody":  "someone",
 	"told":      "sent, notified, answered",
 	"turnaway":  "reject",
 }

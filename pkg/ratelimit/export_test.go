@@ -2,8 +2,8 @@ package ratelimit
 
 import "time"
 
-// Patient lets a test's machine be slow.
-func (l *Limiter) Patient() *Limiter {
+// WithLongTimeouts lets a test's machine be slow.
+func (l *Limiter) WithLongTimeouts() *Limiter {
 	l.timeout = time.Minute
 	return l
 }

@@ -99,7 +99,7 @@ func key(account uuid.UUID) string { return account.String() + "." + uuid.NewStr
 func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
 	t.Parallel()
 	url, _ := database(t)
-	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 10, Analytics: 60, AnalyticsEmail: 7}, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, url), Log: quiet()}).Patient())
+	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 10, Analytics: 60, AnalyticsEmail: 7}, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, url), Log: quiet()}).WithLongTimeouts())
 	mine := key(uuid.New())
 	left := 10
 	for _, c := range []struct {
@@ -136,7 +136,7 @@ func TestExactAcrossReplicas(t *testing.T) {
 	url, _ := database(t)
 	var replicas []*httptest.Server
 	for range 3 {
-		replicas = append(replicas, replica(t, ratelimit.New(settings, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, url), Log: quiet()}).Patient()))
+		replicas = append(replicas, replica(t, ratelimit.New(settings, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, url), Log: quiet()}).WithLongTimeouts()))
 	}
 	account := uuid.New()
 	one, other := key(account), key(account)
@@ -179,7 +179,7 @@ func TestExactAcrossReplicas(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)
-	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).Patient())
+	s := replica(t, ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts())
 	k := key(uuid.New())
 	number := func(res reply, name string) int {
 		n, err := strconv.Atoi(res.Header.Get(name))
@@ -219,7 +219,7 @@ func TestHeaders(t *testing.T) {
 func TestWindowEnds(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)
-	l := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).Patient()
+	l := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
 	who := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
 	take := func(l *ratelimit.Limiter) ratelimit.State { return l.Take(t.Context(), ratelimit.Requests, who) }
 	require.False(t, take(l).Refused)
@@ -235,7 +235,7 @@ func TestWindowEnds(t *testing.T) {
 	require.True(t, take(l).Refused)
 	require.True(t, take(l).Refused)
 	pass("20 seconds")
-	fresh := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).Patient()
+	fresh := ratelimit.New(ratelimit.Config{Requests: 2, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
 	s = take(fresh)
 	require.False(t, s.Refused)
 	require.Equal(t, 1, s.Remaining)
@@ -249,7 +249,7 @@ func TestWindowEnds(t *testing.T) {
 func TestRefusalsAreRemembered(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)
-	l := ratelimit.New(ratelimit.Config{Requests: 1, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).Patient()
+	l := ratelimit.New(ratelimit.Config{Requests: 1, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
 	who := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
 	l.Take(t.Context(), ratelimit.Requests, who)
 	require.True(t, l.Take(t.Context(), ratelimit.Requests, who).Refused)

@@ -308,7 +308,7 @@ type UpdateAccountParams struct {
 }
 
 // Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
-// it is said to be.
+// it is expected to be.
 func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (Account, error) {
 	row := q.db.QueryRow(ctx, updateAccount,
 		arg.Notify,

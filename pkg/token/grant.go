@@ -27,14 +27,14 @@ func grantMAC(key [KeyBytes]byte, subject, signed []byte) []byte {
 	return h.Sum(nil)[:grantMACBytes]
 }
 
-// Grant returns a grant for a purpose and a subject that holds a body, made with the ring's first key. It is the same each
+// Grant returns a grant for a purpose and a subject that holds a body, under the ring's first key. It is the same each
 // time. Safe for concurrent use.
 func (r *Ring) Grant(purpose string, subject, body []byte, ends time.Time) string {
 	signed := binary.BigEndian.AppendUint64(slices.Clone(body), uint64(ends.Unix()))
 	return base64.RawURLEncoding.EncodeToString(append(signed, grantMAC(r.Derive(purpose), subject, signed)...))
 }
 
-// OpenGrant returns the body of a grant for a purpose and a subject that was made with any key of the ring and has not ended at a
+// OpenGrant returns the body of a grant for a purpose and a subject under any key of the ring and has not ended at a
 // time. Its error is ErrInvalid. Safe for concurrent use.
 func (r *Ring) OpenGrant(purpose string, subject []byte, grant string, now time.Time) (body []byte, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(grant)

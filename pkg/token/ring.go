@@ -54,12 +54,12 @@ func (k *key) mac(body []byte) [macBytes]byte {
 
 func (r *Ring) find(id byte) *key { return r.byID[id] }
 
-// Derive returns a key for another purpose than tokens, made from the key that signs: the same in every
+// Derive returns a key for another purpose than tokens, derived from the key that signs: the same in every
 // process with the same setting, and another one when the first key of the setting changes. Nothing
 // about the key that signs, or about other purposes, can be learnt from it.
 func (r *Ring) Derive(purpose string) [KeyBytes]byte { return r.DeriveEach(purpose)[0] }
 
-// DeriveEach returns the key of Derive, followed by those derived from the other keys of the ring. What was made with
+// DeriveEach returns the key of Derive, followed by those derived from the other keys of the ring. What was sealed with
 // any of them is still accepted, so that a new first key of the setting ends nothing that visitors hold.
 func (r *Ring) DeriveEach(purpose string) [][KeyBytes]byte {
 	out := make([][KeyBytes]byte, len(r.keys))

@@ -28,7 +28,7 @@ func (r *Ring) Seal(purpose string, secret, context []byte) ([]byte, error) {
 	return aead.Seal(nonce, nonce, secret, context), nil
 }
 
-// Open decrypts what Seal made with any key of the ring, so that a new first key loses nothing as long as the one before
+// Open decrypts what was sealed with any key of the ring, so that a new first key loses nothing as long as the one before
 // it is kept. Its error is ErrSealed. Safe for concurrent use.
 func (r *Ring) Open(purpose string, sealed, context []byte) ([]byte, error) {
 	for _, k := range r.keys {
@@ -46,7 +46,7 @@ func (r *Ring) Open(purpose string, sealed, context []byte) ([]byte, error) {
 	return nil, ErrSealed
 }
 
-// Reseal returns a secret that Seal made with any key of the ring, sealed with the first one: the argument itself if it is. Its error
+// Reseal returns a secret that was sealed with any key of the ring, sealed with the first one: the argument itself if it is. Its error
 // is ErrSealed. Safe for concurrent use.
 func (r *Ring) Reseal(purpose string, sealed, context []byte) ([]byte, error) {
 	first := &Ring{keys: r.keys[:1]}

@@ -44,7 +44,7 @@ type Claims struct {
 // ErrInvalid is the error of Verify. It does not tell which check failed.
 var ErrInvalid = errors.New("the token is not one of ours, or was altered")
 
-// Sign returns the token of the claims, made with the ring's first key. Safe for concurrent use.
+// Sign returns the token of the claims, signed with the ring's first key. Safe for concurrent use.
 func (r *Ring) Sign(c Claims) string {
 	var buf [maxTokenBytes]byte
 	key := r.keys[0]

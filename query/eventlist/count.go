@@ -75,7 +75,7 @@ func dateOf(d time.Time) time.Time {
 }
 
 // maxTimes is up to how many events a day of a link has its times returned: those of a page of 20 and one more, with
-// some room. A day with more events is read whole.
+// some room. A day with more events is read in full.
 const maxTimes = 24
 
 // isOfLink reports whether projection by_link has the events of the list side by side.

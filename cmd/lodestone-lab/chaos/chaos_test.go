@@ -55,7 +55,7 @@ func TestChaosNotices(t *testing.T) {
 	t.Parallel()
 	for i, m := range mutant.All() {
 		if m.Package == "" { // the others are tried by the tests of package mutant
-			t.Run(m.Name, func(t *testing.T) { //nolint:paralleltest // as said
+			t.Run(m.Name, func(t *testing.T) { //nolint:paralleltest // as above
 				require.NoError(t, tryMutant(t.Context(), m, "", i, slog.New(slog.NewTextHandler(t.Output(), nil))))
 			})
 		}

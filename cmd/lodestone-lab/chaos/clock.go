@@ -39,7 +39,7 @@ func newClocks(ctx context.Context, dir string, log *slog.Logger) (*clocks, erro
 		return nil, err
 	}
 	if output, err := exec.CommandContext(ctx, "cc", "-shared", "-fPIC", "-O2", "-o", library, source).CombinedOutput(); err != nil {
-		log.Info("PostgreSQL's clock stays: it takes a C compiler", "error", err, "said", string(output))
+		log.Info("PostgreSQL's clock stays: it takes a C compiler", "error", err, "output", string(output))
 		return c, nil
 	}
 	c.postgres = library

@@ -59,7 +59,7 @@ func (c *Command) Run(ctx context.Context) (err error) {
 		}
 	}
 	// PostgreSQL, which is another user if we are root, passes through.
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // as said
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // as above
 		return err
 	}
 	programs := filepath.Join(dir, "bin")

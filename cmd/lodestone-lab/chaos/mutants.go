@@ -45,7 +45,7 @@ func tryMutant(ctx context.Context, m mutant.Mutant, dir string, number int, log
 	} else {
 		dir = filepath.Join(dir, fmt.Sprint("mutant", number+1))
 	}
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // as said
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // as above
 		return err
 	}
 	if m.Package != "" {

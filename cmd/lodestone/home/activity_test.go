@@ -8,7 +8,7 @@ import (
 	"lodestone/query/eventlist"
 )
 
-func TestWhatIsSaidOfEvents(t *testing.T) {
+func TestWhatIsReportedOfEvents(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ kind, data, want string }{
 		{"page_viewed", `{"page": 3, "duration_ms": 8210}`, "read page 3 for 8.2 s"},

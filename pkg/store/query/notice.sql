@@ -30,7 +30,7 @@ SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until 
 
 -- name: UpdateAccount :one
 -- Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
--- it is said to be.
+-- it is expected to be.
 UPDATE accounts SET
     notify = coalesce(sqlc.narg(notify), notify),
     notify_email = CASE WHEN sqlc.arg(set_notify_email)::boolean THEN sqlc.narg(notify_email) ELSE notify_email END,

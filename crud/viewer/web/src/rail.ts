@@ -17,7 +17,7 @@ export class Rail {
     toggle.addEventListener("click", () => this.show(!this.shown));
   }
 
-  /** Whether it is there to see: on wide windows it is, until somebody says otherwise. */
+  /** Whether it is there to see: on wide windows it is, until the reader hides it. */
   get shown(): boolean {
     return getComputedStyle(this.rail).display !== "none";
   }

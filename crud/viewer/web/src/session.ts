@@ -30,7 +30,7 @@ export function keep(change: Stored): void {
   history.replaceState({ ...stored(), ...change }, "");
 }
 
-/** Resolves when somebody can see the page: one that loads ahead, or behind, opens nothing. */
+/** Resolves when someone can see the page: one that loads ahead, or behind, opens nothing. */
 export async function seen(): Promise<void> {
   while ((document as Document & { prerendering?: boolean }).prerendering || document.visibilityState !== "visible") {
     await new Promise<void>((resolve) => {

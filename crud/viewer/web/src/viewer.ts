@@ -290,7 +290,7 @@ function sideways(): boolean {
   return document.documentElement.scrollWidth > document.documentElement.clientWidth + 4;
 }
 
-/** On phones the bar goes while somebody reads on, and comes back with a move up, or a tap. */
+/** On phones the bar goes while someone reads on, and comes back with a move up, or a tap. */
 function hideBar(reader: Reader): void {
   const small = matchMedia("(max-width: 767px)");
   let last = scrollY;

@@ -51,12 +51,12 @@ export class Visits {
     if (!shown) this.end();
     this.shown = shown;
     if (shown) {
-      this.lastInput = this.clock.now(); // somebody came back
+      this.lastInput = this.clock.now(); // someone came back
       this.begin();
     }
   }
 
-  /** Somebody moved, pressed or touched something. */
+  /** Someone moved, pressed or touched something. */
   input(): void {
     this.settle();
     this.lastInput = this.clock.now();

@@ -8,7 +8,7 @@ function reader() {
   const reported: Visit[] = [];
   const visits = new Visits({ now: () => now, wall: () => 1_700_000_000_000 + now }, (visit) => reported.push(visit));
   const wait = (ms: number) => (now += ms);
-  /** Time in which somebody moves the mouse now and then. */
+  /** Time in which someone moves the mouse now and then. */
   const read = (ms: number) => {
     for (let left = ms; left > 0; left -= 10_000) {
       visits.input();
