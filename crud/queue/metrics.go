@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river/rivertype"
 
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // metrics counts what this process works on, and asks Postgres at each scrape what there is to do.
@@ -77,40 +77,31 @@ func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 	to <- m.age
 }
 
-// Collect implements prometheus.Collector. Its query reads the index alone, and the completed jobs, which
-// are as many as came in a minute, not at all.
+// Collect implements prometheus.Collector.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	rows, err := m.pool.Unscoped().Query(ctx, `
-		SELECT queue, state::text, count(*), coalesce(extract(epoch FROM now() - min(scheduled_at)), 0)::float8
-		FROM river_job WHERE state <> 'completed' GROUP BY queue, state`)
+	depths, err := store.New(m.pool.Unscoped()).QueueDepths(ctx)
 	if err != nil {
 		return
 	}
-	var queue, state string
-	var count int64
-	var age float64
 	oldest := map[string]float64{}  // an empty queue is shown as one without age
 	discarded := map[string]int64{} // and without work that was given up, so that an alarm sees the first
 	for _, name := range m.names {
 		oldest[name], discarded[name] = 0, 0
 	}
-	_, err = pgx.ForEachRow(rows, []any{&queue, &state, &count, &age}, func() error {
-		if rivertype.JobState(state) == rivertype.JobStateDiscarded {
-			discarded[queue] = count
-			return nil
+	for _, d := range depths {
+		state := rivertype.JobState(d.State)
+		if state == rivertype.JobStateDiscarded {
+			discarded[d.Queue] = d.Jobs
+			continue
 		}
-		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(count), queue, state)
-		switch rivertype.JobState(state) {
+		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(d.Jobs), d.Queue, d.State)
+		switch state {
 		case rivertype.JobStateAvailable, rivertype.JobStateRetryable, rivertype.JobStateScheduled, rivertype.JobStatePending:
-			oldest[queue] = max(oldest[queue], age)
+			oldest[d.Queue] = max(oldest[d.Queue], d.Age)
 		default:
 		}
-		return nil
-	})
-	if err != nil {
-		return // what was sent is right; the rest is missing
 	}
 	for queue, count := range discarded {
 		to <- prometheus.MustNewConstMetric(m.depth, prometheus.GaugeValue, float64(count), queue, string(rivertype.JobStateDiscarded))

@@ -22,6 +22,7 @@ import (
 
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 const (
@@ -145,7 +146,7 @@ func (q *Queue) Insert(ctx context.Context, tx pgx.Tx, args river.JobArgs, optio
 	// of that one is rolled back, or takes longer, no one hears of the others. The same notice twice in
 	// one transaction is sent once.
 	notice := fmt.Sprintf(`{"queue": %q}`, inserted.Job.Queue)
-	if _, err := tx.Exec(ctx, "SELECT pg_notify(current_schema() || '.river_insert', $1)", notice); err != nil {
+	if err := store.New(tx).WakeQueues(ctx, notice); err != nil {
 		return fmt.Errorf("tell of job %s: %w", args.Kind(), err)
 	}
 	return nil

@@ -41,19 +41,15 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 	}
 	_, err = m.locked(ctx, compareTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		q := store.New(tx)
-		emails, err := q.CopiesEmails(ctx)
-		if err != nil {
-			return fmt.Errorf("read whether addresses are copied: %w", err)
-		}
 		for _, e := range entities() {
-			buckets, err := e.differing(ctx, tx, conn, emails)
+			buckets, err := e.differing(ctx, q, conn)
 			if err != nil {
 				return err
 			}
 			if len(buckets) == 0 {
 				continue
 			}
-			noted, err := e.noteBuckets(ctx, tx, conn, buckets)
+			noted, err := e.noteBuckets(ctx, q, conn, buckets)
 			if err != nil {
 				return err
 			}
@@ -67,37 +63,23 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 
 // differing returns the buckets whose copies differ from Postgres. Buckets with changes that are not copied yet are
 // left to the next comparison. The transaction holds the mirror's lock, so that ClickHouse's copies do not change.
-func (e entity) differing(ctx context.Context, tx pgx.Tx, conn driver.Conn, emails bool) (buckets []string, err error) {
-	// One statement, so that rows and notes are of one snapshot.
-	rows, err := tx.Query(ctx, "SELECT bucket, sum(n)::bigint, sum(hash)::text, bool_or(pending) FROM ("+
-		"SELECT right(id::text, 3) AS bucket, 1 AS n, ('x' || left(md5("+e.postgresText()+"), 10))::bit(40)::bigint AS hash, false AS pending FROM ("+e.rows+") AS q"+
-		" UNION ALL SELECT right(id::text, 3), 0, 0, true FROM entity_changes WHERE entity = $2) AS all_rows GROUP BY bucket", emails, e.table)
+func (e entity) differing(ctx context.Context, q *store.Queries, conn driver.Conn) (buckets []string, err error) {
+	rows, err := q.EntityBuckets(ctx, e.table)
 	if err != nil {
-		return nil, fmt.Errorf("sum up %s: %w", e.table, err)
-	}
-	should, skip := map[string]content{}, map[string]bool{}
-	var bucket string
-	var c content
-	var pending bool
-	if _, err := pgx.ForEachRow(rows, []any{&bucket, &c.rows, &c.sum, &pending}, func() error {
-		should[bucket], skip[bucket] = c, pending
-		return nil
-	}); err != nil {
 		return nil, fmt.Errorf("sum up %s: %w", e.table, err)
 	}
 	is, err := e.copied(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	for bucket, c := range should {
-		if !skip[bucket] && is[bucket] != c {
-			buckets = append(buckets, bucket)
+	for _, r := range rows {
+		if !r.Pending && is[r.Bucket] != (content{r.Entities, r.Sum}) {
+			buckets = append(buckets, r.Bucket)
 		}
+		delete(is, r.Bucket)
 	}
-	for bucket := range is {
-		if _, known := should[bucket]; !known {
-			buckets = append(buckets, bucket)
-		}
+	for bucket := range is { // of which Postgres has nothing
+		buckets = append(buckets, bucket)
 	}
 	return buckets, nil
 }
@@ -125,12 +107,11 @@ func (e entity) copied(ctx context.Context, conn driver.Conn) (map[string]conten
 }
 
 // noteBuckets notes every id of the buckets, of either side, and returns the number of notes.
-func (e entity) noteBuckets(ctx context.Context, tx pgx.Tx, conn driver.Conn, buckets []string) (notes int64, err error) {
-	added, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT $1, id FROM "+e.table+" WHERE right(id::text, 3) = ANY($2)", e.table, buckets)
+func (e entity) noteBuckets(ctx context.Context, q *store.Queries, conn driver.Conn, buckets []string) (notes int64, err error) {
+	notes, err = q.NoteBuckets(ctx, store.NoteBucketsParams{Entity: e.table, Buckets: buckets})
 	if err != nil {
 		return 0, fmt.Errorf("note %s to copy again: %w", e.table, err)
 	}
-	notes = added.RowsAffected()
 	rows, err := conn.Query(ctx, "SELECT id FROM lodestone."+e.table+" FINAL WHERE deleted = 0 AND has({buckets:Array(String)}, right(toString(id), 3))",
 		native.Named("buckets", "['"+strings.Join(buckets, "','")+"']"))
 	if err != nil {
@@ -138,7 +119,7 @@ func (e entity) noteBuckets(ctx context.Context, tx pgx.Tx, conn driver.Conn, bu
 	}
 	var ids []uuid.UUID
 	note := func() error {
-		err := store.New(tx).NoteEntities(ctx, store.NoteEntitiesParams{Entity: e.table, IDs: ids})
+		err := q.NoteEntities(ctx, store.NoteEntitiesParams{Entity: e.table, IDs: ids})
 		notes += int64(len(ids))
 		ids = ids[:0]
 		return wrap(err, "note "+e.table+" to copy again")
@@ -158,39 +139,21 @@ func (e entity) noteBuckets(ctx context.Context, tx pgx.Tx, conn driver.Conn, bu
 	return notes, note()
 }
 
-// postgresText and clickhouseText are expressions that format the copied columns as the same text.
-func (e entity) postgresText() string {
-	return e.text("concat(", ", chr(31), ", func(column string) string {
-		switch {
-		case strings.HasSuffix(column, "_at"):
-			return "floor(extract(epoch FROM " + column + ") * 1000)::bigint"
-		case isBool(column):
-			return column + "::int"
-		default:
-			return column
-		}
-	})
-}
-
+// clickhouseText is an expression that formats the copied columns as the view copied_entities of Postgres does.
 func (e entity) clickhouseText() string {
-	return e.text("concat(", ", char(31), ", func(column string) string {
+	var columns []string
+	for column := range strings.SplitSeq(e.columns, ", ") {
 		switch {
 		case strings.HasSuffix(column, "_at"):
-			return "ifNull(toString(toUnixTimestamp64Milli(" + column + ")), '')"
+			column = "ifNull(toString(toUnixTimestamp64Milli(" + column + ")), '')"
 		case isBool(column):
-			return "toString(toUInt8(" + column + "))"
+			column = "toString(toUInt8(" + column + "))"
 		default:
-			return "ifNull(toString(" + column + "), '')"
+			column = "ifNull(toString(" + column + "), '')"
 		}
-	})
-}
-
-func (e entity) text(begin, between string, of func(column string) string) string {
-	var parts []string
-	for column := range strings.SplitSeq(e.columns, ", ") {
-		parts = append(parts, of(column))
+		columns = append(columns, column)
 	}
-	return begin + strings.Join(parts, between) + ")"
+	return "concat(" + strings.Join(columns, ", char(31), ") + ")"
 }
 
 func isBool(column string) bool {

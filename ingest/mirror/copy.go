@@ -3,7 +3,8 @@ package mirror
 import (
 	"context"
 	"fmt"
-	"time"
+	"maps"
+	"slices"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -17,29 +18,47 @@ import (
 type entity struct {
 	table   string
 	columns string // of ClickHouse, without version and deleted; the first is id
-	rows    string // gives these columns from Postgres; $1 says whether addresses are copied
-	id      string // the id's column in rows
+	// read returns the present values of the columns, for those of the ids that exist.
+	read func(ctx context.Context, q *store.Queries, ids []uuid.UUID) ([][]any, error)
 }
 
 func entities() []entity {
 	return []entity{
-		{
-			"lead_magnets", "id, account_id, title, description, is_active, file_version, page_count, created_at, updated_at",
-			`SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, coalesce(f.page_count, 0) AS page_count, m.created_at, m.updated_at
-			FROM lead_magnets m LEFT JOIN lead_magnet_files f ON f.lead_magnet_id = m.id AND f.version = m.file_version
-			WHERE $1::boolean IS NOT NULL`, "m.id",
-		},
-		{
-			"generic_links", "id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at",
-			`SELECT id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at
-			FROM generic_links WHERE $1::boolean IS NOT NULL`, "id",
-		},
-		{
-			"access_links", "id, account_id, lead_magnet_id, generic_link_id, email, source, max_views, expires_at, is_active, created_at, updated_at",
-			`SELECT id, account_id, lead_magnet_id, generic_link_id, CASE WHEN $1::boolean THEN email END AS email, source, max_views, expires_at, is_active, created_at, updated_at
-			FROM access_links WHERE $1::boolean IS NOT NULL`, "id",
-		},
+		{"lead_magnets", "id, account_id, title, description, is_active, file_version, page_count, created_at, updated_at", leadMagnets},
+		{"generic_links", "id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at", genericLinks},
+		{"access_links", "id, account_id, lead_magnet_id, generic_link_id, email, source, max_views, expires_at, is_active, created_at, updated_at", accessLinks},
 	}
+}
+
+func leadMagnets(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
+	found, err := q.CopyOfLeadMagnets(ctx, ids)
+	for _, r := range found {
+		rows = append(rows, []any{r.ID, r.AccountID, r.Title, r.Description, r.IsActive, r.FileVersion, r.PageCount, r.CreatedAt.UTC(), r.UpdatedAt.UTC()})
+	}
+	return rows, err //nolint:wrapcheck // the caller does
+}
+
+func genericLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
+	found, err := q.CopyOfGenericLinks(ctx, ids)
+	for _, r := range found {
+		rows = append(rows, []any{
+			r.ID, r.AccountID, r.LeadMagnetID, r.Slug, r.Title, r.Active, r.RequireVerification, r.SubmissionCount, r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
+		})
+	}
+	return rows, err //nolint:wrapcheck // as above
+}
+
+func accessLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
+	found, err := q.CopyOfAccessLinks(ctx, ids)
+	for _, r := range found {
+		if r.ExpiresAt != nil {
+			*r.ExpiresAt = r.ExpiresAt.UTC()
+		}
+		rows = append(rows, []any{
+			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.Email, r.Source, r.MaxViews, r.ExpiresAt, r.IsActive, r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
+		})
+	}
+	return rows, err //nolint:wrapcheck // as above
 }
 
 // copyBatch copies the current state of the entities that the oldest changes name, and returns the number of changes.
@@ -55,7 +74,7 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 		if err != nil || len(numbers) == 0 {
 			return err
 		}
-		now, err := q.EntityVersion(ctx)
+		version, err := q.EntityVersion(ctx)
 		if err != nil {
 			return fmt.Errorf("take a version: %w", err)
 		}
@@ -63,7 +82,7 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 			if len(ids[e.table]) == 0 {
 				continue
 			}
-			if err := e.copy(ctx, tx, conn, ids[e.table], uint64(now.Version), now.Emails); err != nil {
+			if err := e.copy(ctx, q, conn, ids[e.table], uint64(version)); err != nil {
 				return err
 			}
 			m.rows.Add(float64(len(ids[e.table])))
@@ -95,10 +114,10 @@ func readChanges(ctx context.Context, q *store.Queries) (numbers []int64, ids ma
 }
 
 // copy stores the current state of the ids, and removes those that no longer exist from it.
-func (e entity) copy(ctx context.Context, tx pgx.Tx, conn driver.Conn, ids map[uuid.UUID]bool, version uint64, emails bool) error {
-	list := make([]uuid.UUID, 0, len(ids))
-	for id := range ids {
-		list = append(list, id)
+func (e entity) copy(ctx context.Context, q *store.Queries, conn driver.Conn, ids map[uuid.UUID]bool, version uint64) error {
+	rows, err := e.read(ctx, q, slices.Collect(maps.Keys(ids)))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", e.table, err)
 	}
 	ctx = native.Context(ctx, native.WithSettings(native.Settings{"async_insert": 0}))
 	batch, err := conn.PrepareBatch(ctx, "INSERT INTO lodestone."+e.table+" ("+e.columns+", version)")
@@ -106,31 +125,11 @@ func (e entity) copy(ctx context.Context, tx pgx.Tx, conn driver.Conn, ids map[u
 		return fmt.Errorf("copy %s: %w", e.table, err)
 	}
 	defer func() { _ = batch.Close() }() // it was sent, or the error that counts is another
-	rows, err := tx.Query(ctx, e.rows+" AND "+e.id+" = ANY($2)", emails, list)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", e.table, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		values, err := rows.Values()
-		if err != nil {
-			return fmt.Errorf("read %s: %w", e.table, err)
-		}
-		for i, v := range values {
-			if id, yes := v.([16]byte); yes {
-				values[i] = uuid.UUID(id)
-			}
-			if at, yes := v.(time.Time); yes {
-				values[i] = at.UTC()
-			}
-		}
-		delete(ids, values[0].(uuid.UUID))
-		if err := batch.Append(append(values, version)...); err != nil {
+	for _, row := range rows {
+		delete(ids, row[0].(uuid.UUID))
+		if err := batch.Append(append(row, version)...); err != nil {
 			return fmt.Errorf("copy %s: %w", e.table, err)
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", e.table, err)
 	}
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("copy %s: %w", e.table, err)

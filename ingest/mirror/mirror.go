@@ -160,8 +160,8 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 			if rows > 0 {
 				continue
 			}
-			if err := noteAll(ctx, tx, e.table); err != nil {
-				return err
+			if err := store.New(tx).NoteAllEntities(ctx, e.table); err != nil {
+				return fmt.Errorf("note all %s: %w", e.table, err)
 			}
 		}
 		changed, err := store.New(tx).SetCopiesEmails(ctx, m.cfg.Emails)
@@ -171,13 +171,8 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 		if changed == 0 {
 			return nil
 		}
-		return noteAll(ctx, tx, "access_links")
+		return wrap(store.New(tx).NoteAllEntities(ctx, "access_links"), "note all access links")
 	})
-}
-
-func noteAll(ctx context.Context, tx pgx.Tx, table string) error {
-	_, err := tx.Exec(ctx, "INSERT INTO entity_changes (entity, id) SELECT '"+table+"', id FROM "+table)
-	return wrap(err, "note all "+table)
 }
 
 // locked runs fn in a transaction during which no other mirror works. If another one is working it does nothing and

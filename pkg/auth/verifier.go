@@ -17,6 +17,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 const (
@@ -126,26 +127,21 @@ func (v *Verifier) forget(hash [sha256.Size]byte, now time.Time) {
 // lookUp returns the identity that belongs to a hash, and how long the answer may be cached: cacheFor at most, and no
 // longer than until the key expires by the clock of Postgres.
 func (v *Verifier) lookUp(ctx context.Context, hash [sha256.Size]byte) (i Identity, remember time.Duration, err error) {
-	var stored []byte
-	var left *time.Duration
-	row := v.db.Unscoped().QueryRow(ctx,
-		`SELECT id, account_id, scopes, hash, expires_at - clock_timestamp() FROM api_keys
-		WHERE hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())`, hash[:])
-	err = row.Scan(&i.KeyID, &i.AccountID, &i.Scopes, &stored, &left)
+	key, err := store.New(v.db.Unscoped()).LookUpKey(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Identity{}, 0, errInvalid
 	}
 	if err != nil {
 		return Identity{}, 0, fmt.Errorf("look up API key: %w", err)
 	}
-	if subtle.ConstantTimeCompare(stored, hash[:]) != 1 {
+	if subtle.ConstantTimeCompare(key.Hash, hash[:]) != 1 {
 		return Identity{}, 0, errInvalid
 	}
-	remember = cacheFor
-	if left != nil {
-		remember = min(remember, *left)
+	i = Identity{AccountID: key.AccountID, KeyID: key.ID}
+	for _, s := range key.Scopes {
+		i.Scopes = append(i.Scopes, Scope(s))
 	}
-	return i, remember, nil
+	return i, time.Duration(min(cacheFor.Seconds(), key.SecondsLeft) * float64(time.Second)), nil
 }
 
 func (v *Verifier) run(ctx context.Context, ready func()) error {
@@ -179,11 +175,7 @@ func (v *Verifier) flush(ctx context.Context) {
 	for id, at := range used {
 		ids, times = append(ids, id), append(times, at)
 	}
-	_, err := v.db.Unscoped().Exec(ctx, `
-		UPDATE api_keys SET last_used_at = used.at
-		FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
-		WHERE api_keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)`, ids, times)
-	if err != nil {
+	if err := store.New(v.db.Unscoped()).NoteKeyUses(ctx, store.NoteKeyUsesParams{IDs: ids, Times: times}); err != nil {
 		v.log.Warn("cannot note the last use of keys", "keys", len(ids), "error", err)
 	}
 }

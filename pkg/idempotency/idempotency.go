@@ -26,6 +26,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 
@@ -47,9 +48,9 @@ const (
 // runs, it removes keys that are too old.
 type Store struct {
 	*service.Loop
-	db     *postgres.Pool
-	tokens *token.Ring
-	log    *slog.Logger
+	queries *store.Queries
+	tokens  *token.Ring
+	log     *slog.Logger
 }
 
 // Deps is what a store works with; all of it is required.
@@ -61,7 +62,7 @@ type Deps struct {
 
 // New returns a store. It works without being started, but then removes nothing.
 func New(d Deps) *Store {
-	s := &Store{db: d.Postgres, tokens: d.Tokens, log: d.Log}
+	s := &Store{queries: store.New(d.Postgres.Unscoped()), tokens: d.Tokens, log: d.Log}
 	s.Loop = service.NewLoop("idempotency keys", s.run)
 	return s
 }
@@ -110,14 +111,13 @@ func CheckKey(key string) error {
 func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 	for {
 		c := &Claim{store: s, request: r, id: uuid.New()}
-		inserted, err := s.db.Unscoped().Exec(ctx, `
-			INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at)
-			VALUES ($1, $2, $3, $4, $5, now(), now() + $6::interval) ON CONFLICT DO NOTHING`,
-			r.Account, r.Operation, r.Key, r.Hash[:], c.id, r.Timeout+settleTimeout)
+		inserted, err := s.queries.ClaimIdempotencyKey(ctx, store.ClaimIdempotencyKeyParams{
+			AccountID: r.Account, Operation: r.Operation, Key: r.Key, Request: r.Hash[:], Claim: c.id, Seconds: (r.Timeout + settleTimeout).Seconds(),
+		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("claim idempotency key: %w", err)
 		}
-		if inserted.RowsAffected() == 1 {
+		if inserted == 1 {
 			return c, nil, nil
 		}
 		answer, old, err := s.find(ctx, r)
@@ -127,16 +127,14 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 		if old == uuid.Nil {
 			continue // removed meanwhile
 		}
-		taken, err := s.db.Unscoped().Exec(ctx, `
-			UPDATE idempotency_keys SET request = $5, claim = $6, claimed_at = now(), given_up_at = now() + $7::interval,
-				took_effect = false, answered_at = NULL, status = NULL, header = NULL, sealed = NULL
-			WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4)
-				AND (claimed_at < now() - $8::interval OR NOT took_effect AND given_up_at < now())`,
-			r.Account, r.Operation, r.Key, old, r.Hash[:], c.id, r.Timeout+settleTimeout, Keep)
+		taken, err := s.queries.TakeOverIdempotencyKey(ctx, store.TakeOverIdempotencyKeyParams{
+			AccountID: r.Account, Operation: r.Operation, Key: r.Key, Claim: old, Request: r.Hash[:], NewClaim: c.id,
+			Seconds: (r.Timeout + settleTimeout).Seconds(), KeepSeconds: Keep.Seconds(),
+		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("take over idempotency key: %w", err)
 		}
-		if taken.RowsAffected() == 1 {
+		if taken == 1 {
 			return c, nil, nil
 		}
 	}
@@ -145,40 +143,30 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 // find returns the answer that a key has, or the claim that may be taken over, or why neither. It
 // returns nothing if the key is not there.
 func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID, err error) {
-	var (
-		request, header, sealed                 []byte
-		status                                  *int
-		tookEffect, answered, given, old, quiet bool
-		claim                                   uuid.UUID
-	)
-	err = s.db.Unscoped().QueryRow(ctx, `
-		SELECT request, claim, took_effect, answered_at IS NOT NULL, given_up_at < now(), claimed_at < now() - $4::interval,
-			status, header, sealed, sealed IS NULL
-		FROM idempotency_keys WHERE (account_id, operation, key) = ($1, $2, $3)`, r.Account, r.Operation, r.Key, Keep).
-		Scan(&request, &claim, &tookEffect, &answered, &given, &old, &status, &header, &sealed, &quiet)
+	k, err := s.queries.FindIdempotencyKey(ctx, store.FindIdempotencyKeyParams{AccountID: r.Account, Operation: r.Operation, Key: r.Key, KeepSeconds: Keep.Seconds()})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, uuid.Nil, nil
 	case err != nil:
 		return nil, uuid.Nil, fmt.Errorf("look up idempotency key: %w", err)
-	case old, given && !tookEffect && !answered:
-		return nil, claim, nil
-	case !bytes.Equal(request, r.Hash[:]):
+	case k.Expired, k.GivenUp && !k.TookEffect && !k.Answered:
+		return nil, k.Claim, nil
+	case !bytes.Equal(k.Request, r.Hash[:]):
 		return nil, uuid.Nil, problem.Invalid(problem.Field{Field: "Idempotency-Key", Message: "was used with another request: give a new key"})
-	case answered && quiet:
+	case k.Answered && k.Sealed == nil:
 		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key succeeded, and its answer, which holds a secret, was shown once.")
-	case answered:
-		body, err := s.tokens.Open(sealing, sealed, claim[:])
+	case k.Answered:
+		body, err := s.tokens.Open(sealing, k.Sealed, k.Claim[:])
 		if err != nil {
 			s.log.Error("cannot open the answer for an idempotency key: give the token key that sealed it", "operation", r.Operation, "error", err)
 			return nil, uuid.Nil, lost()
 		}
-		a := &Answer{Status: *status, Body: body}
-		if err := json.Unmarshal(header, &a.Header); err != nil {
+		a := &Answer{Status: int(*k.Status), Body: body}
+		if err := json.Unmarshal(k.Header, &a.Header); err != nil {
 			return nil, uuid.Nil, fmt.Errorf("read stored answer: %w", err)
 		}
 		return a, uuid.Nil, nil
-	case given:
+	case k.GivenUp:
 		return nil, uuid.Nil, lost()
 	default:
 		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key is being answered. Try again.").RetryAfter(time.Second)
@@ -192,12 +180,13 @@ func lost() error {
 // Context returns a context under which every writing transaction marks the claim.
 func (c *Claim) Context(ctx context.Context) context.Context {
 	return postgres.WithFirst(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		marked, err := tx.Exec(ctx, `UPDATE idempotency_keys SET took_effect = true WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4)`,
-			c.request.Account, c.request.Operation, c.request.Key, c.id)
+		marked, err := store.New(tx).MarkIdempotencyKey(ctx, store.MarkIdempotencyKeyParams{
+			AccountID: c.request.Account, Operation: c.request.Operation, Key: c.request.Key, Claim: c.id,
+		})
 		if err != nil {
 			return fmt.Errorf("mark idempotency key: %w", err)
 		}
-		if marked.RowsAffected() == 0 {
+		if marked == 0 {
 			return problem.New(problem.Conflict, "This took so long that another request with the same Idempotency-Key took over.")
 		}
 		return nil
@@ -215,10 +204,10 @@ func (c *Claim) Finish(ctx context.Context, a Answer) {
 		sealed, err = c.store.tokens.Seal(sealing, a.Body, c.id[:])
 	}
 	if err == nil {
-		_, err = c.store.db.Unscoped().Exec(ctx, `
-			UPDATE idempotency_keys SET took_effect = true, answered_at = now(), status = $5, header = $6, sealed = $7
-			WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4)`,
-			c.request.Account, c.request.Operation, c.request.Key, c.id, a.Status, header, sealed)
+		err = c.store.queries.AnswerIdempotencyKey(ctx, store.AnswerIdempotencyKeyParams{
+			AccountID: c.request.Account, Operation: c.request.Operation, Key: c.request.Key, Claim: c.id,
+			Status: int32(a.Status), Header: header, Sealed: sealed,
+		})
 	}
 	if err != nil {
 		c.store.log.Error("cannot keep the answer for an idempotency key", "operation", c.request.Operation, "error", err)
@@ -230,13 +219,9 @@ func (c *Claim) Finish(ctx context.Context, a Answer) {
 func (c *Claim) Release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	_, err := c.store.db.Unscoped().Exec(ctx, `
-		WITH used AS (
-			UPDATE idempotency_keys SET given_up_at = now() - interval '1 second'
-			WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4) AND took_effect
-		)
-		DELETE FROM idempotency_keys WHERE (account_id, operation, key, claim) = ($1, $2, $3, $4) AND NOT took_effect`,
-		c.request.Account, c.request.Operation, c.request.Key, c.id)
+	err := c.store.queries.ReleaseIdempotencyKey(ctx, store.ReleaseIdempotencyKeyParams{
+		AccountID: c.request.Account, Operation: c.request.Operation, Key: c.request.Key, Claim: c.id,
+	})
 	if err != nil {
 		c.store.log.Warn("cannot give back an idempotency key: it is free when its claim has run out", "operation", c.request.Operation, "error", err)
 	}
@@ -260,7 +245,7 @@ func (s *Store) run(ctx context.Context, ready func()) error {
 
 // purge removes expired keys.
 func (s *Store) purge(ctx context.Context) error {
-	if _, err := s.db.Unscoped().Exec(ctx, `DELETE FROM idempotency_keys WHERE claimed_at < now() - $1::interval`, Keep); err != nil {
+	if err := s.queries.RemoveExpiredIdempotencyKeys(ctx, Keep.Seconds()); err != nil {
 		return fmt.Errorf("remove old idempotency keys: %w", err)
 	}
 	return nil

@@ -77,6 +77,23 @@ func TestNoPathsOfOneMachine(t *testing.T) {
 	}
 }
 
+// SQL of Postgres is in pkg/store/query, where it is checked against the migrations. What installs Postgres or its schema
+// has its own, and so do tests.
+func TestSQLOfPostgresIsInOnePlace(t *testing.T) {
+	t.Parallel()
+	statement := regexp.MustCompile(`(tx|Unscoped\(\)|[pP]ool)\.(Exec|Query|QueryRow|SendBatch)\(`)
+	for _, f := range files(t) {
+		if filepath.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || slices.ContainsFunc([]string{"pkg/postgres", "pkg/engine", "cmd/lodestone-lab"}, func(p string) bool { return within(f, p) }) {
+			continue
+		}
+		for number, line := range strings.Split(string(read(t, f)), "\n") {
+			if statement.MatchString(line) {
+				t.Errorf("%s:%d: move the statement to pkg/store/query", f, number+1)
+			}
+		}
+	}
+}
+
 // A lock file says what a package is, by its hash; where it comes from is the reader's own
 // setting: a mirror or a proxy must do as well.
 func TestLockFilesNameNoRegistry(t *testing.T) {

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -50,15 +51,153 @@ func (q *Queries) ComparisonDue(ctx context.Context, arg ComparisonDueParams) (b
 	return due, err
 }
 
-const copiesEmails = `-- name: CopiesEmails :one
-SELECT emails FROM entity_copy
+const copyOfAccessLinks = `-- name: CopyOfAccessLinks :many
+SELECT id, account_id, lead_magnet_id, generic_link_id, CASE WHEN (SELECT emails FROM entity_copy) THEN email END AS email,
+    source, max_views, expires_at, is_active, created_at, updated_at
+FROM access_links WHERE id = ANY ($1::uuid[])
 `
 
-func (q *Queries) CopiesEmails(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, copiesEmails)
-	var emails bool
-	err := row.Scan(&emails)
-	return emails, err
+type CopyOfAccessLinksRow struct {
+	ID            uuid.UUID
+	AccountID     uuid.UUID
+	LeadMagnetID  uuid.UUID
+	GenericLinkID *uuid.UUID
+	Email         interface{}
+	Source        string
+	MaxViews      *int32
+	ExpiresAt     *time.Time
+	IsActive      bool
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+func (q *Queries) CopyOfAccessLinks(ctx context.Context, ids []uuid.UUID) ([]CopyOfAccessLinksRow, error) {
+	rows, err := q.db.Query(ctx, copyOfAccessLinks, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CopyOfAccessLinksRow
+	for rows.Next() {
+		var i CopyOfAccessLinksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.LeadMagnetID,
+			&i.GenericLinkID,
+			&i.Email,
+			&i.Source,
+			&i.MaxViews,
+			&i.ExpiresAt,
+			&i.IsActive,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const copyOfGenericLinks = `-- name: CopyOfGenericLinks :many
+SELECT id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at
+FROM generic_links WHERE id = ANY ($1::uuid[])
+`
+
+type CopyOfGenericLinksRow struct {
+	ID                  uuid.UUID
+	AccountID           uuid.UUID
+	LeadMagnetID        uuid.UUID
+	Slug                string
+	Title               *string
+	Active              bool
+	RequireVerification bool
+	SubmissionCount     int64
+	CreatedAt           time.Time
+	UpdatedAt           time.Time
+}
+
+func (q *Queries) CopyOfGenericLinks(ctx context.Context, ids []uuid.UUID) ([]CopyOfGenericLinksRow, error) {
+	rows, err := q.db.Query(ctx, copyOfGenericLinks, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CopyOfGenericLinksRow
+	for rows.Next() {
+		var i CopyOfGenericLinksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.LeadMagnetID,
+			&i.Slug,
+			&i.Title,
+			&i.Active,
+			&i.RequireVerification,
+			&i.SubmissionCount,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const copyOfLeadMagnets = `-- name: CopyOfLeadMagnets :many
+SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, coalesce(f.page_count, 0)::integer AS page_count, m.created_at, m.updated_at
+FROM lead_magnets m LEFT JOIN lead_magnet_files f ON f.lead_magnet_id = m.id AND f.version = m.file_version
+WHERE m.id = ANY ($1::uuid[])
+`
+
+type CopyOfLeadMagnetsRow struct {
+	ID          uuid.UUID
+	AccountID   uuid.UUID
+	Title       string
+	Description *string
+	IsActive    bool
+	FileVersion int32
+	PageCount   int32
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+func (q *Queries) CopyOfLeadMagnets(ctx context.Context, ids []uuid.UUID) ([]CopyOfLeadMagnetsRow, error) {
+	rows, err := q.db.Query(ctx, copyOfLeadMagnets, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CopyOfLeadMagnetsRow
+	for rows.Next() {
+		var i CopyOfLeadMagnetsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.Title,
+			&i.Description,
+			&i.IsActive,
+			&i.FileVersion,
+			&i.PageCount,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const endComparison = `-- name: EndComparison :exec
@@ -77,6 +216,51 @@ UPDATE entity_copy SET purge = false WHERE NOT emails
 func (q *Queries) EndPurge(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, endPurge)
 	return err
+}
+
+const entityBuckets = `-- name: EntityBuckets :many
+SELECT r.bucket::text AS bucket, sum(r.n)::bigint AS entities, sum(r.hash)::text AS sum, bool_or(r.pending)::boolean AS pending
+FROM (
+    SELECT right(c.id::text, 3) AS bucket, 1 AS n, ('x' || left(md5(c.content), 10))::bit(40)::bigint AS hash, false AS pending
+    FROM copied_entities c WHERE c.entity = $1::text
+    UNION ALL
+    SELECT right(e.id::text, 3), 0, 0, true FROM entity_changes e WHERE e.entity = $1::text
+) AS r
+GROUP BY r.bucket
+`
+
+type EntityBucketsRow struct {
+	Bucket   string
+	Entities int64
+	Sum      string
+	Pending  bool
+}
+
+// The number of entities and the sum of their hashes for each end of an id, and whether one has changes that are not
+// copied yet. It is one statement, so that entities and changes are of one snapshot.
+func (q *Queries) EntityBuckets(ctx context.Context, entity string) ([]EntityBucketsRow, error) {
+	rows, err := q.db.Query(ctx, entityBuckets, entity)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EntityBucketsRow
+	for rows.Next() {
+		var i EntityBucketsRow
+		if err := rows.Scan(
+			&i.Bucket,
+			&i.Entities,
+			&i.Sum,
+			&i.Pending,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const entityChanges = `-- name: EntityChanges :many
@@ -110,21 +294,15 @@ func (q *Queries) EntityChanges(ctx context.Context, maxChanges int32) ([]Entity
 }
 
 const entityVersion = `-- name: EntityVersion :one
-SELECT setval('entity_version', greatest(nextval('entity_version'), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) AS version, emails
-FROM entity_copy
+SELECT setval('entity_version', greatest(nextval('entity_version'), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint))
 `
 
-type EntityVersionRow struct {
-	Version int64
-	Emails  bool
-}
-
 // A version above every earlier one, even after Postgres was restored from a backup.
-func (q *Queries) EntityVersion(ctx context.Context) (EntityVersionRow, error) {
+func (q *Queries) EntityVersion(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, entityVersion)
-	var i EntityVersionRow
-	err := row.Scan(&i.Version, &i.Emails)
-	return i, err
+	var setval int64
+	err := row.Scan(&setval)
+	return setval, err
 }
 
 const mirrorLag = `-- name: MirrorLag :one
@@ -136,6 +314,34 @@ func (q *Queries) MirrorLag(ctx context.Context) (float64, error) {
 	var column_1 float64
 	err := row.Scan(&column_1)
 	return column_1, err
+}
+
+const noteAllEntities = `-- name: NoteAllEntities :exec
+INSERT INTO entity_changes (entity, id) SELECT c.entity, c.id FROM copied_entities c WHERE c.entity = $1::text
+`
+
+func (q *Queries) NoteAllEntities(ctx context.Context, entity string) error {
+	_, err := q.db.Exec(ctx, noteAllEntities, entity)
+	return err
+}
+
+const noteBuckets = `-- name: NoteBuckets :execrows
+INSERT INTO entity_changes (entity, id)
+SELECT c.entity, c.id FROM copied_entities c WHERE c.entity = $1::text AND right(c.id::text, 3) = ANY ($2::text[])
+`
+
+type NoteBucketsParams struct {
+	Entity  string
+	Buckets []string
+}
+
+// Notes the entities whose ids end with one of the texts.
+func (q *Queries) NoteBuckets(ctx context.Context, arg NoteBucketsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, noteBuckets, arg.Entity, arg.Buckets)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const noteEntities = `-- name: NoteEntities :exec

@@ -9,9 +9,6 @@ import (
 	"lodestone/query/scope"
 )
 
-//go:embed links.sql
-var linksSQL string
-
 //go:embed views.sql
 var viewsSQL string
 

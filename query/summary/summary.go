@@ -13,6 +13,7 @@ import (
 
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/query/scope"
 )
 
@@ -61,16 +62,18 @@ func (r *Reader) Read(ctx context.Context, account uuid.UUID, address email.Addr
 
 // links returns the access links of an address, and a summary of all but their views.
 func (r *Reader) links(ctx context.Context, account uuid.UUID, address email.Address, leadMagnet *uuid.UUID) (s Summary, links []uuid.UUID, err error) {
-	var bytes []byte
-	err = r.postgres.Account(ctx, account, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, linksSQL, account, address.Key, leadMagnet).
-			Scan(&s.TotalLinks, &s.FirstLinkCreated, &s.LastLinkCreated, &bytes)
+	var row store.LinksOfAddressRow
+	err = r.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		row, err = store.New(tx).LinksOfAddress(ctx, store.LinksOfAddressParams{AccountID: account, EmailKey: address.Key, LeadMagnetID: leadMagnet})
+		return err
 	})
 	if err != nil {
 		return Summary{}, nil, fmt.Errorf("read access links of an address: %w", err)
 	}
-	s.FirstLinkCreated, s.LastLinkCreated = inUTC(s.FirstLinkCreated), inUTC(s.LastLinkCreated)
-	return s, ids(bytes), nil
+	if links = ids(row.IDs); len(links) > 0 {
+		s.TotalLinks, s.FirstLinkCreated, s.LastLinkCreated = row.Total, inUTC(&row.FirstCreated), inUTC(&row.LastCreated)
+	}
+	return s, links, nil
 }
 
 func (s *Summary) views(views, unique int64, first, last time.Time) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/store"
 	"lodestone/query/eventlist"
 )
 
@@ -46,7 +47,7 @@ func (h *Home) newest(ctx context.Context) ([]Activity, error) {
 		for i := range events {
 			e := &events[i]
 			m := Activity{ID: e.AccessLinkID.String() + "/" + e.ID.String(), At: e.Position.CreatedAt}
-			m.Who, m.Title = readers[e.AccessLinkID].email, readers[e.AccessLinkID].title
+			m.Who, m.Title = readers[e.AccessLinkID].Email, readers[e.AccessLinkID].Title
 			m.Kind, m.What = describe(e)
 			activities = append(activities, m)
 		}
@@ -61,55 +62,33 @@ func (h *Home) newest(ctx context.Context) ([]Activity, error) {
 
 // entered returns the newest forms and sessions.
 func entered(ctx context.Context, tx pgx.Tx) ([]Activity, error) {
-	rows, err := tx.Query(ctx, `
-		(SELECT s.id, s.submitted_at AS at, s.email, m.title, 'asked' AS kind
-		 FROM submissions s JOIN generic_links g ON g.id = s.generic_link_id JOIN lead_magnets m ON m.id = g.lead_magnet_id
-		 ORDER BY s.submitted_at DESC LIMIT $1)
-		UNION ALL
-		(SELECT s.id, s.started_at, a.email, m.title, 'opened'
-		 FROM sessions s JOIN access_links a ON a.id = s.access_link_id JOIN lead_magnets m ON m.id = a.lead_magnet_id
-		 ORDER BY s.started_at DESC LIMIT $1)
-		ORDER BY at DESC LIMIT $1`, shown)
+	rows, err := store.New(tx).NewestEntries(ctx, shown)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller does
 	}
 	texts := map[string]string{"asked": "asked for the document", "opened": "opened the document"}
 	activities := make([]Activity, 0, 2*shown)
-	for rows.Next() {
-		var id uuid.UUID
-		var m Activity
-		if err := rows.Scan(&id, &m.At, &m.Who, &m.Title, &m.Kind); err != nil {
-			return nil, err //nolint:wrapcheck // the caller does
-		}
-		m.ID, m.What, m.At = id.String(), texts[m.Kind], m.At.UTC()
-		activities = append(activities, m)
+	for _, r := range rows {
+		activities = append(activities, Activity{ID: r.ID.String(), At: r.At.UTC(), Who: r.Email, Title: r.Title, Kind: r.Kind, What: texts[r.Kind]})
 	}
-	return activities, rows.Err() //nolint:wrapcheck // the caller does
+	return activities, nil
 }
 
-type reader struct{ email, title string }
-
 // readersOf returns who reads what, by access link.
-func readersOf(ctx context.Context, tx pgx.Tx, events []eventlist.Event) (map[uuid.UUID]reader, error) {
+func readersOf(ctx context.Context, tx pgx.Tx, events []eventlist.Event) (map[uuid.UUID]store.ReadersOfRow, error) {
 	ids := make([]uuid.UUID, len(events))
 	for i := range events {
 		ids[i] = events[i].AccessLinkID
 	}
-	rows, err := tx.Query(ctx, `
-		SELECT a.id, a.email, m.title FROM access_links a JOIN lead_magnets m ON m.id = a.lead_magnet_id WHERE a.id = ANY ($1)`, ids)
+	rows, err := store.New(tx).ReadersOf(ctx, ids)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller does
 	}
-	readers := map[uuid.UUID]reader{}
-	for rows.Next() {
-		var id uuid.UUID
-		var r reader
-		if err := rows.Scan(&id, &r.email, &r.title); err != nil {
-			return nil, err //nolint:wrapcheck // the caller does
-		}
-		readers[id] = r
+	readers := map[uuid.UUID]store.ReadersOfRow{}
+	for _, r := range rows {
+		readers[r.ID] = r
 	}
-	return readers, rows.Err() //nolint:wrapcheck // the caller does
+	return readers, nil
 }
 
 // describe returns the kind of an event and a text for it.

@@ -17,6 +17,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 	"lodestone/query/eventlist"
 )
 
@@ -86,13 +87,10 @@ func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
 
 // landing returns the landing page that a newcomer is led to: the sample, or the newest that is open.
 func (h *Home) landing(ctx context.Context) (title, path string, err error) {
-	var slug string
-	err = h.deps.Postgres.AccountSnapshot(ctx, h.deps.Account, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, `
-			SELECT coalesce(l.title, m.title), l.slug
-			FROM generic_links l JOIN lead_magnets m ON m.id = l.lead_magnet_id
-			WHERE l.active AND m.is_active AND EXISTS (SELECT FROM lead_magnet_files f WHERE f.lead_magnet_id = m.id)
-			ORDER BY l.id = $1 DESC, l.created_at DESC LIMIT 1`, h.deps.Sample()).Scan(&title, &slug)
+	var row store.NewestLandingRow
+	err = h.deps.Postgres.AccountSnapshot(ctx, h.deps.Account, func(tx pgx.Tx) (err error) {
+		row, err = store.New(tx).NewestLanding(ctx, h.deps.Sample())
+		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", "", nil
@@ -100,7 +98,7 @@ func (h *Home) landing(ctx context.Context) (title, path string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("find a landing page: %w", err)
 	}
-	return title, h.deps.Pages.Path("/l/" + slug), nil
+	return row.Title, h.deps.Pages.Path("/l/" + row.Slug), nil
 }
 
 func (h *Home) live(w http.ResponseWriter, r *http.Request) error {

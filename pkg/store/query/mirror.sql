@@ -12,11 +12,41 @@ INSERT INTO entity_changes (entity, id) SELECT sqlc.arg(entity), unnest(sqlc.arg
 
 -- name: EntityVersion :one
 -- A version above every earlier one, even after Postgres was restored from a backup.
-SELECT setval('entity_version', greatest(nextval('entity_version'), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) AS version, emails
-FROM entity_copy;
+SELECT setval('entity_version', greatest(nextval('entity_version'), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint));
 
--- name: CopiesEmails :one
-SELECT emails FROM entity_copy;
+-- name: NoteAllEntities :exec
+INSERT INTO entity_changes (entity, id) SELECT c.entity, c.id FROM copied_entities c WHERE c.entity = sqlc.arg(entity)::text;
+
+-- name: NoteBuckets :execrows
+-- Notes the entities whose ids end with one of the texts.
+INSERT INTO entity_changes (entity, id)
+SELECT c.entity, c.id FROM copied_entities c WHERE c.entity = sqlc.arg(entity)::text AND right(c.id::text, 3) = ANY (sqlc.arg(buckets)::text[]);
+
+-- name: EntityBuckets :many
+-- The number of entities and the sum of their hashes for each end of an id, and whether one has changes that are not
+-- copied yet. It is one statement, so that entities and changes are of one snapshot.
+SELECT r.bucket::text AS bucket, sum(r.n)::bigint AS entities, sum(r.hash)::text AS sum, bool_or(r.pending)::boolean AS pending
+FROM (
+    SELECT right(c.id::text, 3) AS bucket, 1 AS n, ('x' || left(md5(c.content), 10))::bit(40)::bigint AS hash, false AS pending
+    FROM copied_entities c WHERE c.entity = sqlc.arg(entity)::text
+    UNION ALL
+    SELECT right(e.id::text, 3), 0, 0, true FROM entity_changes e WHERE e.entity = sqlc.arg(entity)::text
+) AS r
+GROUP BY r.bucket;
+
+-- name: CopyOfLeadMagnets :many
+SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, coalesce(f.page_count, 0)::integer AS page_count, m.created_at, m.updated_at
+FROM lead_magnets m LEFT JOIN lead_magnet_files f ON f.lead_magnet_id = m.id AND f.version = m.file_version
+WHERE m.id = ANY (sqlc.arg(ids)::uuid[]);
+
+-- name: CopyOfGenericLinks :many
+SELECT id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at
+FROM generic_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
+
+-- name: CopyOfAccessLinks :many
+SELECT id, account_id, lead_magnet_id, generic_link_id, CASE WHEN (SELECT emails FROM entity_copy) THEN email END AS email,
+    source, max_views, expires_at, is_active, created_at, updated_at
+FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: SetCopiesEmails :execrows
 UPDATE entity_copy SET emails = sqlc.arg(emails), purge = NOT sqlc.arg(emails)::boolean WHERE emails <> sqlc.arg(emails);
