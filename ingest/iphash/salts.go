@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,20 +57,32 @@ type saltSet struct {
 }
 
 type salt struct {
-	day    time.Time // its UTC midnight
-	secret [saltBytes]byte
+	day     time.Time // its UTC midnight
+	secret  [saltBytes]byte
+	hashers sync.Pool // of *hasher: building one for each event costs eight times the hash itself
+}
+
+// hasher is a keyed hash with its message and its result, which a Hasher would otherwise move to the heap each time.
+type hasher struct {
+	keyed   *blake3.Hasher
+	message [32]byte
+	sum     [16]byte
 }
 
 func newSalt(day time.Time, secret []byte) *salt {
-	return &salt{day: day, secret: [saltBytes]byte(secret)}
+	s := &salt{day: day, secret: [saltBytes]byte(secret)}
+	s.hashers.New = func() any { return &hasher{keyed: blake3.New(len(hasher{}.sum), s.secret[:])} }
+	return s
 }
 
 // hash is keyed BLAKE3 of a message.
-func (s *salt) hash(message *[32]byte) (out [16]byte) {
-	h := blake3.New(len(out), s.secret[:])
-	_, _ = h.Write(message[:]) // never fails
-	h.Sum(out[:0])
-	return out
+func (s *salt) hash(message *[32]byte) [16]byte {
+	h, _ := s.hashers.Get().(*hasher) // the pool has no others
+	defer s.hashers.Put(h)
+	h.keyed.Reset()                  // keeps the key
+	_, _ = h.keyed.Write(message[:]) // never fails
+	h.keyed.Sum(h.sum[:0])
+	return h.sum
 }
 
 func (s *saltSet) lookup(day time.Time) *salt {
