@@ -28,7 +28,10 @@ import (
 )
 
 // tables lists every table that has rows of accounts. A test compares it with the schema.
-var tables = []string{"lodestone.events", "lodestone.link_views"}
+var tables = []string{
+	"lodestone.events", "lodestone.link_views", "lodestone.lead_magnets", "lodestone.generic_links", "lodestone.access_links",
+	"lodestone.expired_views",
+}
 
 // Limits bounds what queries may take.
 type Limits struct {
@@ -75,8 +78,8 @@ func (c *ClickHouse) Ping(ctx context.Context) error {
 type Statement struct {
 	Name string // of the kind of query, for ClickHouse's query log
 	SQL  string
-	// Params holds the values in ClickHouse's text form. Only forms without characters to escape
-	// may go in: UUIDs, numbers, dates and times, names of our own, and lists of them (see clickhouse.UUIDs).
+	// Params holds the values in ClickHouse's text form. Text that may have characters to escape goes through
+	// clickhouse.Text or clickhouse.Texts.
 	Params map[string]string
 	// Projection is the one that is to answer, if one is: ClickHouse then plans none of the others, half a
 	// millisecond each. It decides nothing but how the rows are read; "" leaves the choice to ClickHouse, NoProjection
