@@ -79,8 +79,9 @@ func newSalt(day time.Time, secret []byte) *salt {
 func (s *salt) hash(message *[32]byte) [16]byte {
 	h, _ := s.hashers.Get().(*hasher) // the pool has no others
 	defer s.hashers.Put(h)
-	h.keyed.Reset()                  // keeps the key
-	_, _ = h.keyed.Write(message[:]) // never fails
+	h.message = *message
+	h.keyed.Reset()                    // keeps the key
+	_, _ = h.keyed.Write(h.message[:]) // never fails
 	h.keyed.Sum(h.sum[:0])
 	return h.sum
 }
