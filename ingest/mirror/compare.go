@@ -157,5 +157,9 @@ func (e entity) clickhouseText() string {
 }
 
 func isBool(column string) bool {
-	return column == "is_active" || column == "active" || column == "require_verification"
+	switch column {
+	case "is_active", "active", "require_verification", "verification_required", "verified":
+		return true
+	}
+	return false
 }

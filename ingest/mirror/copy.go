@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -22,11 +23,17 @@ type entity struct {
 	read func(ctx context.Context, q *store.Queries, ids []uuid.UUID) ([][]any, error)
 }
 
+// sources are the columns that say where a submission came from.
+const sources = "utm_source, utm_medium, utm_campaign, utm_content, utm_term, referrer"
+
 func entities() []entity {
 	return []entity{
 		{"lead_magnets", "id, account_id, title, description, is_active, file_version, page_count, created_at, updated_at", leadMagnets},
 		{"generic_links", "id, account_id, lead_magnet_id, slug, title, active, require_verification, submission_count, created_at, updated_at", genericLinks},
-		{"access_links", "id, account_id, lead_magnet_id, generic_link_id, email, source, max_views, expires_at, is_active, created_at, updated_at", accessLinks},
+		{"access_links", "id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_domain, person_id, source, " + sources +
+			", max_views, expires_at, is_active, created_at, updated_at", accessLinks},
+		{"submissions", "id, account_id, lead_magnet_id, generic_link_id, email, email_domain, person_id, verification_required, verified, " + sources +
+			", submitted_at, verified_at, consented_at", submissions},
 	}
 }
 
@@ -51,14 +58,56 @@ func genericLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows 
 func accessLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
 	found, err := q.CopyOfAccessLinks(ctx, ids)
 	for _, r := range found {
-		if r.ExpiresAt != nil {
-			*r.ExpiresAt = r.ExpiresAt.UTC()
-		}
 		rows = append(rows, []any{
-			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.Email, r.Source, r.MaxViews, r.ExpiresAt, r.IsActive, r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
+			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.SubmissionID, r.Email, r.EmailDomain, r.PersonID, r.Source,
+			r.UtmSource, r.UtmMedium, r.UtmCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
+			r.MaxViews, inUTC(r.ExpiresAt), r.IsActive, r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
 		})
 	}
 	return rows, err //nolint:wrapcheck // as above
+}
+
+func submissions(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
+	found, err := q.CopyOfSubmissions(ctx, ids)
+	for _, r := range found {
+		rows = append(rows, []any{
+			r.ID, r.AccountID, r.LeadMagnetID, r.GenericLinkID, r.Email, r.EmailDomain, r.PersonID, r.VerificationRequired, r.Verified,
+			r.UtmSource, r.UtmMedium, r.UtmCampaign, r.UtmContent, r.UtmTerm, r.Referrer,
+			r.SubmittedAt.UTC(), inUTC(r.VerifiedAt), inUTC(r.ConsentedAt),
+		})
+	}
+	return rows, err //nolint:wrapcheck // as above
+}
+
+func inUTC(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return new(t.UTC())
+}
+
+// copyVersions stores the page counts of all versions of lead magnets. They are never removed: events of a deleted lead
+// magnet stay, and with them the question who finished it.
+func copyVersions(ctx context.Context, q *store.Queries, conn driver.Conn, magnets map[uuid.UUID]bool, version uint64) error {
+	counts, err := q.PageCounts(ctx, slices.Collect(maps.Keys(magnets)))
+	if err != nil {
+		return fmt.Errorf("read page counts: %w", err)
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	ctx = native.Context(ctx, native.WithSettings(native.Settings{"async_insert": 0}))
+	batch, err := conn.PrepareBatch(ctx, "INSERT INTO lodestone.magnet_versions (account_id, lead_magnet_id, magnet_version, page_count, version)")
+	if err != nil {
+		return fmt.Errorf("copy page counts: %w", err)
+	}
+	defer func() { _ = batch.Close() }() // as in copy
+	for _, c := range counts {
+		if err := batch.Append(c.AccountID, c.LeadMagnetID, uint32(c.Version), uint32(c.PageCount), version); err != nil {
+			return fmt.Errorf("copy page counts: %w", err)
+		}
+	}
+	return wrap(batch.Send(), "copy page counts")
 }
 
 // copyBatch copies the current state of the entities that the oldest changes name, and returns the number of changes.
@@ -81,6 +130,11 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 		for _, e := range entities() {
 			if len(ids[e.table]) == 0 {
 				continue
+			}
+			if e.table == "lead_magnets" { // before copy, which leaves those ids that no longer exist
+				if err := copyVersions(ctx, q, conn, ids[e.table], uint64(version)); err != nil {
+					return err
+				}
 			}
 			if err := e.copy(ctx, q, conn, ids[e.table], uint64(version)); err != nil {
 				return err

@@ -171,7 +171,12 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 		if changed == 0 {
 			return nil
 		}
-		return wrap(store.New(tx).NoteAllEntities(ctx, "access_links"), "note all access links")
+		for _, table := range withAddresses() {
+			if err := store.New(tx).NoteAllEntities(ctx, table); err != nil {
+				return fmt.Errorf("note all %s: %w", table, err)
+			}
+		}
+		return nil
 	})
 }
 
@@ -192,6 +197,9 @@ func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx co
 	return mine, err
 }
 
+// withAddresses are the copies that have addresses, if these are copied.
+func withAddresses() []string { return []string{"access_links", "submissions"} }
+
 // purge removes addresses from ClickHouse's disk after copying them was switched off and all links were copied without
 // them: merging leaves only the last version of each.
 func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
@@ -201,8 +209,10 @@ func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	}
 	merge, cancel := context.WithTimeout(ctx, purgeTimeout)
 	defer cancel()
-	if err := conn.Exec(merge, "OPTIMIZE TABLE lodestone.access_links FINAL"); err != nil { //nolint:misspell // the server spells it
-		return fmt.Errorf("remove addresses from ClickHouse: %w", err)
+	for _, table := range withAddresses() {
+		if err := conn.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL"); err != nil { //nolint:misspell // the server spells it
+			return fmt.Errorf("remove addresses from ClickHouse: %w", err)
+		}
 	}
 	return wrap(m.queries.EndPurge(ctx), "note that addresses are removed")
 }

@@ -71,7 +71,7 @@ func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkPara
 }
 
 const getAccessLink = `-- name: GetAccessLink :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id = $1
 `
@@ -110,6 +110,8 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 		&i.AccessLink.TokenHash,
 		&i.AccessLink.TokenSealed,
 		&i.AccessLink.TokenKey,
+		&i.AccessLink.UTM,
+		&i.AccessLink.Referrer,
 		&i.FileVersion,
 	)
 	return i, err
@@ -118,7 +120,7 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 const insertAccessLink = `-- name: InsertAccessLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
 `
 
 type InsertAccessLinkParams struct {
@@ -174,6 +176,8 @@ func (q *Queries) InsertAccessLink(ctx context.Context, arg InsertAccessLinkPara
 		&i.TokenHash,
 		&i.TokenSealed,
 		&i.TokenKey,
+		&i.UTM,
+		&i.Referrer,
 	)
 	return i, err
 }
@@ -183,7 +187,7 @@ INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, toke
 SELECT unnest($1::uuid[]), $2, $3, unnest($4::text[]),
     unnest($5::text[]), unnest($6::bytea[]), unnest($7::bytea[]), $8,
     $9, $10
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
 `
 
 type InsertAccessLinksParams struct {
@@ -246,6 +250,8 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 			&i.TokenHash,
 			&i.TokenSealed,
 			&i.TokenKey,
+			&i.UTM,
+			&i.Referrer,
 		); err != nil {
 			return nil, err
 		}
@@ -296,7 +302,7 @@ func (q *Queries) LinkTokensSealedBy(ctx context.Context, arg LinkTokensSealedBy
 }
 
 const listAccessLinks = `-- name: ListAccessLinks :many
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id IN (
     SELECT p.id FROM access_links p
@@ -366,6 +372,8 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 			&i.AccessLink.TokenHash,
 			&i.AccessLink.TokenSealed,
 			&i.AccessLink.TokenKey,
+			&i.AccessLink.UTM,
+			&i.AccessLink.Referrer,
 			&i.FileVersion,
 		); err != nil {
 			return nil, err

@@ -49,9 +49,9 @@ func (q *Queries) ForgetVerifications(ctx context.Context, before time.Time) (in
 
 const insertFormLink = `-- name: InsertFormLink :exec
 INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
-    source, additional, max_views, expires_at, is_active)
+    source, additional, utm, referrer, max_views, expires_at, is_active)
 SELECT $1, m.account_id, m.lead_magnet_id, m.generic_link_id, $2::uuid, m.email, m.email_key,
-    $3, $4, $5, 'form', true, m.max_views, m.expires_at, m.is_active
+    $3, $4, $5, 'form', true, m.utm, m.referrer, m.max_views, m.expires_at, m.is_active
 FROM access_links m WHERE m.id = $6
 `
 
@@ -81,7 +81,7 @@ const insertMailboxLink = `-- name: InsertMailboxLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
     source)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail')
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
 `
 
 type InsertMailboxLinkParams struct {
@@ -137,6 +137,8 @@ func (q *Queries) InsertMailboxLink(ctx context.Context, arg InsertMailboxLinkPa
 		&i.TokenHash,
 		&i.TokenSealed,
 		&i.TokenKey,
+		&i.UTM,
+		&i.Referrer,
 	)
 	return i, err
 }
@@ -293,7 +295,7 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 }
 
 const mailboxLink = `-- name: MailboxLink :one
-SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key FROM access_links WHERE submission_id = $1::uuid AND source = 'mail'
+SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer FROM access_links WHERE submission_id = $1::uuid AND source = 'mail'
 `
 
 // The link of a submission that only its mailbox receives.
@@ -326,6 +328,8 @@ func (q *Queries) MailboxLink(ctx context.Context, submissionID uuid.UUID) (Acce
 		&i.TokenHash,
 		&i.TokenSealed,
 		&i.TokenKey,
+		&i.UTM,
+		&i.Referrer,
 	)
 	return i, err
 }

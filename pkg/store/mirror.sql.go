@@ -52,8 +52,12 @@ func (q *Queries) ComparisonDue(ctx context.Context, arg ComparisonDueParams) (b
 }
 
 const copyOfAccessLinks = `-- name: CopyOfAccessLinks :many
-SELECT id, account_id, lead_magnet_id, generic_link_id, CASE WHEN (SELECT emails FROM entity_copy) THEN email END AS email,
-    source, max_views, expires_at, is_active, created_at, updated_at
+SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, CASE WHEN (SELECT emails FROM entity_copy) THEN email END AS email,
+    substring(email_key FROM '[^@]*$')::text AS email_domain, person_id(account_id, email_key)::uuid AS person_id, source,
+    coalesce(utm ->> 'utm_source', '')::text AS utm_source, coalesce(utm ->> 'utm_medium', '')::text AS utm_medium,
+    coalesce(utm ->> 'utm_campaign', '')::text AS utm_campaign, coalesce(utm ->> 'utm_content', '')::text AS utm_content,
+    coalesce(utm ->> 'utm_term', '')::text AS utm_term, coalesce(referrer, '')::text AS referrer,
+    max_views, expires_at, is_active, created_at, updated_at
 FROM access_links WHERE id = ANY ($1::uuid[])
 `
 
@@ -62,8 +66,17 @@ type CopyOfAccessLinksRow struct {
 	AccountID     uuid.UUID
 	LeadMagnetID  uuid.UUID
 	GenericLinkID *uuid.UUID
+	SubmissionID  *uuid.UUID
 	Email         interface{}
+	EmailDomain   string
+	PersonID      uuid.UUID
 	Source        string
+	UtmSource     string
+	UtmMedium     string
+	UtmCampaign   string
+	UtmContent    string
+	UtmTerm       string
+	Referrer      string
 	MaxViews      *int32
 	ExpiresAt     *time.Time
 	IsActive      bool
@@ -85,8 +98,17 @@ func (q *Queries) CopyOfAccessLinks(ctx context.Context, ids []uuid.UUID) ([]Cop
 			&i.AccountID,
 			&i.LeadMagnetID,
 			&i.GenericLinkID,
+			&i.SubmissionID,
 			&i.Email,
+			&i.EmailDomain,
+			&i.PersonID,
 			&i.Source,
+			&i.UtmSource,
+			&i.UtmMedium,
+			&i.UtmCampaign,
+			&i.UtmContent,
+			&i.UtmTerm,
+			&i.Referrer,
 			&i.MaxViews,
 			&i.ExpiresAt,
 			&i.IsActive,
@@ -189,6 +211,78 @@ func (q *Queries) CopyOfLeadMagnets(ctx context.Context, ids []uuid.UUID) ([]Cop
 			&i.PageCount,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const copyOfSubmissions = `-- name: CopyOfSubmissions :many
+SELECT s.id, s.account_id, l.lead_magnet_id, s.generic_link_id, CASE WHEN (SELECT emails FROM entity_copy) THEN s.email END AS email,
+    substring(s.email_key FROM '[^@]*$')::text AS email_domain, person_id(s.account_id, s.email_key)::uuid AS person_id,
+    s.verification_required, s.verified,
+    coalesce(s.utm ->> 'utm_source', '')::text AS utm_source, coalesce(s.utm ->> 'utm_medium', '')::text AS utm_medium,
+    coalesce(s.utm ->> 'utm_campaign', '')::text AS utm_campaign, coalesce(s.utm ->> 'utm_content', '')::text AS utm_content,
+    coalesce(s.utm ->> 'utm_term', '')::text AS utm_term, coalesce(s.referrer, '')::text AS referrer,
+    s.submitted_at, s.verified_at, s.consented_at
+FROM submissions s JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
+WHERE s.id = ANY ($1::uuid[])
+`
+
+type CopyOfSubmissionsRow struct {
+	ID                   uuid.UUID
+	AccountID            uuid.UUID
+	LeadMagnetID         uuid.UUID
+	GenericLinkID        uuid.UUID
+	Email                interface{}
+	EmailDomain          string
+	PersonID             uuid.UUID
+	VerificationRequired bool
+	Verified             bool
+	UtmSource            string
+	UtmMedium            string
+	UtmCampaign          string
+	UtmContent           string
+	UtmTerm              string
+	Referrer             string
+	SubmittedAt          time.Time
+	VerifiedAt           *time.Time
+	ConsentedAt          *time.Time
+}
+
+func (q *Queries) CopyOfSubmissions(ctx context.Context, ids []uuid.UUID) ([]CopyOfSubmissionsRow, error) {
+	rows, err := q.db.Query(ctx, copyOfSubmissions, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CopyOfSubmissionsRow
+	for rows.Next() {
+		var i CopyOfSubmissionsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.LeadMagnetID,
+			&i.GenericLinkID,
+			&i.Email,
+			&i.EmailDomain,
+			&i.PersonID,
+			&i.VerificationRequired,
+			&i.Verified,
+			&i.UtmSource,
+			&i.UtmMedium,
+			&i.UtmCampaign,
+			&i.UtmContent,
+			&i.UtmTerm,
+			&i.Referrer,
+			&i.SubmittedAt,
+			&i.VerifiedAt,
+			&i.ConsentedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -358,8 +452,46 @@ func (q *Queries) NoteEntities(ctx context.Context, arg NoteEntitiesParams) erro
 	return err
 }
 
+const pageCounts = `-- name: PageCounts :many
+SELECT account_id, lead_magnet_id, version, page_count::integer AS page_count FROM lead_magnet_files
+WHERE lead_magnet_id = ANY ($1::uuid[]) AND page_count > 0
+`
+
+type PageCountsRow struct {
+	AccountID    uuid.UUID
+	LeadMagnetID uuid.UUID
+	Version      int32
+	PageCount    int32
+}
+
+// Of every version of the lead magnets whose pages were counted.
+func (q *Queries) PageCounts(ctx context.Context, ids []uuid.UUID) ([]PageCountsRow, error) {
+	rows, err := q.db.Query(ctx, pageCounts, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PageCountsRow
+	for rows.Next() {
+		var i PageCountsRow
+		if err := rows.Scan(
+			&i.AccountID,
+			&i.LeadMagnetID,
+			&i.Version,
+			&i.PageCount,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const purgeDue = `-- name: PurgeDue :one
-SELECT (purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity = 'access_links'))::boolean AS due FROM entity_copy
+SELECT (purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity IN ('access_links', 'submissions')))::boolean AS due FROM entity_copy
 `
 
 func (q *Queries) PurgeDue(ctx context.Context) (bool, error) {

@@ -37,6 +37,8 @@ type AccessLink struct {
 	TokenHash     []byte
 	TokenSealed   []byte
 	TokenKey      int16
+	UTM           []byte
+	Referrer      *string
 }
 
 type Account struct {

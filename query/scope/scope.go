@@ -30,7 +30,7 @@ import (
 // tables lists every table that has rows of accounts. A test compares it with the schema.
 var tables = []string{
 	"lodestone.events", "lodestone.link_views", "lodestone.lead_magnets", "lodestone.generic_links", "lodestone.access_links",
-	"lodestone.expired_views",
+	"lodestone.submissions", "lodestone.magnet_versions", "lodestone.expired_views",
 }
 
 // Limits bounds what queries may take.
@@ -91,6 +91,10 @@ type Statement struct {
 	// AtOnce reads all columns of a granule at once, instead of those of the conditions first: a step less for each
 	// part, where there are few columns or each granule has something that is asked for.
 	AtOnce bool
+	// Threads that run it; 0: one. Few of many short statements gain by more.
+	Threads int
+	// OneSnapshot says that all reads of a table see one state of it, whatever is stored meanwhile.
+	OneSnapshot bool
 }
 
 // NoProjection is the Statement.Projection of what the table itself answers.
@@ -165,7 +169,7 @@ func (s Statement) Settings() native.Settings {
 	settings := native.Settings{
 		// Queries are short, and many run at once: handing one over between threads of the server, to
 		// compute or to read a file, takes longer than it saves.
-		"max_threads":                  1,
+		"max_threads":                  max(1, s.Threads),
 		"local_filesystem_read_method": "pread",
 		// It remembers which granules a condition leaves out: what one account's query
 		// left out must never be taken for what another's would.
@@ -177,6 +181,9 @@ func (s Statement) Settings() native.Settings {
 		"compile_expressions":           0,
 		"compile_aggregate_expressions": 0,
 		"compile_sort_description":      0,
+	}
+	if s.OneSnapshot {
+		settings["enable_shared_storage_snapshot_in_query"] = 1
 	}
 	switch s.Projection {
 	case "":

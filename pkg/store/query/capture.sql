@@ -72,9 +72,9 @@ RETURNING *;
 -- name: InsertFormLink :exec
 -- A link for whoever submitted the form, with the restrictions of the mailbox's.
 INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
-    source, additional, max_views, expires_at, is_active)
+    source, additional, utm, referrer, max_views, expires_at, is_active)
 SELECT sqlc.arg(id), m.account_id, m.lead_magnet_id, m.generic_link_id, sqlc.narg(submission_id)::uuid, m.email, m.email_key,
-    sqlc.arg(token_hash), sqlc.arg(token_sealed), sqlc.arg(token_key), 'form', true, m.max_views, m.expires_at, m.is_active
+    sqlc.arg(token_hash), sqlc.arg(token_sealed), sqlc.arg(token_key), 'form', true, m.utm, m.referrer, m.max_views, m.expires_at, m.is_active
 FROM access_links m WHERE m.id = sqlc.arg(mailbox_link_id);
 
 -- name: VerifyMailboxLink :exec

@@ -44,15 +44,35 @@ SELECT id, account_id, lead_magnet_id, slug, title, active, require_verification
 FROM generic_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: CopyOfAccessLinks :many
-SELECT id, account_id, lead_magnet_id, generic_link_id, CASE WHEN (SELECT emails FROM entity_copy) THEN email END AS email,
-    source, max_views, expires_at, is_active, created_at, updated_at
+SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, CASE WHEN (SELECT emails FROM entity_copy) THEN email END AS email,
+    substring(email_key FROM '[^@]*$')::text AS email_domain, person_id(account_id, email_key)::uuid AS person_id, source,
+    coalesce(utm ->> 'utm_source', '')::text AS utm_source, coalesce(utm ->> 'utm_medium', '')::text AS utm_medium,
+    coalesce(utm ->> 'utm_campaign', '')::text AS utm_campaign, coalesce(utm ->> 'utm_content', '')::text AS utm_content,
+    coalesce(utm ->> 'utm_term', '')::text AS utm_term, coalesce(referrer, '')::text AS referrer,
+    max_views, expires_at, is_active, created_at, updated_at
 FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
+
+-- name: CopyOfSubmissions :many
+SELECT s.id, s.account_id, l.lead_magnet_id, s.generic_link_id, CASE WHEN (SELECT emails FROM entity_copy) THEN s.email END AS email,
+    substring(s.email_key FROM '[^@]*$')::text AS email_domain, person_id(s.account_id, s.email_key)::uuid AS person_id,
+    s.verification_required, s.verified,
+    coalesce(s.utm ->> 'utm_source', '')::text AS utm_source, coalesce(s.utm ->> 'utm_medium', '')::text AS utm_medium,
+    coalesce(s.utm ->> 'utm_campaign', '')::text AS utm_campaign, coalesce(s.utm ->> 'utm_content', '')::text AS utm_content,
+    coalesce(s.utm ->> 'utm_term', '')::text AS utm_term, coalesce(s.referrer, '')::text AS referrer,
+    s.submitted_at, s.verified_at, s.consented_at
+FROM submissions s JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
+WHERE s.id = ANY (sqlc.arg(ids)::uuid[]);
+
+-- name: PageCounts :many
+-- Of every version of the lead magnets whose pages were counted.
+SELECT account_id, lead_magnet_id, version, page_count::integer AS page_count FROM lead_magnet_files
+WHERE lead_magnet_id = ANY (sqlc.arg(ids)::uuid[]) AND page_count > 0;
 
 -- name: SetCopiesEmails :execrows
 UPDATE entity_copy SET emails = sqlc.arg(emails), purge = NOT sqlc.arg(emails)::boolean WHERE emails <> sqlc.arg(emails);
 
 -- name: PurgeDue :one
-SELECT (purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity = 'access_links'))::boolean AS due FROM entity_copy;
+SELECT (purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity IN ('access_links', 'submissions')))::boolean AS due FROM entity_copy;
 
 -- name: EndPurge :exec
 UPDATE entity_copy SET purge = false WHERE NOT emails;
