@@ -12,6 +12,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/query/eventlist"
+	"lodestone/query/report"
 	"lodestone/query/scope"
 	"lodestone/query/summary"
 )
@@ -29,6 +30,7 @@ type Query struct {
 	ch        *scope.ClickHouse
 	events    *eventlist.Lister
 	summaries *summary.Reader
+	reports   *report.Reporter
 }
 
 // New returns the service without connecting: the first use does.
@@ -42,7 +44,7 @@ func New(c Config, d Deps) (*Query, error) {
 	}
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch,
-		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
+		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch), reports: report.New(ch),
 	}, nil
 }
 
@@ -69,6 +71,21 @@ func (q *Query) Register(a *api.API) {
 		Description: "Covers all lead magnets of the account. For an address without access links, numbers are zero and times are null. Bots are excluded.",
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsEmail,
 	}, q.emailSummary)
+	api.Register(a, api.Operation{
+		ID: "get-page-report", Method: http.MethodGet, Path: "/api/v1/analytics/pages", Scope: auth.Read, Tag: tag, Report: true,
+		Summary: "Report how each page is read",
+		Description: "How far readers get in one version of a document, and how long they stay on each page. Bots are excluded; excluded_bots counts " +
+			"their page views. The ETag stays the same as long as the numbers do.",
+		Timeout: q.config.Timeout, Limit: ratelimit.Analytics,
+	}, q.pageReport)
+	api.Register(a, api.Operation{
+		ID: "query-analytics", Method: http.MethodPost, Path: "/api/v1/analytics/query", Scope: auth.Read, Tag: tag, Safe: true,
+		Summary: "Ask for metrics",
+		Description: "Exact counts and rates over a range, by calendar intervals of a time zone and by up to two dimensions. A metric and a dimension that cannot be " +
+			"combined are refused. A batch of questions is answered from one state of the data.",
+		BodyExample: questionExample,
+		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsQuery,
+	}, q.answerQuestions)
 }
 
 // Describe adds the service's operations to the description of an API that does not serve them

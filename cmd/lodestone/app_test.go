@@ -160,7 +160,8 @@ func (u *up) args() []string {
 		"--capture-forms-per-hour=1000000",
 		"--collector-ack-timeout=50s", "--collector-write-timeout=60s", // on a busy machine
 		// Tests look whether something is there yet more often than clients may.
-		"--limit-requests-per-minute=1000000", "--limit-analytics-per-minute=1000000", "--limit-analytics-email-per-minute=1000000"}, u.more...)
+		"--limit-requests-per-minute=1000000", "--limit-analytics-per-minute=1000000", "--limit-analytics-email-per-minute=1000000",
+		"--limit-analytics-query-per-minute=1000000"}, u.more...)
 }
 
 // start runs it and returns when it is ready.

@@ -103,7 +103,7 @@ func (a *API) success(op *Operation, content map[string]*MediaType) *response {
 	if op.PerPage.Default != 0 {
 		names = append(names, headerLink)
 	}
-	if op.Method == http.MethodPost && a.idempotency != nil {
+	if op.repeatable() && a.idempotency != nil {
 		names = append(names, ReplayedHeader)
 	}
 	return &response{Description: http.StatusText(op.Status), Headers: a.answerHeaders(names...), Content: content}
@@ -146,7 +146,7 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 	if a.limits != nil {
 		codes = append(codes, problem.RateLimited)
 	}
-	if a.idempotency != nil && op.Method == http.MethodPost {
+	if a.idempotency != nil && op.repeatable() {
 		codes = append(codes, problem.Conflict, problem.ValidationError)
 		low, high := 1, 255
 		doc.Parameters = append(doc.Parameters, &Parameter{

@@ -111,7 +111,7 @@ func (a *API) docsContent() (*docsPage, error) {
 		for _, l := range []struct {
 			name  ratelimit.Name
 			whose string
-		}{{ratelimit.Requests, "each key"}, {ratelimit.Analytics, "the account"}, {ratelimit.AnalyticsEmail, "the account"}} {
+		}{{ratelimit.Requests, "each key"}, {ratelimit.Analytics, "the account"}, {ratelimit.AnalyticsEmail, "the account"}, {ratelimit.AnalyticsQuery, "the account"}} {
 			p.Limits = append(p.Limits, docsLimit{string(l.name), l.whose, a.limits.Untouched(l.name).Quota})
 		}
 	}

@@ -61,7 +61,7 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 			return err
 		}
 	}
-	if keys := r.Header.Values(idempotencyHeader); len(keys) > 0 && r.Method == http.MethodPost && a.idempotency != nil {
+	if keys := r.Header.Values(idempotencyHeader); len(keys) > 0 && op.repeatable() && a.idempotency != nil {
 		return a.once(w, r, op, keys, fn)
 	}
 	return fn(w, r)

@@ -25,9 +25,12 @@ type Operation struct {
 	Status      int            // of success; default 200
 	PerPage     PageSize       // of an input that embeds Paging
 	Tagged      bool           // its answers have a revision, and so an ETag
+	Report      bool           // its answers are computed, and have a weak ETag of what they say but the time
 	MaxBody     int64          // bytes; default 1 MiB
 	Timeout     time.Duration  // of the whole operation; default 30 s
 	Limit       ratelimit.Name // what its requests are counted under; default ratelimit.Requests
+	// Safe says that a POST changes nothing, so that it takes no Idempotency-Key.
+	Safe bool
 	// Secret says that the answer shows something once only: it is not kept for an
 	// Idempotency-Key.
 	Secret bool
@@ -48,6 +51,9 @@ type Operation struct {
 	// Answers describes the answers of a RegisterRaw operation; content type to schema.
 	Answers map[string]*jsonschema.Schema
 }
+
+// repeatable reports whether the operation takes an Idempotency-Key.
+func (op *Operation) repeatable() bool { return op.Method == http.MethodPost && !op.Safe }
 
 const (
 	defaultMaxBody = 1 << 20
@@ -101,7 +107,7 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		}
 	}
 	success := a.success(&op, body)
-	if op.Tagged {
+	if op.Tagged || op.Report {
 		a.describeTag(&op, doc, success)
 	}
 	doc.Responses[strconv.Itoa(op.Status)] = success
@@ -119,8 +125,11 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		if status == 0 {
 			status = op.Status
 		}
-		if op.Tagged {
+		switch {
+		case op.Tagged:
 			return writeTagged(w, r, status, answer.Header, answer.Body, answer.Revision)
+		case op.Report:
+			return writeReport(w, r, status, answer.Header, answer.Body)
 		}
 		return WriteJSON(w, status, answer.Header, answer.Body)
 	})

@@ -82,7 +82,7 @@ func unchanged(r *http.Request, tag string) bool {
 		return true
 	}
 	tags, ok := entityTags(list)
-	return ok && slices.Contains(tags, strings.Trim(tag, `"`))
+	return ok && slices.Contains(tags, strings.Trim(strings.TrimPrefix(tag, "W/"), `"`))
 }
 
 // writeTagged is WriteJSON for a body with a revision. It answers 304 to who has it already.
@@ -91,7 +91,31 @@ func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	tag := entityTag(revision, text)
+	return writeUnlessUnchanged(w, r, status, header, text, entityTag(revision, text))
+}
+
+// Timeless is the body of a report: what it says without the time of its answer, which changes although nothing else does.
+type Timeless interface{ Timeless() any }
+
+// writeReport is WriteJSON for a body that is computed. Its ETag is weak: it compares what is said, not the bytes. It
+// answers 304 to who has it already.
+func writeReport(w http.ResponseWriter, r *http.Request, status int, header http.Header, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	compared := text
+	if t, ok := body.(Timeless); ok {
+		if compared, err = json.Marshal(t.Timeless()); err != nil {
+			return fmt.Errorf("encode answer: %w", err)
+		}
+	}
+	sum := sha256.Sum256(compared)
+	return writeUnlessUnchanged(w, r, status, header, text, `W/"`+hex.EncodeToString(sum[:8])+`"`)
+}
+
+// writeUnlessUnchanged answers with the text, or with 304 to who has the answer with this tag already.
+func writeUnlessUnchanged(w http.ResponseWriter, r *http.Request, status int, header http.Header, text []byte, tag string) error {
 	h := w.Header()
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "no-store") // it may hold a personal link

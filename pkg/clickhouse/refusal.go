@@ -1,5 +1,7 @@
 package clickhouse
 
+import "strings"
+
 // passing lists ClickHouse's error codes for temporary conditions: limits, overload, a shutdown, a full disk. The same
 // statement may succeed later without any change to the statement or a table. The numbers are those of ClickHouse's
 // src/Common/ErrorCodes.cpp.
@@ -34,6 +36,14 @@ var passing = map[int32]bool{
 func IsRefusal(err error) bool {
 	code, yes := IsException(err)
 	return yes && !passing[code]
+}
+
+// IsOutOfMemory reports whether a statement took more memory than a statement may, rather than the server having too
+// little for all of them.
+func IsOutOfMemory(err error) bool {
+	const memoryLimitExceeded = 241
+	code, yes := IsException(err)
+	return yes && code == memoryLimitExceeded && !strings.Contains(err.Error(), "(total)")
 }
 
 // IsForbidden reports whether ClickHouse refused a statement that carries no data: the login, the rights, the schema or

@@ -28,6 +28,7 @@ const (
 	Requests       Name = "requests"        // of a key, for everything that has no limit of its own
 	Analytics      Name = "analytics"       // of an account, for the event list
 	AnalyticsEmail Name = "analytics-email" // of an account, for email summaries
+	AnalyticsQuery Name = "analytics-query" // of an account, for reports
 )
 
 // State is how a subject stands with a limit.
@@ -79,7 +80,7 @@ type Deps struct {
 func New(c Config, d Deps) *Limiter {
 	l := &Limiter{
 		db: d.Postgres, log: d.Log, timeout: storeTimeout, exhausted: map[subject]time.Time{},
-		quotas: map[Name]int{Requests: c.Requests, Analytics: c.Analytics, AnalyticsEmail: c.AnalyticsEmail},
+		quotas: map[Name]int{Requests: c.Requests, Analytics: c.Analytics, AnalyticsEmail: c.AnalyticsEmail, AnalyticsQuery: c.AnalyticsQuery},
 		outcome: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_ratelimit_requests_total",
 			Help: "Requests by limit and outcome: allowed, refused, or unchecked because the counter could not be reached.",

@@ -301,7 +301,7 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, settings.Validate())
 	err := ratelimit.Config{}.Validate()
-	for _, name := range []string{"--limit-requests-per-minute", "--limit-analytics-per-minute", "--limit-analytics-email-per-minute"} {
+	for _, name := range []string{"--limit-requests-per-minute", "--limit-analytics-per-minute", "--limit-analytics-email-per-minute", "--limit-analytics-query-per-minute"} {
 		require.ErrorContains(t, err, name)
 	}
 }

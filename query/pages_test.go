@@ -1,0 +1,83 @@
+package query_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/query/querytest"
+)
+
+func TestPageReport(t *testing.T) {
+	t.Parallel()
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	account, magnet, link := querytest.ID(t), querytest.ID(t), querytest.ID(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	topic := querytest.ID(t)
+	store := func(offset int64, page uint32) {
+		querytest.Store(t, querytest.Conn(t), querytest.Stored{Event: event.Event{
+			AccountID: account, LeadMagnetID: magnet, AccessLinkID: link, EventID: querytest.ID(t), Type: event.PageViewed, MagnetVersion: 3,
+			Page: page, DurationMS: 1500, CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
+		}, TopicID: topic, Offset: offset})
+	}
+	store(0, 1)
+	const path = "/api/v1/analytics/pages"
+	ask := func(of uuid.UUID) (answer, map[string]any) {
+		got := s.get(of, path, url.Values{"lead_magnet_id": {magnet.String()}})
+		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+		var body map[string]any
+		require.NoError(t, json.Unmarshal(got.body, &body))
+		return got, body
+	}
+	first, body := ask(account)
+	require.NotEmpty(t, body["as_of"])
+	delete(body, "as_of")
+	require.Equal(t, map[string]any{
+		"magnet_version": 3.0, "excluded_bots": 0.0, "data": []any{map[string]any{
+			"page": 1.0, "reached": 1.0, "stopped": 1.0, "views": 1.0, "readers": 1.0, "median_ms": 1500.0, "p90_ms": 1500.0, "reread": 0.0,
+		}},
+	}, body)
+	_, theirs := ask(querytest.ID(t))
+	require.Equal(t, []any{}, theirs["data"], "another account sees nothing")
+	require.Nil(t, theirs["magnet_version"])
+
+	// The tag is of the numbers, not of the time: who has them is not sent them again.
+	tag := first.header.Get("ETag")
+	require.Regexp(t, `^W/"[0-9a-f]{16}"$`, tag)
+	again := func() *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path+"?lead_magnet_id="+magnet.String(), nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer read:"+account.String())
+		r.Header.Set("If-None-Match", tag)
+		res, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		return res
+	}
+	require.Equal(t, http.StatusNotModified, again().StatusCode)
+	store(1, 2)
+	changed := again()
+	require.Equal(t, http.StatusOK, changed.StatusCode)
+	require.NotEqual(t, tag, changed.Header.Get("ETag"))
+
+	for field, params := range map[string]url.Values{
+		"lead_magnet_id": {},
+		"magnet_version": {"lead_magnet_id": {magnet.String()}, "magnet_version": {"-1"}},
+		"from":           {"lead_magnet_id": {magnet.String()}, "from": {"2026-03-02T00:00:01Z"}, "to": {"2026-03-02T00:00:00Z"}},
+		"to":             {"lead_magnet_id": {magnet.String()}, "to": {"yesterday"}},
+		"pages":          {"lead_magnet_id": {magnet.String()}, "pages": {"1"}},
+	} {
+		got := s.get(account, path, params)
+		require.Equal(t, http.StatusBadRequest, got.status, field)
+		code, fields := got.problem(t)
+		require.Equal(t, "invalid_parameter", code)
+		require.Equal(t, []string{field}, fields)
+	}
+}

@@ -1,0 +1,48 @@
+package report_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/query/querytest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// story collects events of one account.
+type story struct {
+	t       *testing.T
+	account uuid.UUID
+	magnet  uuid.UUID
+	topic   uuid.UUID
+	events  []querytest.Stored
+}
+
+func newStory(t *testing.T) *story {
+	t.Helper()
+	return &story{t: t, account: querytest.ID(t), magnet: querytest.ID(t), topic: querytest.ID(t)}
+}
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// view adds a page view of a version, some minutes after the start.
+func (s *story) view(link uuid.UUID, version, page, minute int, duration time.Duration, bot string) {
+	at := start.Add(time.Duration(minute) * time.Minute).UnixMilli()
+	s.events = append(s.events, querytest.Stored{
+		Event: event.Event{
+			AccountID: s.account, LeadMagnetID: s.magnet, AccessLinkID: link, SessionID: link, EventID: querytest.ID(s.t),
+			Type: event.PageViewed, MagnetVersion: uint32(version), Page: uint32(page), DurationMS: uint32(duration.Milliseconds()),
+			Bot: bot, CreatedAt: at, ReceivedAt: at,
+		},
+		TopicID: s.topic, Offset: int64(len(s.events)),
+	})
+}
+
+func (s *story) store() {
+	s.t.Helper()
+	querytest.Store(s.t, querytest.Conn(s.t), s.events...)
+}

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"slices"
+	"time"
+)
+
+// calendar divides time by the calendar of a time zone, whose changes of offset are those that Go knows.
+type calendar struct{ zone *time.Location }
+
+// midnight returns the first moment of a day. Where clocks are set forward at midnight, that is the moment of the change.
+func (c calendar) midnight(year int, month time.Month, day int) time.Time {
+	wall := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	var first time.Time
+	for _, near := range []time.Time{wall.Add(-36 * time.Hour), wall.Add(36 * time.Hour)} {
+		_, offset := near.In(c.zone).Zone()
+		at := wall.Add(-time.Duration(offset) * time.Second).In(c.zone)
+		if at.Hour() == 0 && at.Minute() == 0 && at.Day() == wall.Day() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() { // the clocks passed over it
+		_, change := wall.Add(-36 * time.Hour).In(c.zone).ZoneBounds()
+		return change.In(c.zone)
+	}
+	return first
+}
+
+// dayOf returns the first moment of the day that a time lies in.
+func (c calendar) dayOf(t time.Time) time.Time {
+	return c.midnight(t.In(c.zone).Date())
+}
+
+// addDays returns the first moment of the day some days later.
+func (c calendar) addDays(t time.Time, days int) time.Time {
+	year, month, day := t.In(c.zone).Date()
+	return c.midnight(year, month, day+days)
+}
+
+// start returns the beginning of the interval that a time lies in.
+func (c calendar) start(t time.Time, unit Interval) time.Time {
+	local := t.In(c.zone)
+	year, month, day := local.Date()
+	switch unit {
+	case Hour:
+		hour := t.Add(-time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
+		if change, _ := local.ZoneBounds(); change.After(hour) {
+			return change.In(c.zone)
+		}
+		return hour.In(c.zone)
+	case Week:
+		return c.midnight(year, month, day-(int(local.Weekday())+6)%7)
+	case Month:
+		return c.midnight(year, month, 1)
+	case Day, Whole:
+	}
+	return c.midnight(year, month, day)
+}
+
+// next returns the beginning of the interval after the one that begins at a time. A change of offset begins an hour.
+func (c calendar) next(start time.Time, unit Interval) time.Time {
+	local := start.In(c.zone)
+	year, month, day := local.Date()
+	switch unit {
+	case Hour:
+		next := start.Add(time.Hour - time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second)
+		if _, change := local.ZoneBounds(); !change.IsZero() && change.Before(next) {
+			return change.In(c.zone)
+		}
+		return next.In(c.zone)
+	case Week:
+		return c.midnight(year, month, day+7)
+	case Month:
+		return c.midnight(year, month+1, 1)
+	case Day, Whole:
+	}
+	return c.midnight(year, month, day+1)
+}
+
+// span is a time from a moment on and before another one.
+type span struct{ from, to time.Time }
+
+// intervals returns the beginnings of the intervals that a span touches: the first may begin before it. It returns at
+// most limit+1 of them.
+func (c calendar) intervals(s span, unit Interval, limit int) (starts []time.Time) {
+	if unit == Whole {
+		return []time.Time{s.from}
+	}
+	for at := c.start(s.from, unit); at.Before(s.to) && len(starts) <= limit; at = c.next(at, unit) {
+		starts = append(starts, at)
+	}
+	return starts
+}
+
+// previous returns the span of as many calendar units before: months if the span is whole months, else days if it is
+// whole days, else the same time.
+func (c calendar) previous(s span) span {
+	if s.from.Equal(c.start(s.from, Month)) && s.to.Equal(c.start(s.to, Month)) {
+		from, to := s.from.In(c.zone), s.to.In(c.zone)
+		months := (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month())
+		return span{c.midnight(from.Year(), from.Month()-time.Month(months), 1), s.from}
+	}
+	if s.from.Equal(c.dayOf(s.from)) && s.to.Equal(c.dayOf(s.to)) {
+		from, to := utcDate(s.from.In(c.zone)), utcDate(s.to.In(c.zone))
+		return span{c.addDays(s.from, -int(to.Sub(from)/(24*time.Hour))), s.from}
+	}
+	return span{s.from.Add(-s.to.Sub(s.from)), s.from}
+}
+
+func utcDate(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+}
+
+// offset is what a zone adds to UTC from a moment on.
+type offset struct {
+	since time.Time
+	add   time.Duration
+}
+
+// offsets returns the zone's offsets in a span, the first one from its beginning on.
+func (c calendar) offsets(s span) (list []offset) {
+	for at := s.from; ; {
+		local := at.In(c.zone)
+		_, seconds := local.Zone()
+		list = append(list, offset{at, time.Duration(seconds) * time.Second})
+		_, end := local.ZoneBounds()
+		if end.IsZero() || !end.Before(s.to) {
+			return slices.Clip(list)
+		}
+		at = end
+	}
+}
