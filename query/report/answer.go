@@ -218,7 +218,7 @@ func (c *collector) series() []series {
 		}
 		s := series{led: true, texts: found.texts}
 		for i, text := range found.texts {
-			s.values = append(s.values, c.plan.dimensions[i].value(text))
+			s.values = append(s.values, c.dimensions[i].value(text))
 		}
 		list, order = append(list, s), append(order, c.values(found.now)[at])
 	}
@@ -248,7 +248,7 @@ func (c *collector) sort(list []series, numbers []*float64) {
 			}
 			return cmp.Compare(*x, *y)
 		}
-		for i, d := range c.plan.dimensions {
+		for i, d := range c.dimensions {
 			if order := d.compare(list[a].texts[i], list[b].texts[i]); order != 0 {
 				return order
 			}
@@ -297,7 +297,7 @@ func (c *collector) answer(path string) (Answer, error) {
 // zeroTexts are the texts of a row that has no values.
 func (c *collector) zeroTexts() []string {
 	texts := make([]string, len(c.dimensions))
-	for i, d := range c.plan.dimensions {
+	for i, d := range c.dimensions {
 		texts[i] = d.zeroText()
 	}
 	return texts

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -165,9 +166,7 @@ func (m *model) addSubmission(l accessLink, generic int, source, campaign, refer
 		verifiedTime(verifiedAt))
 	dims := func(at time.Time) map[string]any {
 		d := m.timed(at, map[string]any{"lead_magnet_id": m.magnets[generic].String(), "generic_link_id": m.generics[generic].String()})
-		for name, value := range l.source {
-			d[name] = value
-		}
+		maps.Copy(d, l.source)
 		return d
 	}
 	m.records = append(m.records, record{source: "submission", at: at, dims: dims(at), link: l.submission})
@@ -236,9 +235,7 @@ func (m *model) addEvent() {
 	if r.bot {
 		r.dims["device"] = "bot"
 	}
-	for name, value := range l.source {
-		r.dims[name] = value
-	}
+	maps.Copy(r.dims, l.source)
 	m.records = append(m.records, r)
 	m.stored = append(m.stored, querytest.Stored{Event: event.Event{
 		AccountID: m.account, LeadMagnetID: magnet, GenericLinkID: genericID, AccessLinkID: l.id, SessionID: session, EventID: id, Type: kind,
@@ -303,6 +300,7 @@ func label(at time.Time, unit report.Interval) string {
 		return fmt.Sprint(year, week)
 	case report.Month:
 		return at.Format("2006-01")
+	case report.Whole:
 	}
 	return ""
 }

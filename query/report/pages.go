@@ -90,7 +90,9 @@ const maxGap = 10_000
 // inOrder returns the pages in the order of their numbers, with how many readers reached each.
 func inOrder(byNumber map[int]Page) []Page {
 	for number := range min(maxGap, slices.Max(append(slices.Collect(maps.Keys(byNumber)), 0))) {
-		byNumber[number+1] = byNumber[number+1]
+		if _, viewed := byNumber[number+1]; !viewed {
+			byNumber[number+1] = Page{}
+		}
 	}
 	pages := make([]Page, 0, len(byNumber))
 	reached := int64(0)

@@ -24,16 +24,15 @@ type record struct {
 	dims   map[string]any
 	bot    bool
 
-	kind             string // of an event
-	link, session    uuid.UUID
-	person           uuid.UUID
-	magnet           uuid.UUID
-	version, page    int
-	pages            int // of the version
-	ms               int
-	hash             string // of a view
-	opened           bool   // of a submission
-	hasLink, hasHash bool
+	kind          string // of an event
+	link, session uuid.UUID
+	person        uuid.UUID
+	magnet        uuid.UUID
+	version, page int
+	pages         int // of the version
+	ms            int
+	hash          string // of a view
+	opened        bool   // of a submission
 }
 
 // numbers are the values of the metrics of a set of records.
@@ -182,12 +181,7 @@ func matches(q report.Question, r record) bool {
 			return false
 		}
 	}
-	for _, c := range q.Exclude {
-		if has(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.Exclude, has)
 }
 
 // sourcesOf are the sources that the metrics of a question are counted from.
