@@ -18,7 +18,7 @@ type Answers struct {
 
 // QuestionAnswer is the answer to a question.
 type QuestionAnswer struct {
-	ID           string            `json:"id" doc:"The id of the question; empty if it has none."`
+	ID           *string           `json:"id" doc:"The id of the question."`
 	Rows         []reportRow       `json:"rows" nullable:"false" doc:"By time, then by order_by. The row other has all values without a row of their own; distinct counts of it are counted, so rows need not add up to totals."`
 	Totals       reportTotals      `json:"totals" doc:"The metrics over the whole range, counted rather than summed."`
 	ExcludedBots int64             `json:"excluded_bots" doc:"Events and views of bots that match range and filters, and were left out."`
@@ -26,7 +26,7 @@ type QuestionAnswer struct {
 	Labels       map[string]string `json:"labels" doc:"Titles or slugs of the ids in the rows."`
 }
 
-func presentAnswer(id string, a *report.Answer, asOf time.Time) QuestionAnswer {
+func presentAnswer(id *string, a *report.Answer, asOf time.Time) QuestionAnswer {
 	shown := QuestionAnswer{
 		ID: id, Rows: make([]reportRow, len(a.Rows)), Totals: reportTotals{a}, ExcludedBots: a.ExcludedBots, AsOf: api.TimeOf(asOf), Labels: a.Labels,
 	}

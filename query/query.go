@@ -76,7 +76,7 @@ func (q *Query) Register(a *api.API) {
 		Summary: "Report how each page is read",
 		Description: "How far readers get in one version of a document, and how long they stay on each page. Bots are excluded; excluded_bots counts " +
 			"their page views. The ETag stays the same as long as the numbers do.",
-		Timeout: q.config.Timeout, Limit: ratelimit.Analytics,
+		Timeout: q.config.Timeout,
 	}, q.pageReport)
 	api.Register(a, api.Operation{
 		ID: "query-analytics", Method: http.MethodPost, Path: "/api/v1/analytics/query", Scope: auth.Read, Tag: tag, Safe: true,

@@ -53,7 +53,7 @@ func (deviceName) EnumValues() []string { return report.Devices() }
 
 // Question is a question of metrics.
 type Question struct {
-	ID          string          `json:"id" required:"false" maxLength:"100" doc:"Your name for the question; the answer repeats it."`
+	ID          *string         `json:"id" required:"false" nullable:"false" maxLength:"100" doc:"Your name for the question; the answer repeats it."`
 	Metrics     []metricName    `json:"metrics" required:"false" nullable:"false" minItems:"1" maxItems:"20" doc:"What to count. Required, unless the body has queries."`
 	From        string          `json:"from" required:"false" maxLength:"40" doc:"Start of the range: a date of the time zone, or an RFC 3339 time. Default: 30 days before its end."`
 	To          string          `json:"to" required:"false" maxLength:"40" doc:"End of the range, exclusive. Default: the end of today."`
