@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strings"
 
 	"lodestone/pkg/event"
+	"lodestone/pkg/literal"
 )
 
 //go:generate go run ./gen
@@ -22,7 +22,7 @@ const rulePrefix = "crawler:"
 // Crawlers is the rule by the maintained list of user agents. It is safe for concurrent use.
 type Crawlers struct {
 	patterns []pattern
-	index    [1 << indexBits][]literal // by the first three bytes of the literal
+	index    [1 << indexBits][]need // by the first three bytes of the literal
 }
 
 type pattern struct {
@@ -30,8 +30,8 @@ type pattern struct {
 	regexp *regexp.Regexp // nil: the literal that leads here is the whole pattern
 }
 
-// literal is a text that stands in everything a pattern matches.
-type literal struct {
+// need is a text that is in everything a pattern matches.
+type need struct {
 	text    string
 	pattern int
 }
@@ -59,9 +59,9 @@ func NewCrawlers() (*Crawlers, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read list of crawlers, line %d: %w", number+1, err)
 		}
-		for _, need := range needs {
-			i := indexOf([]byte(need))
-			c.index[i] = append(c.index[i], literal{need, len(c.patterns)})
+		for _, text := range needs {
+			i := indexOf([]byte(text))
+			c.index[i] = append(c.index[i], need{text, len(c.patterns)})
 		}
 		c.patterns = append(c.patterns, p)
 	}
@@ -122,8 +122,8 @@ func compile(text string) (pattern, []string, error) {
 		return pattern{}, nil, fmt.Errorf("parse pattern: %w", err)
 	}
 	tree = tree.Simplify()
-	needs := required(tree)
-	if shortest(needs) < minLiteral {
+	needs := literal.Required(tree)
+	if literal.Shortest(needs) < minLiteral {
 		return pattern{}, nil, fmt.Errorf("pattern %q contains no literal of %d bytes to find it by", text, minLiteral)
 	}
 	p := pattern{name: ruleName(tree)}
@@ -133,45 +133,6 @@ func compile(text string) (pattern, []string, error) {
 		}
 	}
 	return p, needs, nil
-}
-
-// required returns literals of which at least one is in everything that an expression matches, or
-// nothing if there are no such literals.
-func required(re *syntax.Regexp) []string {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 {
-			return []string{string(re.Rune)}
-		}
-	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
-	case syntax.OpConcat:
-		var best []string
-		for _, sub := range re.Sub {
-			if found := required(sub); shortest(found) > shortest(best) {
-				best = found
-			}
-		}
-		return best
-	case syntax.OpAlternate:
-		var all []string
-		for _, sub := range re.Sub {
-			found := required(sub)
-			if len(found) == 0 {
-				return nil
-			}
-			all = append(all, found...)
-		}
-		return all
-	}
-	return nil
-}
-
-func shortest(list []string) int {
-	if len(list) == 0 {
-		return 0
-	}
-	return len(slices.MinFunc(list, func(a, b string) int { return len(a) - len(b) }))
 }
 
 // ruleName returns the stable name of a pattern: its own text without what is no letter of a name,
