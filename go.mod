@@ -13,8 +13,11 @@ require (
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // reads untrusted JSON strictly, with the place of each error
 	github.com/gofrs/flock v0.13.1 // one process for a data directory or a spool
 	github.com/google/uuid v1.6.0 // ids of everything
+	github.com/hashicorp/golang-lru v1.0.2 // remembers a bounded number of user agents; uap-go brings it
 	github.com/jackc/pgx/v5 v5.12.0 // Postgres
 	github.com/klippa-app/go-pdfium v1.19.8 // PDFium compiled to WebAssembly reads PDFs: decision 004
+	github.com/maxmind/mmdbwriter v1.2.0 // tests: writes files of countries
+	github.com/oschwald/maxminddb-golang/v2 v2.4.1 // reads files that map addresses to countries
 	github.com/pressly/goose/v3 v3.29.0 // migrations
 	github.com/prometheus/client_golang v1.25.0 // metrics
 	github.com/riverqueue/river v0.51.1 // jobs in Postgres, in the transaction that causes them
@@ -27,6 +30,7 @@ require (
 	github.com/twmb/franz-go/pkg/kadm v1.19.0 // topics, offsets and groups of Kafka
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // the embedded Kafka of lodestone up
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // requests of Kafka that kadm does not have
+	github.com/ua-parser/uap-go v0.0.0-20260529044130-17c35e68e58c // the list of browsers and operating systems by user agent
 	github.com/valyala/fasthttp v1.77.0 // the collector's HTTP server
 	github.com/wneessen/go-mail v0.8.1 // writes and sends mail
 	go.uber.org/goleak v1.3.0 // tests: no goroutine is left
@@ -34,6 +38,7 @@ require (
 	golang.org/x/sync v0.24.0 // errgroup
 	golang.org/x/term v0.47.0 // knows whether lodestone sql prints to a terminal
 	google.golang.org/protobuf v1.36.12 // protowire: the format of records
+	gopkg.in/yaml.v3 v3.0.1 // reads the list of uap-go, which brings it
 	lukechampine.com/blake3 v1.4.1 // hashes addresses, derives keys
 	pgregory.net/rapid v1.3.0 // tests: properties and models
 )
@@ -47,6 +52,7 @@ require (
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/xyproto/randomstring v1.2.0 // indirect
+	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // indirect
 )
 
 require (

@@ -41,6 +41,7 @@ var known = map[protowire.Number]struct {
 	9: {"event_type", formNumber}, 10: {"page", formNumber}, 11: {"duration_ms", formNumber}, 12: {"event_data", formPersonal},
 	13: {"ip_hash", formPersonal}, 14: {"user_agent", formPersonal}, 15: {"bot", formText}, 16: {"created_at", formTime},
 	17: {"received_at", formTime}, 18: {"spooled", formNumber}, 19: {"referrer", formPersonal}, 20: {"url", formPersonal},
+	21: {"language", formPersonal}, 22: {"country", formPersonal},
 }
 
 // Fields decodes a record as far as it has the wire format of records, whatever its schema, and returns the number of

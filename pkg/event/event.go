@@ -45,9 +45,10 @@ type Event struct {
 	IPHash        [ipHashBytes]byte
 	UserAgent     []byte // at most MaxAgentBytes of UTF-8
 	Bot           string // name of the rule that classified the sender as a bot; empty: a person
-	CreatedAt     int64  // when it happened
-	ReceivedAt    int64  // when the collector got it
-	Spooled       bool   // waited in a collector's spool, so it may be far from its first sending
+	Origin        Origin
+	CreatedAt     int64 // when it happened
+	ReceivedAt    int64 // when the collector got it
+	Spooled       bool  // waited in a collector's spool, so it may be far from its first sending
 }
 
 // ErrInvalid is wrapped by every error of Validate.
@@ -73,6 +74,8 @@ func (e *Event) Validate() error {
 		return invalid("user_agent", "is too long")
 	case len(e.Bot) > MaxBotRuleBytes:
 		return invalid("bot", "is too long")
+	case !e.Origin.valid():
+		return invalid("language or country", "is not a code")
 	case e.Page > MaxPage:
 		return invalid("page", "is out of range")
 	case e.DurationMS > MaxDurationMS:

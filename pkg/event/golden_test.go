@@ -48,6 +48,11 @@ func goldenEvents() map[string]event.Event {
 			Bot:       "crawler:Googlebot",
 			CreatedAt: 4_102_444_800_000, ReceivedAt: 4_102_444_800_000, Spooled: true,
 		},
+		"origin": {
+			AccountID: id(1), LeadMagnetID: id(2), AccessLinkID: id(4), EventID: id(6), Type: event.PageViewed, Data: []byte("{}"),
+			Origin:    event.Origin{Language: event.Language{'g', 's', 'w'}, Country: event.Country{'C', 'H'}},
+			CreatedAt: 1_773_500_966_535, ReceivedAt: 1_773_500_967_000,
+		},
 	}
 }
 
@@ -79,6 +84,9 @@ func TestGoldenLinkView(t *testing.T) {
 	}
 	var got event.LinkView
 	require.NoError(t, got.Decode(golden(t, "linkview", v.Append(nil))))
+	require.Equal(t, v, got)
+	v.Origin = event.Origin{Language: event.Language{'d', 'e'}, Country: event.Country{'A', 'T'}}
+	require.NoError(t, got.Decode(golden(t, "linkview_origin", v.Append(nil))))
 	require.Equal(t, v, got)
 }
 

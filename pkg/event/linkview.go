@@ -22,9 +22,10 @@ type LinkView struct {
 	IPHash        [ipHashBytes]byte
 	UserAgent     []byte // at most MaxAgentBytes of UTF-8
 	Bot           string // name of the rule that classified the sender as a bot; empty: a person
-	CreatedAt     int64  // when it happened
-	ReceivedAt    int64  // when the collector got it
-	Spooled       bool   // waited in a collector's spool
+	Origin        Origin
+	CreatedAt     int64 // when it happened
+	ReceivedAt    int64 // when the collector got it
+	Spooled       bool  // waited in a collector's spool
 }
 
 // Append appends the record of the link view to b and returns it. It does not validate.
@@ -39,6 +40,7 @@ func (v *LinkView) Append(b []byte) []byte {
 	}
 	b = appendBytes(b, fieldUserAgent, v.UserAgent)
 	b = appendBytes(b, fieldBot, []byte(v.Bot))
+	b = v.Origin.append(b)
 	b = appendFixed64(b, fieldCreatedAt, v.CreatedAt)
 	b = appendFixed64(b, fieldReceivedAt, v.ReceivedAt)
 	if v.Spooled {
@@ -77,6 +79,8 @@ func (v *LinkView) Validate() error {
 		return invalid("user_agent", "is too long, or not UTF-8")
 	case len(v.Bot) > MaxBotRuleBytes || !utf8.ValidString(v.Bot):
 		return invalid("bot", "is too long, or not UTF-8")
+	case !v.Origin.valid():
+		return invalid("language or country", "is not a code")
 	case v.CreatedAt < minUnixMilli || v.CreatedAt > maxUnixMilli:
 		return invalid("created_at", "is out of range")
 	case v.ReceivedAt < minUnixMilli || v.ReceivedAt > maxUnixMilli:
@@ -127,6 +131,8 @@ func (v *LinkView) setBytes(num protowire.Number, b []byte) error {
 		v.Referrer = b
 	case fieldURL:
 		v.URL = b
+	case fieldLanguage, fieldCountry:
+		return v.Origin.set(num, b)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Records written by our own collectors take a fast path: their fields come in one order, each at most once, and event
@@ -55,6 +56,9 @@ func (e *Event) decodePlain(record []byte) bool {
 	e.UserAgent = p.text(fieldUserAgent)
 	if bot := p.text(fieldBot); len(bot) > 0 {
 		e.Bot = string(bot)
+	}
+	if !p.origin(&e.Origin) {
+		return false
 	}
 	p.time(fieldCreatedAt, &e.CreatedAt)
 	p.time(fieldReceivedAt, &e.ReceivedAt)
@@ -127,6 +131,22 @@ func (p *plain) text(field byte) []byte {
 	}
 	*p = b[length:]
 	return b[:length:length]
+}
+
+// origin reports whether what it took off can be the language and the country.
+func (p *plain) origin(o *Origin) bool {
+	for _, field := range [...]byte{fieldLanguage, fieldCountry} {
+		b := *p
+		if len(b) < 3 || b[0] != tagLow(field, wireBytes) || b[1] != tagHigh(field) {
+			continue
+		}
+		length := int(b[2])
+		if length > len(b)-3 || o.set(protowire.Number(field), b[3:3+length]) != nil {
+			return false
+		}
+		*p = b[3+length:]
+	}
+	return true
 }
 
 func (p *plain) time(field byte, v *int64) {

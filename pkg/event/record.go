@@ -32,6 +32,8 @@ const (
 	fieldSpooled
 	fieldReferrer
 	fieldURL
+	fieldLanguage
+	fieldCountry
 )
 
 var emptyObject = []byte("{}")
@@ -60,6 +62,7 @@ func (e *Event) Append(b []byte) []byte {
 		b = protowire.AppendTag(b, fieldBot, protowire.BytesType)
 		b = protowire.AppendString(b, e.Bot)
 	}
+	b = e.Origin.append(b)
 	b = appendFixed64(b, fieldCreatedAt, e.CreatedAt)
 	b = appendFixed64(b, fieldReceivedAt, e.ReceivedAt)
 	if e.Spooled {
@@ -163,6 +166,8 @@ func (e *Event) setBytes(num protowire.Number, v []byte) error {
 		e.UserAgent = v
 	case fieldBot:
 		e.Bot = string(v)
+	case fieldLanguage, fieldCountry:
+		return e.Origin.set(num, v)
 	}
 	if id != nil {
 		return setUUID(id, num, v)

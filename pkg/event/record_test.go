@@ -57,10 +57,17 @@ func drawEvent(t *rapid.T) event.Event {
 		IPHash:        [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "hash")),
 		UserAgent:     []byte(rapid.StringN(0, -1, event.MaxAgentBytes).Draw(t, "agent")),
 		Bot:           rapid.StringN(0, -1, event.MaxBotRuleBytes).Draw(t, "bot"),
+		Origin:        drawOrigin(t),
 		CreatedAt:     timestamp.Draw(t, "created"),
 		ReceivedAt:    timestamp.Draw(t, "received"),
 		Spooled:       rapid.Bool().Draw(t, "spooled"),
 	}
+}
+
+func drawOrigin(t *rapid.T) event.Origin {
+	language, _ := event.ParseLanguage([]byte(rapid.StringMatching("([a-z]{2,3})?").Draw(t, "language")))
+	country, _ := event.ParseCountry(rapid.StringMatching("([A-Z]{2})?").Draw(t, "country"))
+	return event.Origin{Language: language, Country: country}
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -98,7 +105,7 @@ func TestUnknownFieldsAreSkipped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawEvent(t)
 		record := want.Append(nil)
-		number := protowire.Number(rapid.Int32Range(19, int32(protowire.MaxValidNumber)).Filter(func(n int32) bool {
+		number := protowire.Number(rapid.Int32Range(23, int32(protowire.MaxValidNumber)).Filter(func(n int32) bool {
 			return n < int32(protowire.FirstReservedNumber) || n > int32(protowire.LastReservedNumber)
 		}).Draw(t, "number"))
 		switch rapid.IntRange(0, 4).Draw(t, "type") {
@@ -196,6 +203,13 @@ func TestRefusedRecords(t *testing.T) {
 		"agent invalid":           {with(14, []byte("\xff")), event.ErrInvalid},
 		"rule too long":           {with(15, bytes.Repeat([]byte("a"), event.MaxBotRuleBytes+1)), event.ErrInvalid},
 		"rule invalid":            {with(15, []byte("\xff")), event.ErrInvalid},
+		"a language in words":     {with(21, []byte("German")), event.ErrInvalid},
+		"a language of a letter":  {with(21, []byte("d")), event.ErrInvalid},
+		"a language in capitals":  {with(21, []byte("DE")), event.ErrInvalid},
+		"a language with a gap":   {with(21, []byte("\x00de")), event.ErrInvalid},
+		"a country in small":      {with(22, []byte("de")), event.ErrInvalid},
+		"a country in words":      {with(22, []byte("DEU")), event.ErrInvalid},
+		"a country of zeros":      {with(22, []byte{0, 'D'}), event.ErrInvalid},
 		"bytes after it":          {append(valid.Append(nil), 0xff), event.ErrMalformed},
 	} {
 		t.Run(name, func(t *testing.T) {
