@@ -13,6 +13,7 @@ import (
 	"lodestone/ingest/quota"
 	"lodestone/ingest/spool"
 	"lodestone/pkg/config"
+	"lodestone/pkg/country"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -23,6 +24,7 @@ type collectorCommand struct {
 	Process   processConfig    `embed:""`
 	Admin     adminConfig      `embed:""`
 	Collector collector.Config `embed:""`
+	Country   country.Config   `embed:""`
 	Producer  producer.Config  `embed:""`
 	Spool     spool.Config     `embed:""`
 	Kafka     kafka.Config     `embed:""`
@@ -31,7 +33,7 @@ type collectorCommand struct {
 }
 
 func (c *collectorCommand) check() error {
-	return errors.Join(validate(c.Admin, c.Collector, c.Producer, c.Spool, c.Kafka, c.Postgres, c.Token),
+	return errors.Join(validate(c.Admin, c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Postgres, c.Token),
 		checkSpool(c.Collector, c.Spool))
 }
 
@@ -51,7 +53,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err := p.addGuard(c.Kafka, pool, c.Spool.Enabled(), event.Topic, event.LinkViewTopic); err != nil {
 		return err
 	}
-	if err := p.addCollector(c.Collector, c.Producer, c.Spool, c.Kafka, c.Token, pool); err != nil {
+	if err := p.addCollector(c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Token, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
@@ -66,8 +68,12 @@ func checkSpool(c collector.Config, s spool.Config) error {
 }
 
 // addCollector adds the collector and its dependencies to the stack.
-func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.Config, k kafka.Config, t token.Config, pool *postgres.Pool) error {
+func (p *process) addCollector(c collector.Config, cc country.Config, pc producer.Config, sc spool.Config, k kafka.Config, t token.Config, pool *postgres.Pool) error {
 	ring, err := t.Ring()
+	if err != nil {
+		return err
+	}
+	countries, err := cc.Open()
 	if err != nil {
 		return err
 	}
@@ -109,7 +115,7 @@ func (p *process) addCollector(c collector.Config, pc producer.Config, sc spool.
 		p.log.Warn("the collector serves no /v1/beacon.js", "error", err)
 	}
 	server, err := collector.New(c, collector.Deps{
-		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Quotas: quotas, Beacon: script, Log: p.log, Registerer: p.metrics,
+		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Countries: countries, Quotas: quotas, Beacon: script, Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type sender struct {
 	receivedAt time.Time
 	userAgent  []byte
 	bot        string
+	origin     event.Origin
 	private    bool       // asked not to be tracked, and that is respected
 	addr       netip.Addr // that is hashed; invalid: no hash is stored. It goes nowhere else.
 	limited    netip.Addr // that views are counted by
@@ -59,6 +60,7 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx) sender {
 	if !addressWithheld(h) {
 		s.addr = clientOf(ctx, c.addresses)
 	}
+	s.origin = c.origin(s.addr, h.PeekCanonical(headerAcceptLanguage))
 	return s
 }
 
@@ -112,6 +114,8 @@ var (
 	headerSecGPC       = []byte("Sec-Gpc")
 	headerDNT          = []byte("Dnt")
 	headerForwardedKey = []byte("Forwarded")
+
+	headerAcceptLanguage = []byte("Accept-Language")
 )
 
 // optedOut reports whether the sender asked not to be tracked: Global Privacy Control or the older

@@ -34,7 +34,7 @@ type Config struct {
 	ViewLimit       int           `name:"collector-link-views-per-minute" default:"300" help:"Views of one link per minute from one address, by /v1/link-views and /v1/pixel.gif together. Ten times as many are accepted for all landing pages together. 0 means no limit. Programs on the same machine have no limit."`
 	TrustedProxies  []string      `name:"collector-trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that are trusted to state the client's address."`
 	ForwardedHeader string        `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other header is ignored, because a proxy may pass on a value that the client set."`
-	PrivacySignals  string        `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"Effect of a Sec-GPC or DNT header: honour stores the event without user agent and without the hash of the address; ignore has no effect."`
+	PrivacySignals  string        `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"Effect of a Sec-GPC or DNT header: honour stores the event without user agent, language and country, and without the hash of the address; ignore has no effect."`
 }
 
 // Validate returns every problem of the settings.

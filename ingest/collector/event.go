@@ -198,6 +198,7 @@ func (c *Collector) parse(ev *event.Event, e *element, from *sender) *fieldError
 		MagnetVersion: claims.MagnetVersion,
 		UserAgent:     from.userAgent,
 		Bot:           from.bot,
+		Origin:        from.origin,
 		ReceivedAt:    from.receivedAt.UnixMilli(),
 	}
 	return c.parseFields(ev, e)

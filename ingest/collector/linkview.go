@@ -31,6 +31,7 @@ func (c *Collector) parseView(v *event.LinkView, e *element, from *sender) *fiel
 		GenericLinkID: claims.GenericLinkID,
 		UserAgent:     from.userAgent,
 		Bot:           from.bot,
+		Origin:        from.origin,
 		CreatedAt:     from.receivedAt.UnixMilli(),
 		ReceivedAt:    from.receivedAt.UnixMilli(),
 	}

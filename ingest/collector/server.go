@@ -32,12 +32,13 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Deps are what a collector works with. All but Quotas, Beacon and Now are needed.
+// Deps are what a collector works with. All but Countries, Quotas, Beacon and Now are needed.
 type Deps struct {
 	Tokens     *token.Ring
 	Sink       Sink
 	Addresses  Hasher
 	Bots       Classifier
+	Countries  Countries        // nil: countries are not stored
 	Quotas     Quotas           // nil: accounts may send any number of events
 	Beacon     *asset.File      // nil: not served
 	Now        func() time.Time // nil: time.Now
