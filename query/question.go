@@ -83,6 +83,10 @@ type Values struct {
 	UTMContent    []*string    `json:"utm_content" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"2048"`
 	UTMTerm       []*string    `json:"utm_term" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"2048"`
 	Device        []deviceName `json:"device" required:"false" nullable:"false" minItems:"1" maxItems:"1000"`
+	Browser       []*string    `json:"browser" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"64" doc:"Such as Chrome or Safari."`
+	OS            []*string    `json:"os" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"64" doc:"Such as Windows or iOS."`
+	Country       []*string    `json:"country" required:"false" nullable:"false" minItems:"1" maxItems:"1000" pattern:"^[A-Z]{2}$" patternDescription:"two capital letters, such as DE" doc:"Codes of two letters, such as DE."`
+	Language      []*string    `json:"language" required:"false" nullable:"false" minItems:"1" maxItems:"1000" pattern:"^[a-z]{2,3}$" patternDescription:"two or three small letters, such as de" doc:"Codes of two or three letters, such as de."`
 	EventType     []eventType  `json:"event_type" required:"false" nullable:"false" minItems:"1" maxItems:"1000"`
 	Bot           []bool       `json:"bot" required:"false" nullable:"false" minItems:"1" maxItems:"1000"`
 	Weekday       []int64      `json:"weekday" required:"false" nullable:"false" minItems:"1" maxItems:"1000" minimum:"1" maximum:"7" doc:"1 is Monday."`

@@ -24,7 +24,8 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 		AccountID: uuid.New(), LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), AccessLinkID: uuid.New(),
 		SessionID: uuid.New(), EventID: uuid.New(), MagnetVersion: 7, Type: event.DownloadCompleted,
 		Page: 3, DurationMS: 8200, Data: []byte(`{"page":3,"duration_ms":8200,"x":"ü\u0000"}`),
-		IPHash: [16]byte{0xab, 15: 0xcd}, UserAgent: []byte("Mozilla/5.0 ✓"), Bot: "crawler:x",
+		IPHash: [16]byte{0xab, 15: 0xcd}, UserAgent: []byte("Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0 ✓"), Bot: "crawler:x",
+		Origin:    event.Origin{Language: event.Language{'g', 's', 'w'}, Country: event.Country{'C', 'H'}},
 		CreatedAt: 1_795_000_000_123, ReceivedAt: 1_795_000_001_456,
 	}
 	offset := r.produce(0, e)
@@ -38,6 +39,7 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 		account, magnet, link, eventID, topicID uuid.UUID
 		generic, session                        *uuid.UUID
 		typ, data, agent, bot                   string
+		browser, system, country, language      string
 		hash                                    *string
 		version, page, duration                 uint32
 		created, received                       time.Time
@@ -46,10 +48,10 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 	)
 	require.NoError(t, conn.QueryRow(context.Background(), `SELECT account_id, lead_magnet_id, generic_link_id,
 		access_link_id, session_id, event_id, toString(event_type), event_data, magnet_version, page, duration_ms, ip_hash,
-		user_agent, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
+		user_agent, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset, browser, os, country, language
 		FROM analytics.events WHERE kafka_topic_id = {topic:UUID}`, chParameter("topic", r.TopicID.String())).Scan(
 		&account, &magnet, &generic, &link, &session, &eventID, &typ, &data, &version, &page, &duration, &hash,
-		&agent, &bot, &created, &received, &topicID, &partition, &at))
+		&agent, &bot, &created, &received, &topicID, &partition, &at, &browser, &system, &country, &language))
 	require.Equal(t, e.AccountID, account)
 	require.Equal(t, e.LeadMagnetID, magnet)
 	require.Equal(t, e.GenericLinkID, *generic)
@@ -60,7 +62,8 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 	require.Equal(t, string(e.Data), data)
 	require.Equal(t, []uint32{7, 3, 8200}, []uint32{version, page, duration})
 	require.Equal(t, "ab0000000000000000000000000000cd", *hash)
-	require.Equal(t, []string{"Mozilla/5.0 ✓", "crawler:x"}, []string{agent, bot})
+	require.Equal(t, []string{string(e.UserAgent), "crawler:x"}, []string{agent, bot})
+	require.Equal(t, []string{"Firefox", "Linux", "CH", "gsw"}, []string{browser, system, country, language})
 	require.Equal(t, e.CreatedAt, created.UnixMilli())
 	require.Equal(t, e.ReceivedAt, received.UnixMilli())
 	require.Equal(t, r.TopicID, topicID)

@@ -116,15 +116,22 @@ func newTextColumn() *textColumn {
 	return c
 }
 
-// Append adds a row.
-func (c *textColumn) Append(text []byte) {
+// Append adds a row and returns the number of its text. Numbers count up from zero.
+func (c *textColumn) Append(text []byte) uint32 {
+	number := c.number(text)
+	c.keys = append(c.keys, number)
+	return number
+}
+
+// number returns the number of a text.
+func (c *textColumn) number(text []byte) uint32 {
 	number, known := c.numbers[string(text)]
 	if !known {
 		number = uint32(c.texts.Rows())
 		c.numbers[string(text)] = number
 		c.texts.AppendBytes(text)
 	}
-	c.keys = append(c.keys, number)
+	return number
 }
 
 // AppendString adds a row; "" does not allocate.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/event"
 )
 
 // Rows are the same whether the connection compresses or not, and whether or not they were copied because others
@@ -23,6 +24,8 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 	for i, length := range []int{8, 127, 128, 300} { // the length before a text takes a byte, or two
 		events[i].Data = fmt.Appendf(nil, `{"x":"%s"}`, strings.Repeat("y", length-len(`{"x":""}`)))
 		events[i].GenericLinkID = uuid.New()
+		events[i].UserAgent = []byte([]string{"", "curl/8", "Mozilla/5.0 Firefox/143.0", "Mozilla/5.0 Firefox/144.0"}[i])
+		events[i].Origin = event.Origin{Language: event.Language{'d', 'e'}, Country: event.Country{'A', 'A' + byte(i)}}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
@@ -48,7 +51,7 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 		FROM
 		(
 			SELECT kafka_offset AS offset, count() AS partitions, uniqExact(account_id, lead_magnet_id, generic_link_id, access_link_id, session_id,
-				event_id, event_type, event_data, magnet_version, page, duration_ms, ip_hash, user_agent, bot, created_at, received_at) AS states
+				event_id, event_type, event_data, magnet_version, page, duration_ms, ip_hash, user_agent, browser, os, country, language, bot, created_at, received_at) AS states
 			FROM lodestone.events WHERE kafka_topic_id = {topic:UUID} GROUP BY offset ORDER BY offset
 		)`, native.Named("topic", r.topicID.String())).Scan(&offsets, &partitions, &states))
 	require.Equal(t, []int64{0, 1, 2, 3}, offsets)

@@ -5,17 +5,19 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"lodestone/ingest/agent"
 	"lodestone/pkg/event"
 )
 
 // Events is the way of events.
 func Events() Stream {
+	agents := agent.New()
 	return Stream{
 		Topic:   event.Topic,
 		Table:   "events",
 		Link:    "access_link_id",
 		Decoder: func() Decoder { return &eventDecoder{} },
-		Tables:  newTables(func() Table { return newEventTable() }),
+		Tables:  newTables(func() Table { return newEventTable(agents) }),
 	}
 }
 
@@ -27,16 +29,17 @@ type eventTable struct {
 	eventData                              stringColumn
 	magnetVersion, page, durationMS        proto.ColUInt32
 	ipHash                                 proto.ColFixedStr16
-	userAgent, bot                         *textColumn
+	visitor                                visitorColumns
+	bot                                    *textColumn
 	createdAt, receivedAt                  *proto.ColDateTime64
 	place                                  placeColumns
 
 	columns proto.Input
 }
 
-func newEventTable() *eventTable {
+func newEventTable(agents *agent.Parser) *eventTable {
 	t := &eventTable{
-		userAgent:  newTextColumn(),
+		visitor:    newVisitorColumns(agents),
 		bot:        newTextColumn(),
 		createdAt:  newMillis(),
 		receivedAt: newMillis(),
@@ -56,16 +59,15 @@ func newEventTable() *eventTable {
 		{Name: "page", Data: &t.page},
 		{Name: "duration_ms", Data: &t.durationMS},
 		{Name: "ip_hash", Data: &t.ipHash},
-		{Name: "user_agent", Data: t.userAgent},
 		{Name: "bot", Data: t.bot},
 		{Name: "created_at", Data: t.createdAt},
 		{Name: "received_at", Data: t.receivedAt},
-	}, t.place.columns()...)
+	}, append(t.visitor.columns(), t.place.columns()...)...)
 	return t
 }
 
 // eventRowBytes is the size of a row without its event_data.
-const eventRowBytes = 200
+const eventRowBytes = 216
 
 // eventDecoder reads records of events.
 type eventDecoder struct{ event event.Event }
@@ -101,7 +103,7 @@ func (d *eventDecoder) Add(to Table, at Place) {
 	t.page.Append(e.Page)
 	t.durationMS.Append(e.DurationMS)
 	t.ipHash.Append(e.IPHash)
-	t.userAgent.Append(e.UserAgent)
+	t.visitor.add(e.UserAgent, &e.Origin)
 	t.bot.AppendString(e.Bot)
 	t.createdAt.AppendRaw(proto.DateTime64(e.CreatedAt))
 	t.receivedAt.AppendRaw(proto.DateTime64(e.ReceivedAt))
@@ -122,7 +124,7 @@ func (t *eventTable) addRow(from Table, row int) {
 	t.page.Append(f.page[row])
 	t.durationMS.Append(f.durationMS[row])
 	t.ipHash.Append(f.ipHash[row])
-	t.userAgent.Append(f.userAgent.Row(row))
+	t.visitor.addRow(&f.visitor, row)
 	t.bot.Append(f.bot.Row(row))
 	t.createdAt.AppendRaw(f.createdAt.Data[row])
 	t.receivedAt.AppendRaw(f.receivedAt.Data[row])
@@ -143,7 +145,10 @@ func (t *eventTable) Input(before time.Time) proto.Input {
 	return t.columns
 }
 
-func (t *eventTable) Reset() { t.columns.Reset() }
+func (t *eventTable) Reset() {
+	t.columns.Reset()
+	t.visitor.reset()
+}
 
 // dataBytes is how long event_data is, roughly.
 const dataBytes = 40
@@ -158,7 +163,7 @@ func (t *eventTable) Reserve(rows int) {
 	reserve(&t.page, rows)
 	reserve(&t.durationMS, rows)
 	reserve(&t.ipHash, rows)
-	reserve(&t.userAgent.keys, rows)
+	t.visitor.reserve(rows)
 	reserve(&t.bot.keys, rows)
 	reserve(&t.createdAt.Data, rows)
 	reserve(&t.receivedAt.Data, rows)

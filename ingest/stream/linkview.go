@@ -5,17 +5,19 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"lodestone/ingest/agent"
 	"lodestone/pkg/event"
 )
 
 // LinkViews is the way of views of landing pages.
 func LinkViews() Stream {
+	agents := agent.New()
 	return Stream{
 		Topic:   event.LinkViewTopic,
 		Table:   "link_views",
 		Link:    "generic_link_id",
 		Decoder: func() Decoder { return &linkViewDecoder{} },
-		Tables:  newTables(func() Table { return newLinkViewTable() }),
+		Tables:  newTables(func() Table { return newLinkViewTable(agents) }),
 	}
 }
 
@@ -24,16 +26,17 @@ type linkViewTable struct {
 	accountID, leadMagnetID, genericLinkID, eventID idColumn
 	referrer, url                                   stringColumn
 	ipHash                                          proto.ColFixedStr16
-	userAgent, bot                                  *textColumn
+	visitor                                         visitorColumns
+	bot                                             *textColumn
 	createdAt, receivedAt                           *proto.ColDateTime64
 	place                                           placeColumns
 
 	columns proto.Input
 }
 
-func newLinkViewTable() *linkViewTable {
+func newLinkViewTable(agents *agent.Parser) *linkViewTable {
 	t := &linkViewTable{
-		userAgent:  newTextColumn(),
+		visitor:    newVisitorColumns(agents),
 		bot:        newTextColumn(),
 		createdAt:  newMillis(),
 		receivedAt: newMillis(),
@@ -47,16 +50,15 @@ func newLinkViewTable() *linkViewTable {
 		{Name: "referrer", Data: &t.referrer},
 		{Name: "url", Data: &t.url},
 		{Name: "ip_hash", Data: &t.ipHash},
-		{Name: "user_agent", Data: t.userAgent},
 		{Name: "bot", Data: t.bot},
 		{Name: "created_at", Data: t.createdAt},
 		{Name: "received_at", Data: t.receivedAt},
-	}, t.place.columns()...)
+	}, append(t.visitor.columns(), t.place.columns()...)...)
 	return t
 }
 
 // linkViewRowBytes is the size of a row without its texts.
-const linkViewRowBytes = 170
+const linkViewRowBytes = 186
 
 // linkViewDecoder reads records of link views.
 type linkViewDecoder struct{ view event.LinkView }
@@ -85,7 +87,7 @@ func (d *linkViewDecoder) Add(to Table, at Place) {
 	t.referrer.Append(v.Referrer)
 	t.url.Append(v.URL)
 	t.ipHash.Append(v.IPHash)
-	t.userAgent.Append(v.UserAgent)
+	t.visitor.add(v.UserAgent, &v.Origin)
 	t.bot.AppendString(v.Bot)
 	t.createdAt.AppendRaw(proto.DateTime64(v.CreatedAt))
 	t.receivedAt.AppendRaw(proto.DateTime64(v.ReceivedAt))
@@ -101,7 +103,7 @@ func (t *linkViewTable) addRow(from Table, row int) {
 	t.referrer.AppendRow(&f.referrer, row)
 	t.url.AppendRow(&f.url, row)
 	t.ipHash.Append(f.ipHash[row])
-	t.userAgent.Append(f.userAgent.Row(row))
+	t.visitor.addRow(&f.visitor, row)
 	t.bot.Append(f.bot.Row(row))
 	t.createdAt.AppendRaw(f.createdAt.Data[row])
 	t.receivedAt.AppendRaw(f.receivedAt.Data[row])
@@ -122,7 +124,10 @@ func (t *linkViewTable) Input(before time.Time) proto.Input {
 	return t.columns
 }
 
-func (t *linkViewTable) Reset() { t.columns.Reset() }
+func (t *linkViewTable) Reset() {
+	t.columns.Reset()
+	t.visitor.reset()
+}
 
 // textBytes is how long a referrer or an address is, roughly.
 const textBytes = 60
@@ -135,7 +140,7 @@ func (t *linkViewTable) Reserve(rows int) {
 		texts.reserve(rows, textBytes)
 	}
 	reserve(&t.ipHash, rows)
-	reserve(&t.userAgent.keys, rows)
+	t.visitor.reserve(rows)
 	reserve(&t.bot.keys, rows)
 	reserve(&t.createdAt.Data, rows)
 	reserve(&t.receivedAt.Data, rows)

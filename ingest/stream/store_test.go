@@ -35,6 +35,28 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 	r.requireStored(3)
 }
 
+// A consumer of another release, whose list of browsers is another, builds a block again: the token stands for the offsets alone.
+func TestABlockWithOtherNamesIsTheSameBlock(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	events := r.events(3)
+	first := r.rows(0, 0, events...)
+	for i := range events {
+		events[i].UserAgent = []byte("Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0")
+	}
+	again := r.rows(0, 0, events...)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	defer cancel()
+	s := r.store(0)
+	for _, rows := range []Table{first, again} {
+		require.NoError(t, s.Insert(ctx, &s.Connection, rows, "names"+r.token))
+	}
+	r.requireStored(3)
+	same, err := s.Same(ctx, again)
+	require.NoError(t, err)
+	require.True(t, same.Has(0) && same.Has(1) && same.Has(2), "nor does the comparison with what is stored look at names")
+}
+
 // A full block of what collectors held for a while is looked for in parts, none of which is passed over.
 func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
 	t.Parallel()

@@ -50,6 +50,25 @@ var agents = map[string]string{
 	"curl/8.0":                                 "other",
 }
 
+// names are the browser and the operating system of each of the agents, as the consumer stores them.
+var names = map[string][2]string{
+	"": {},
+	"Mozilla/5.0 (Windows NT 10.0) Chrome/120": {"Chrome", "Windows"},
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 17)":   {"Safari", "iOS"},
+	"Mozilla/5.0 (iPad; CPU OS 17)":            {"Safari", "iOS"},
+	"curl/8.0":                                 {"Other", "Other"},
+}
+
+// visitor makes up where a visitor is from, and adds that and the names of the agent to the properties of a record.
+func (m *model) visitor(agent string, dims map[string]any) event.Origin {
+	language, country := m.pick("", "de", "gsw", "en"), m.pick("", "DE", "CH")
+	dims["browser"], dims["os"] = orNil(names[agent][0]), orNil(names[agent][1])
+	dims["language"], dims["country"] = orNil(language), orNil(country)
+	l, _ := event.ParseLanguage([]byte(language))
+	c, _ := event.ParseCountry(country)
+	return event.Origin{Language: l, Country: c}
+}
+
 var noSource = map[string]any{"utm_source": nil, "utm_medium": nil, "utm_campaign": nil, "utm_content": nil, "utm_term": nil, "referrer_host": nil, "email_domain": nil}
 
 func newModel(t *testing.T, random *rand.Rand, zone *time.Location, from time.Time, days int) *model {
@@ -236,12 +255,13 @@ func (m *model) addEvent() {
 		r.dims["device"] = "bot"
 	}
 	maps.Copy(r.dims, l.source)
+	origin := m.visitor(agent, r.dims)
 	m.records = append(m.records, r)
 	m.stored = append(m.stored, querytest.Stored{Event: event.Event{
 		AccountID: m.account, LeadMagnetID: magnet, GenericLinkID: genericID, AccessLinkID: l.id, SessionID: session, EventID: id, Type: kind,
-		MagnetVersion: uint32(version), Page: uint32(r.page), DurationMS: uint32(r.ms), UserAgent: []byte(agent), Bot: bot,
+		MagnetVersion: uint32(version), Page: uint32(r.page), DurationMS: uint32(r.ms), UserAgent: []byte(agent), Bot: bot, Origin: origin,
 		CreatedAt: r.at.UnixMilli(), ReceivedAt: r.at.UnixMilli(),
-	}, TopicID: m.account, Offset: int64(len(m.stored))})
+	}, Browser: names[agent][0], OS: names[agent][1], TopicID: m.account, Offset: int64(len(m.stored))})
 }
 
 func (m *model) addView() {
@@ -267,10 +287,12 @@ func (m *model) addView() {
 	}
 	_, err := hex.DecodeString(hash)
 	require.NoError(m.t, err)
+	origin := m.visitor(agent, r.dims)
 	m.records = append(m.records, r)
-	m.exec(`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, url, referrer, ip_hash, user_agent, bot, created_at)
-		VALUES (?, ?, ?, generateUUIDv4(), ?, '', unhex(?), ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'))`,
-		m.account, m.magnets[generic], m.generics[generic], url, hash, agent, bot, r.at.UnixMilli())
+	m.exec(`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, url, referrer, ip_hash, user_agent, browser, os, country, language,
+		bot, created_at) VALUES (?, ?, ?, generateUUIDv4(), ?, '', unhex(?), ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'))`,
+		m.account, m.magnets[generic], m.generics[generic], url, hash, agent, names[agent][0], names[agent][1],
+		string(origin.Country.Text()), string(origin.Language.Text()), bot, r.at.UnixMilli())
 }
 
 // markOpened marks the submissions with an access link, not deleted, by which a person viewed a page.

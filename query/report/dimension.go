@@ -99,6 +99,11 @@ func sourceOf(name string) *dimension {
 	return &dimension{name: name, of: of, optional: true, links: true}
 }
 
+// visitorsOf is a dimension that says with what and from where a visitor came: of events and views, each has its own.
+func visitorsOf(name string) *dimension {
+	return &dimension{name: name, of: map[source]string{events: "r." + name, views: "r." + name}, optional: true}
+}
+
 // dimensions are all there are, by name.
 var dimensions = func() map[string]*dimension {
 	pages := []string{"page_views", "reading_ms", "readers", "sessions", "median_page_ms", "p90_page_ms"}
@@ -111,6 +116,7 @@ var dimensions = func() map[string]*dimension {
 		{name: "magnet_version", kind: numberKind, of: map[source]string{events: "r.magnet_version"}},
 		sourceOf("referrer_host"), sourceOf("utm_source"), sourceOf("utm_medium"), sourceOf("utm_campaign"), sourceOf("utm_content"), sourceOf("utm_term"),
 		{name: "device", of: map[source]string{events: "r.device", views: "r.device"}},
+		visitorsOf("browser"), visitorsOf("os"), visitorsOf("country"), visitorsOf("language"),
 		{name: "event_type", of: map[source]string{events: "toString(r.event_type)"}, only: []string{"events"}},
 		{name: "bot", kind: boolKind, of: map[source]string{events: "(r.bot != '')"}, only: []string{"events"}},
 		// Of the local time, in milliseconds since Thursday, 1 January 1970.

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/ua-parser/uap-go/uaparser"
+	"pgregory.net/rapid"
+)
+
+var examples = map[string]Names{
+	"": {},
+	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36":                                                         {"Chrome", "Windows"},
+	"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36":                                                         {"Chrome", "Android"},
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/140.0.7339.101 Mobile/15E148 Safari/604.1":                         {"Chrome", "iOS"},
+	"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36":                                                          {"Chrome", "ChromeOS"},
+	"Mozilla/5.0 (Linux; Android 14; SM-S918B; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/140.0.0.0 Mobile Safari/537.36":                                  {"Chrome WebView", "Android"},
+	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0":                                           {"Edge", "Windows"},
+	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 OPR/120.0.0.0":                                           {"Opera", "Windows"},
+	"Mozilla/5.0 (Linux; Android 14; SM-S918B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile Safari/537.36":                              {"Samsung Internet", "Android"},
+	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15":                                                   {"Safari", "macOS"},
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1":                                 {"Safari", "iOS"},
+	"Mozilla/5.0 (iPad; CPU OS 16_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.6 Mobile/15E148 Safari/604.1":                                          {"Safari", "iOS"},
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148":                                                           {"Safari WebView", "iOS"},
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Instagram 390.0.0.28.85 (iPhone15,2; iOS 18_5; de_DE; de)": {"Instagram", "iOS"},
+	"Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0":                                                                                                  {"Firefox", "Linux"},
+	"Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0":                                                                                          {"Firefox", "Linux"},
+	"Mozilla/5.0 (Android 15; Mobile; rv:143.0) Gecko/143.0 Firefox/143.0":                                                                                                    {"Firefox", "Android"},
+	"Mozilla/5.0 (Windows NT 6.1; Trident/7.0; rv:11.0) like Gecko":                                                                                                           {"Internet Explorer", "Windows"},
+	"curl/8.14.1":        {Other, Other},
+	"Go-http-client/1.1": {Other, Other},
+	"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; +http://www.google.com/bot.html) Chrome/140.0.0.0 Safari/537.36": {Other, Other},
+	"NameOfMyOwnBot/1.0": {Other, Other},
+	"é \x00":             {Other, Other},
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	p := New()
+	for range 2 { // the second time from memory
+		for userAgent, want := range examples {
+			require.Equal(t, want, p.Names(userAgent), userAgent)
+		}
+	}
+}
+
+// No user agent gives a name that is not in the tables, and what was put off for want of a text does not match: the names are those of
+// the library itself.
+func TestNamesAreThoseOfTheList(t *testing.T) {
+	t.Parallel()
+	_, err := load()
+	require.NoError(t, err)
+	list, err := uaparser.New(uaparser.WithMode(uaparser.EUserAgentLookUpMode | uaparser.EOsLookUpMode))
+	require.NoError(t, err)
+	p := New()
+	parts := []string{
+		"Mozilla/5.0", "(iPhone; CPU iPhone OS 18_5 like Mac OS X)", "(Windows NT 10.0; Win64; x64)", "(X11; Linux x86_64)", "(compatible; ", ")", "MSIE 6.0", "Bot/1.0",
+		"bot", "CRAWLER", "Spider 2", "Chrome/1.2.3.4", "CriOS/7.0", "Version/4.0", "Safari/5", "Mobile", "UCBrowser/1.2.3", "UCWEB7.0.2", "U3/1.2.3", "iPad", "iPod touch", "SymbOS",
+		"S60/3", "KAIOS/2.5", "Mac OS X 10_15", "; OS X 10.1", "BMP/1.2.3", "Android 14;", "Opera/9.80", "Presto/2", "Edg/1.0", "FBAN/FBIOS", "GSA/1.2", "like Gecko", "cf/1.2.3", "ſK",
+	}
+	tidy := map[string]bool{Other: true}
+	for _, table := range []map[string]string{browsers, systems} {
+		for _, name := range table {
+			tidy[name] = true
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		userAgent := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 8).Draw(t, "parts"), rapid.SampledFrom([]string{" ", "", "; "}).Draw(t, "between"))
+		got := p.Names(userAgent)
+		require.True(t, tidy[got.Browser] && tidy[got.OS], got)
+		require.Equal(t, Names{tidyBrowser(list.ParseUserAgent(userAgent).Family), tidySystem(list.ParseOs(userAgent).Family)}, got, userAgent)
+	})
+}
+
+func TestTheMemoIsBounded(t *testing.T) {
+	t.Parallel()
+	p := New()
+	for i := range memoSize + 100 {
+		p.known.Add(fmt.Sprint(i), Names{})
+	}
+	require.Equal(t, memoSize, p.known.Len())
+}
+
+// BenchmarkNames is of user agents that were not seen lately.
+func BenchmarkNames(b *testing.B) {
+	for userAgent, names := range examples {
+		if userAgent == "" {
+			continue
+		}
+		b.Run(names.Browser+" on "+names.OS, func(b *testing.B) {
+			r := loaded()
+			for b.Loop() {
+				r.names(userAgent)
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package agent
+
+import "strings"
+
+// Other is the name of everything that is not in the tables below. The list's own names may repeat any text of a user agent, of
+// which clients can make up any number.
+const Other = "Other"
+
+// browsers has the names of the list, by the tidy name: one for the forms of a browser on phones, tablets and desktops.
+var browsers = byName(map[string][]string{
+	"Chrome":            {"Chrome", "Chrome Mobile", "Chrome Mobile iOS", "Chromium", "Chrome Frame", "HeadlessChrome"},
+	"Chrome WebView":    {"Chrome Mobile WebView"},
+	"Safari":            {"Safari", "Mobile Safari"},
+	"Safari WebView":    {"Mobile Safari UI/WKWebView"},
+	"Firefox":           {"Firefox", "Firefox Mobile", "Firefox iOS", "Firefox Beta", "Firefox Alpha", "Firefox Focus", "Klar"},
+	"Edge":              {"Edge", "Edge Mobile"},
+	"Internet Explorer": {"IE", "IE Mobile", "IE Large Screen"},
+	"Opera":             {"Opera", "Opera Mobile", "Opera Tablet", "Opera Neon", "Opera Coast", "Opera Touch", "Opera GX"},
+	"Opera Mini":        {"Opera Mini"},
+	"Samsung Internet":  {"Samsung Internet"},
+	"Android Browser":   {"Android"},
+	"Amazon Silk":       {"Amazon Silk"},
+	"Brave":             {"Brave"},
+	"Coc Coc":           {"Coc Coc"},
+	"DuckDuckGo":        {"DuckDuckGo", "DuckDuckGo Mobile"},
+	"Ecosia":            {"Ecosia iOS", "Ecosia Android"},
+	"Huawei Browser":    {"Huawei Browser"},
+	"Maxthon":           {"Maxthon"},
+	"Mi Browser":        {"MiuiBrowser", "Mint Browser"},
+	"QQ Browser":        {"QQ Browser", "QQ Browser Mobile", "QQ Browser Mini"},
+	"UC Browser":        {"UC Browser"},
+	"Vivaldi":           {"Vivaldi"},
+	"Whale":             {"Whale"},
+	"Yandex Browser":    {"Yandex Browser", "YaBrowser"},
+	"Apple Mail":        {"Apple Mail"},
+	"Outlook":           {"Outlook", "Windows Live Mail"},
+	"Thunderbird":       {"Thunderbird"},
+	"Electron":          {"Electron"},
+	"Facebook":          {"Facebook", "Facebook Messenger"},
+	"Google app":        {"Google"},
+	"Instagram":         {"Instagram"},
+	"LINE":              {"LINE"},
+	"LinkedIn":          {"LinkedIn"},
+	"Pinterest":         {"Pinterest"},
+	"Slack":             {"Slack Desktop Client"},
+	"Snapchat":          {"Snapchat"},
+	"Twitter":           {"Twitter"},
+})
+
+// systems are those of the list, by the tidy name.
+var systems = byName(map[string][]string{
+	"Windows":       {"Windows"},
+	"Windows Phone": {"Windows Phone", "Windows Mobile"},
+	"macOS":         {"Mac OS X", "Mac OS"},
+	"iOS":           {"iOS"},
+	"tvOS":          {"tvOS", "ATV OS X"},
+	"watchOS":       {"WatchOS"},
+	"Android":       {"Android"},
+	"ChromeOS":      {"Chrome OS"},
+	"Linux": {
+		"Linux", "Ubuntu", "Debian", "Fedora", "Red Hat", "CentOS", "SUSE", "Gentoo", "Slackware", "Mandriva", "PCLinuxOS", "VectorLinux",
+		"Puppy", "Linux Mint", "Mageia", "Arch Linux",
+	},
+	"BSD":        {"FreeBSD", "OpenBSD", "NetBSD", "BSD"},
+	"Solaris":    {"Solaris"},
+	"Tizen":      {"Tizen"},
+	"KaiOS":      {"KaiOS", "KAIOS"},
+	"webOS":      {"webOS"},
+	"Firefox OS": {"Firefox OS"},
+	"BlackBerry": {"BlackBerry OS", "BlackBerry Tablet OS"},
+	"Symbian":    {"Symbian OS", "Symbian^3", "Symbian^3 Anna", "Symbian^3 Belle"},
+})
+
+func byName(lists map[string][]string) map[string]string {
+	tidy := map[string]string{}
+	for name, list := range lists {
+		for _, from := range list {
+			tidy[from] = name
+		}
+	}
+	return tidy
+}
+
+func tidyBrowser(family string) string {
+	if name, ok := browsers[family]; ok {
+		return name
+	}
+	if strings.HasPrefix(family, "Firefox (") { // a version before its release, by its code name
+		return "Firefox"
+	}
+	return Other
+}
+
+func tidySystem(family string) string {
+	if name, ok := systems[family]; ok {
+		return name
+	}
+	return Other
+}
