@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"lodestone/ingest/backfill"
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/ingest/logbook"
@@ -54,8 +55,8 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	return p.run(ctx)
 }
 
-// addConsumer puts the consumer, the counters, the copies for SQL, the retention, the running check and the count of events a month
-// onto the stack.
+// addConsumer puts the consumer, the counters, the copies for SQL, the names of old rows, the retention, the running check and the
+// count of events a month onto the stack.
 func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
 	events, err := consumer.New(c, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
@@ -69,6 +70,7 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("mirror", mirror.New(m, mirror.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("names of old rows", backfill.New(backfill.Deps{ClickHouse: s, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("retention", retention.New(keep, retention.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("running check", verify.NewWatch(v, verify.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	meter, err := quota.NewMeter(q, quota.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})

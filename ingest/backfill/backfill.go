@@ -1,0 +1,185 @@
+// Package backfill fills columns of rows that a release without them stored: the names of browser and operating system, from the
+// user agent. It changes rows in place, one month at a time, while consumers go on: a row keeps its place in the log and
+// everything else that a consumer looks at.
+//
+// It runs in the consumer's process rather than in a migration, since consumers of the release before store more such rows until
+// the last of them is replaced.
+package backfill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/ingest/agent"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/service"
+)
+
+const (
+	lookEvery     = time.Hour   // for rows that were stored meanwhile
+	pollEvery     = time.Second // whether ClickHouse has changed the rows
+	agentsAtOnce  = 10_000      // user agents of one change, which ClickHouse keeps as text
+	maxQueryBytes = "67108864"  // of that text: no user agent takes more than 512 bytes
+)
+
+// tables are those that have the columns.
+var tables = []string{"events", "link_views"}
+
+// Job is a service.Service. Any number may run: a change that two of them ask for finds nothing to do the second time.
+type Job struct {
+	*service.Loop
+	store  clickhouse.Config
+	agents *agent.Parser
+	log    *slog.Logger
+	errors prometheus.Counter
+}
+
+// Deps is what the service works with; all of it is required.
+type Deps struct {
+	ClickHouse clickhouse.Config
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// New returns the service.
+func New(d Deps) *Job {
+	job := &Job{
+		store: d.ClickHouse, agents: agent.New(), log: d.Log,
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_backfill_errors_total", Help: "Attempts to fill columns of rows of an earlier release that failed and are repeated."}),
+	}
+	d.Registerer.MustRegister(job.errors)
+	job.Loop = service.NewLoop("backfill", job.run)
+	return job
+}
+
+func (j *Job) run(ctx context.Context, ready func()) error {
+	ready()
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		if err := j.Fill(ctx); err != nil && ctx.Err() == nil {
+			j.errors.Inc()
+			j.log.Warn("cannot fill columns of rows of an earlier release, will try again", "in", lookEvery, "error", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Fill names the browser and the operating system of all rows that lack the names, the newest months first.
+func (j *Job) Fill(ctx context.Context) (err error) {
+	conn, err := clickhouse.Open(j.store, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	for _, table := range tables {
+		months, err := texts(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone."+table+" WHERE "+lacking+" ORDER BY 1 DESC", nil)
+		if err != nil {
+			return err
+		}
+		for _, month := range months {
+			if err := j.fillMonth(ctx, conn, table, month); err != nil {
+				return err
+			}
+			j.log.Info("named browsers and operating systems of rows of an earlier release", "table", table, "month", month)
+		}
+	}
+	return nil
+}
+
+// lacking is the condition that a row lacks its names: the names of a user agent are never empty.
+const lacking = "browser = '' AND user_agent != ''"
+
+// fillMonth names those of a month. Rows that are stored meanwhile are for the next look.
+func (j *Job) fillMonth(ctx context.Context, conn driver.Conn, table, month string) error {
+	for more := true; more; {
+		if err := j.await(ctx, conn, table); err != nil { // another process may have asked for the same
+			return err
+		}
+		agents, err := texts(ctx, conn, fmt.Sprintf("SELECT DISTINCT user_agent FROM lodestone.%s WHERE _partition_id = {month:String} AND %s LIMIT %d", table, lacking, agentsAtOnce),
+			native.Parameters{"month": month})
+		if err != nil || len(agents) == 0 {
+			return err
+		}
+		if err := j.change(ctx, conn, table, month, agents); err != nil {
+			return err
+		}
+		more = len(agents) == agentsAtOnce
+	}
+	return j.await(ctx, conn, table)
+}
+
+// change begins to name the rows of some user agents.
+func (j *Job) change(ctx context.Context, conn driver.Conn, table, month string, agents []string) error {
+	slices.Sort(agents)
+	var browsers, systems []string
+	for _, a := range agents {
+		names := j.agents.Names(a)
+		browsers, systems = append(browsers, names.Browser), append(systems, names.OS)
+	}
+	err := conn.Exec(native.Context(ctx,
+		native.WithParameters(native.Parameters{
+			"month": month, "agents": clickhouse.Texts(agents), "browsers": clickhouse.Texts(browsers), "systems": clickhouse.Texts(systems),
+		}),
+		native.WithSettings(native.Settings{"mutations_sync": "0", "max_query_size": maxQueryBytes})),
+		"ALTER TABLE lodestone."+table+" UPDATE browser = transform(toString(user_agent), {agents:Array(String)}, {browsers:Array(String)}, ''),"+
+			" os = transform(toString(user_agent), {agents:Array(String)}, {systems:Array(String)}, '')"+
+			" IN PARTITION ID {month:String} WHERE "+lacking)
+	if err != nil {
+		return fmt.Errorf("name browsers of %s: %w", table, err)
+	}
+	return nil
+}
+
+// await waits until ClickHouse has made all changes of a table that were asked for, by whichever process.
+func (j *Job) await(ctx context.Context, conn driver.Conn, table string) error {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		failed, err := texts(ctx, conn, `SELECT latest_fail_reason FROM system.mutations
+			WHERE database = 'lodestone' AND table = {table:String} AND NOT is_done AND NOT is_killed AND command LIKE '%UPDATE browser%'`,
+			native.Parameters{"table": table})
+		switch {
+		case err != nil:
+			return err
+		case len(failed) == 0:
+			return nil
+		case failed[0] != "":
+			return errors.New("ClickHouse cannot change rows of " + table + ": " + failed[0])
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for ClickHouse to change rows: %w", ctx.Err())
+		}
+	}
+}
+
+// texts returns a result of one column.
+func texts(ctx context.Context, conn driver.Conn, query string, parameters native.Parameters) (list []string, err error) {
+	rows, err := conn.Query(native.Context(ctx, native.WithParameters(parameters)), query)
+	if err != nil {
+		return nil, fmt.Errorf("look for rows without names: %w", err)
+	}
+	for rows.Next() && err == nil {
+		var text string
+		err = rows.Scan(&text)
+		list = append(list, text)
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("look for rows without names: %w", err)
+	}
+	return list, nil
+}
