@@ -150,9 +150,9 @@ var sqlEntities = []string{
 	`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, is_active, created_at, version)
 	SELECT access_link_id, any(account_id), any(lead_magnet_id), nullIf(any(generic_link_id), toUUID('00000000-0000-0000-0000-000000000000')), true, min(created_at) - INTERVAL 1 HOUR, 1
 	FROM lodestone.events GROUP BY access_link_id`,
-	`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, ip_hash, user_agent, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
+	`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, ip_hash, user_agent, browser, os, country, language, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
 	SELECT account_id, lead_magnet_id, generic_link_id, event_id, ['', 'https://www.linkedin.com/', 'https://www.google.com/', 'https://t.co/'][1 + cityHash64(event_id) % 4],
-		'https://docs.example.com/l/guide', ip_hash, user_agent, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
+		'https://docs.example.com/l/guide', ip_hash, user_agent, browser, os, country, language, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
 	FROM lodestone.events WHERE cityHash64(event_id) % 8 = 0 AND generic_link_id != toUUID('00000000-0000-0000-0000-000000000000')`,
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/google/uuid"
 
+	"lodestone/ingest/agent"
 	"lodestone/pkg/event"
 )
 
@@ -17,13 +18,15 @@ type Block struct {
 	eventData                              proto.ColStr
 	magnetVersion, page, durationMS        proto.ColUInt32
 	ipHash                                 proto.ColFixedStr16
-	userAgent, bot                         *proto.ColLowCardinality[string]
+	userAgent, browser, system             *proto.ColLowCardinality[string]
+	country, language, bot                 *proto.ColLowCardinality[string]
 	createdAt, receivedAt, storedAt        *proto.ColDateTime64
 	topicID                                proto.ColUUID
 	partition                              proto.ColInt32
 	offset                                 proto.ColInt64
 
 	names   names
+	agents  *agent.Parser
 	columns proto.Input
 }
 
@@ -46,8 +49,8 @@ const storedAfter = 600 // ms
 // takes its own time.
 func NewBlock(stored bool) *Block {
 	b := &Block{
-		userAgent: new(proto.ColStr).LowCardinality(), bot: new(proto.ColStr).LowCardinality(),
-		createdAt: millis(), receivedAt: millis(), storedAt: millis(), names: names{},
+		userAgent: lowCardinality(), browser: lowCardinality(), system: lowCardinality(), country: lowCardinality(), language: lowCardinality(), bot: lowCardinality(),
+		createdAt: millis(), receivedAt: millis(), storedAt: millis(), names: names{}, agents: agent.New(),
 	}
 	b.columns = proto.Input{
 		{Name: "account_id", Data: &b.accountID},
@@ -63,6 +66,10 @@ func NewBlock(stored bool) *Block {
 		{Name: "duration_ms", Data: &b.durationMS},
 		{Name: "ip_hash", Data: &b.ipHash},
 		{Name: "user_agent", Data: b.userAgent},
+		{Name: "browser", Data: b.browser},
+		{Name: "os", Data: b.system},
+		{Name: "country", Data: b.country},
+		{Name: "language", Data: b.language},
 		{Name: "bot", Data: b.bot},
 		{Name: "created_at", Data: b.createdAt},
 		{Name: "received_at", Data: b.receivedAt},
@@ -75,6 +82,8 @@ func NewBlock(stored bool) *Block {
 	}
 	return b
 }
+
+func lowCardinality() *proto.ColLowCardinality[string] { return new(proto.ColStr).LowCardinality() }
 
 func millis() *proto.ColDateTime64 {
 	return new(proto.ColDateTime64).WithPrecision(proto.PrecisionMilli).WithLocation(time.UTC)
@@ -94,7 +103,13 @@ func (b *Block) Append(e *event.Event, topic uuid.UUID, partition int32, offset 
 	b.page = append(b.page, e.Page)
 	b.durationMS = append(b.durationMS, e.DurationMS)
 	b.ipHash = append(b.ipHash, e.IPHash)
-	b.userAgent.Append(b.names.of(e.UserAgent))
+	userAgent := b.names.of(e.UserAgent)
+	named := b.agents.Names(userAgent)
+	b.userAgent.Append(userAgent)
+	b.browser.Append(named.Browser)
+	b.system.Append(named.OS)
+	b.country.Append(b.names.of(e.Origin.Country.Text()))
+	b.language.Append(b.names.of(e.Origin.Language.Text()))
 	b.bot.Append(e.Bot)
 	b.createdAt.AppendRaw(proto.DateTime64(e.CreatedAt))
 	b.receivedAt.AppendRaw(proto.DateTime64(e.ReceivedAt))

@@ -17,6 +17,7 @@ type session struct {
 	agent  []byte
 	bot    string
 	hash   [16]byte
+	origin event.Origin
 	late   int64 // ms that its events were held back
 	server bool  // its events are sent by a customer's server, under ids of its own
 
@@ -51,6 +52,7 @@ func (g *Generator) newSession(at int64) *session {
 		s.server, s.agent = true, serverAgent
 	default:
 		s.agent = agents.list[agents.weights.pick(fraction(mix(visitor, 7)))]
+		s.origin = origins.list[origins.weights.pick(fraction(mix(s.link.seed, 8)))]
 	}
 	if r.IntN(200) == 0 {
 		s.late = min(int64(r.ExpFloat64()*2*hourMS), 47*hourMS)

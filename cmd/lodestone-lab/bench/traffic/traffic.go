@@ -82,7 +82,7 @@ func (g *Generator) write(e *event.Event, s *session) {
 	l := &s.link
 	*e = event.Event{
 		AccountID: l.account, LeadMagnetID: l.magnet, GenericLinkID: l.generic, AccessLinkID: l.id, SessionID: s.id,
-		MagnetVersion: l.version, Type: s.step, IPHash: s.hash, UserAgent: s.agent, Bot: s.bot, ReceivedAt: s.nextAt,
+		MagnetVersion: l.version, Type: s.step, IPHash: s.hash, UserAgent: s.agent, Bot: s.bot, Origin: s.origin, ReceivedAt: s.nextAt,
 	}
 	e.CreatedAt = s.nextAt - 20 - g.random.Int64N(120) - s.late // on the way, or held back: the device had no network, or the collector no Kafka
 	g.data = append(g.data[:0], "{}"...)
