@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
@@ -13,6 +14,9 @@ import (
 
 // analyticsPath is what the query process serves.
 const analyticsPath = "/api/v1/analytics"
+
+// stallTimeout is how long a part of an answer may be missing, or not be taken by the client, before the connection is broken.
+const stallTimeout = time.Minute
 
 // proxy passes requests for analytics on to the query process, which checks their keys itself.
 func (s *Service) proxy(a *api.API) error {
@@ -42,9 +46,43 @@ func (s *Service) proxy(a *api.API) error {
 			a.WriteProblem(w, r, err)
 			return
 		}
-		p.ServeHTTP(w, r)
+		p.ServeHTTP(&flowing{w, http.NewResponseController(w)}, r)
 	})
 	a.Handle(analyticsPath, screened)
 	a.Handle(analyticsPath+"/", screened)
 	return nil
 }
+
+// flowing lets an answer take as long as its parts keep coming and the client takes them: exports and streams outlive the
+// server's own limits.
+type flowing struct {
+	http.ResponseWriter
+	connection *http.ResponseController
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (f *flowing) WriteHeader(status int) {
+	_ = f.extend() // the first Write has the same error
+	f.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements io.Writer.
+func (f *flowing) Write(b []byte) (int, error) {
+	if err := f.extend(); err != nil {
+		return 0, err
+	}
+	return f.ResponseWriter.Write(b) //nolint:wrapcheck // a writer's error is passed on as it is
+}
+
+func (f *flowing) extend() error {
+	until := time.Now().Add(stallTimeout)
+	for _, set := range []func(time.Time) error{f.connection.SetReadDeadline, f.connection.SetWriteDeadline} {
+		if err := set(until); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return fmt.Errorf("extend the time of the answer: %w", err)
+		}
+	}
+	return nil
+}
+
+// Unwrap lets the proxy reach the connection.
+func (f *flowing) Unwrap() http.ResponseWriter { return f.ResponseWriter }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lodestone/pkg/config"
+	"lodestone/query/export"
 	"lodestone/query/scope"
 )
 
@@ -15,12 +16,16 @@ type Config struct {
 	MaxConns       int           `name:"query-max-conns" default:"16" help:"Maximum concurrent queries from one process to ClickHouse. A request runs one to three."`
 	Timeout        time.Duration `name:"query-timeout" default:"10s" help:"Maximum duration of an analytics request."`
 	MaxMemoryBytes int64         `name:"query-max-memory-bytes" default:"536870912" help:"Maximum memory of an analytics query in ClickHouse."`
+	MaxExports     int           `name:"query-max-exports" default:"4" help:"Maximum concurrent exports from one process. One account may run half of them, rounded up."`
+	ExportTimeout  time.Duration `name:"query-export-timeout" default:"1h" help:"Maximum duration of an export."`
 }
 
 const (
 	minTimeout = 100 * time.Millisecond
 	maxTimeout = 5 * time.Minute
 	minMemory  = 16 << 20
+	maxExports = 100
+	maxExport  = 24 * time.Hour
 )
 
 // Validate returns every problem of the settings.
@@ -35,7 +40,17 @@ func (c Config) Validate() error {
 	if c.MaxMemoryBytes < minMemory {
 		errs = append(errs, config.Invalid("--query-max-memory-bytes", "is too little", "give at least 16777216"))
 	}
+	if c.MaxExports < 1 || c.MaxExports > maxExports {
+		errs = append(errs, config.Invalid("--query-max-exports", "is out of range", "give a number from 1 to 100"))
+	}
+	if c.ExportTimeout < minTimeout || c.ExportTimeout > maxExport {
+		errs = append(errs, config.Invalid("--query-export-timeout", "is out of range", "give a time from 100ms to 24h"))
+	}
 	return errors.Join(errs...)
+}
+
+func (c Config) exports() export.Config {
+	return export.Config{Max: c.MaxExports, Timeout: c.ExportTimeout, MemoryBytes: c.MaxMemoryBytes}
 }
 
 func (c Config) limits() scope.Limits {

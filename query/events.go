@@ -26,8 +26,8 @@ func (eventType) EnumValues() []string {
 	return names
 }
 
-type listEventsInput struct {
-	api.CursorPaging
+// EventFilter says which events are listed or exported.
+type EventFilter struct {
 	AccessLinkID  *uuid.UUID `query:"access_link_id" doc:"Only events of this access link."`
 	LeadMagnetID  *uuid.UUID `query:"lead_magnet_id" doc:"Only events of this lead magnet."`
 	EventType     eventType  `query:"event_type" doc:"Only events of this type."`
@@ -35,6 +35,11 @@ type listEventsInput struct {
 	To            *time.Time `query:"to" doc:"Only events created before this time (ISO 8601)."`
 	ReceivedAfter *time.Time `query:"received_after" doc:"Only events that entered this list after this time (ISO 8601), whenever they happened. To fetch new events without missing any, send the pagination.next_received_after of the previous fetch."`
 	Bot           *bool      `query:"bot" doc:"true: only events of bots; false: no events of bots."`
+}
+
+type listEventsInput struct {
+	api.CursorPaging
+	EventFilter
 }
 
 // Event is an analytics event as the API shows it.
@@ -104,7 +109,7 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 	}}, nil
 }
 
-func (in *listEventsInput) filter() (eventlist.Filter, error) {
+func (in *EventFilter) filter() (eventlist.Filter, error) {
 	if in.From != nil && in.To != nil && in.From.After(*in.To) {
 		return eventlist.Filter{}, problem.Parameter(problem.Field{Field: "from", Message: "must not be after to"})
 	}

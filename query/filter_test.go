@@ -19,11 +19,11 @@ func TestEveryFilterParameterReachesTheList(t *testing.T) {
 		reflect.TypeFor[*uuid.UUID](): &uuid.UUID{1}, reflect.TypeFor[*time.Time](): new(time.Unix(1, 0)),
 		reflect.TypeFor[*bool](): new(true), reflect.TypeFor[eventType](): eventType(event.PageViewed.String()),
 	}
-	input := reflect.TypeFor[listEventsInput]()
+	input := reflect.TypeFor[EventFilter]()
 	reached := map[string]bool{}
 	for i := range input.NumField() {
 		if field := input.Field(i); !field.Anonymous {
-			var in listEventsInput
+			var in EventFilter
 			reflect.ValueOf(&in).Elem().Field(i).Set(reflect.ValueOf(values[field.Type]))
 			f, err := in.filter()
 			require.NoError(t, err)

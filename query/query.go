@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"golang.org/x/sync/errgroup"
@@ -12,6 +13,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/query/eventlist"
+	"lodestone/query/export"
 	"lodestone/query/report"
 	"lodestone/query/scope"
 	"lodestone/query/summary"
@@ -19,8 +21,9 @@ import (
 
 // Deps is what the query service needs.
 type Deps struct {
-	ClickHouse clickhouse.Config
-	Postgres   *postgres.Pool // stays the caller's, who closes it after the service
+	ClickHouse     clickhouse.Config
+	ClickHouseHTTP string         // address for exports; "": there are none
+	Postgres       *postgres.Pool // stays the caller's, who closes it after the service
 }
 
 // Query is the query service. It is safe for concurrent use.
@@ -31,6 +34,7 @@ type Query struct {
 	events    *eventlist.Lister
 	summaries *summary.Reader
 	reports   *report.Reporter
+	exports   *export.Exporter
 }
 
 // New returns the service without connecting: the first use does.
@@ -42,9 +46,13 @@ func New(c Config, d Deps) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	exports, err := export.New(c.exports(), export.Deps{ClickHouse: d.ClickHouse, HTTP: d.ClickHouseHTTP})
+	if err != nil {
+		return nil, errors.Join(err, ch.Close())
+	}
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch,
-		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch), reports: report.New(ch),
+		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch), reports: report.New(ch), exports: exports,
 	}, nil
 }
 
@@ -86,6 +94,7 @@ func (q *Query) Register(a *api.API) {
 		BodyExample: questionExample,
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsQuery,
 	}, q.answerQuestions)
+	q.registerExports(a)
 }
 
 // Describe adds the service's operations to the description of an API that does not serve them
@@ -105,5 +114,6 @@ func (q *Query) Ready(ctx context.Context) error {
 
 // Close closes the connections to ClickHouse. Call it when nothing is served any more.
 func (q *Query) Close() error {
+	q.exports.Close()
 	return q.ch.Close()
 }

@@ -36,10 +36,12 @@ func TestConfig(t *testing.T) {
 	require.ErrorContains(t, err, "--query-max-conns")
 	require.ErrorContains(t, err, "--query-timeout")
 	require.ErrorContains(t, err, "--query-max-memory-bytes")
+	require.ErrorContains(t, err, "--query-max-exports")
+	require.ErrorContains(t, err, "--query-export-timeout")
 }
 
 func config() query.Config {
-	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20}
+	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, MaxExports: 4, ExportTimeout: 10 * time.Minute}
 }
 
 // keys lets a test be an account: the key is its id, with scopes in front, separated by commas.
@@ -66,7 +68,12 @@ type site struct {
 
 func serve(t *testing.T, c query.Config, ch clickhouse.Config, pool *postgres.Pool) (site, *query.Query) {
 	t.Helper()
-	service, err := query.New(c, query.Deps{ClickHouse: ch, Postgres: pool})
+	return serveWith(t, c, query.Deps{ClickHouse: ch, ClickHouseHTTP: querytest.HTTP(t), Postgres: pool})
+}
+
+func serveWith(t *testing.T, c query.Config, d query.Deps) (site, *query.Query) {
+	t.Helper()
+	service, err := query.New(c, d)
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: keys{}, Log: querytest.Log(), Unavailable: []func(error) bool{query.IsUnavailable}})
 	service.Register(a)

@@ -32,6 +32,7 @@ type queryCommand struct {
 	Query      query.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
+	HTTPURL    string            `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the ClickHouse of --clickhouse-url, as http://host:port, which exports read from. Without it, there are none. User and password are those of --clickhouse-url, unless the address has its own. Secret."`
 	SQLURL     string            `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
 }
 
@@ -54,7 +55,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.addQuery(site, c.Query, c.ClickHouse, pool); err != nil {
+	if _, err := p.addQuery(site, c.Query, c.ClickHouse, c.HTTPURL, pool); err != nil {
 		return err
 	}
 	if err := p.addCanary(c.SQLURL, nil); err != nil {
@@ -117,9 +118,9 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 	}), nil
 }
 
-// addQuery registers the analytics endpoints.
-func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, pool *postgres.Pool) (*query.Query, error) {
-	service, err := query.New(c, query.Deps{ClickHouse: s, Postgres: pool})
+// addQuery registers the analytics endpoints. httpURL is the address that exports read from; "": there are none.
+func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) (*query.Query, error) {
+	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool})
 	if err != nil {
 		return nil, err
 	}

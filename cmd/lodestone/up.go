@@ -218,7 +218,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
-	answers, err := p.addQuery(site, c.Query, s, pool)
+	answers, err := p.addQuery(site, c.Query, s, engines.ClickHouseHTTPURL(), pool)
 	if err != nil {
 		return nil, err
 	}

@@ -60,6 +60,10 @@ func (f Filter) conditions() []condition {
 	return list
 }
 
+// Where returns the clause of the events that the filter lets through, for a statement of package scope that reads
+// lodestone.events, and its parameters.
+func (f Filter) Where() (clause string, params map[string]string) { return where(f.conditions()) }
+
 // created returns the time in which the events of the list happened. Times are whole milliseconds in the table, so a
 // bound between two of them is moved to the one that divides the rows in the same way.
 func (f Filter) created() (p period) {

@@ -36,6 +36,21 @@ func Scoped(t testing.TB) *scope.ClickHouse {
 	return scopedTo(t, enginetest.MigratedClickHouse(t))
 }
 
+// HTTP returns the HTTP address of the server that Conn and Scoped reach.
+func HTTP(t testing.TB) string {
+	t.Helper()
+	return enginetest.Server(t).HTTPURL()
+}
+
+// Streams returns what exports of accounts run on: the shared server.
+func Streams(t testing.TB, l scope.Limits) *scope.Streams {
+	t.Helper()
+	streams, err := scope.OpenStreams(enginetest.MigratedClickHouse(t), HTTP(t), l)
+	require.NoError(t, err)
+	t.Cleanup(streams.Close)
+	return streams
+}
+
 func scopedTo(t testing.TB, c clickhouse.Config) *scope.ClickHouse {
 	t.Helper()
 	ch, err := scope.Open(c, Limits())

@@ -114,11 +114,8 @@ var around = regexp.MustCompile(`(?i)\b(merge\w*|cluster\w*|remote\w*|loop)\s*\(
 // errors, and those of each, are returned with the statement's name; IsUnavailable knows the ones
 // that may pass.
 func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, each func(Row) error) error {
-	if account == uuid.Nil {
-		return fmt.Errorf("query %s: no account", s.Name)
-	}
-	if found := around.FindString(s.SQL); found != "" {
-		return fmt.Errorf("query %s: %q is not allowed in a statement of an account", s.Name, found)
+	if err := s.check(account); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
@@ -148,6 +145,23 @@ func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) 
 
 // scoped adds to the context everything that confines the query.
 func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement) context.Context {
+	settings, params := s.confined(account, c.limits)
+	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
+}
+
+// check returns why a statement may not run for an account, or nil.
+func (s Statement) check(account uuid.UUID) error {
+	if account == uuid.Nil {
+		return fmt.Errorf("query %s: no account", s.Name)
+	}
+	if found := around.FindString(s.SQL); found != "" {
+		return fmt.Errorf("query %s: %q is not allowed in a statement of an account", s.Name, found)
+	}
+	return nil
+}
+
+// confined returns the settings and the parameters that confine the statement to an account and to limits.
+func (s Statement) confined(account uuid.UUID, l Limits) (native.Settings, native.Parameters) {
 	params := native.Parameters{}
 	maps.Copy(params, s.Params)
 	params["account"] = account.String()
@@ -155,12 +169,12 @@ func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement)
 	maps.Copy(settings, native.Settings{
 		"additional_table_filters": filters(account),
 		"readonly":                 1,
-		"max_memory_usage":         c.limits.MemoryBytes,
+		"max_memory_usage":         l.MemoryBytes,
 		// The driver sets a later one from the deadline, if that is not within a second.
-		"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
+		"max_execution_time": int64(math.Ceil(l.Timeout.Seconds())),
 		"log_comment":        "lodestone query: " + s.Name,
 	})
-	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
+	return settings, params
 }
 
 // Settings returns how the server is to run the statement, in a new map. The account and the limits are not among them: they are

@@ -1,0 +1,40 @@
+// Package attachment answers a request with a file that is written while it is made: its format, its name, and that a part of
+// it never looks complete.
+package attachment
+
+import "lodestone/pkg/jsonschema"
+
+// Format is the format of a file.
+type Format string
+
+// The formats.
+const (
+	CSV     Format = "csv"
+	NDJSON  Format = "ndjson"
+	Parquet Format = "parquet"
+)
+
+// EnumValues implements jsonschema.Enum.
+func (Format) EnumValues() []string { return jsonschema.Values([]Format{CSV, NDJSON, Parquet}) }
+
+var mediaTypes = map[Format]string{CSV: "text/csv", NDJSON: "application/x-ndjson", Parquet: "application/vnd.apache.parquet"}
+
+// ContentType returns the media type of a file.
+func (f Format) ContentType() string {
+	if f == CSV {
+		return mediaTypes[f] + "; charset=utf-8; header=present"
+	}
+	return mediaTypes[f]
+}
+
+// Describe returns the files as answers of an operation.
+func Describe() map[string]*jsonschema.Schema {
+	text := func(description string) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: jsonschema.String, Description: description}
+	}
+	return map[string]*jsonschema.Schema{
+		mediaTypes[CSV]:     text("RFC 4180, with a line of names. A null is an empty cell."),
+		mediaTypes[NDJSON]:  text("One JSON object a line."),
+		mediaTypes[Parquet]: jsonschema.Binary(),
+	}
+}

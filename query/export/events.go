@@ -1,0 +1,78 @@
+package export
+
+import (
+	"strings"
+
+	"lodestone/pkg/attachment"
+	"lodestone/query/eventlist"
+	"lodestone/query/scope"
+)
+
+// column is a column of a file.
+type column struct {
+	name   string
+	sql    string // of lodestone.events
+	isText bool   // may have any characters
+	isJSON bool   // text that is a JSON object
+}
+
+const (
+	noID   = "toUUID('00000000-0000-0000-0000-000000000000')"
+	noHash = "toFixedString('', 16)"
+)
+
+// eventData is stored JSON in a form that every reader takes. Line breaks can only stand between its tokens, and would end a
+// line of NDJSON. A surrogate that stands alone becomes the replacement character, as in the API: first every escape gets a
+// mark after it, and one that stands for no character is replaced by the mark.
+const (
+	escape       = `\\\\[^u]|\\\\u(?:[^dD].{3}|[dD][0-7].{2}|[dD][89abAB].{2}\\\\u[dD][c-fC-F].{2})`
+	oneLine      = `translate(event_data, '\n\r', '  ')`
+	markedJSON   = `replaceRegexpAll(` + oneLine + `, '(` + escape + `)|\\\\u[dD][89a-fA-F].{2}', '\\1\x01')`
+	repairedJSON = `replaceAll(replaceRegexpAll(` + markedJSON + `, '(` + escape + `)\x01', '\\1'), '\x01', '\\ufffd')`
+	eventData    = `if(match(event_data, '\\\\u[dD][89a-fA-F]'), ` + repairedJSON + `, ` + oneLine + `)`
+)
+
+// events lists the columns of an event: those of the API, and then the others. What is absent is null.
+var events = []column{
+	{name: "id", sql: "event_id"},
+	{name: "access_link_id", sql: "access_link_id"},
+	{name: "event_type", sql: "toString(event_type)"},
+	{name: "event_data", sql: eventData, isText: true, isJSON: true},
+	{name: "ip_hash", sql: "if(ip_hash = " + noHash + ", NULL, lower(hex(ip_hash)))"},
+	{name: "user_agent", sql: "nullIf(toValidUTF8(user_agent), '')", isText: true},
+	{name: "created_at", sql: "created_at"},
+	{name: "lead_magnet_id", sql: "lead_magnet_id"},
+	{name: "generic_link_id", sql: "nullIf(generic_link_id, " + noID + ")"},
+	{name: "session_id", sql: "nullIf(session_id, " + noID + ")"},
+	{name: "page", sql: "nullIf(page, 0)"},
+	{name: "duration_ms", sql: "nullIf(duration_ms, 0)"},
+	{name: "magnet_version", sql: "magnet_version"},
+	{name: "bot", sql: "nullIf(bot, '')", isText: true},
+	{name: "received_at", sql: "received_at"},
+}
+
+// expression returns the SQL of the column in a file. A spreadsheet takes a cell of CSV that begins with one of these
+// characters for a formula, so the cell gets an apostrophe before it.
+func (c column) expression(f attachment.Format) string {
+	if f != attachment.CSV || !c.isText {
+		return c.sql
+	}
+	return `if(substring(` + c.sql + `, 1, 1) IN ('=', '+', '-', '@', '\t', '\r'), concat('\'', ` + c.sql + `), ` + c.sql + `)`
+}
+
+// threads that the server reads a file with. Writing it takes one.
+const threads = 2
+
+// statement reads the events that a filter lets through, in the order in which they are stored.
+func statement(f eventlist.Filter, format attachment.Format) scope.Statement {
+	clause, params := f.Where()
+	list := make([]string, len(events))
+	for i, c := range events {
+		list[i] = "    " + c.expression(format) + " AS `" + c.name + "`"
+	}
+	return scope.Statement{
+		Name: "export of events", Params: params, Threads: threads,
+		// The filter comes first: the columns of the file hide those of the table.
+		SQL: "SELECT\n" + strings.Join(list, ",\n") + "\nFROM (SELECT * FROM lodestone.events " + clause + ")",
+	}
+}

@@ -1,0 +1,94 @@
+// Package export writes the events of an account as a file: CSV, NDJSON or Parquet. ClickHouse writes the format, in one
+// statement and so from one state of the data; here the file only passes through.
+package export
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/attachment"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/slot"
+	"lodestone/query/eventlist"
+	"lodestone/query/scope"
+)
+
+// Config bounds exports.
+type Config struct {
+	Max         int           // exports at the same time; one account may have half of them, rounded up
+	Timeout     time.Duration // of one export
+	MemoryBytes int64         // of one export on the server
+}
+
+// Deps is what an Exporter needs.
+type Deps struct {
+	ClickHouse clickhouse.Config
+	HTTP       string // HTTP address of the same ClickHouse; "": every export fails with ErrNoAddress
+}
+
+// ErrNoAddress says that the HTTP address of ClickHouse is not set. ErrAccount says that the account has as many exports as it
+// can have at a time, ErrFull that all accounts together have.
+var (
+	ErrNoAddress = errors.New("the HTTP address of ClickHouse is not set")
+	ErrAccount   = errors.New("the account runs as many exports as it can at a time")
+	ErrFull      = errors.New("as many exports run as can at a time")
+)
+
+// Exporter opens exports. It is safe for concurrent use.
+type Exporter struct {
+	streams *scope.Streams // nil without an address
+	slots   *slot.Slots[uuid.UUID]
+}
+
+// New returns an Exporter without connecting.
+func New(c Config, d Deps) (*Exporter, error) {
+	e := &Exporter{slots: slot.New[uuid.UUID](int64(c.Max), int64(c.Max+1)/2)}
+	if d.HTTP == "" {
+		return e, nil
+	}
+	var err error
+	e.streams, err = scope.OpenStreams(d.ClickHouse, d.HTTP, scope.Limits{MaxConns: c.Max, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes})
+	return e, err
+}
+
+// Close closes the connections that no export uses.
+func (e *Exporter) Close() {
+	if e.streams != nil {
+		e.streams.Close()
+	}
+}
+
+// File is an export that runs.
+type File struct {
+	*scope.Stream
+	release func()
+}
+
+// Close ends the export if it still runs.
+func (f *File) Close() error {
+	defer f.release()
+	return f.Stream.Close()
+}
+
+// Events starts an export of the events that the filter lets through, to be closed.
+func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Filter, format attachment.Format) (*File, error) {
+	if e.streams == nil {
+		return nil, ErrNoAddress
+	}
+	release, err := e.slots.Take(account, 1)
+	switch {
+	case errors.Is(err, slot.ErrOwner):
+		return nil, ErrAccount
+	case err != nil:
+		return nil, ErrFull
+	}
+	stream, err := e.streams.Open(ctx, account, statement(f, format), formatOf(format, events))
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return &File{stream, release}, nil
+}

@@ -1,0 +1,217 @@
+package scope
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+)
+
+// Streams runs statements of accounts whose answers are files in a format of ClickHouse, over its HTTP address. A statement
+// is confined as one of ClickHouse.Query is. It is safe for concurrent use.
+type Streams struct {
+	address        *url.URL // without user and password
+	user, password string
+	client         *http.Client
+	limits         Limits
+}
+
+// Format is a format that ClickHouse writes, with its settings.
+type Format struct {
+	Name     string
+	Settings map[string]string
+}
+
+// OpenStreams returns Streams without connecting. The address is http://host:port, or http://user:password@host:port for
+// another user than that of the native protocol.
+func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error) {
+	o, err := c.Options()
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, config.Invalid("--clickhouse-http-url", "cannot be used", "write http://host:port")
+	}
+	s := &Streams{user: o.Auth.Username, password: o.Auth.Password, limits: l}
+	if u.User != nil {
+		s.user = u.User.Username()
+		s.password, _ = u.User.Password()
+	}
+	s.address = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
+	s.client = &http.Client{
+		Transport: &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			MaxConnsPerHost:       l.MaxConns,
+			MaxIdleConnsPerHost:   l.MaxConns,
+			IdleConnTimeout:       10 * time.Second, // ClickHouse keeps one for a little longer
+			ResponseHeaderTimeout: l.Timeout,
+			DisableCompression:    true, // the file passes as it is
+			ReadBufferSize:        64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return s, nil
+}
+
+// Close closes the connections that no stream uses.
+func (s *Streams) Close() { s.client.CloseIdleConnections() }
+
+// Open starts a statement for the account, and returns its answer in the format, to be closed. An error of it is one of the
+// statement or of ClickHouse; IsUnavailable knows those that may pass. The whole stream has the time of the limits.
+func (s *Streams) Open(ctx context.Context, account uuid.UUID, st Statement, f Format) (*Stream, error) {
+	if err := st.check(account); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.limits.Timeout)
+	stream, err := s.open(ctx, account, st, f)
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("query %s: %w", st.Name, err)
+	}
+	stream.cancel = cancel
+	return stream, nil
+}
+
+func (s *Streams) open(ctx context.Context, account uuid.UUID, st Statement, f Format) (*Stream, error) {
+	u := *s.address
+	u.RawQuery = s.query(account, st, f).Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(st.SQL))
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", withoutAddress(err))
+	}
+	req.Header.Set("X-ClickHouse-User", s.user)
+	req.Header.Set("X-ClickHouse-Key", s.password)
+	req.Header["Idempotency-Key"] = nil // for the client: a connection that turns out to be dead is replaced
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return &Stream{name: st.Name, body: resp.Body, tag: resp.Header.Get("X-ClickHouse-Exception-Tag")}, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxException))
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return nil, fmt.Errorf("read the error of the statement: %w", err)
+	}
+	code, err := strconv.ParseInt(resp.Header.Get("X-ClickHouse-Exception-Code"), 10, 32)
+	if err != nil { // something between answered, or a server that is not ClickHouse
+		return nil, fmt.Errorf("the HTTP address of ClickHouse answered with status %d: %w", resp.StatusCode, io.ErrUnexpectedEOF)
+	}
+	return nil, &native.Exception{Code: int32(code), Name: "DB::Exception", Message: string(text)}
+}
+
+// query returns the parameters of the request: what confines the statement, and the format.
+func (s *Streams) query(account uuid.UUID, st Statement, f Format) url.Values {
+	settings, params := st.confined(account, s.limits)
+	values := url.Values{}
+	for name, value := range f.Settings {
+		values.Set(name, value)
+	}
+	for name, value := range settings { // these come last, so that no format can replace one
+		values.Set(name, fmt.Sprint(value))
+	}
+	for name, value := range params {
+		values.Set("param_"+name, value)
+	}
+	values.Set("database", clickhouse.Database)
+	values.Set("default_format", f.Name)
+	values.Set("http_write_exception_in_output_format", "0")
+	values.Set("cancel_http_readonly_queries_on_client_close", "1")
+	return values
+}
+
+// withoutAddress returns the cause of a client's error, whose text has the address with its parameters.
+func withoutAddress(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return failed.Err
+	}
+	return err
+}
+
+// Stream is the answer to a statement.
+type Stream struct {
+	name   string
+	body   io.ReadCloser
+	tag    string // random; surrounds an error of the server in the answer
+	cancel context.CancelFunc
+}
+
+// Close ends the statement if it still runs.
+func (s *Stream) Close() error {
+	s.cancel()
+	if err := s.body.Close(); err != nil {
+		return fmt.Errorf("close query %s: %w", s.name, err)
+	}
+	return nil
+}
+
+const (
+	// maxException is the size up to which the server writes an error at the end of an answer.
+	maxException = 16 << 10
+	chunk        = 128 << 10
+)
+
+// WriteTo implements io.WriterTo, in constant memory. An error says that the answer is not whole, also if all of it seems to
+// have arrived: the server may have written an error at its end, which is not passed on.
+func (s *Stream) WriteTo(w io.Writer) (written int64, err error) {
+	buffer := make([]byte, 0, maxException+chunk)
+	for {
+		n, err := s.body.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if err != nil {
+			if err = s.ending(buffer, err); err != nil {
+				return written, fmt.Errorf("query %s: %w", s.name, err)
+			}
+			n, err := w.Write(buffer)
+			return written + int64(n), err //nolint:wrapcheck // a writer's error is passed on as it is
+		}
+		if len(buffer) < cap(buffer) {
+			continue
+		}
+		passed := len(buffer) - maxException
+		n, err = w.Write(buffer[:passed])
+		written += int64(n)
+		if err != nil {
+			return written, err //nolint:wrapcheck // as above
+		}
+		buffer = buffer[:copy(buffer, buffer[passed:])]
+	}
+}
+
+// ending returns what is wrong with an answer whose last bytes are tail, nil if it is whole.
+func (s *Stream) ending(tail []byte, err error) error {
+	if s.tag != "" {
+		if _, after, found := bytes.Cut(tail, []byte("__exception__\r\n"+s.tag+"\r\n")); found {
+			return exception(string(after))
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// exception reads an error as the server writes it into an answer: Code: 159. DB::Exception: …
+func exception(text string) error {
+	digits, message, _ := strings.Cut(strings.TrimPrefix(text, "Code: "), ". ")
+	code, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil {
+		return fmt.Errorf("the server broke off: %w", io.ErrUnexpectedEOF)
+	}
+	message, _, _ = strings.Cut(message, "\r\n")
+	return &native.Exception{Code: int32(code), Name: "DB::Exception", Message: message}
+}
