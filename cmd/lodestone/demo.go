@@ -14,6 +14,7 @@ import (
 type demoCommand struct {
 	Data dataConfig  `embed:""`
 	Demo demoSetting `embed:""`
+	Past pastSetting `embed:""`
 }
 
 // demoSetting is demo.Config, which is checked after the data directory: that names what to start.
@@ -46,7 +47,11 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	if err := validate(cfg); err != nil {
 		return err
 	}
-	err := demo.New(cfg, os.Stdout).Run(ctx)
+	run := demo.New(cfg, os.Stdout).Run
+	if c.Past.Days != 0 {
+		run = c.runPast
+	}
+	err := run(ctx)
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}

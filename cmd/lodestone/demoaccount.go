@@ -37,7 +37,7 @@ func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *s
 		}
 	}
 	accounts := account.New(pool)
-	file := filepath.Join(dir, "demo-account")
+	file := filepath.Join(dir, demoAccountFile)
 	makeAccount := func() (string, error) {
 		id, err := accounts.Create(ctx, "Demo", account.Team)
 		if err == nil && owner != "" {
