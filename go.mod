@@ -2,6 +2,9 @@ module lodestone
 
 go 1.26.0
 
+// Later releases take package testing into the program.
+replace github.com/hashicorp/golang-lru => github.com/hashicorp/golang-lru v0.5.4
+
 require (
 	code.dny.dev/ssrf v0.3.0 // refuses connections of webhooks and logos to private addresses
 	github.com/ClickHouse/ch-go v0.74.0 // writes blocks of columns to ClickHouse on the hot path

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud"
+	"lodestone/pkg/country/countrytest"
 )
 
 // A download is complete when every byte went out, however it came to that.
@@ -55,7 +56,7 @@ func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newReading(t, size)
+			r := newReading(t, size, func(c *crud.Config) { c.Country.Database = countrytest.Germany(t, "127.0.0.0/8") })
 			id, path := r.link("")
 			_, o := r.open(path, "{}")
 			play(r, o.Download+"&d="+uuid.Must(uuid.NewV7()).String())
@@ -72,6 +73,7 @@ func TestDownloadIsCompleteWithItsLastByte(t *testing.T) {
 			require.Equal(t, "for=unknown", header.Get("Forwarded"))
 			require.Empty(t, header.Get("Sec-GPC"))
 			require.Empty(t, header.Get("X-Forwarded-For"))
+			require.Equal(t, "DE", header.Get("Lodestone-Country"))
 		})
 	}
 }

@@ -17,6 +17,10 @@ func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue) (*viewer.
 	if err != nil {
 		return nil, nil, err
 	}
+	countries, err := c.Country.Open()
+	if err != nil {
+		return nil, nil, err
+	}
 	collector := strings.TrimRight(c.CollectorURL, "/")
 	internal := strings.TrimRight(cmp.Or(c.CollectorInternalURL, c.CollectorURL), "/")
 	if collector == "" {
@@ -28,7 +32,7 @@ func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue) (*viewer.
 	}
 	v, err := viewer.New(c.Viewer, viewer.Deps{
 		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens, Queue: jobs}), Postgres: d.Postgres,
-		Tokens: d.Tokens, Addresses: finder, Limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens), Collector: collector, Log: d.Log,
+		Tokens: d.Tokens, Addresses: finder, Countries: countries, Limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens), Collector: collector, Log: d.Log,
 	})
 	return v, reporter, err
 }

@@ -33,6 +33,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
+	"lodestone/pkg/country"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
@@ -51,6 +52,7 @@ type Config struct {
 	Capture              capture.Config    `embed:""`
 	Viewer               viewer.Config     `embed:""`
 	Addresses            clientaddr.Config `embed:""`
+	Country              country.Config    `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -58,7 +60,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate()}
+	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate()}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}

@@ -4,6 +4,8 @@ go 1.26.3
 
 replace lodestone => ../..
 
+replace github.com/hashicorp/golang-lru => github.com/hashicorp/golang-lru v0.5.4 // as there
+
 tool github.com/docker/compose/v5/cmd
 
 require (

@@ -23,7 +23,6 @@ import (
 	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/country"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -56,7 +55,6 @@ type upCommand struct {
 	Crud      crud.Config      `embed:""`
 	Query     query.Config     `embed:""`
 	Collector collector.Config `embed:""`
-	Country   country.Config   `embed:""`
 	Producer  producer.Config  `embed:""`
 	Spool     spool.Config     `embed:""`
 	Consumer  consumer.Config  `embed:""`
@@ -71,7 +69,7 @@ type upCommand struct {
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Country, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota))
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes of
@@ -207,7 +205,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if !c.Spool.Enabled() {
 		c.Spool.Dir = filepath.Join(engines.DataDir(), "spool")
 	}
-	if err := p.addCollector(c.Collector, c.Country, c.Producer, c.Spool, k, tokens, pool); err != nil {
+	if err := p.addCollector(c.Collector, c.Crud.Country, c.Producer, c.Spool, k, tokens, pool); err != nil {
 		return nil, err
 	}
 	ring, err := tokens.Ring()

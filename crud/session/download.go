@@ -12,6 +12,7 @@ import (
 
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
+	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -29,6 +30,7 @@ const mostDownloads = 100
 // the server reports has none.
 type Visitor struct {
 	UserAgent string
+	Origin    event.Origin
 	Objects   bool // asked not to be tracked
 }
 

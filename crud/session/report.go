@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/queue"
+	"lodestone/pkg/event"
 	"lodestone/pkg/token"
 )
 
@@ -34,6 +35,8 @@ type report struct {
 	EventType     string     `json:"event_type"`
 	At            time.Time  `json:"at"`
 	UserAgent     string     `json:"user_agent"`
+	Language      string     `json:"language,omitzero"`
+	Country       string     `json:"country,omitzero"`
 	Objects       bool       `json:"objects"`
 }
 
@@ -41,6 +44,7 @@ func newReport(in Session, event uuid.UUID, kind string, at time.Time, v Visitor
 	return report{
 		AccountID: in.Link.AccountID, LeadMagnetID: in.Link.LeadMagnetID, GenericLinkID: in.Link.GenericLinkID, AccessLinkID: in.Link.ID,
 		MagnetVersion: in.File.Version, SessionID: in.ID, EventID: event, EventType: kind, At: at.UTC(), UserAgent: v.UserAgent, Objects: v.Objects,
+		Language: string(v.Origin.Language.Text()), Country: string(v.Origin.Country.Text()),
 	}
 }
 
@@ -113,6 +117,12 @@ func (r *Reporter) Work(ctx context.Context, job *river.Job[report]) error {
 	req.Header.Set("User-Agent", a.UserAgent)
 	// The connection comes from here, and says nothing about the visitor's address.
 	req.Header.Set("Forwarded", "for=unknown")
+	if a.Language != "" {
+		req.Header.Set("Accept-Language", a.Language)
+	}
+	if a.Country != "" {
+		req.Header.Set(event.CountryHeader, a.Country)
+	}
 	if a.Objects {
 		req.Header.Set("Sec-GPC", "1")
 	}

@@ -102,7 +102,7 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	// The visitor may be gone by now, and what went out did go out.
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(r.Context()), recordTimeout)
 	defer cancel()
-	if err := v.deps.Sessions.Served(ctx, in, id, first, last, visitor(r)); err != nil {
+	if err := v.deps.Sessions.Served(ctx, in, id, first, last, v.visitor(r)); err != nil {
 		v.deps.Log.Error("cannot record a download", "session_id", in.ID, "error", err)
 	}
 }

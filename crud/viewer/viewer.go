@@ -21,6 +21,8 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/bucket"
 	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/country"
+	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/slot"
@@ -37,6 +39,7 @@ type Deps struct {
 	Postgres  *postgres.Pool
 	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
+	Countries *country.Database // nil: countries are not reported
 	Limiter   *ratelimit.Visitors
 	Collector string // URL of the collector as browsers reach it, without a slash at the end
 	Log       *slog.Logger
@@ -344,7 +347,7 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 			return fmt.Errorf("make id: %w", err)
 		}
 		if in.ID != uuid.Nil { // not the owner's preview
-			if err := v.deps.Sessions.Begun(r.Context(), in, visitor(r)); err != nil {
+			if err := v.deps.Sessions.Begun(r.Context(), in, v.visitor(r)); err != nil {
 				return err
 			}
 		}
@@ -356,13 +359,18 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func visitor(r *http.Request) session.Visitor {
+// visitor returns what is reported of a visitor: nothing of where they are, if they asked not to be tracked.
+func (v *Viewer) visitor(r *http.Request) session.Visitor {
 	agent := strings.ToValidUTF8(r.UserAgent(), "�")
 	agent = strings.ReplaceAll(agent, "\x00", "")
-	return session.Visitor{
+	who := session.Visitor{
 		UserAgent: agent[:min(len(agent), maxAgent)],
 		Objects:   r.Header.Get("Sec-GPC") == "1" || r.Header.Get("DNT") == "1",
 	}
+	if !who.Objects {
+		who.Origin = event.Origin{Language: event.FirstLanguage([]byte(r.Header.Get("Accept-Language"))), Country: v.deps.Countries.Country(v.deps.Addresses.Client(r))}
+	}
+	return who
 }
 
 // maxAgent is what the collector keeps of a user agent, in bytes.

@@ -2,8 +2,8 @@
 //
 // The consumer derives the names when it makes a row, so that later lists do not change what is stored. A record has the user agent alone:
 // collectors of any release write the same record, and what becomes a row depends on the log and on the release of the consumer.
-// A block that is built again by another release may have other names. That doubles and loses nothing: an insert is told by its
-// token and stored rows by their offsets, neither of which depends on what else is in a row.
+// A block that is built again by another release may have other names. That doubles and loses nothing: an insert is recognised by
+// its token and a stored row by its offset, neither of which depends on what else is in a row.
 package agent
 
 import (

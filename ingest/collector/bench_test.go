@@ -63,6 +63,7 @@ func benchRequest(body []byte) *fasthttp.RequestCtx {
 	ctx.Request.SetRequestURI(eventsPath)
 	ctx.Request.Header.SetContentType("text/plain;charset=UTF-8")
 	ctx.Request.Header.SetUserAgent(benchAgent)
+	ctx.Request.Header.Set(fasthttp.HeaderAcceptLanguage, "de-DE,de;q=0.9,en;q=0.8")
 	ctx.Request.Header.SetContentLength(len(body))
 	ctx.Request.SetBody(body)
 	return ctx

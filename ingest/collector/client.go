@@ -57,10 +57,11 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx) sender {
 		return s
 	}
 	s.userAgent = validText(agent, event.MaxAgentBytes)
-	if !addressWithheld(h) {
+	withheld := addressWithheld(h)
+	if !withheld {
 		s.addr = clientOf(ctx, c.addresses)
 	}
-	s.origin = c.origin(s.addr, h.PeekCanonical(headerAcceptLanguage))
+	s.origin = c.origin(s.addr, withheld, h)
 	return s
 }
 

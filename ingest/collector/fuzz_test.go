@@ -18,6 +18,8 @@ import (
 
 	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
+	"lodestone/pkg/country"
+	"lodestone/pkg/country/countrytest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/token"
 )
@@ -48,12 +50,14 @@ func newBare(tb testing.TB, sink Sink) (*Collector, string) {
 	require.NoError(tb, err)
 	bots, err := bot.NewCrawlers()
 	require.NoError(tb, err)
+	countries, err := country.Config{Database: countrytest.Germany(tb, "203.0.113.0/24")}.Open()
+	require.NoError(tb, err)
 	c, err := New(Config{
 		Listen: "127.0.0.1:0", AckTimeout: time.Second, ReadTimeout: 2 * time.Second, WriteTimeout: 2 * time.Second,
 		IdleTimeout: time.Minute, MaxBodyBytes: MaxBodyBytes, MaxHeaderBytes: 16 << 10, MaxConnections: 10, MaxRequests: 100, MaxInFlight: 64 << 20,
 		ForwardedHeader: headerXForwardedFor, PrivacySignals: "honour", TrustedProxies: []string{"127.0.0.1"},
 	}, Deps{
-		Tokens: ring, Sink: sink, Addresses: oneHash{}, Bots: bots,
+		Tokens: ring, Sink: sink, Addresses: oneHash{}, Bots: bots, Countries: countries,
 		Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
 	require.NoError(tb, err)

@@ -89,7 +89,3 @@ func (e *Event) Validate() error {
 	}
 	return nil
 }
-
-func invalid(field, wrong string) error {
-	return fmt.Errorf("%w: %s %s", ErrInvalid, field, wrong)
-}

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"bytes"
+
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -22,18 +24,34 @@ func ParseLanguage(subtag []byte) (l Language, ok bool) {
 		return Language{}, false
 	}
 	for i, c := range subtag {
-		l[i] = c | 0x20 // a letter in lower case
+		l[i] = c | ' ' // a letter in lower case
 	}
-	return l, l.valid()
+	if !lettersFrom(l[:len(subtag)], 'a') {
+		return Language{}, false
+	}
+	return l, true
 }
 
+// FirstLanguage returns the language of the first tag of an Accept-Language header, which browsers order by preference, without
+// its region, script and variants: that of "de-AT,de;q=0.9,en;q=0.8" is de. It returns zero if the header does not begin with a language.
+func FirstLanguage(header []byte) Language {
+	tag, _, _ := bytes.Cut(header, []byte{','})
+	tag, _, _ = bytes.Cut(tag, []byte{';'})
+	subtag, _, _ := bytes.Cut(bytes.TrimSpace(tag), []byte{'-'})
+	language, _ := ParseLanguage(subtag)
+	return language
+}
+
+// CountryHeader is the header in which a server that sends its visitors' events to a collector states a visitor's country.
+const CountryHeader = "Lodestone-Country"
+
 // ParseCountry returns the country of a code, or false if it is none.
-func ParseCountry(code string) (c Country, ok bool) {
-	if len(code) != len(c) {
+func ParseCountry(code string) (Country, bool) {
+	letters := []byte(code)
+	if len(letters) != len(Country{}) || !lettersFrom(letters, 'A') {
 		return Country{}, false
 	}
-	c = Country([]byte(code))
-	return c, c.valid()
+	return Country(letters), true
 }
 
 // Text returns the letters, none if the language is not known. It aliases the language.
@@ -55,10 +73,6 @@ func (c *Country) Text() []byte {
 	return c[:]
 }
 
-func (l *Language) valid() bool { return lettersFrom(l.Text(), 'a') }
-
-func (c *Country) valid() bool { return lettersFrom(c.Text(), 'A') }
-
 // lettersFrom reports whether a text has nothing but the 26 letters from the first one on.
 func lettersFrom(text []byte, first byte) bool {
 	for _, c := range text {
@@ -71,7 +85,8 @@ func lettersFrom(text []byte, first byte) bool {
 
 // valid reports whether both are codes, or not known.
 func (o *Origin) valid() bool {
-	return o.Language.valid() && o.Country.valid() && (o.Language[0] != 0 || o.Language == Language{}) && (o.Country[0] != 0 || o.Country == Country{})
+	return (o.Language == Language{} || o.Language[0] != 0 && lettersFrom(o.Language.Text(), 'a')) &&
+		(o.Country == Country{} || o.Country[0] != 0 && lettersFrom(o.Country.Text(), 'A'))
 }
 
 // append appends the fields to a record.

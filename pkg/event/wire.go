@@ -107,6 +107,10 @@ func malformed(what string, cause error) error {
 	return fmt.Errorf("%w: %s: %w", ErrMalformed, what, cause)
 }
 
+func invalid(field, wrong string) error {
+	return fmt.Errorf("%w: %s %s", ErrInvalid, field, wrong)
+}
+
 func setUUID(id *uuid.UUID, num protowire.Number, v []byte) error {
 	if len(v) != len(id) {
 		return fmt.Errorf("%w: field %d is not a UUID", ErrInvalid, num)

@@ -36,7 +36,7 @@ type rule struct {
 }
 
 // testSupport are the packages that only tests import.
-var testSupport = []string{"pkg/engine/enginetest", "pkg/leaktest", "query/querytest", "crud/pdf/pdftest"}
+var testSupport = []string{"pkg/engine/enginetest", "pkg/leaktest", "query/querytest", "crud/pdf/pdftest", "pkg/country/countrytest"}
 
 var rules = []rule{
 	{
@@ -64,7 +64,7 @@ var rules = []rule{
 		why: "the launcher is the inside of one program",
 	},
 	{
-		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "./pkg/leaktest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/emersion/go-smtp", "github.com/emersion/go-sasl"},
+		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "./pkg/leaktest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/emersion/go-smtp", "github.com/emersion/go-sasl", "github.com/maxmind/mmdbwriter", "./pkg/country/countrytest"},
 		why: "what only tests need is not part of the programs",
 	},
 	{

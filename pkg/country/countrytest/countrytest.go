@@ -13,7 +13,7 @@ import (
 )
 
 // Write returns the path of a database with a record for each network.
-func Write(t *testing.T, records map[string]mmdbtype.DataType) string {
+func Write(t testing.TB, records map[string]mmdbtype.DataType) string {
 	t.Helper()
 	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "Test", IncludeReservedNetworks: true})
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func Write(t *testing.T, records map[string]mmdbtype.DataType) string {
 }
 
 // Germany returns the path of a database in which the networks are in Germany, with the city and the place as well.
-func Germany(t *testing.T, networks ...string) string {
+func Germany(t testing.TB, networks ...string) string {
 	t.Helper()
 	records := map[string]mmdbtype.DataType{}
 	for _, network := range networks {
