@@ -8,6 +8,15 @@ import (
 // calendar divides time by the calendar of a time zone, whose changes of offset are those that Go knows.
 type calendar struct{ zone *time.Location }
 
+// wantedZone says what the name of a zone must be.
+const wantedZone = "must be the name of a time zone of the IANA database, such as Europe/Berlin"
+
+// calendarOf returns the calendar of a zone; "" is UTC.
+func calendarOf(name string) (c calendar, ok bool) {
+	zone, err := time.LoadLocation(name)
+	return calendar{zone}, err == nil && name != "Local"
+}
+
 // midnight returns the first moment of a day. Where clocks are set forward at midnight, that is the moment of the change.
 func (c calendar) midnight(year int, month time.Month, day int) time.Time {
 	wall := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)

@@ -164,16 +164,11 @@ func (m metric) dimensions() []string {
 
 // setTime sets the time that is asked for, and its intervals.
 func (p *plan) setTime(add adder) {
-	name := p.Timezone
-	if name == "" {
-		name = "UTC"
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil || name == "Local" {
-		add("timezone", "must be the name of a time zone of the IANA database, such as Europe/Berlin")
+	var ok bool
+	if p.calendar, ok = calendarOf(p.Timezone); !ok {
+		add("timezone", wantedZone)
 		return
 	}
-	p.calendar = calendar{zone}
 	to, okTo := p.parse("to", p.To, p.calendar.addDays(p.now, 1), add)
 	from, okFrom := p.parse("from", p.From, p.calendar.addDays(to, -defaultDays), add)
 	if !okFrom || !okTo {
