@@ -1,0 +1,109 @@
+// Package presence tells who reads now: the readers who were on a page until a moment ago.
+package presence
+
+import (
+	"context"
+	_ "embed" // for the statement
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
+	"lodestone/query/scope"
+)
+
+//go:embed presence.sql
+var presenceSQL string
+
+// MaxReaders bounds the readers that are listed.
+const MaxReaders = 1000
+
+// longestVisit caps the time of a visit to a page: a page that lies open is not read.
+const longestVisit = 10 * time.Minute
+
+// Presence tells who reads, of people.
+type Presence struct {
+	Readers      []Reader // the one seen last first
+	Total        int64    // readers, also beyond MaxReaders
+	ExcludedBots int64    // page views of bots in the same time
+}
+
+// Reader is an access link by which a person visited a page. An event of a visit is sent when it ends, so the page is one
+// that was just left.
+type Reader struct {
+	AccessLinkID uuid.UUID
+	LeadMagnetID uuid.UUID
+	Version      int
+	Page         int       // 0: the event named none
+	Since        time.Time // first event of the session
+	LastSeen     time.Time // end of the visit to the page
+	Email        *string   // nil: it was not asked for, or the link was deleted
+}
+
+// Watcher knows who reads. It is safe for concurrent use.
+type Watcher struct {
+	postgres *postgres.Pool
+	ch       *scope.ClickHouse
+}
+
+// New returns a Watcher.
+func New(p *postgres.Pool, ch *scope.ClickHouse) *Watcher { return &Watcher{p, ch} }
+
+// Read returns the readers with a visit to a page that ended at or after a time, with their addresses if that is asked for.
+func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, emails bool) (Presence, error) {
+	var p Presence
+	statement := scope.Statement{Name: "readers now", SQL: presenceSQL, OneSnapshot: true, Params: map[string]string{
+		"since": strconv.FormatInt(since.UnixMilli(), 10), "longest": strconv.FormatInt(longestVisit.Milliseconds(), 10), "limit": strconv.Itoa(MaxReaders),
+	}}
+	err := w.ch.Query(ctx, account, statement, func(row scope.Row) error {
+		var r Reader
+		var version, page uint32
+		var first, seen int64
+		if err := row.Scan(&r.AccessLinkID, &r.LeadMagnetID, &version, &page, &first, &seen); err != nil {
+			return fmt.Errorf("read reader: %w", err)
+		}
+		if r.AccessLinkID == uuid.Nil {
+			p.Total, p.ExcludedBots = first, seen
+			return nil
+		}
+		r.Version, r.Page, r.Since, r.LastSeen = int(version), int(page), time.UnixMilli(first).UTC(), time.UnixMilli(seen).UTC()
+		p.Readers = append(p.Readers, r)
+		return nil
+	})
+	if err != nil {
+		return Presence{}, err
+	}
+	if emails && len(p.Readers) > 0 {
+		err = w.addEmails(ctx, account, p.Readers)
+	}
+	return p, err
+}
+
+func (w *Watcher) addEmails(ctx context.Context, account uuid.UUID, readers []Reader) error {
+	ids := make([]uuid.UUID, len(readers))
+	for i, r := range readers {
+		ids[i] = r.AccessLinkID
+	}
+	var found []store.EmailsOfLinksRow
+	err := w.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		found, err = store.New(tx).EmailsOfLinks(ctx, store.EmailsOfLinksParams{AccountID: account, IDs: ids})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read addresses of access links: %w", err)
+	}
+	emails := map[uuid.UUID]string{}
+	for _, row := range found {
+		emails[row.ID] = row.Email
+	}
+	for i := range readers {
+		if email, ok := emails[readers[i].AccessLinkID]; ok {
+			readers[i].Email = &email
+		}
+	}
+	return nil
+}
