@@ -14,6 +14,7 @@ import (
 	"lodestone/pkg/ratelimit"
 	"lodestone/query/eventlist"
 	"lodestone/query/export"
+	"lodestone/query/presence"
 	"lodestone/query/report"
 	"lodestone/query/scope"
 	"lodestone/query/summary"
@@ -35,6 +36,7 @@ type Query struct {
 	summaries *summary.Reader
 	reports   *report.Reporter
 	exports   *export.Exporter
+	presence  *presence.Watcher
 }
 
 // New returns the service without connecting: the first use does.
@@ -52,7 +54,9 @@ func New(c Config, d Deps) (*Query, error) {
 	}
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch,
-		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch), reports: report.New(ch), exports: exports,
+		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
+		reports: report.New(ch), presence: presence.New(d.Postgres, ch),
+		exports: exports,
 	}, nil
 }
 
@@ -86,6 +90,7 @@ func (q *Query) Register(a *api.API) {
 			"their page views. The ETag stays the same as long as the numbers do.",
 		Timeout: q.config.Timeout,
 	}, q.pageReport)
+	q.registerReports(a)
 	api.Register(a, api.Operation{
 		ID: "query-analytics", Method: http.MethodPost, Path: "/api/v1/analytics/query", Scope: auth.Read, Tag: tag, Safe: true,
 		Summary: "Ask for metrics",

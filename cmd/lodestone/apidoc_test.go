@@ -23,7 +23,7 @@ var varying = []struct {
 	as   string
 }{
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UUID"},
-	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`), "TIME"},
+	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z`), "TIME"},
 	{regexp.MustCompile(`lsk_\w+`), "KEY"},
 	{regexp.MustCompile(`whsec_[\w+/=]+`), "SECRET"},
 	{regexp.MustCompile(`"latency_ms": \d+`), "LATENCY"},

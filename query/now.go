@@ -1,0 +1,64 @@
+package query
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+)
+
+type nowInput struct {
+	Minutes int `query:"minutes" default:"5" minimum:"1" maximum:"60" doc:"How long ago the last visit to a page may have ended."`
+}
+
+// CurrentReader is an access link that is being read.
+type CurrentReader struct {
+	AccessLinkID  uuid.UUID `json:"access_link_id" format:"uuid" doc:"Access link of the reader."`
+	LeadMagnetID  uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that is read."`
+	MagnetVersion int       `json:"magnet_version" minimum:"0" doc:"Version of the document; 0: not known."`
+	Page          *int      `json:"page" minimum:"1" doc:"Page that was visited last; null if the event named none."`
+	Since         api.Time  `json:"since" doc:"First event of the session."`
+	LastSeenAt    api.Time  `json:"last_seen_at" doc:"When the visit to the page ended."`
+	Email         *string   `json:"email" doc:"Address of the reader. Null if the key lacks the scope leads, or the link was deleted."`
+}
+
+// NowReport is the answer about who reads now.
+type NowReport struct {
+	Data         []CurrentReader `json:"data" nullable:"false" doc:"At most 1,000 readers, the one seen last first."`
+	Readers      int64           `json:"readers" doc:"How many readers there are."`
+	ExcludedBots int64           `json:"excluded_bots" doc:"Page views of bots in the same minutes that were left out."`
+	AsOf         api.Time        `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+}
+
+// Timeless implements api.Timeless.
+func (n NowReport) Timeless() any {
+	n.AsOf = api.Time{}
+	return n
+}
+
+func (q *Query) nowReport(ctx context.Context, in *nowInput) (*api.Answer[NowReport], error) {
+	asOf, err := q.reports.AsOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	caller := auth.From(ctx)
+	found, err := q.presence.Read(ctx, caller.AccountID, time.Now().Add(-time.Duration(in.Minutes)*time.Minute), caller.Has(auth.Leads))
+	if err != nil {
+		return nil, err
+	}
+	answer := NowReport{Data: make([]CurrentReader, len(found.Readers)), Readers: found.Total, ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
+	for i, r := range found.Readers {
+		shown := CurrentReader{
+			AccessLinkID: r.AccessLinkID, LeadMagnetID: r.LeadMagnetID, MagnetVersion: r.Version,
+			Since: api.TimeOf(r.Since), LastSeenAt: api.TimeOf(r.LastSeen), Email: r.Email,
+		}
+		if r.Page > 0 {
+			shown.Page = &r.Page
+		}
+		answer.Data[i] = shown
+	}
+	return api.OK(answer), nil
+}

@@ -1,0 +1,92 @@
+package report_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/problem"
+	"lodestone/query/querytest"
+	"lodestone/query/report"
+)
+
+// The schema says of each metric and dimension what a question finds: it is answered, or refused with both names.
+func TestSchemaSaysWhatCombines(t *testing.T) {
+	t.Parallel()
+	reporter, account, schema := report.New(querytest.Scoped(t)), querytest.ID(t), report.Describe()
+	byName := map[string]report.DimensionSchema{}
+	for _, d := range schema.Dimensions {
+		byName[d.Name] = d
+	}
+	require.Equal(t, report.Dimensions(), namesOf(schema.Dimensions, func(d report.DimensionSchema) string { return d.Name }))
+	require.Equal(t, report.Metrics(), namesOf(schema.Metrics, func(m report.MetricSchema) string { return m.Name }))
+	var allowed []report.Question
+	for _, m := range schema.Metrics {
+		for _, d := range schema.Dimensions {
+			q := report.Question{Metrics: []string{m.Name}, Dimensions: []string{d.Name}, IncludeBots: d.NeedsBots}
+			if slices.Contains(m.Dimensions, d.Name) {
+				require.Contains(t, d.Metrics, m.Name)
+				allowed = append(allowed, q)
+				continue
+			}
+			require.NotContains(t, d.Metrics, m.Name)
+			_, err := reporter.Answer(t.Context(), account, []report.Question{q}, []string{""})
+			var refused *problem.Problem
+			require.True(t, errors.As(err, &refused), "%s by %s: %v", m.Name, d.Name, err)
+			require.Contains(t, refused.Error(), fmt.Sprintf("%s cannot be combined with the metric %s", d.Name, m.Name))
+		}
+	}
+	for batch := range slices.Chunk(allowed, 10) {
+		_, err := reporter.Answer(t.Context(), account, batch, make([]string, len(batch)))
+		require.NoError(t, err)
+	}
+	_, err := reporter.Answer(t.Context(), account, []report.Question{{Metrics: []string{"events"}, Dimensions: []string{"bot"}}}, []string{""})
+	require.True(t, problem.Is(err, problem.ValidationError))
+	require.True(t, byName["bot"].NeedsBots)
+}
+
+func namesOf[T any](list []T, name func(T) string) (names []string) {
+	for _, one := range list {
+		names = append(names, name(one))
+	}
+	return names
+}
+
+// The document defines each metric in the words of the schema, and names each dimension.
+func TestDocumentDefinesEveryWord(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/reports.md")
+	require.NoError(t, err)
+	schema := report.Describe()
+	defined := tableOf(string(text), "Metrics")
+	for _, m := range schema.Metrics {
+		require.NotEmpty(t, m.Description, m.Name)
+		require.Equal(t, m.Description, defined[m.Name], "%s in the table of metrics of docs/reports.md", m.Name)
+	}
+	named := tableOf(string(text), "Dimensions")
+	for _, d := range schema.Dimensions {
+		require.Contains(t, named, d.Name, "in the table of dimensions of docs/reports.md")
+	}
+}
+
+// tableOf returns the second column of the table of a section, by the names in the first one.
+func tableOf(document, section string) map[string]string {
+	_, after, _ := strings.Cut(document, "\n## "+section+"\n")
+	section, _, _ = strings.Cut(after, "\n## ")
+	cells := map[string]string{}
+	for line := range strings.Lines(section) {
+		columns := strings.Split(line, "|")
+		if len(columns) < 4 {
+			continue
+		}
+		for name := range strings.SplitSeq(columns[1], ",") {
+			cells[strings.Trim(name, "` ")] = strings.ReplaceAll(strings.TrimSpace(columns[2]), "`", "")
+		}
+	}
+	return cells
+}
