@@ -22,7 +22,7 @@ type demoSetting struct {
 	URL          string `name:"url" placeholder:"URL" help:"Address of the API."`
 	CollectorURL string `name:"collector-url" placeholder:"URL" help:"Address of the collector."`
 	APIKey       string `name:"api-key" placeholder:"KEY" help:"API key with the scopes read, write and leads. Secret."`
-	Visitors     int    `name:"visitors" default:"200" help:"Number of readers."`
+	Visitors     int    `name:"visitors" default:"200" help:"Number of readers, without --days."`
 	Seed         uint64 `name:"seed" default:"1" help:"Seed for the readers' random behaviour."`
 }
 

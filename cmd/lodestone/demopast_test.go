@@ -2,6 +2,10 @@ package main
 
 import (
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +47,7 @@ func TestDemoOfThePast(t *testing.T) {
 		require.NotContains(t, p.out.String(), "✗")
 		return p.out.String()
 	}
-	run("--days", "6", "--seed", "5")
+	out := run("--days", "6", "--seed", "5")
 	run("--days", "6", "--seed", "5") // adds another past, beside the first
 
 	magnets, err := api.LeadMagnets(t.Context(), client.Paging{})
@@ -59,6 +63,17 @@ func TestDemoOfThePast(t *testing.T) {
 	require.NotEmpty(t, links.Data)
 	status, _ := get(t, links.Data[0].URL, "")
 	require.Equal(t, http.StatusOK, status)
+
+	// So do the commands that it shows.
+	commands := regexp.MustCompile(`(?m)^  curl [^\\\n]*(\\\n.*)?$`).FindAllString(out, -1)
+	require.Len(t, commands, 5)
+	for _, command := range commands {
+		shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", "source data/lodestone.env;"+command)
+		shell.Dir = u.dir
+		answer, err := shell.Output()
+		require.NoError(t, err, command)
+		require.True(t, strings.HasPrefix(string(answer), `{"data":[{`), "%s\n%s", command, answer)
+	}
 
 	verify := launch(t, u.dir, nil, "verify")
 	require.Zero(t, verify.wait(), "%s", verify.out)
@@ -112,6 +127,15 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 	refused(exitSettings, nil, "--days (LODESTONE_DAYS) is out of range", "--days", "366")
 	refused(exitSettings, nil, "--days (LODESTONE_DAYS) is negative", "--days=-1")
 	refused(exitSettings, []string{"LODESTONE_TOKEN_KEYS=1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE"}, "--token-keys (LODESTONE_TOKEN_KEYS) are not those of the API")
+	// Without the directory no account is the demo's, although everything else is given.
+	keys, err := os.ReadFile(filepath.Join(u.dir, "data", "token-keys"))
+	require.NoError(t, err)
+	given := []string{"LODESTONE_TOKEN_KEYS=" + strings.TrimSpace(string(keys))}
+	for name, value := range u.env {
+		given = append(given, name+"="+strings.Trim(value, "'"))
+	}
+	refused(exitSettings, given, "the key's account is no demo account of elsewhere", "--data", "elsewhere")
+
 	broker := enginetest.NewKafka(t, t.TempDir())
 	enginetest.Run(t, broker)
 	elsewhere := []string{"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","), "LODESTONE_KAFKA_SASL_MECHANISM=none"}

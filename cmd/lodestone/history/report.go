@@ -31,10 +31,14 @@ func (h *History) report(p *plan, o offer, want tally, got answers) error {
 	h.printVersions(p, want, &got.api)
 	h.printTotals(want, &got)
 	h.printNext(p, o, &got.api)
-	if !got.agree(want) {
+	switch {
+	case !got.agree(want):
 		return ErrDisagree
+	case got.sql == nil:
+		fmt.Fprintln(h.deps.Out, "\nWhat was written and what the API answers agree. SQL was not asked: give --sql-url.")
+	default:
+		fmt.Fprintln(h.deps.Out, "\nWhat was written, what the API answers and what SQL answers agree.")
 	}
-	fmt.Fprintln(h.deps.Out, "\nWhat was written, what the API answers and what SQL answers agree.")
 	return nil
 }
 
@@ -159,6 +163,7 @@ func (h *History) printNext(p *plan, o offer, t *tally) {
 	for _, url := range o.urls {
 		fmt.Fprintln(h.deps.Out, "  "+url)
 	}
+	fmt.Fprintln(h.deps.Out, "\nMore to ask, after `source data/lodestone.env`:")
 	query := func(what, body string) {
 		fmt.Fprintf(h.deps.Out, "\n%s:\n  curl -s \"$LODESTONE_URL/api/v1/analytics/query\" -H \"Authorization: Bearer $LODESTONE_API_KEY\" -H 'Content-Type: application/json' \\\n    -d '%s'\n", what, body)
 	}
