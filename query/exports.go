@@ -10,7 +10,6 @@ import (
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/ratelimit"
 	"lodestone/query/export"
 )
 
@@ -25,7 +24,7 @@ func (q *Query) registerExports(a *api.API) {
 			"included unless bot=false; bot is the name of the rule that recognised one. If an error occurs after the file has begun, the connection is broken, so that a part of a file " +
 			"does not look complete. In CSV, a text that begins with =, +, -, @, a tab or a carriage return gets an apostrophe before it, so that no spreadsheet takes it for a formula.",
 		Answers: attachment.Describe(),
-		Timeout: q.config.ExportTimeout, Limit: ratelimit.Analytics, Errors: []problem.Code{problem.RateLimited},
+		Timeout: q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited},
 	}, q.exportEvents)
 }
 

@@ -15,6 +15,7 @@ import (
 	"lodestone/query/eventlist"
 	"lodestone/query/export"
 	"lodestone/query/presence"
+	"lodestone/query/reader"
 	"lodestone/query/report"
 	"lodestone/query/scope"
 	"lodestone/query/summary"
@@ -37,6 +38,7 @@ type Query struct {
 	reports   *report.Reporter
 	exports   *export.Exporter
 	presence  *presence.Watcher
+	readers   *reader.Readers
 }
 
 // New returns the service without connecting: the first use does.
@@ -55,7 +57,7 @@ func New(c Config, d Deps) (*Query, error) {
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch,
 		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
-		reports: report.New(ch), presence: presence.New(d.Postgres, ch),
+		reports: report.New(ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports,
 	}, nil
 }
@@ -91,6 +93,7 @@ func (q *Query) Register(a *api.API) {
 		Timeout: q.config.Timeout,
 	}, q.pageReport)
 	q.registerReports(a)
+	q.registerReaders(a)
 	api.Register(a, api.Operation{
 		ID: "query-analytics", Method: http.MethodPost, Path: "/api/v1/analytics/query", Scope: auth.Read, Tag: tag, Safe: true,
 		Summary: "Ask for metrics",

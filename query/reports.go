@@ -5,7 +5,6 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/ratelimit"
 )
 
 // registerReports adds the reports for which a question of metrics is too clumsy.
@@ -13,7 +12,7 @@ func (q *Query) registerReports(a *api.API) {
 	operation := func(name, path, summary, description string) api.Operation {
 		return api.Operation{
 			ID: name, Method: http.MethodGet, Path: "/api/v1/analytics/" + path, Scope: auth.Read, Tag: tag, Report: true,
-			Summary: summary, Description: description, Timeout: q.config.Timeout, Limit: ratelimit.Analytics,
+			Summary: summary, Description: description, Timeout: q.config.Timeout,
 		}
 	}
 	api.Register(a, operation("get-funnel", "funnel", "Report how many get how far",

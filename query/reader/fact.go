@@ -1,0 +1,119 @@
+package reader
+
+import (
+	"context"
+	_ "embed" // for the statement
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/email"
+	"lodestone/pkg/store"
+	"lodestone/query/scope"
+	"slices"
+	"strings"
+)
+
+//go:embed source.sql
+var sourceSQL string
+
+// TooManyError says that a text is part of more addresses than a list can be restricted to.
+type TooManyError struct{ Max int }
+
+// Error implements error; it completes a sentence that begins with the field's name.
+func (e TooManyError) Error() string {
+	return fmt.Sprintf("is part of the addresses of more than %d access links: give more of the address", e.Max)
+}
+
+// maxLinks is the number of access links that a list is restricted to at most.
+const maxLinks = 100_000
+
+// matching returns the access links whose address has the text in it, without regard to case.
+func (r *Readers) matching(ctx context.Context, account uuid.UUID, text string) (links []uuid.UUID, err error) {
+	var found []byte
+	if err := r.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		found, err = store.New(tx).LinksMatching(ctx, store.LinksMatchingParams{
+			AccountID: account, Typed: strings.ToLower(text), Key: email.Key(text), RowLimit: maxLinks + 1,
+		})
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("find access links by address: %w", err)
+	}
+	for id := range slices.Chunk(found, len(uuid.UUID{})) {
+		links = append(links, uuid.UUID(id))
+	}
+	if len(links) > maxLinks {
+		return nil, TooManyError{maxLinks}
+	}
+	return links, nil
+}
+
+// complete adds to people their addresses and sources.
+func (r *Readers) complete(ctx context.Context, account uuid.UUID, people []Person) error {
+	if len(people) == 0 {
+		return nil
+	}
+	var links, ids []uuid.UUID
+	of := map[uuid.UUID]*Person{}
+	for i := range people {
+		links, ids = append(links, people[i].AccessLinks...), append(ids, people[i].ID)
+		for _, id := range people[i].AccessLinks {
+			of[id] = &people[i]
+		}
+	}
+	var addresses []store.AddressesOfLinksRow
+	if err := r.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		addresses, err = store.New(tx).AddressesOfLinks(ctx, store.AddressesOfLinksParams{AccountID: account, IDs: links})
+		return err
+	}); err != nil {
+		return fmt.Errorf("read addresses of readers: %w", err)
+	}
+	for _, a := range addresses {
+		of[a.ID].Email = &a.Email
+	}
+	sources, err := r.sources(ctx, account, ids)
+	if err != nil {
+		return err
+	}
+	for i := range people {
+		people[i].Source = sources[people[i].ID]
+	}
+	return nil
+}
+
+// sources returns where people came from first.
+func (r *Readers) sources(ctx context.Context, account uuid.UUID, people []uuid.UUID) (map[uuid.UUID]Source, error) {
+	sources := map[uuid.UUID]Source{}
+	statement := scope.Statement{Name: "sources of readers", SQL: sourceSQL, Params: map[string]string{"people": clickhouse.UUIDs(people)}}
+	err := r.ch.Query(ctx, account, statement, func(row scope.Row) error {
+		var id uuid.UUID
+		var s Source
+		if err := row.Scan(&id, &s.UTMSource, &s.UTMMedium, &s.UTMCampaign, &s.UTMContent, &s.UTMTerm, &s.ReferrerHost); err != nil {
+			return fmt.Errorf("read source of a reader: %w", err)
+		}
+		sources[id] = s
+		return nil
+	})
+	return sources, err
+}
+
+// Titles returns the titles of lead magnets. One that was deleted has none.
+func (r *Readers) Titles(ctx context.Context, account uuid.UUID, magnets []uuid.UUID) (map[string]string, error) {
+	titles := map[string]string{}
+	if len(magnets) == 0 {
+		return titles, nil
+	}
+	var rows []store.TitlesOfLeadMagnetsRow
+	if err := r.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
+		rows, err = store.New(tx).TitlesOfLeadMagnets(ctx, store.TitlesOfLeadMagnetsParams{AccountID: account, IDs: magnets})
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("read titles of lead magnets: %w", err)
+	}
+	for _, row := range rows {
+		titles[row.ID.String()] = row.Title
+	}
+	return titles, nil
+}

@@ -1,0 +1,126 @@
+package reader
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/query/report"
+)
+
+// Filter says who is asked for, by which events, and in which order. Zero values and nil do not restrict.
+type Filter struct {
+	Text          string     // part of the address
+	LeadMagnetID  *uuid.UUID // only events of it count
+	GenericLinkID *uuid.UUID // only events of access links from it count
+	From, To      *time.Time // only events from and before these times count
+	MinPages      int        // people who viewed at least as many different pages
+	Finished      *bool
+	Order         Order // default: LastSeen, descending
+}
+
+// Order is what a list is ordered by, in the names of the API; "-" before it is descending.
+type Order string
+
+// Orders lists all orders; the first is the default.
+func Orders() []string {
+	var list []string
+	for _, name := range []string{"last_seen_at", "score", "reading_ms", "downloads"} {
+		list = append(list, "-"+name, name)
+	}
+	return list
+}
+
+// params returns the parameters of the list's statement that the filter sets, with its order.
+func (f Filter) params() map[string]string {
+	from, to := report.Bounds(f.From, f.To)
+	name, descending := strings.CutPrefix(string(f.order()), "-")
+	direction := "1"
+	if descending {
+		direction = "-1"
+	}
+	finished := `\N`
+	if f.Finished != nil {
+		finished = map[bool]string{false: "0", true: "1"}[*f.Finished]
+	}
+	p := map[string]string{
+		"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10), "min_pages": strconv.Itoa(f.MinPages), "finished": finished,
+		"sort": name, "direction": direction,
+	}
+	if f.LeadMagnetID != nil {
+		p["lead_magnet"] = f.LeadMagnetID.String()
+	}
+	if f.GenericLinkID != nil {
+		p["generic_link"] = f.GenericLinkID.String()
+	}
+	return p
+}
+
+func (f Filter) order() Order {
+	if f.Order == "" {
+		return Order(Orders()[0])
+	}
+	return f.Order
+}
+
+// conditions are the parts of WHERE that a list needs only if the parameter is there.
+var conditions = map[string]string{
+	"lead_magnet":  "AND lead_magnet_id = {lead_magnet:UUID}",
+	"generic_link": "AND generic_link_id = {generic_link:UUID}",
+	"access_links": "AND access_link_id IN {access_links:Array(UUID)}",
+}
+
+// where returns the conditions of the parameters.
+func where(params map[string]string) string {
+	var list []string
+	for name, condition := range conditions {
+		if _, ok := params[name]; ok {
+			list = append(list, condition)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// Cursor is a place in a list, and the state of the data that its first page was of. It is given to the client and comes
+// back, so it is a place and never a permission.
+type Cursor struct {
+	List   string    `json:"l"`
+	Value  int64     `json:"v"` // of the order, negative if that is descending
+	Person uuid.UUID `json:"p"`
+	AsOf   int64     `json:"a"` // of the first page, in Unix milliseconds
+	Until  int64     `json:"u"` // when the first page was asked for, by ClickHouse's clock
+}
+
+// Check returns what is wrong with a cursor that came back for the account's list through this filter, to who sent it.
+func (f Filter) Check(account uuid.UUID, c Cursor) error {
+	if c.List != f.digest(account) {
+		return errors.New("belongs to another list: send the filters and the order that it came with, or start without a cursor")
+	}
+	if end := latest.UnixMilli(); c.AsOf <= 0 || c.AsOf > end || c.Until <= 0 || c.Until > end {
+		return errors.New("is not a cursor that this list returned")
+	}
+	return nil
+}
+
+// latest is a time after every event.
+var latest = time.Date(2149, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// digest returns a short text that differs between accounts and between lists.
+func (f Filter) digest(account uuid.UUID) string {
+	h := sha256.New()
+	h.Write(account[:])
+	params := f.params()
+	for _, name := range []string{"lead_magnet", "generic_link", "from", "to", "min_pages", "finished", "sort", "direction"} {
+		fmt.Fprintf(h, "%s=%s\n", name, params[name])
+	}
+	h.Write([]byte(f.Text))
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

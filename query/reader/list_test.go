@@ -1,0 +1,232 @@
+package reader_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+	"lodestone/query/querytest"
+	"lodestone/query/reader"
+)
+
+// filter makes up what is asked for.
+func (m *model) filter() (f reader.Filter) {
+	r := m.random
+	maybe := func() bool { return r.IntN(3) == 0 }
+	if maybe() {
+		f.Text = m.pick("ANN", "@example.com", "acme.TEST", "a", "%", "_@", "'", "n@e", "none")
+	}
+	if maybe() {
+		f.LeadMagnetID = &m.magnets[r.IntN(2)]
+	}
+	if maybe() {
+		f.GenericLinkID = &m.generics[r.IntN(2)]
+	}
+	if maybe() {
+		f.MinPages = r.IntN(8)
+	}
+	if maybe() {
+		f.Finished = new(r.IntN(2) == 0)
+	}
+	bound := func() *time.Time {
+		at := m.moment()
+		if r.IntN(2) == 0 { // at an event, or just behind it
+			at = time.UnixMilli(m.events[r.IntN(len(m.events))].CreatedAt).Add(time.Duration(r.IntN(2)))
+		}
+		return &at
+	}
+	if maybe() {
+		f.From = bound()
+	}
+	if maybe() {
+		f.To = bound()
+	}
+	if !maybe() {
+		f.Order = reader.Order(m.pick(reader.Orders()...))
+	}
+	return f
+}
+
+// walk reads a list from its first page on.
+func (m *model) walk(f reader.Filter, limit int64) (people []reader.Person, pages []reader.Page) {
+	m.t.Helper()
+	page, err := m.readers.Page(m.t.Context(), m.account, f, 0, limit)
+	for {
+		require.NoError(m.t, err, "%+v", f)
+		people, pages = append(people, page.People...), append(pages, page)
+		if page.Next == nil {
+			return people, pages
+		}
+		require.Len(m.t, page.People, int(limit))
+		require.NoError(m.t, f.Check(m.account, *page.Next))
+		page, err = m.readers.After(m.t.Context(), m.account, f, *page.Next, limit)
+	}
+}
+
+// Every list is that of the reference, page by page, for two accounts beside each other.
+func TestListsAgainstTheReference(t *testing.T) {
+	t.Parallel()
+	pool := enginetest.MigratedPostgres(t)
+	for seed := range uint64(4) {
+		models := []*model{newModel(t, pool, seed), newModel(t, pool, seed+100)}
+		models[0].fill()
+		models[1].fill()
+		for n := range 12 {
+			m := models[n%2]
+			f := m.filter()
+			got, pages := m.walk(f, int64(1+m.random.IntN(5)))
+			want, bots := m.list(f, pages[0].AsOf)
+			require.Equal(t, want, got, "seed %d: %+v", seed, f)
+			for _, page := range pages {
+				require.EqualValues(t, len(want), page.Total, "seed %d: %+v", seed, f)
+				require.Equal(t, bots, page.ExcludedBots, "seed %d: %+v", seed, f)
+				require.Equal(t, pages[0].AsOf, page.AsOf)
+			}
+			offset := m.random.IntN(len(want) + 3)
+			page, err := m.readers.Page(t.Context(), m.account, f, int64(offset), 2)
+			require.NoError(t, err)
+			want, _ = m.list(f, page.AsOf)
+			require.Equal(t, len(want[min(offset, len(want)):min(offset+2, len(want))]), len(page.People))
+			for i := range page.People {
+				require.Equal(t, want[offset+i], page.People[i])
+			}
+			require.EqualValues(t, len(want), page.Total)
+			var all []reader.Person
+			end, err := m.readers.All(t.Context(), m.account, f, func(people []reader.Person) error {
+				all = append(all, people...)
+				return nil
+			})
+			require.NoError(t, err)
+			want, _ = m.list(f, end.AsOf)
+			require.Equal(t, want, all)
+			require.Equal(t, int64(len(want)), end.Total)
+		}
+	}
+}
+
+// view is a page view of a link without a session.
+func (m *model) view(l link, page uint32, at time.Time, spent time.Duration) event.Event {
+	return event.Event{
+		LeadMagnetID: l.magnet, AccessLinkID: l.id, Type: event.PageViewed, MagnetVersion: 1, Page: page,
+		DurationMS: uint32(spent.Milliseconds()), CreatedAt: at.UnixMilli(),
+	}
+}
+
+func (m *model) recipient(email string) link {
+	l := link{id: querytest.ID(m.t), person: m.person(email), magnet: m.magnets[0], email: email, origin: "api", created: ago(time.Hour)}
+	m.addLink(l, m.generics[0], "")
+	return l
+}
+
+// A walk through the pages shows each person once, although people read meanwhile, and would move to its front.
+func TestAWalkIsOfOneState(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, enginetest.MigratedPostgres(t), 1)
+	var links []link
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		l := m.recipient(name + "@example.com")
+		m.add(m.view(l, 1, ago(time.Duration(len(links)+1)*time.Hour), time.Second))
+		links = append(links, l)
+	}
+	m.store()
+	first, err := m.readers.Page(t.Context(), m.account, reader.Filter{}, 0, 2)
+	require.NoError(t, err)
+	want, _ := m.list(reader.Filter{}, first.AsOf)
+	got := first.People
+	for next := first.Next; next != nil; {
+		// The last one reads, one who was shown reads again, and one comes for the first time.
+		m.add(m.view(links[6], 2, ago(0), time.Second))
+		m.add(m.view(links[0], 3, ago(10*time.Hour), time.Second))
+		m.add(m.view(m.recipient(uuid.NewString()+"@example.com"), 1, ago(0), time.Second))
+		m.store()
+		page, err := m.readers.After(t.Context(), m.account, reader.Filter{}, *next, 2)
+		require.NoError(t, err)
+		require.EqualValues(t, 7, page.Total)
+		got, next = append(got, page.People...), page.Next
+	}
+	require.Equal(t, want, got)
+}
+
+// Each part of the score has its steps, and all of them together are 100.
+func TestScore(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, enginetest.MigratedPostgres(t), 2)
+	day := 24 * time.Hour
+	last := m.pages[m.magnets[0]][0]
+	for email, events := range map[string]func(l link) []event.Event{
+		"glance@example.com": func(l link) []event.Event { return []event.Event{m.view(l, 1, ago(31*day), 23999*time.Millisecond)} },
+		"month@example.com":  func(l link) []event.Event { return []event.Event{m.view(l, 1, ago(8*day), 24*time.Second)} },
+		"idle@example.com":   func(l link) []event.Event { return []event.Event{m.view(l, 1, ago(8*day), time.Hour)} },
+		"last@example.com":   func(l link) []event.Event { return []event.Event{m.view(l, last, ago(40*day), 0)} },
+		"eager@example.com": func(l link) (list []event.Event) {
+			for n := range 20 {
+				list = append(list, m.view(l, last, ago(time.Duration(n)*time.Hour), time.Hour))
+			}
+			download := m.view(l, 0, ago(0), 0)
+			download.Type = event.DownloadCompleted
+			return append(list, download)
+		},
+	} {
+		l := m.recipient(email)
+		for _, e := range events(l) {
+			m.add(e)
+		}
+	}
+	m.store()
+	people, _ := m.walk(reader.Filter{Order: "-score"}, 10)
+	scores := map[string]reader.Score{}
+	for i, p := range people {
+		scores[*p.Email] = p.Score
+		require.True(t, i == 0 || people[i-1].Score.Sum() >= p.Score.Sum())
+	}
+	require.Equal(t, map[string]reader.Score{
+		"glance@example.com": {},
+		"month@example.com":  {Attention: 1, Recency: 5},
+		"idle@example.com":   {Attention: 2, Recency: 5},
+		"last@example.com":   {Finished: 40},
+		"eager@example.com":  {Finished: 40, Attention: 25, Returns: 15, Downloads: 10, Recency: 10},
+	}, scores)
+	require.EqualValues(t, 100, scores["eager@example.com"].Sum())
+}
+
+// The links of one address are one person, as long as they are there. A deleted one stands for a person without address.
+func TestAPersonIsAnAddress(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, enginetest.MigratedPostgres(t), 3)
+	one, two := m.recipient("ann@example.com"), m.recipient("Ann@Example.com")
+	gone := link{id: querytest.ID(t), person: one.person, magnet: m.magnets[1], email: "ann@example.com", origin: "api", created: ago(time.Hour), deleted: true}
+	m.addLink(gone, m.generics[1], "")
+	m.add(m.view(one, 1, ago(3*time.Hour), time.Second))
+	m.add(m.view(two, 1, ago(2*time.Hour), time.Second))
+	m.add(m.view(gone, 1, ago(time.Hour), time.Second))
+	bot := m.view(m.recipient("scanned@example.com"), 1, ago(time.Hour), time.Second)
+	bot.Bot = "scanner"
+	m.add(bot)
+	m.store()
+	people, pages := m.walk(reader.Filter{}, 10)
+	require.Len(t, people, 2)
+	require.EqualValues(t, 1, pages[0].ExcludedBots)
+	require.Equal(t, gone.id, people[0].ID)
+	require.Nil(t, people[0].Email)
+	require.Equal(t, one.person, people[1].ID)
+	require.Equal(t, "Ann@Example.com", *people[1].Email)
+	require.Equal(t, []uuid.UUID{one.id, two.id}, people[1].AccessLinks)
+	require.EqualValues(t, 1, people[1].Pages, "the same page by two links is one page")
+	require.EqualValues(t, 2, people[1].Sessions)
+
+	people, _ = m.walk(reader.Filter{Text: "ANN@"}, 10)
+	require.Len(t, people, 1)
+	people, _ = m.walk(reader.Filter{Text: "EXAMPLE.com"}, 10)
+	require.Len(t, people, 1)
+	people, pages = m.walk(reader.Filter{Text: "unknown"}, 10)
+	require.Empty(t, people)
+	require.False(t, pages[0].AsOf.IsZero())
+	other := newModel(t, m.pool, rand.Uint64())
+	people, _ = other.walk(reader.Filter{Text: "ann"}, 10)
+	require.Empty(t, people, "another account")
+}

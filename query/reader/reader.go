@@ -1,0 +1,62 @@
+// Package reader answers who reads: the list of people, and the story of one. What they did is ClickHouse's; their
+// addresses, access links and submissions are Postgres's.
+//
+// A person is everyone behind one address of an account (person_id), with all access links of it. An access link that was
+// deleted has no address any more, and stands for a person of its own.
+package reader
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/postgres"
+	"lodestone/query/scope"
+)
+
+// Readers answers who reads. It is safe for concurrent use.
+type Readers struct {
+	postgres *postgres.Pool
+	ch       *scope.ClickHouse
+}
+
+// New returns Readers.
+func New(p *postgres.Pool, ch *scope.ClickHouse) *Readers { return &Readers{p, ch} }
+
+// Person is one person, and what they did in the events that are asked for.
+type Person struct {
+	ID          uuid.UUID
+	Email       *string // as typed for the newest of the access links; nil: they are deleted
+	AccessLinks []uuid.UUID
+	Source      Source
+	Activity
+}
+
+// Activity is what someone did, without bots.
+type Activity struct {
+	Magnets             []uuid.UUID
+	Sessions            int64 // with a page view
+	Pages               int64 // different pages viewed, of all versions of all lead magnets
+	PageViews           int64
+	ReadingMS           int64
+	Finished            bool // viewed the last page of some version
+	Downloads           int64
+	FirstSeen, LastSeen time.Time
+	Score               Score
+}
+
+// Source tells where someone came from; "" is none.
+type Source struct {
+	UTMSource, UTMMedium, UTMCampaign, UTMContent, UTMTerm, ReferrerHost string
+}
+
+// Score is how interested someone seems: the parts of a sum from 0 to 100, which score.sql defines.
+type Score struct{ Finished, Attention, Returns, Downloads, Recency int64 }
+
+// Sum returns the score.
+func (s Score) Sum() int64 { return s.Finished + s.Attention + s.Returns + s.Downloads + s.Recency }
+
+// AsOf returns the time up to which everything that was stored is in an answer that is asked for after this call. Newer
+// events may be in it as well.
+func (r *Readers) AsOf(ctx context.Context) (time.Time, error) { return r.ch.Settled(ctx) }

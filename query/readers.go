@@ -1,0 +1,209 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+	"lodestone/query/reader"
+)
+
+func (q *Query) registerReaders(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "list-readers", Method: http.MethodGet, Path: "/api/v1/analytics/readers", Scope: auth.Leads, Tag: tag, Report: true,
+		Summary: "List the people who read",
+		Description: "One row a person with at least one page view: the person behind an address, with all its access links. Numbers count the events that match the " +
+			"filters. Bots are excluded; excluded_bots counts their events. Follow pagination.next_cursor with the same filters and sort: all pages of one walk are of " +
+			"the state of the data at its start, so that each person is listed once. The ETag stays the same as long as the list does.",
+		PerPage: api.PageSize{Default: 20, Max: 100},
+		Timeout: q.config.Timeout,
+	}, q.listReaders)
+	api.Register(a, api.Operation{
+		ID: "get-reader", Method: http.MethodGet, Path: "/api/v1/analytics/readers/{access_link_id}", Scope: auth.Leads, Tag: tag, Report: true,
+		Summary: "Get the story of a reader",
+		Description: "All that is known of the person behind an access link: totals and score, access links, submissions with consent, and each session with its page " +
+			"visits and downloads. Of an access link that was deleted, its events are the story. Bots are excluded; excluded_bots counts their events.",
+		Timeout: q.config.Timeout,
+	}, q.readerStory)
+}
+
+// readerOrder is what a list of readers is ordered by.
+type readerOrder string
+
+// EnumValues implements jsonschema.Enum.
+func (readerOrder) EnumValues() []string { return reader.Orders() }
+
+type readersInput struct {
+	api.CursorPaging
+	Q             string      `query:"q" maxLength:"254" doc:"Only people whose address has this text in it, in its local part or its domain. Case-insensitive."`
+	LeadMagnetID  *uuid.UUID  `query:"lead_magnet_id" doc:"Count only events of this lead magnet, and list only people with such page views."`
+	GenericLinkID *uuid.UUID  `query:"generic_link_id" doc:"Count only events of access links that came from this generic link, and list only people with such page views."`
+	MinPages      int         `query:"min_pages" minimum:"1" maximum:"1000000" doc:"Only people who viewed at least as many different pages."`
+	Finished      *bool       `query:"finished" doc:"true: only people who viewed the last page of a document; false: only others."`
+	From          *time.Time  `query:"from" doc:"Count only events at or after this time (ISO 8601)."`
+	To            *time.Time  `query:"to" doc:"Count only events before this time (ISO 8601)."`
+	Sort          readerOrder `query:"sort" default:"-last_seen_at" doc:"What to order by; - before it puts the highest first. Ties by person_id."`
+}
+
+func (in *readersInput) filter() (reader.Filter, error) {
+	if in.From != nil && in.To != nil && in.From.After(*in.To) {
+		return reader.Filter{}, problem.Parameter(problem.Field{Field: "from", Message: "must not be after to"})
+	}
+	return reader.Filter{
+		Text: in.Q, LeadMagnetID: in.LeadMagnetID, GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
+		MinPages: in.MinPages, Finished: in.Finished, Order: reader.Order(in.Sort),
+	}, nil
+}
+
+// Reader is a person who read.
+type Reader struct {
+	PersonID    uuid.UUID    `json:"person_id" format:"uuid" doc:"The person behind an address: the same for all access links of it. An access link that was deleted stands for a person of its own."`
+	Email       *string      `json:"email" doc:"Address, as typed for the newest of the access links; null if they were deleted."`
+	AccessLinks []uuid.UUID  `json:"access_links" nullable:"false" doc:"Access links with events that count."`
+	Source      ReaderSource `json:"source" doc:"Where the person came from first: the source of their first submission."`
+	ReaderTotals
+}
+
+// ReaderSource is where a person came from.
+type ReaderSource struct {
+	UTMSource    *string `json:"utm_source"`
+	UTMMedium    *string `json:"utm_medium"`
+	UTMCampaign  *string `json:"utm_campaign"`
+	UTMContent   *string `json:"utm_content"`
+	UTMTerm      *string `json:"utm_term"`
+	ReferrerHost *string `json:"referrer_host" doc:"Host of the page before the landing page."`
+}
+
+// ReaderTotals are what a person did.
+type ReaderTotals struct {
+	Magnets     []uuid.UUID `json:"magnets" nullable:"false" doc:"Lead magnets of the events; labels has their titles."`
+	Sessions    int64       `json:"sessions" doc:"Openings with a page view."`
+	Pages       int64       `json:"pages" doc:"Different pages viewed, of all versions of all lead magnets."`
+	PageViews   int64       `json:"page_views" doc:"Views of pages."`
+	ReadingMS   int64       `json:"reading_ms" doc:"Sum of the visible times of these views, in milliseconds."`
+	Finished    bool        `json:"finished" doc:"Whether the last page of some version of a document was viewed."`
+	Downloads   int64       `json:"downloads" doc:"Completed downloads."`
+	FirstSeenAt *api.Time   `json:"first_seen_at" doc:"First event; null if there is none."`
+	LastSeenAt  *api.Time   `json:"last_seen_at" doc:"Last event; null if there is none."`
+	Score       int64       `json:"score" minimum:"0" maximum:"100" doc:"How interested the person seems: the sum of score_parts."`
+	ScoreParts  ScoreParts  `json:"score_parts"`
+}
+
+// ScoreParts are what a score is the sum of.
+type ScoreParts struct {
+	Finished  int64 `json:"finished" doc:"40 if the last page of a document was viewed."`
+	Attention int64 `json:"attention" doc:"1 for each 24 seconds of reading, at most 25. Of one view, at most a minute counts."`
+	Returns   int64 `json:"returns" doc:"5 for each session after the first, at most 15."`
+	Downloads int64 `json:"downloads" doc:"10 if a download was completed."`
+	Recency   int64 `json:"recency" doc:"10 if the last event is less than 7 days before as_of, 5 if less than 30 days."`
+}
+
+// ReaderPage is one page of a list of readers.
+type ReaderPage struct {
+	Data         []Reader             `json:"data" nullable:"false"`
+	Pagination   api.CursorPagination `json:"pagination"`
+	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match q, lead_magnet_id, generic_link_id, from and to, and were left out."`
+	AsOf         api.Time             `json:"as_of" doc:"Everything stored until then is included. Newer events may be. Pages that are requested by cursor have the time of the first page."`
+	Labels       map[string]string    `json:"labels" doc:"Titles of the lead magnets."`
+}
+
+// Timeless implements api.Timeless. A cursor has the time in it as well.
+func (p ReaderPage) Timeless() any {
+	p.AsOf = api.Time{}
+	if p.Pagination.NextCursor != nil {
+		p.Pagination.NextCursor = new("")
+	}
+	return p
+}
+
+func (q *Query) listReaders(ctx context.Context, in *readersInput) (*api.Answer[ReaderPage], error) {
+	filter, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	account := auth.From(ctx).AccountID
+	found, err := q.readPeople(ctx, account, filter, in.CursorPaging)
+	if err != nil {
+		return nil, err
+	}
+	next := ""
+	if found.Next != nil {
+		if next, err = api.EncodeCursor(*found.Next); err != nil {
+			return nil, err
+		}
+	}
+	var magnets []uuid.UUID
+	people := make([]Reader, len(found.People))
+	for i := range found.People {
+		people[i] = presentPerson(&found.People[i])
+		magnets = append(magnets, people[i].Magnets...)
+	}
+	labels, err := q.readers.Titles(ctx, account, magnets)
+	if err != nil {
+		return nil, err
+	}
+	page := api.ListCursor(ctx, in.CursorPaging, people, found.Total, next)
+	return &api.Answer[ReaderPage]{Header: page.Header, Body: ReaderPage{
+		page.Body.Data, page.Body.Pagination, found.ExcludedBots, api.TimeOf(found.AsOf), labels,
+	}}, nil
+}
+
+func (q *Query) readPeople(ctx context.Context, account uuid.UUID, f reader.Filter, p api.CursorPaging) (page reader.Page, err error) {
+	if p.Cursor == "" {
+		page, err = q.readers.Page(ctx, account, f, p.Offset(), p.Limit())
+	} else {
+		var c reader.Cursor
+		if err := api.DecodeCursor(p.Cursor, &c); err != nil {
+			return page, err
+		}
+		if err := f.Check(account, c); err != nil {
+			return page, problem.Parameter(problem.Field{Field: "cursor", Message: err.Error()})
+		}
+		page, err = q.readers.After(ctx, account, f, c, p.Limit())
+	}
+	if many, ok := errors.AsType[reader.TooManyError](err); ok {
+		return page, problem.Parameter(problem.Field{Field: "q", Message: many.Error()})
+	}
+	return page, err
+}
+
+func presentPerson(p *reader.Person) Reader {
+	return Reader{
+		PersonID: p.ID, Email: p.Email, AccessLinks: p.AccessLinks, Source: presentSource(p.Source), ReaderTotals: presentTotals(&p.Activity),
+	}
+}
+
+func presentSource(s reader.Source) ReaderSource {
+	return ReaderSource{
+		orNull(s.UTMSource), orNull(s.UTMMedium), orNull(s.UTMCampaign), orNull(s.UTMContent), orNull(s.UTMTerm), orNull(s.ReferrerHost),
+	}
+}
+
+// orNull returns a text, or nil for none.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func presentTotals(a *reader.Activity) ReaderTotals {
+	t := ReaderTotals{
+		Magnets: a.Magnets, Sessions: a.Sessions, Pages: a.Pages, PageViews: a.PageViews, ReadingMS: a.ReadingMS, Finished: a.Finished, Downloads: a.Downloads,
+	}
+	if t.Magnets == nil {
+		t.Magnets = []uuid.UUID{}
+	}
+	if len(a.Magnets) > 0 { // an event has one
+		t.FirstSeenAt, t.LastSeenAt = api.OptionalTime(&a.FirstSeen), api.OptionalTime(&a.LastSeen)
+		t.Score = a.Score.Sum()
+		t.ScoreParts = ScoreParts(a.Score)
+	}
+	return t
+}
