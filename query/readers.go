@@ -92,11 +92,11 @@ type ReaderTotals struct {
 	FirstSeenAt *api.Time   `json:"first_seen_at" doc:"First event; null if there is none."`
 	LastSeenAt  *api.Time   `json:"last_seen_at" doc:"Last event; null if there is none."`
 	Score       int64       `json:"score" minimum:"0" maximum:"100" doc:"How interested the person seems: the sum of score_parts."`
-	ScoreParts  ScoreParts  `json:"score_parts"`
+	ScoreParts  ReaderScore `json:"score_parts"`
 }
 
-// ScoreParts are what a score is the sum of.
-type ScoreParts struct {
+// ReaderScore is what a score is the sum of.
+type ReaderScore struct {
 	Finished  int64 `json:"finished" doc:"40 if the last page of a document was viewed."`
 	Attention int64 `json:"attention" doc:"1 for each 24 seconds of reading, at most 25. Of one view, at most a minute counts."`
 	Returns   int64 `json:"returns" doc:"5 for each session after the first, at most 15."`
@@ -203,7 +203,7 @@ func presentTotals(a *reader.Activity) ReaderTotals {
 	if len(a.Magnets) > 0 { // an event has one
 		t.FirstSeenAt, t.LastSeenAt = api.OptionalTime(&a.FirstSeen), api.OptionalTime(&a.LastSeen)
 		t.Score = a.Score.Sum()
-		t.ScoreParts = ScoreParts(a.Score)
+		t.ScoreParts = ReaderScore(a.Score)
 	}
 	return t
 }

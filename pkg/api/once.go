@@ -96,3 +96,6 @@ func (c *capture) WriteHeader(status int) {
 		c.status = status
 	}
 }
+
+// repeatable reports whether the operation takes an Idempotency-Key.
+func (op *Operation) repeatable() bool { return op.Method == http.MethodPost && !op.Safe }

@@ -52,9 +52,6 @@ type Operation struct {
 	Answers map[string]*jsonschema.Schema
 }
 
-// repeatable reports whether the operation takes an Idempotency-Key.
-func (op *Operation) repeatable() bool { return op.Method == http.MethodPost && !op.Safe }
-
 const (
 	defaultMaxBody = 1 << 20
 	defaultTimeout = 30 * time.Second

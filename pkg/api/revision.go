@@ -94,10 +94,10 @@ func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http
 	return writeUnlessUnchanged(w, r, status, header, text, entityTag(revision, text))
 }
 
-// Timeless is the body of a report: what it says without the time of its answer, which changes although nothing else does.
+// Timeless is a report's body without the time of the answer, which changes although nothing else does.
 type Timeless interface{ Timeless() any }
 
-// writeReport is WriteJSON for a body that is computed. Its ETag is weak: it compares what is said, not the bytes. It
+// writeReport is WriteJSON for a body that is computed. Its ETag is weak: it compares the numbers, not the bytes. It
 // answers 304 to who has it already.
 func writeReport(w http.ResponseWriter, r *http.Request, status int, header http.Header, body any) error {
 	text, err := json.Marshal(body)
