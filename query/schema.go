@@ -103,7 +103,7 @@ func allowedValues(dimension string) (values []string, minimum, maximum *int) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != dimension {
 			continue
 		}
-		if enum, ok := reflect.Zero(field.Type.Elem()).Interface().(jsonschema.Enum); ok {
+		if enum, ok := reflect.TypeAssert[jsonschema.Enum](reflect.Zero(field.Type.Elem())); ok {
 			values = enum.EnumValues()
 		}
 		return values, number(field.Tag.Get("minimum")), number(field.Tag.Get("maximum"))

@@ -130,7 +130,7 @@ func (c *campaign) funnel(a funnelAsk) report.Funnel {
 	count := map[string]int64{}
 	for _, v := range c.visits {
 		switch {
-		case !a.within(v.at) || !a.has(v.magnet, v.form.id, v.source, v.campaign):
+		case !a.within(v.at) || !a.has(v.magnet, v.id, v.source, v.campaign):
 		case v.bot:
 			want.ExcludedBots++
 		default:

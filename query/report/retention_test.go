@@ -82,7 +82,7 @@ func retentionOf(events []querytest.Stored, magnet uuid.UUID, zone *time.Locatio
 		return -1
 	}
 	for i, cohort := range list {
-		size, text := 0, ""
+		size, returned := 0, []string{}
 		for link := range reads {
 			if cohortOf(link) == i {
 				size++
@@ -98,10 +98,10 @@ func retentionOf(events []querytest.Stored, magnet uuid.UUID, zone *time.Locatio
 					back++
 				}
 			}
-			text += fmt.Sprintf(", %d %s %t: %d", j-i, list[j].label, list[j].to.After(asOf), back)
+			returned = append(returned, fmt.Sprintf("%d %s %t: %d", j-i, list[j].label, list[j].to.After(asOf), back))
 		}
 		partial := cohort.from.Before(from) || !to.IsZero() && cohort.to.After(to) || cohort.to.After(asOf)
-		rows = append(rows, fmt.Sprintf("%s %t: %d%s", cohort.label, partial, size, text))
+		rows = append(rows, fmt.Sprintf("%s %t: %d %q", cohort.label, partial, size, returned))
 	}
 	return rows, bots
 }
@@ -174,11 +174,11 @@ func TestRetentionAgainstTheReference(t *testing.T) {
 
 func shownRetention(r report.Retention) (rows []string) {
 	for _, c := range r.Cohorts {
-		text := fmt.Sprintf("%s %t: %d", c.Start.Format(time.RFC3339), c.Partial, c.Readers)
+		returned := []string{}
 		for _, back := range c.Returns {
-			text += fmt.Sprintf(", %d %s %t: %d", back.After, back.Start.Format(time.RFC3339), back.Partial, back.Readers)
+			returned = append(returned, fmt.Sprintf("%d %s %t: %d", back.After, back.Start.Format(time.RFC3339), back.Partial, back.Readers))
 		}
-		rows = append(rows, text)
+		rows = append(rows, fmt.Sprintf("%s %t: %d %q", c.Start.Format(time.RFC3339), c.Partial, c.Readers, returned))
 	}
 	return rows
 }

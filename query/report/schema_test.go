@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -37,7 +36,7 @@ func TestSchemaSaysWhatCombines(t *testing.T) {
 			require.NotContains(t, d.Metrics, m.Name)
 			_, err := reporter.Answer(t.Context(), account, []report.Question{q}, []string{""})
 			var refused *problem.Problem
-			require.True(t, errors.As(err, &refused), "%s by %s: %v", m.Name, d.Name, err)
+			require.ErrorAs(t, err, &refused, "%s by %s", m.Name, d.Name)
 			require.Contains(t, refused.Error(), fmt.Sprintf("%s cannot be combined with the metric %s", d.Name, m.Name))
 		}
 	}
