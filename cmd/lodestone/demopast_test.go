@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/cmd/lodestone/history"
 	"lodestone/crud/account"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
@@ -159,6 +162,20 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 	p := launch(t, u.dir, nil, "demo", "--days", "100")
 	require.Equal(t, exitSettings, p.wait(), "%s", p.out)
 	require.Contains(t, p.out.String(), "goes back further than events are kept")
+
+	// Neither does one that fails half-way: the lead magnet is there, and its file cannot be made.
+	text := func(name string) string { return strings.Trim(u.env[name], "'") }
+	itsKafka := kafka.Config{
+		Brokers: strings.Split(text("LODESTONE_KAFKA_BROKERS"), ","), SASLMechanism: text("LODESTONE_KAFKA_SASL_MECHANISM"),
+		SASLUser: text("LODESTONE_KAFKA_SASL_USER"), SASLPassword: text("LODESTONE_KAFKA_SASL_PASSWORD"),
+	}
+	log, err := kgo.NewClient(itsKafka.Options(slog.New(slog.DiscardHandler))...)
+	require.NoError(t, err)
+	defer log.Close()
+	err = history.New(history.Config{Account: id, Days: 2, Until: time.Now()}, history.Deps{
+		API: client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: other.Text}), Postgres: pool, Client: log, Guide: []byte("%PDF-1.4"), Out: io.Discard,
+	}).Run(t.Context())
+	require.ErrorContains(t, err, "page tree")
 
 	for _, key := range []string{u.env["LODESTONE_API_KEY"], other.Text} {
 		page, err := client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: key}).LeadMagnets(t.Context(), client.Paging{})

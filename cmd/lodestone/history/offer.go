@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -38,10 +39,12 @@ type offer struct {
 // makeOffer creates lead magnets with their files and landing pages by the API, as their owner would.
 func (h *History) makeOffer(ctx context.Context) (o offer, err error) {
 	for document := range documents {
-		var magnet client.LeadMagnet
-		magnet, err = h.deps.API.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: titles[document], Description: &descriptions[document]})
+		magnet, err := h.createMagnet(ctx, document)
 		if err != nil {
-			return o, fmt.Errorf("create a lead magnet: %w", err)
+			return o, err
+		}
+		if o.magnets[document], err = uuid.Parse(magnet.ID); err != nil {
+			return o, fmt.Errorf("read the id of a lead magnet: %w", err)
 		}
 		for i, wanted := range editions[document] {
 			pdf, err := excerpt(h.deps.Guide, wanted)
@@ -56,9 +59,6 @@ func (h *History) makeOffer(ctx context.Context) (o offer, err error) {
 				return o, fmt.Errorf("upload %s: the API does not count its %d pages", fileNames[document][i], len(wanted))
 			}
 		}
-		if o.magnets[document], err = uuid.Parse(magnet.ID); err != nil {
-			return o, fmt.Errorf("read the id of a lead magnet: %w", err)
-		}
 	}
 	for landing, n := range newLinks {
 		n.LeadMagnetID = o.magnets[documentOf[landing]].String()
@@ -72,6 +72,23 @@ func (h *History) makeOffer(ctx context.Context) (o offer, err error) {
 		}
 	}
 	return o, h.checkKeys(ctx, o)
+}
+
+// createTimeout bounds the creation of a lead magnet.
+const createTimeout = 20 * time.Second
+
+// createMagnet waits for the answer although the user interrupts it, since what is created without being known cannot be deleted.
+func (h *History) createMagnet(ctx context.Context, document int) (client.LeadMagnet, error) {
+	if err := ctx.Err(); err != nil {
+		return client.LeadMagnet{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
+	defer cancel()
+	magnet, err := h.deps.API.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: titles[document], Description: &descriptions[document]})
+	if err != nil {
+		return magnet, fmt.Errorf("create a lead magnet: %w", err)
+	}
+	return magnet, nil
 }
 
 // checkKeys reports an error unless the token keys and the account are those of the API.

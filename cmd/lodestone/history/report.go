@@ -18,7 +18,7 @@ func (h *History) printPast(p *plan, took time.Duration) {
 		}
 	}
 	fmt.Fprintf(h.deps.Out, "%d days, from %s to %s, written within %.1f s: %d views of landing pages, %d forms, %d personal links, %d sessions, %d records in all.\n",
-		h.cfg.Days, p.from.Format("2 January"), p.until.Format("2 January 2006"), took.Seconds(),
+		h.cfg.Days, p.from.Format("2 January 2006"), p.until.Format("2 January 2006"), took.Seconds(),
 		len(p.views), len(p.submissions), len(p.links), people, len(p.entries()))
 	fmt.Fprint(h.deps.Out, "No mail, notice or webhook was sent for them.\n\n")
 }
