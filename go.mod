@@ -21,6 +21,7 @@ require (
 	github.com/klippa-app/go-pdfium v1.19.8 // PDFium compiled to WebAssembly reads PDFs: decision 004
 	github.com/maxmind/mmdbwriter v1.2.0 // tests: writes files of countries
 	github.com/oschwald/maxminddb-golang/v2 v2.4.1 // reads files that map addresses to countries
+	github.com/parquet-go/parquet-go v0.32.0 // writes submissions as Parquet; ClickHouse writes events
 	github.com/pressly/goose/v3 v3.29.0 // migrations
 	github.com/prometheus/client_golang v1.25.0 // metrics
 	github.com/riverqueue/river v0.51.1 // jobs in Postgres, in the transaction that causes them
@@ -47,13 +48,18 @@ require (
 )
 
 require (
+	github.com/Masterminds/semver/v3 v3.5.0 // indirect
 	github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
+	github.com/parquet-go/bitpack v1.0.0 // indirect
+	github.com/parquet-go/jsonlite v1.0.0 // indirect
 	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
 	github.com/riverqueue/river/rivershared v0.51.1 // indirect
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
+	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/xyproto/randomstring v1.2.0 // indirect
 	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // indirect
 )
@@ -74,7 +80,7 @@ require (
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // names the error of a closed pool of pgx
 	github.com/klauspost/compress v1.20.3 // gzip of bodies and answers at the speed of the collector
-	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/mfridman/interpolate v0.0.2 // indirect
 	github.com/molecule-man/go-brrr v1.3.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect

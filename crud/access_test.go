@@ -82,6 +82,7 @@ func operations(t *testing.T, u *user) []operation {
 		{"delete-generic-link-thumbnail", "DELETE", linksPath + "/" + link.ID + "/thumbnail", "", "", auth.Write},
 		{"delete-generic-link", "DELETE", linksPath + "/" + u.link(t, m.ID).ID, "", "", auth.Write},
 		{"list-submissions", "GET", linksPath + "/" + link.ID + "/submissions", "", "", auth.Leads},
+		{"export-submissions", "GET", linksPath + "/" + link.ID + "/submissions/export", "", "", auth.Leads},
 		{"create-access-link", "POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`, jsonType, auth.Write},
 		{"list-access-links", "GET", accessPath, "", "", auth.Leads},
 		{"get-access-link", "GET", accessPath + "/" + access.ID, "", "", auth.Leads},

@@ -29,7 +29,7 @@ func (q *Query) registerExports(a *api.API) {
 }
 
 type exportEventsInput struct {
-	Format attachment.Format `query:"format" required:"true" doc:"Format of the file."`
+	Format attachment.Format `query:"format" default:"csv" doc:"Format of the file."`
 	EventFilter
 }
 

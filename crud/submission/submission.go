@@ -14,7 +14,6 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -81,30 +80,28 @@ func (Name) JSONSchema(*jsonschema.Set) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: jsonschema.String, Nullable: true}
 }
 
-// Submissions serves the submissions.
-type Submissions struct{ db *postgres.Pool }
-
-// New returns the submissions of a database.
-func New(db *postgres.Pool) *Submissions { return &Submissions{db} }
-
-// Register adds the operations on submissions.
-func (s *Submissions) Register(a *api.API) {
-	api.Register(a, api.Operation{
-		ID: "list-submissions", Method: "GET", Path: "/api/v1/generic-links/{id}/submissions", Scope: auth.Leads, Tag: "Submissions",
-		Summary: "List the submissions of a generic link, newest first", PerPage: api.PageSize{Default: 50, Max: 100},
-	}, s.list)
-}
-
-type listInput struct {
-	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
-	api.CursorPaging
+// Filter says which submissions are listed or exported.
+type Filter struct {
+	ID    uuid.UUID  `path:"id" doc:"Id of the generic link."`
 	Since *time.Time `query:"since" doc:"Only submissions after this time (ISO 8601)."`
 	Until *time.Time `query:"until" doc:"Only submissions before this time (ISO 8601)."`
 }
 
+func (f *Filter) check() error {
+	if f.Since != nil && f.Until != nil && f.Since.After(*f.Until) {
+		return problem.Parameter(problem.Field{Field: "since", Message: "must not be after until"})
+	}
+	return nil
+}
+
+type listInput struct {
+	Filter
+	api.CursorPaging
+}
+
 func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.CursorPage[Submission]], error) {
-	if in.Since != nil && in.Until != nil && in.Since.After(*in.Until) {
-		return nil, problem.Parameter(problem.Field{Field: "since", Message: "must not be after until"})
+	if err := in.check(); err != nil {
+		return nil, err
 	}
 	// One more than the page has tells whether another one follows.
 	query := store.ListSubmissionsParams{
@@ -119,10 +116,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	var rows []store.Submission
 	err = s.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
-		if link, err = q.GetLink(ctx, in.ID); errors.Is(err, pgx.ErrNoRows) {
-			return problem.Missing("generic link")
-		}
-		if err != nil {
+		if link, err = getLink(ctx, q, in.ID); err != nil {
 			return err
 		}
 		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since, Until: in.Until})
@@ -149,6 +143,14 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		}
 	}
 	return api.ListCursor(ctx, in.CursorPaging, list, total, next), nil
+}
+
+func getLink(ctx context.Context, q *store.Queries, id uuid.UUID) (store.GenericLink, error) {
+	link, err := q.GetLink(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return link, problem.Missing("generic link")
+	}
+	return link, err
 }
 
 func fromRow(row store.Submission, names bool) (Submission, error) {

@@ -1,0 +1,100 @@
+package submission
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/attachment"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/slot"
+	"lodestone/pkg/store"
+)
+
+type exportInput struct {
+	Filter
+	Format attachment.Format `query:"format" default:"csv" doc:"Format of the file."`
+}
+
+const (
+	exportBatch  = 1000 // submissions that are read at once
+	exportBuffer = 64 << 10
+	exportAgain  = 10 * time.Second // after what time one that was refused can be tried again
+)
+
+func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportInput) error {
+	if err := in.check(); err != nil {
+		return err
+	}
+	account := auth.From(r.Context()).AccountID
+	release, err := s.exports.Take(account, 1)
+	if errors.Is(err, slot.ErrOwner) {
+		return problem.New(problem.RateLimited, "Your account runs as many exports as it can at a time. Wait until one is complete.").RetryAfter(exportAgain)
+	}
+	if err != nil {
+		return problem.New(problem.Unavailable, "As many exports run as can at a time. Try again.").RetryAfter(exportAgain)
+	}
+	defer release()
+	out, err := attachment.Create(w, r, "submissions", in.Format)
+	if err != nil {
+		return err
+	}
+	err = s.db.AccountSnapshot(r.Context(), account, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		link, err := getLink(r.Context(), q, in.ID)
+		if err != nil {
+			return err
+		}
+		if r.Method == http.MethodHead {
+			_, err := out.Write(nil)
+			return err
+		}
+		buffer := bufio.NewWriterSize(out, exportBuffer)
+		file := newFile(buffer, in.Format)
+		if err := in.each(r.Context(), q, func(row store.Submission) error {
+			shown, err := fromRow(row, link.CollectName)
+			if err != nil {
+				return err
+			}
+			return file.write(&shown)
+		}); err != nil {
+			return err
+		}
+		if err := errors.Join(file.end(), buffer.Flush()); err != nil {
+			return err
+		}
+		_, err = out.Write(nil) // an empty file is one as well
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("export submissions: %w", err)
+	}
+	return nil
+}
+
+// each calls fn with every submission, newest first. The transaction shows one state of them.
+func (f *Filter) each(ctx context.Context, q *store.Queries, fn func(store.Submission) error) error {
+	query := store.ListSubmissionsParams{GenericLinkID: f.ID, Since: f.Since, Until: f.Until, RowLimit: exportBatch}
+	for {
+		rows, err := q.ListSubmissions(ctx, query)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := fn(row); err != nil {
+				return err
+			}
+		}
+		if len(rows) < exportBatch {
+			return nil
+		}
+		last := rows[len(rows)-1]
+		query.BeforeAt, query.BeforeID = &last.SubmittedAt, &last.ID
+	}
+}

@@ -1,0 +1,50 @@
+package submission
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/attachment"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/slot"
+)
+
+// Exports that run at a time in a process, each with a connection to Postgres, and how long one may take.
+const (
+	maxExports        = 4
+	maxAccountExports = 2
+	exportTimeout     = 15 * time.Minute
+)
+
+// Submissions serves the submissions.
+type Submissions struct {
+	db      *postgres.Pool
+	exports *slot.Slots[uuid.UUID]
+}
+
+// New returns the submissions of a database.
+func New(db *postgres.Pool) *Submissions {
+	return &Submissions{db, slot.New[uuid.UUID](maxExports, maxAccountExports)}
+}
+
+const path = "/api/v1/generic-links/{id}/submissions"
+
+// Register adds the operations on submissions.
+func (s *Submissions) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "list-submissions", Method: "GET", Path: path, Scope: auth.Leads, Tag: "Submissions",
+		Summary: "List the submissions of a generic link, newest first", PerPage: api.PageSize{Default: 50, Max: 100},
+	}, s.list)
+	api.RegisterRaw(a, api.Operation{
+		ID: "export-submissions", Method: "GET", Path: path + "/export", Scope: auth.Leads, Tag: "Submissions",
+		Summary: "Export the submissions of a generic link",
+		Description: "All submissions of the period as a file, newest first, from one state of the data. If an error occurs after the file has begun, the " +
+			"connection is broken, so that a part of a file does not look complete. In CSV, a text that begins with =, +, -, @, a tab or a carriage return gets an " +
+			"apostrophe before it, so that no spreadsheet takes it for a formula.",
+		Answers: attachment.Describe(), Timeout: exportTimeout, Errors: []problem.Code{problem.RateLimited},
+	}, s.export)
+}
