@@ -32,7 +32,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab chaos bench contract contract-tools browser browser-tools lint fmt generate guide compose-env clean
+.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab chaos bench contract contract-tools browser browser-tools duckdb-tools lint fmt generate guide compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -100,7 +100,7 @@ engines: bin/lodestone-engines ## Download ClickHouse and PostgreSQL if they are
 
 setup: ## Install what `make test` needs and this machine lacks (as root, by apt-get)
 	@.ci/setup
-	@$(MAKE) contract-tools browser-tools
+	@$(MAKE) contract-tools browser-tools duckdb-tools
 
 test: setup ## Install what is missing, then check and test everything
 	@$(MAKE) build
@@ -169,6 +169,8 @@ browser: browser-tools ## Test the pages in Chromium; pictures and weights go to
 	@go test -count=1 -v -run '^TestBrowser$$' ./cmd/lodestone
 
 browser-tools: cmd/lodestone/browser/node_modules/.package-lock.json
+
+duckdb-tools: cmd/lodestone/duckdb/node_modules/.package-lock.json
 
 fmt: $(GOLANGCI) ## Format the Go code
 	@$(GOLANGCI) fmt

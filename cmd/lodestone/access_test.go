@@ -28,10 +28,7 @@ type describedOperation struct {
 	Parameters  []struct {
 		Name, In string
 		Required bool
-		Schema   struct {
-			Format string
-			Enum   []string
-		}
+		Schema   struct{ Format string }
 	}
 	RequestBody struct {
 		Content map[string]struct{ Example any }
@@ -46,8 +43,6 @@ func (op describedOperation) required(magnet string) url.Values {
 		case p.In != "query" || !p.Required:
 		case p.Schema.Format == "uuid":
 			query.Set(p.Name, magnet)
-		case len(p.Schema.Enum) > 0:
-			query.Set(p.Name, p.Schema.Enum[0])
 		default:
 			query.Set(p.Name, "ada@example.com")
 		}

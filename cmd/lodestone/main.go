@@ -54,6 +54,7 @@ type commands struct {
 	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Recompute the counters of all links from the stored events."`
 	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set how long events are kept."`
 	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Run an SQL query as the read-only user of the database analytics."`
+	Export      exportCommand      `cmd:"" group:"Ask and try:" help:"Write events or submissions to a CSV, NDJSON or Parquet file."`
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`
 	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent. With --days, write weeks of campaigns that are over."`
 	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Check whether the process at the admin address is ready, for container platforms."`

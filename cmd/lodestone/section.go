@@ -25,6 +25,7 @@ var sections = []struct {
 	{"Retention", []string{"retention-"}},
 	{"Running check", []string{"verify-"}},
 	{"Query", []string{"query-"}},
+	{"Daily export", []string{"export-"}},
 }
 
 // sectionOf returns the index of the section of a setting, or -1.

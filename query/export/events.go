@@ -66,6 +66,11 @@ const threads = 2
 // statement reads the events that a filter lets through, in the order in which they are stored.
 func statement(f eventlist.Filter, format attachment.Format) scope.Statement {
 	clause, params := f.Where()
+	return statementOf(clause, params, format)
+}
+
+// statementOf reads the events of a clause.
+func statementOf(clause string, params map[string]string, format attachment.Format) scope.Statement {
 	list := make([]string, len(events))
 	for i, c := range events {
 		list[i] = "    " + c.expression(format) + " AS `" + c.name + "`"

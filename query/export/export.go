@@ -75,6 +75,10 @@ func (f *File) Close() error {
 
 // Events starts an export of the events that the filter lets through, to be closed.
 func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Filter, format attachment.Format) (*File, error) {
+	return e.open(ctx, account, statement(f, format), format)
+}
+
+func (e *Exporter) open(ctx context.Context, account uuid.UUID, s scope.Statement, format attachment.Format) (*File, error) {
 	if e.streams == nil {
 		return nil, ErrNoAddress
 	}
@@ -85,7 +89,7 @@ func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Fi
 	case err != nil:
 		return nil, ErrFull
 	}
-	stream, err := e.streams.Open(ctx, account, statement(f, format), formatOf(format, events))
+	stream, err := e.streams.Open(ctx, account, s, formatOf(format, events))
 	if err != nil {
 		release()
 		return nil, err

@@ -1,0 +1,65 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// ExportEvents writes the file of the events that the query lets through; its parameter format is required. The file is not
+// complete if there is an error. It is asked for again while that may help, until its first byte.
+func (c *Client) ExportEvents(ctx context.Context, query url.Values, to io.Writer) error {
+	return c.download(ctx, eventsPath+"/export", query, to)
+}
+
+// ExportSubmissions writes the file of a generic link's submissions, as ExportEvents does.
+func (c *Client) ExportSubmissions(ctx context.Context, link string, query url.Values, to io.Writer) error {
+	return c.download(ctx, linksPath+"/"+url.PathEscape(link)+"/submissions/export", query, to)
+}
+
+func (c *Client) download(ctx context.Context, path string, query url.Values, to io.Writer) error {
+	var res *http.Response
+	err := retry(ctx, func() (after time.Duration, err error) {
+		res, after, err = c.open(ctx, path, query)
+		return after, err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return fmt.Errorf("the file is not complete: %w", err)
+	}
+	return nil
+}
+
+// open sends a request for a file, and returns the answer if it is one.
+func (c *Client) open(ctx context.Context, path string, query url.Values) (_ *http.Response, after time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path+"?"+query.Encode(), http.NoBody)
+	if err != nil {
+		return nil, 0, fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	req.Header.Set("User-Agent", userAgent)
+	res, err := c.http.Do(req)
+	if err != nil {
+		if detail, ok := errors.AsType[*url.Error](err); ok {
+			err = detail.Err // its own text has the query
+		}
+		return nil, 0, &lostError{fmt.Errorf("GET %s: %w", path, err)}
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, 0, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return nil, 0, &lostError{fmt.Errorf("read answer: %w", err)}
+	}
+	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // absent: zero
+	return nil, time.Duration(seconds) * time.Second, problemOf(res, text)
+}

@@ -1,0 +1,72 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/parquet-go/parquet-go"
+)
+
+// writeDay writes the file of a day that is complete.
+func (a *Archive) writeDay(ctx context.Context, account uuid.UUID, d, settled time.Time) (File, error) {
+	file := File{Path: filePath(account, d), Day: d.Format(time.DateOnly), AsOf: settled}
+	temp, err := a.temp(func(f *os.File) error {
+		stream, err := a.exports.Stored(ctx, account, d, d.Add(day))
+		if err != nil {
+			return err
+		}
+		hash := sha256.New()
+		file.Bytes, err = stream.WriteTo(io.MultiWriter(f, hash))
+		if err := errors.Join(err, stream.Close()); err != nil {
+			return err
+		}
+		file.SHA256 = hex.EncodeToString(hash.Sum(nil))
+		written, err := parquet.OpenFile(f, file.Bytes, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		if err != nil {
+			return fmt.Errorf("check the file: %w", err)
+		}
+		file.Rows = written.NumRows()
+		return nil
+	})
+	if err != nil {
+		return file, err
+	}
+	if err := a.target.Put(ctx, file.Path, temp); err != nil {
+		return file, err
+	}
+	a.metrics.files.Inc()
+	a.metrics.bytes.Add(float64(file.Bytes))
+	a.log.Info("exported a day", "account_id", account, "day", file.Day, "rows", file.Rows, "bytes", file.Bytes)
+	return file, nil
+}
+
+// put puts a text under a name.
+func (a *Archive) put(ctx context.Context, name string, text []byte) error {
+	temp, err := a.temp(func(f *os.File) error {
+		_, err := f.Write(text)
+		return err //nolint:wrapcheck // temp does
+	})
+	if err != nil {
+		return err
+	}
+	return a.target.Put(ctx, name, temp)
+}
+
+// temp returns the path of a closed temporary file, which exists if there is no error.
+func (a *Archive) temp(write func(f *os.File) error) (path string, err error) {
+	f, err := os.CreateTemp(a.target.Temp(), "lodestone-export-*")
+	if err != nil {
+		return "", fmt.Errorf("write temporary file: %w", err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
