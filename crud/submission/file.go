@@ -136,8 +136,8 @@ func (f *csvFile) write(s *Submission) error {
 	r := recordOf(s)
 	return errors.Join(f.begin(), f.w.Write([]string{
 		r.ID.String(), r.GenericLinkID.String(), attachment.Cell(r.Email), cell(r.Name), r.State, strconv.FormatBool(r.Verified), strconv.FormatBool(r.Viewed),
-		strconv.FormatInt(r.ViewCount, 10), moment(&r.SubmittedAt), moment(r.FirstViewedAt), moment(r.LastViewedAt),
-		cell(r.UTMSource), cell(r.UTMMedium), cell(r.UTMCampaign), cell(r.UTMTerm), cell(r.UTMContent), cell(r.UTMID), moment(r.ConsentedAt),
+		strconv.FormatInt(r.ViewCount, 10), timeCell(&r.SubmittedAt), timeCell(r.FirstViewedAt), timeCell(r.LastViewedAt),
+		cell(r.UTMSource), cell(r.UTMMedium), cell(r.UTMCampaign), cell(r.UTMTerm), cell(r.UTMContent), cell(r.UTMID), timeCell(r.ConsentedAt),
 	}))
 }
 
@@ -168,8 +168,8 @@ func cell(text *string) string {
 	return attachment.Cell(*text)
 }
 
-// moment returns a time that may be null as a cell, in the form of the API.
-func moment(t *time.Time) string {
+// timeCell returns a time that may be null as a cell, in the form of the API.
+func timeCell(t *time.Time) string {
 	if t == nil {
 		return ""
 	}

@@ -1,4 +1,4 @@
-// Package attachment answers a request with a file that is written while it is made: its format, its name, and that a part of
+// Package attachment answers a request with a file that is sent while it is generated: its format, its name, and that a part of
 // it never looks complete.
 package attachment
 
