@@ -17,6 +17,7 @@ type Command struct {
 	Consume  suiteCommand[consumeOptions]  `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
 	EndToEnd suiteCommand[endToEndOptions] `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
 	Query    suiteCommand[queryOptions]    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored, and how many bytes an event takes."`
+	Report   suiteCommand[reportOptions]   `cmd:"" help:"Measure reports of a large account while events are stored, and how many bytes an event takes."`
 	SQL      suiteCommand[sqlOptions]      `cmd:"" name:"sql" help:"Measure the questions of docs/sql.md, what heavy SQL queries do to everything else, and summaries of an address."`
 	Up       suiteCommand[upOptions]       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
 	All      allCommand                    `cmd:"" help:"Measure everything."`
@@ -57,13 +58,14 @@ type allCommand struct {
 	Consume  consumeOptions  `embed:""`
 	EndToEnd endToEndOptions `embed:""`
 	Query    queryOptions    `embed:""`
+	Report   reportOptions   `embed:""`
 	SQL      sqlOptions      `embed:""`
 	Up       upOptions       `embed:""`
 }
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context) error {
-	return run(ctx, c.Settings, c.Collect, c.Consume, c.EndToEnd, c.Query, c.SQL, c.Up)
+	return run(ctx, c.Settings, c.Collect, c.Consume, c.EndToEnd, c.Query, c.Report, c.SQL, c.Up)
 }
 
 // run runs suites one after another, each on fresh engines, and prints what they found.

@@ -205,7 +205,8 @@ func (b *Bench) startQuery(ctx context.Context, e *Engines) (p *Process, base st
 		return nil, "", err
 	}
 	p, err = b.Lodestone(ctx, e, "query", "LISTEN="+address,
-		"LIMIT_REQUESTS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_EMAIL_PER_MINUTE=10000000")
+		"LIMIT_REQUESTS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_PER_MINUTE=10000000", "LIMIT_ANALYTICS_EMAIL_PER_MINUTE=10000000",
+		"LIMIT_ANALYTICS_QUERY_PER_MINUTE=10000000", "QUERY_PROCESSOR_SECONDS_PER_MINUTE=1000000")
 	return p, "http://" + address + "/api/v1/analytics", err
 }
 

@@ -253,15 +253,6 @@ func (q *queryRun) cursorAfter(ctx context.Context, filter string, share float64
 	}
 }
 
-// storedBytes returns how many bytes an event takes, merged.
-func (q *queryRun) storedBytes(ctx context.Context) (Sample, error) {
-	const of = "database = 'lodestone' AND table = 'events' AND active"
-	var table, all float64
-	err := q.store.QueryRow(ctx, "SELECT (sum(bytes_on_disk) - (SELECT sum(bytes_on_disk) FROM system.projection_parts WHERE "+of+")) / sum(rows), sum(bytes_on_disk) / sum(rows) FROM system.parts WHERE "+of).
-		Scan(&table, &all)
-	return Sample{tableBytes: table, allBytes: all}, err
-}
-
 // rareMagnet is the place of the rare lead magnet in what pickFilters returns.
 const rareMagnet = 3
 

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -11,7 +12,7 @@ import (
 const (
 	eventsPerSession = 10 // on the average, as it comes out
 	sessionsPerLink  = 2.1
-	largest          = 0.04 // share of the largest account
+	usualLargest     = 0.04 // share of the largest account
 	hotLinks         = 3    // of an account, which many share
 )
 
@@ -39,6 +40,7 @@ func newWorld(c Config) *world {
 		shares[i] = math.Pow(float64(i+8), -0.7)
 		sum += shares[i]
 	}
+	largest := cmp.Or(c.Largest, usualLargest)
 	shares[0] = largest * sum / (1 - largest)
 	sum += shares[0]
 	for i, share := range shares {
@@ -54,6 +56,7 @@ func newWorld(c Config) *world {
 			gap:     float64(c.Span.Milliseconds()) / links,
 		})
 	}
+	w.accounts[0].magnets = cmp.Or(c.Magnets, w.accounts[0].magnets)
 	return w
 }
 

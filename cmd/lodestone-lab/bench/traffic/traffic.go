@@ -29,6 +29,9 @@ type Config struct {
 	Events int64         // in the whole span, about; the numbers of accounts and links follow from it
 	Begin  time.Time     // when the first of them arrives
 	Span   time.Duration // in which they arrive
+	// Largest is the share of the largest account, and Magnets how many lead magnets it has; 0: 4 %, and as many as accounts of its size have.
+	Largest float64
+	Magnets uint64
 }
 
 // Year returns the traffic of a year from 1 November 2025.
