@@ -20,6 +20,7 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0 // Postgres
 	github.com/klippa-app/go-pdfium v1.19.8 // PDFium compiled to WebAssembly reads PDFs: decision 004
 	github.com/maxmind/mmdbwriter v1.2.0 // tests: writes files of countries
+	github.com/minio/minio-go/v7 v7.4.1 // puts the daily export into a bucket
 	github.com/oschwald/maxminddb-golang/v2 v2.4.1 // reads files that map addresses to countries
 	github.com/parquet-go/parquet-go v0.32.0 // writes submissions as Parquet; ClickHouse writes events
 	github.com/pressly/goose/v3 v3.29.0 // migrations
@@ -48,20 +49,27 @@ require (
 )
 
 require (
-	github.com/Masterminds/semver/v3 v3.5.0 // indirect
+	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
+	github.com/klauspost/crc32 v1.3.0 // indirect
+	github.com/minio/crc64nvme v1.1.1 // indirect
+	github.com/minio/md5-simd v1.1.2 // indirect
 	github.com/parquet-go/bitpack v1.0.0 // indirect
 	github.com/parquet-go/jsonlite v1.0.0 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
 	github.com/riverqueue/river/rivershared v0.51.1 // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	github.com/rs/xid v1.6.0 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
+	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/xyproto/randomstring v1.2.0 // indirect
+	github.com/zeebo/xxh3 v1.1.0 // indirect
 	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // indirect
+	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 
 require (

@@ -18,6 +18,8 @@ type Config struct {
 	MaxMemoryBytes int64         `name:"query-max-memory-bytes" default:"536870912" help:"Maximum memory of an analytics query in ClickHouse."`
 	MaxExports     int           `name:"query-max-exports" default:"4" help:"Maximum concurrent exports from one process. One account may run half of them, rounded up."`
 	ExportTimeout  time.Duration `name:"query-export-timeout" default:"1h" help:"Maximum duration of an export."`
+
+	ProcessorSeconds int `name:"query-processor-seconds-per-minute" default:"60" help:"Processor time that reports of one account may take in ClickHouse per minute. Beyond it reports are refused with 429 until the minute is over."`
 }
 
 const (
@@ -26,6 +28,8 @@ const (
 	minMemory  = 16 << 20
 	maxExports = 100
 	maxExport  = 24 * time.Hour
+
+	maxProcessorSeconds = 1_000_000
 )
 
 // Validate returns every problem of the settings.
@@ -45,6 +49,9 @@ func (c Config) Validate() error {
 	}
 	if c.ExportTimeout < minTimeout || c.ExportTimeout > maxExport {
 		errs = append(errs, config.Invalid("--query-export-timeout", "is out of range", "give a time from 100ms to 24h"))
+	}
+	if c.ProcessorSeconds < 1 || c.ProcessorSeconds > maxProcessorSeconds {
+		errs = append(errs, config.Invalid("--query-processor-seconds-per-minute", "is out of range", "give a number from 1 to 1000000"))
 	}
 	return errors.Join(errs...)
 }

@@ -39,6 +39,7 @@ type Query struct {
 	exports   *export.Exporter
 	presence  *presence.Watcher
 	readers   *reader.Readers
+	budget    *ratelimit.Budget // of processor time, in milliseconds
 }
 
 // New returns the service without connecting: the first use does.
@@ -59,6 +60,7 @@ func New(c Config, d Deps) (*Query, error) {
 		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
 		reports: report.New(ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports,
+		budget:  ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorTime, 1000*c.ProcessorSeconds),
 	}, nil
 }
 
@@ -91,7 +93,7 @@ func (q *Query) Register(a *api.API) {
 		Description: "How far readers get in one version of a document, and how long they stay on each page. Bots are excluded; excluded_bots counts " +
 			"their page views. The ETag stays the same as long as the numbers do.",
 		Timeout: q.config.Timeout,
-	}, q.pageReport)
+	}, budgeted(q, q.pageReport))
 	q.registerReports(a)
 	q.registerReaders(a)
 	api.Register(a, api.Operation{
@@ -101,7 +103,7 @@ func (q *Query) Register(a *api.API) {
 			"combined are refused. A batch of questions is answered from one state of the data.",
 		BodyExample: questionExample,
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsQuery,
-	}, q.answerQuestions)
+	}, budgeted(q, q.answerQuestions))
 	q.registerExports(a)
 }
 

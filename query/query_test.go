@@ -38,10 +38,11 @@ func TestConfig(t *testing.T) {
 	require.ErrorContains(t, err, "--query-max-memory-bytes")
 	require.ErrorContains(t, err, "--query-max-exports")
 	require.ErrorContains(t, err, "--query-export-timeout")
+	require.ErrorContains(t, err, "--query-processor-seconds-per-minute")
 }
 
 func config() query.Config {
-	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, MaxExports: 4, ExportTimeout: 10 * time.Minute}
+	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, ProcessorSeconds: 1000, MaxExports: 4, ExportTimeout: 10 * time.Minute}
 }
 
 // keys lets a test be an account: the key is its id, with scopes in front, separated by commas.

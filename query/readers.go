@@ -23,14 +23,14 @@ func (q *Query) registerReaders(a *api.API) {
 			"the state of the data at its start, so that each person is listed once. The ETag stays the same as long as the list does.",
 		PerPage: api.PageSize{Default: 20, Max: 100},
 		Timeout: q.config.Timeout,
-	}, q.listReaders)
+	}, budgeted(q, q.listReaders))
 	api.Register(a, api.Operation{
 		ID: "get-reader", Method: http.MethodGet, Path: "/api/v1/analytics/readers/{access_link_id}", Scope: auth.Leads, Tag: tag, Report: true,
 		Summary: "Get the story of a reader",
 		Description: "All that is known of the person behind an access link: totals and score, access links, submissions with consent, and each session with its page " +
 			"visits and downloads. Of an access link that was deleted, its events are the story. Bots are excluded; excluded_bots counts their events.",
 		Timeout: q.config.Timeout,
-	}, q.readerStory)
+	}, budgeted(q, q.readerStory))
 }
 
 // readerOrder is what a list of readers is ordered by.

@@ -29,6 +29,7 @@ const (
 	Analytics      Name = "analytics"       // of an account, for the event list
 	AnalyticsEmail Name = "analytics-email" // of an account, for email summaries
 	AnalyticsQuery Name = "analytics-query" // of an account, for reports
+	ProcessorTime  Name = "processor-time"  // of an account, what its reports take in ClickHouse
 )
 
 // State is how a subject stands with a limit.

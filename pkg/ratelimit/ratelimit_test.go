@@ -129,7 +129,7 @@ func TestEveryAnswerTellsWhereItsSenderStands(t *testing.T) {
 	}
 }
 
-var settings = ratelimit.Config{Requests: 100, Analytics: 60, AnalyticsEmail: 7}
+var settings = ratelimit.Config{Requests: 100, Analytics: 60, AnalyticsEmail: 7, AnalyticsQuery: 60}
 
 func TestExactAcrossReplicas(t *testing.T) {
 	t.Parallel()

@@ -27,8 +27,13 @@ type Rule struct {
 // count counts once for a subject, and returns the count and the time until its window ends. The count stops at one over
 // the quota.
 func count(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID) (used int, reset time.Duration, err error) {
+	return add(ctx, db, rule, subject, 1)
+}
+
+// add counts a weight for a subject, as count does.
+func add(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID, weight int) (used int, reset time.Duration, err error) {
 	row, err := store.New(db.Unscoped()).CountRequest(ctx, store.CountRequestParams{
-		Policy: rule.Name, Subject: subject, Quota: int32(rule.Quota), Span: pgtype.Interval{Microseconds: rule.Window.Microseconds(), Valid: true},
+		Policy: rule.Name, Subject: subject, Weight: int32(weight), Quota: int32(rule.Quota), Span: pgtype.Interval{Microseconds: rule.Window.Microseconds(), Valid: true},
 	})
 	return int(row.Used), time.Duration(row.SecondsLeft * float64(time.Second)), err
 }

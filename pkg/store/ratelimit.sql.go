@@ -14,9 +14,9 @@ import (
 
 const countRequest = `-- name: CountRequest :one
 INSERT INTO visitor_counts AS c (policy, subject, started, ends, used)
-VALUES ($1, $2, clock_timestamp(), clock_timestamp() + $3::interval, 1)
+VALUES ($1, $2, clock_timestamp(), clock_timestamp() + $3::interval, $4::integer)
 ON CONFLICT (policy, subject) DO UPDATE SET
-    used = CASE WHEN c.ends > excluded.started THEN least(c.used, $4::integer) + 1 ELSE 1 END,
+    used = CASE WHEN c.ends > excluded.started THEN least(c.used, $5::integer) + excluded.used ELSE excluded.used END,
     started = CASE WHEN c.ends > excluded.started THEN c.started ELSE excluded.started END,
     ends = CASE WHEN c.ends > excluded.started THEN c.ends ELSE excluded.ends END
 RETURNING used, extract(epoch FROM greatest(ends - clock_timestamp(), '0'))::float8 AS seconds_left
@@ -26,6 +26,7 @@ type CountRequestParams struct {
 	Policy  string
 	Subject uuid.UUID
 	Span    pgtype.Interval
+	Weight  int32
 	Quota   int32
 }
 
@@ -34,14 +35,15 @@ type CountRequestRow struct {
 	SecondsLeft float64
 }
 
-// Adds one to the present window or begins the next. One statement, so no two requests see the same
+// Adds a weight to the present window or begins the next. One statement, so no two requests see the same
 // count; the time is Postgres's, so that all processes mean the same window. A request that waited for
-// the row while another began a new window counts in that one. The count stops at one over the quota.
+// the row while another began a new window counts in that one. The count stops at one weight over the quota.
 func (q *Queries) CountRequest(ctx context.Context, arg CountRequestParams) (CountRequestRow, error) {
 	row := q.db.QueryRow(ctx, countRequest,
 		arg.Policy,
 		arg.Subject,
 		arg.Span,
+		arg.Weight,
 		arg.Quota,
 	)
 	var i CountRequestRow

@@ -146,7 +146,7 @@ func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) 
 // scoped adds to the context everything that confines the query.
 func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement) context.Context {
 	settings, params := s.confined(account, c.limits)
-	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents())
+	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), metered(ctx))
 }
 
 // check returns why a statement may not run for an account, or nil.

@@ -1,0 +1,70 @@
+package query_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/ratelimit"
+	"lodestone/query/querytest"
+)
+
+// ask asks a question of metrics.
+func (s site) ask(account uuid.UUID, body string) *http.Response {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/v1/analytics/query", strings.NewReader(body))
+	require.NoError(s.t, err)
+	r.Header.Set("Authorization", "Bearer read:"+account.String())
+	r.Header.Set("Content-Type", "application/json")
+	got, err := http.DefaultClient.Do(r)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { require.NoError(s.t, got.Body.Close()) })
+	return got
+}
+
+// Who has used up the processor time of a minute waits until it is over; others do not.
+func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
+	t.Parallel()
+	pool := enginetest.PostgresPool(t, enginetest.MigratedPostgresURL(t))
+	c := config()
+	c.ProcessorSeconds = 1
+	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), pool)
+	account, other := querytest.ID(t), querytest.ID(t)
+	querytest.Fill(t, querytest.Conn(t), account, 1000, 100_000)
+	require.NoError(t, ratelimit.NewBudget(pool, ratelimit.ProcessorTime, 1000).Charge(t.Context(), account, 999))
+	const body = `{"metrics":["readers","median_page_ms"],"from":"2025-10-01","to":"2025-10-08","interval":"day"}`
+	require.Equal(t, 200, s.ask(account, body).StatusCode, "a millisecond is left, which this takes")
+	got := s.ask(account, body)
+	require.Equal(t, 429, got.StatusCode)
+	seconds, err := strconv.Atoi(got.Header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.Positive(t, seconds)
+	require.LessOrEqual(t, seconds, 60)
+	require.Equal(t, 429, s.get(account, "/api/v1/analytics/pages", values("lead_magnet_id", querytest.ID(t).String())).status, "it is one budget for all reports")
+	require.Equal(t, 200, s.get(account, "/api/v1/analytics", nil).status, "lists are none")
+	require.Equal(t, 200, s.ask(other, body).StatusCode)
+}
+
+// A question that takes more memory than one may is refused with how to ask for less.
+func TestQuestionThatTakesTooMuchMemory(t *testing.T) {
+	t.Parallel()
+	c := config()
+	c.MaxMemoryBytes = 16 << 20
+	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.PostgresPool(t, enginetest.MigratedPostgresURL(t)))
+	account := querytest.ID(t)
+	querytest.Fill(t, querytest.Conn(t), account, 5000, 300_000)
+	r := s.ask(account, `{"metrics":["readers","sessions"],"from":"2025-10-01","to":"2025-10-08","interval":"hour","dimensions":["access_link_id"],"limit":1}`)
+	require.Equal(t, 422, r.StatusCode)
+	var problem struct {
+		Errors []struct{ Field, Message string } `json:"errors"`
+	}
+	require.NoError(t, json.NewDecoder(r.Body).Decode(&problem))
+	require.Len(t, problem.Errors, 1)
+	require.Contains(t, problem.Errors[0].Message, "ask for less time")
+}
