@@ -15,8 +15,8 @@ import (
 	"lodestone/query/querytest"
 )
 
-// ask asks a question of metrics.
-func (s site) ask(account uuid.UUID, body string) *http.Response {
+// question asks a question of metrics.
+func (s site) question(account uuid.UUID, body string) *http.Response {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/v1/analytics/query", strings.NewReader(body))
 	require.NoError(s.t, err)
@@ -39,8 +39,8 @@ func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	querytest.Fill(t, querytest.Conn(t), account, 1000, 100_000)
 	require.NoError(t, ratelimit.NewBudget(pool, ratelimit.ProcessorTime, 1000).Charge(t.Context(), account, 999))
 	const body = `{"metrics":["readers","median_page_ms"],"from":"2025-10-01","to":"2025-10-08","interval":"day"}`
-	require.Equal(t, 200, s.ask(account, body).StatusCode, "a millisecond is left, which this takes")
-	got := s.ask(account, body)
+	require.Equal(t, 200, s.question(account, body).StatusCode, "a millisecond is left, which this takes")
+	got := s.question(account, body)
 	require.Equal(t, 429, got.StatusCode)
 	seconds, err := strconv.Atoi(got.Header.Get("Retry-After"))
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	require.LessOrEqual(t, seconds, 60)
 	require.Equal(t, 429, s.get(account, "/api/v1/analytics/pages", values("lead_magnet_id", querytest.ID(t).String())).status, "it is one budget for all reports")
 	require.Equal(t, 200, s.get(account, "/api/v1/analytics", nil).status, "lists are none")
-	require.Equal(t, 200, s.ask(other, body).StatusCode)
+	require.Equal(t, 200, s.question(other, body).StatusCode)
 }
 
 // A question that takes more memory than one may is refused with how to ask for less.
@@ -59,7 +59,7 @@ func TestQuestionThatTakesTooMuchMemory(t *testing.T) {
 	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.PostgresPool(t, enginetest.MigratedPostgresURL(t)))
 	account := querytest.ID(t)
 	querytest.Fill(t, querytest.Conn(t), account, 5000, 300_000)
-	r := s.ask(account, `{"metrics":["readers","sessions"],"from":"2025-10-01","to":"2025-10-08","interval":"hour","dimensions":["access_link_id"],"limit":1}`)
+	r := s.question(account, `{"metrics":["readers","sessions"],"from":"2025-10-01","to":"2025-10-08","interval":"hour","dimensions":["access_link_id"],"limit":1}`)
 	require.Equal(t, 422, r.StatusCode)
 	var problem struct {
 		Errors []struct{ Field, Message string } `json:"errors"`

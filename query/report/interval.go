@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 	"time"
+	_ "time/tzdata" // the zones of every machine are the same
 )
 
 // calendar divides time by the calendar of a time zone, whose changes of offset are those that Go knows.

@@ -83,6 +83,7 @@ func (r *recorder) record(e *entry) (producer.Record, error) {
 		AccountID: r.account, LeadMagnetID: r.magnets[s.link.document], GenericLinkID: r.landing(s.link), AccessLinkID: key,
 		SessionID: r.sessions[s], EventID: id, MagnetVersion: uint32(s.version), Type: a.kind,
 		IPHash: r.hash(s.visitor, e.received), UserAgent: r.agent(s.visitor), Bot: r.rules[s.visitor.agent],
+		Origin:    origin(s.visitor),
 		CreatedAt: a.at.UnixMilli(), ReceivedAt: e.received.UnixMilli(),
 	}
 	switch {
@@ -109,6 +110,7 @@ func (r *recorder) viewRecord(v *view) (producer.Record, error) {
 	lv := event.LinkView{
 		AccountID: r.account, LeadMagnetID: r.magnets[documentOf[v.landing]], GenericLinkID: key, EventID: id,
 		IPHash: r.hash(v.visitor, v.at), UserAgent: r.agent(v.visitor), Bot: r.rules[v.visitor.agent],
+		Origin:    origin(v.visitor),
 		CreatedAt: v.at.UnixMilli(), ReceivedAt: v.at.UnixMilli(),
 	}
 	if !v.visitor.private && !v.visitor.bot {
@@ -137,6 +139,15 @@ func (r *recorder) hash(v *visitor, at time.Time) (sum [16]byte) {
 	_ = binary.Write(h, binary.BigEndian, []int64{int64(v.number), at.Unix() / 86400}) // a hash takes everything
 	h.Sum(sum[:0])
 	return sum
+}
+
+func origin(v *visitor) (o event.Origin) {
+	if v.private || v.bot {
+		return o
+	}
+	o.Language = event.FirstLanguage([]byte(v.place.language))
+	o.Country, _ = event.ParseCountry(v.place.country)
+	return o
 }
 
 func (r *recorder) agent(v *visitor) []byte {

@@ -91,17 +91,17 @@ var campaigns = []campaign{
 
 // place is where visitors live, which says when they are awake.
 type place struct {
-	zone, language string
-	share          float64
+	zone, language, country string
+	share                   float64
 }
 
 var places = []place{
-	{"Europe/Berlin", "de", 0.36},
-	{"Europe/London", "en", 0.22},
-	{"America/New_York", "en", 0.24},
-	{"America/Los_Angeles", "en", 0.08},
-	{"Asia/Kolkata", "en", 0.06},
-	{"Europe/Madrid", "es", 0.04},
+	{"Europe/Berlin", "de", "DE", 0.36},
+	{"Europe/London", "en", "GB", 0.22},
+	{"America/New_York", "en", "US", 0.24},
+	{"America/Los_Angeles", "en", "US", 0.08},
+	{"Asia/Kolkata", "en", "IN", 0.06},
+	{"Europe/Madrid", "es", "ES", 0.04},
 }
 
 // hours are the weights of the hours of a visitor's day.
