@@ -2,10 +2,12 @@ package clickhouse
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"
@@ -15,6 +17,11 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// functions are statements that define the words of reports, each ended by a semicolon and a line break.
+//
+//go:embed functions.sql
+var functions string
 
 // Migrate brings the schema up to date and returns the versions that it applied, none if the schema was current.
 // ClickHouse has no lock for migrations: the caller holds the one in Postgres.
@@ -32,6 +39,9 @@ func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 	}
 	db := native.OpenDB(o)
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := createFunctions(ctx, db); err != nil {
+		return nil, err
+	}
 	provider, err := goose.NewProvider(goose.DialectClickHouse, db, files)
 	if err != nil {
 		return nil, fmt.Errorf("read ClickHouse migrations: %w", err)
@@ -61,6 +71,20 @@ func createDatabases(ctx context.Context, c Config) (err error) {
 	} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("create ClickHouse databases: %w", err)
+		}
+	}
+	return nil
+}
+
+// createFunctions creates the functions that migrations and reports use. They belong to no database: a backup of
+// databases lacks them, and the next migration brings them back.
+func createFunctions(ctx context.Context, db *sql.DB) error {
+	for statement := range strings.SplitSeq(functions, ";\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("create ClickHouse functions: %w", err)
 		}
 	}
 	return nil

@@ -67,6 +67,7 @@ func TestViewIsTheContract(t *testing.T) {
 		"created_at DateTime64(3, 'UTC')", "received_at DateTime64(3, 'UTC')",
 		"kafka_topic_id UUID", "kafka_partition Int32", "kafka_offset Int64",
 		"browser LowCardinality(String)", "os LowCardinality(String)", "country LowCardinality(String)", "language LowCardinality(String)",
+		"device LowCardinality(String)",
 	}, texts(t, conn,
 		"SELECT concat(name, ' ', type) FROM system.columns WHERE database = 'analytics' AND table = 'events' ORDER BY position"))
 }

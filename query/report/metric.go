@@ -44,7 +44,7 @@ var columns = func() map[string]column {
 		// An access link that was deleted has no person any more: it stands for one.
 		{name: "c_person", source: events, sql: "if(l.person_id = " + noUUID + ", r.access_link_id, l.person_id)", zero: noUUID, links: true},
 		// A session is one of its access link; an event without one is a session by itself.
-		{name: "c_session", source: events, sql: "if(r.session_id = " + noUUID + ", r.event_id, r.session_id)", zero: noUUID},
+		{name: "c_session", source: events, sql: "lodestoneSession(r.session_id, r.event_id)", zero: noUUID},
 		{name: "c_ms", source: events, sql: "r.duration_ms", zero: "toUInt32(0)"},
 		{name: "c_magnet", source: events, sql: "r.lead_magnet_id", zero: noUUID},
 		{name: "c_version", source: events, sql: "r.magnet_version", zero: "toUInt32(0)"},
@@ -78,7 +78,7 @@ type part struct {
 
 const (
 	viewed   = "IF AND c_viewed"
-	finished = "IF AND c_viewed AND c_page > 0 AND c_version > 0 AND c_page = c_pages"
+	finished = "IF AND c_viewed AND lodestoneFinishes(c_version, c_page, c_pages)"
 )
 
 var parts = func() map[string]part {
@@ -114,7 +114,7 @@ var parts = func() map[string]part {
 // quantileOf is of the visible times of page views that have one; to a thousandth of a millisecond, beyond which is the
 // error of the interpolation.
 func quantileOf(level string) string {
-	return "round(quantileExactInclusiveIf(" + level + ")(least(c_ms, toUInt32(" + longestView + ")), " + viewed + " AND c_ms > 0), 3)"
+	return "round(quantileExactInclusiveIf(" + level + ")(lodestonePageTime(c_ms), " + viewed + " AND c_ms > 0), 3)"
 }
 
 // metric is a number of an answer: a part, or one part of another.

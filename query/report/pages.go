@@ -47,7 +47,7 @@ type Page struct {
 func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion) (Pages, error) {
 	from, to := bounds(q.From, q.To)
 	params := map[string]string{
-		"lead_magnet": q.LeadMagnetID.String(), "version": `\N`, "longest": longestView,
+		"lead_magnet": q.LeadMagnetID.String(), "version": `\N`,
 		"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10),
 	}
 	if q.Version != nil {

@@ -36,7 +36,7 @@ FROM
     SELECT
         page,
         count() AS viewed,
-        groupArrayIf(least(duration_ms, {longest:UInt32}), duration_ms > 0) AS durations,
+        groupArrayIf(lodestonePageTime(duration_ms), duration_ms > 0) AS durations,
         max(page) OVER (PARTITION BY access_link_id) AS furthest
     FROM lodestone.events
     WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND page > 0 AND bot = ''

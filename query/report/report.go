@@ -20,6 +20,3 @@ func New(ch *scope.ClickHouse) *Reporter { return &Reporter{ch} }
 // AsOf returns the time up to which everything that was stored is in an answer that is asked for after this call. Newer
 // events may be in it as well.
 func (r *Reporter) AsOf(ctx context.Context) (time.Time, error) { return r.ch.Settled(ctx) }
-
-// longestView caps the time of one view of a page: a page that lies open is not read.
-const longestView = "600000"
