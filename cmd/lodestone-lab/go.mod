@@ -10,6 +10,7 @@ tool github.com/docker/compose/v5/cmd
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/grafana/grafana-foundation-sdk/go v0.0.22
 	lodestone v0.0.0-00010101000000-000000000000
 )
 
@@ -82,7 +83,7 @@ require (
 	go.uber.org/goleak v1.3.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.28.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	go.yaml.in/yaml/v3 v3.0.5
 	go.yaml.in/yaml/v4 v4.0.0-rc.6 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/mod v0.42.0 // indirect
