@@ -17,9 +17,9 @@ type Budget struct {
 	rule Rule
 }
 
-// NewBudget returns a budget that counts in a database. The quota is in the unit of what is charged.
-func NewBudget(db *postgres.Pool, name Name, quota int) *Budget {
-	return &Budget{db, Rule{string(name), quota, Window}}
+// NewBudget returns the budget of processor time, which is counted in a database. The quota is in milliseconds, as what is charged.
+func NewBudget(db *postgres.Pool, quota int) *Budget {
+	return &Budget{db, Rule{string(ProcessorTime), quota, Window}}
 }
 
 // Wait returns 0 if something of the budget is left, else how long there is none.
