@@ -37,7 +37,7 @@ func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), pool)
 	account, other := querytest.ID(t), querytest.ID(t)
 	querytest.Fill(t, querytest.Conn(t), account, 1000, 100_000)
-	require.NoError(t, ratelimit.NewBudget(pool, 1000).Charge(t.Context(), account, 999))
+	require.NoError(t, ratelimit.NewBudget(pool, ratelimit.ProcessorRule(1)).Charge(t.Context(), account, 999))
 	const body = `{"metrics":["readers","median_page_ms"],"from":"2025-10-01","to":"2025-10-08","interval":"day"}`
 	require.Equal(t, 200, s.question(account, body).StatusCode, "a millisecond is left, which this takes")
 	got := s.question(account, body)

@@ -60,7 +60,7 @@ func New(c Config, d Deps) (*Query, error) {
 		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
 		reports: report.New(ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports,
-		budget:  ratelimit.NewBudget(d.Postgres, 1000*c.ProcessorSeconds),
+		budget:  ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
 	}, nil
 }
 

@@ -17,10 +17,11 @@ type Budget struct {
 	rule Rule
 }
 
-// NewBudget returns the budget of processor time, which is counted in a database. The quota is in milliseconds, as what is charged.
-func NewBudget(db *postgres.Pool, quota int) *Budget {
-	return &Budget{db, Rule{string(ProcessorTime), quota, Window}}
-}
+// NewBudget returns a budget that counts in a database. The quota is in the unit of what is charged.
+func NewBudget(db *postgres.Pool, rule Rule) *Budget { return &Budget{db, rule} }
+
+// ProcessorRule is so many seconds of processor time in a window, in milliseconds.
+func ProcessorRule(seconds int) Rule { return Rule{string(ProcessorTime), 1000 * seconds, Window} }
 
 // Wait returns 0 if something of the budget is left, else how long there is none.
 func (b *Budget) Wait(ctx context.Context, account uuid.UUID) (time.Duration, error) {

@@ -157,7 +157,7 @@ func (c *collector) lookup(set int, slot int64, led bool, texts []string, now bo
 
 // values returns the numbers of the metrics, from those of the parts.
 func (c *collector) values(parts []float64) []*float64 {
-	all := c.parts()
+	all := c.counted
 	number := func(name string) float64 {
 		if parts == nil {
 			return 0

@@ -52,6 +52,8 @@ var columns = func() map[string]column {
 		{name: "c_pages", source: events, sql: "v.page_count", zero: "toUInt32(0)", versions: true},
 		{name: "c_hash", source: views, sql: "r.ip_hash", zero: "toFixedString('', 16)"},
 		{name: "c_opened", source: submissions, sql: opened, zero: "toUInt8(0)"},
+		{name: countColumn, source: visits, zero: "toUInt64(1)"},
+		{name: "c_visit", source: visits, zero: noUUID},
 	} {
 		byName[c.name] = c
 	}

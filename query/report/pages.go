@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,7 +56,12 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 	}
 	var answer Pages
 	byNumber := map[int]Page{}
-	err := r.ch.Query(ctx, account, scope.Statement{Name: "pages of a lead magnet", SQL: pagesSQL, Params: params}, func(row scope.Row) error {
+	visitTime := "created_at"
+	if from%quarter.Milliseconds() == 0 && to%quarter.Milliseconds() == 0 {
+		visitTime = quarterOf
+	}
+	sql := strings.ReplaceAll(pagesSQL, "VISIT_TIME", visitTime)
+	err := r.ch.Query(ctx, account, scope.Statement{Name: "pages of a lead magnet", SQL: sql, Params: params, Threads: 2, OneSnapshot: true}, func(row scope.Row) error {
 		var number, version uint32
 		var known bool
 		var views, readers, stopped, reread uint64

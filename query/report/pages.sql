@@ -1,47 +1,62 @@
 -- How each page of one version of a document was read. The first row is of page 0, which no document has: it names the
 -- version and counts the views of bots.
+-- VISIT_TIME is the time of an event, or its quarter of an hour if the range has whole ones: projection visits then answers.
 WITH
     coalesce({version:Nullable(UInt32)}, (
         SELECT maxOrNull(magnet_version)
-        FROM lodestone.events
-        WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND bot = ''
-            AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+        FROM
+        (
+            SELECT magnet_version
+            FROM lodestone.events
+            WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND bot = ''
+                AND VISIT_TIME >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND VISIT_TIME < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+            GROUP BY magnet_version
+        )
     )) AS shown
 SELECT
     toUInt32(0) AS page,
     ifNull(shown, 0) AS version,
     isNotNull(shown) AS known,
-    count() AS views,
+    sumIf(events, NOT person) AS views,
     toUInt64(0) AS readers,
     toUInt64(0) AS stopped,
     toUInt64(0) AS reread,
     CAST([], 'Array(Float64)') AS times
-FROM lodestone.events
-WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND bot != ''
-    AND magnet_version = shown
-    AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+FROM
+(
+    SELECT bot = '' AS person, count() AS events
+    FROM lodestone.events
+    WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND magnet_version = shown
+        AND VISIT_TIME >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND VISIT_TIME < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    GROUP BY person
+)
 UNION ALL
 SELECT
     page,
     toUInt32(0),
     false,
-    sum(viewed),
     count(),
-    countIf(page = furthest),
-    countIf(viewed > 1),
+    countIf(page != before),
+    countIf(page != before AND page = furthest),
+    countIf(page = before AND page != second_before),
     -- To a thousandth of a millisecond: beyond that is the error of the interpolation.
-    arrayMap(t -> round(t, 3), arrayFilter(t -> NOT isNaN(t), quantilesExactInclusiveArray(0.5, 0.9)(durations)))
+    arrayMap(t -> round(t, 3), arrayFilter(t -> NOT isNaN(t), quantilesExactInclusiveIf(0.5, 0.9)(ms, ms > 0)))
 FROM
 (
+    -- The views of a reader in the order of pages, each as its page and its time. The rows are read once.
     SELECT
-        page,
-        count() AS viewed,
-        groupArrayIf(lodestonePageTime(duration_ms), duration_ms > 0) AS durations,
-        max(page) OVER (PARTITION BY access_link_id) AS furthest
+        arraySort(groupArray(bitShiftLeft(toUInt64(page), 32) + lodestonePageTime(duration_ms))) AS views,
+        arrayMap(v -> toUInt32(bitShiftRight(v, 32)), views) AS pages
     FROM lodestone.events
     WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND page > 0 AND bot = ''
         AND magnet_version = shown
         AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    GROUP BY access_link_id, page
+    GROUP BY access_link_id
 )
+ARRAY JOIN
+    pages AS page,
+    arrayMap(v -> toUInt32(bitAnd(v, 4294967295)), views) AS ms,
+    arrayShiftRight(pages, 1) AS before,
+    arrayShiftRight(pages, 2) AS second_before,
+    arrayResize([pages[-1]], length(pages), pages[-1]) AS furthest
 GROUP BY page

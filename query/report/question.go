@@ -67,6 +67,7 @@ type plan struct {
 	earlier    []time.Time // of those compared with
 	order      metric
 	descending bool
+	counted    []part // the parts of the metrics
 }
 
 // compile checks a question. The path, such as "queries[0].", comes before the names of the fields that are wrong.
@@ -82,6 +83,9 @@ func compile(q Question, path string, now time.Time) (plan, []problem.Field) {
 	p.setOrder(add)
 	if p.Limit == 0 {
 		p.Limit = defaultLimit
+	}
+	if len(wrong) == 0 {
+		p.counted = p.visited(p.needed())
 	}
 	return p, wrong
 }

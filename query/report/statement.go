@@ -45,6 +45,8 @@ type writer struct {
 	plan
 	params map[string]string
 	prefix string // of the names of the parameters
+	// overall leaves out intervals, and the time before.
+	overall bool
 }
 
 // param sets a parameter and returns how SQL refers to it.
@@ -53,8 +55,9 @@ func (w *writer) param(name, kind, value string) string {
 	return "{" + w.prefix + name + ":" + kind + "}"
 }
 
-// parts returns the parts of the metrics, each once.
-func (p *plan) parts() (list []part) {
+// needed returns the parts of the metrics, each once.
+func (p *plan) needed() []part {
+	var list []part
 	for _, m := range p.metrics {
 		for _, name := range m.parts {
 			if !slices.ContainsFunc(list, func(known part) bool { return known.name == name }) {
@@ -65,24 +68,26 @@ func (p *plan) parts() (list []part) {
 	return list
 }
 
+// parts returns the parts of the metrics, as they are counted.
+func (p *plan) parts() []part { return slices.Clone(p.counted) }
+
 // selects returns the statements that answer the plan, which are united.
 func (w *writer) selects(number int) (list []string) {
-	rows := w.rows()
-	keyed := rows
-	if len(w.dimensions) > 0 {
-		keyed = w.led(rows)
+	list = append(list, w.outer(number, w.counted(w.led(w.rows(w.parts())), w.groups(), w.expressions(w.parts()))))
+	nested := w.nested()
+	if len(nested) == 0 {
+		return list
 	}
-	list = append(list, w.outer(number, w.counted(keyed, w.groups(), w.allParts())))
-	for _, part := range w.parts() {
-		if !part.nested {
-			continue
-		}
-		for _, group := range w.groups() {
-			selected := strconv.Itoa(group.set) + " AS answer_set, toFloat64(0) AS bots, " + strings.Join(w.withZeros(group.keys), ", ")
-			list = append(list, w.outer(number, w.attentive(keyed, group.keys, selected)))
-		}
+	for _, group := range w.groups() {
+		selected := strconv.Itoa(group.set) + " AS answer_set, toFloat64(0) AS bots, " + strings.Join(w.withZeros(group.keys), ", ")
+		list = append(list, w.outer(number, w.attentive(w.led(w.rows(nested)), group.keys, selected)))
 	}
 	return list
+}
+
+// nested returns the parts that have SQL of their own.
+func (p *plan) nested() []part {
+	return slices.DeleteFunc(p.parts(), func(part part) bool { return !part.nested })
 }
 
 // group is a set of keys that rows are counted by.
@@ -121,9 +126,9 @@ func (w *writer) keys() (names []string, zeros map[string]string) {
 	return names, zeros
 }
 
-// allParts returns the expressions of the parts, 0 for those that are nested.
-func (w *writer) allParts() (expressions []string) {
-	for _, p := range w.parts() {
+// expressions returns those of parts, 0 for those that are nested.
+func (w *writer) expressions(list []part) (expressions []string) {
+	for _, p := range list {
 		expressions = append(expressions, "toFloat64("+strings.ReplaceAll(p.sql, "IF", w.counts(p.source))+")")
 	}
 	return expressions
@@ -151,8 +156,12 @@ func (w *writer) counted(rows string, groups []group, expressions []string) stri
 	case len(w.dimensions) > 0:
 		set = fmt.Sprintf("if(grouping(led) = 0, %d, %d)", setRow, setTotal)
 	}
-	return fmt.Sprintf("SELECT %s AS answer_set, %s, [%s] AS numbers, toFloat64(countIf(bot_row)) AS bots FROM (%s) GROUP BY GROUPING SETS (%s)",
-		set, strings.Join(w.withZeros(present), ", "), strings.Join(expressions, ", "), rows, strings.Join(sets, ", "))
+	bots := "countIf(bot_row)"
+	if slices.ContainsFunc(w.parts(), func(p part) bool { return p.source == visits }) {
+		bots = "sumIf(" + countColumn + ", bot_row)"
+	}
+	return fmt.Sprintf("SELECT %s AS answer_set, %s, [%s] AS numbers, toFloat64(%s) AS bots FROM (%s) GROUP BY GROUPING SETS (%s)",
+		set, strings.Join(w.withZeros(present), ", "), strings.Join(expressions, ", "), bots, rows, strings.Join(sets, ", "))
 }
 
 // withZeros returns all keys, those that are not present as their zeros.
@@ -214,6 +223,9 @@ func (w *writer) outer(number int, sql string) string {
 
 // led marks the rows whose values lead, and takes the values from the others.
 func (w *writer) led(rows string) string {
+	if len(w.dimensions) == 0 {
+		return rows
+	}
 	var values []string
 	var taken strings.Builder
 	for i, d := range w.dimensions {
@@ -221,13 +233,18 @@ func (w *writer) led(rows string) string {
 		values = append(values, name)
 		fmt.Fprintf(&taken, ", if(led, %s, %s) AS e%d", name, d.zero(), i)
 	}
-	tuple := "(" + strings.Join(values, ", ") + ")"
-	return fmt.Sprintf("SELECT *, toUInt8(%s IN (%s)) AS led%s FROM (%s)", tuple, w.leading(rows, values), taken.String(), rows)
+	is := "1"
+	if !w.allLead() {
+		overall := *w
+		overall.overall = true
+		is = "(" + strings.Join(values, ", ") + ") IN (" + overall.leading(values) + ")"
+	}
+	return fmt.Sprintf("SELECT *, toUInt8(%s) AS led%s FROM (%s)", is, taken.String(), rows)
 }
 
 // leading finds the values that lead by the metric of the order, among those of which anything was counted in the time
 // that is asked for.
-func (w *writer) leading(rows string, values []string) string {
+func (w *writer) leading(values []string) string {
 	all := w.parts()
 	number := func(name string) string {
 		i := slices.IndexFunc(all, func(p part) bool { return p.name == name })
@@ -242,9 +259,10 @@ func (w *writer) leading(rows string, values []string) string {
 		direction = "DESC"
 	}
 	keys := strings.Join(values, ", ")
-	sums := fmt.Sprintf("SELECT %s, [%s] AS parts FROM (%s) WHERE period = 1 GROUP BY %s", keys, strings.Join(w.allParts(), ", "), rows, keys)
-	if slices.ContainsFunc(all, func(p part) bool { return p.nested }) {
-		sums += " UNION ALL " + w.attentive("SELECT * FROM ("+rows+") WHERE period = 1", values, keys)
+	cheap := w.deciding()
+	sums := fmt.Sprintf("SELECT %s, [%s] AS parts FROM (%s) GROUP BY %s", keys, strings.Join(w.expressions(cheap), ", "), w.rows(cheap), keys)
+	if nested := w.nested(); len(nested) > 0 {
+		sums += " UNION ALL " + w.attentive(w.rows(nested), values, keys)
 	}
 	ties := make([]string, len(values))
 	for i, d := range w.dimensions {
@@ -260,12 +278,52 @@ func (w *writer) leading(rows string, values []string) string {
 		keys, keys, value, sums, keys, direction, strings.Join(ties, ", "), w.param("limit", "UInt32", strconv.Itoa(w.Limit)))
 }
 
-// rows returns the rows of all sources of the plan, each with its period (1: the one asked for), the interval's start
+// deciding returns the parts, those that do not decide the order as cheaper ones that are 0 as well if nothing was counted.
+func (w *writer) deciding() []part {
+	list := w.parts()
+	for i, p := range list {
+		with := slices.IndexFunc(list, func(other part) bool { return other.name == impliedBy[p.name] })
+		switch {
+		case slices.Contains(w.order.parts, p.name):
+		case with >= 0:
+			list[i].sql, list[i].columns, list[i].source = "0", nil, list[with].source
+		case p.name == "readers" || p.name == "people" || p.name == "sessions":
+			list[i].sql, list[i].columns = "countIf("+viewed+")", []string{"c_viewed"}
+		default:
+			list[i].sql = anything.Replace(p.sql)
+		}
+	}
+	return list
+}
+
+// impliedBy names parts of which something is counted wherever something is counted of others.
+var impliedBy = map[string]string{"finished": "readers", "downloaders": "readers", "opened": "submissions"}
+
+// anything takes the place of aggregates of which it matters only whether anything was counted.
+var anything = strings.NewReplacer("uniqExactIf(", "uniqUpToIf(1)(", "quantileExactInclusiveIf(0.5)(", "maxIf(", "quantileExactInclusiveIf(0.9)(", "maxIf(")
+
+// bounded is how many values some dimensions have at most.
+var bounded = map[string]int{"device": len(Devices()), "bot": 2, "weekday": 7, "hour_of_day": 24}
+
+// allLead reports whether the limit has place for all values that there can be.
+func (p *plan) allLead() bool {
+	most := 1
+	for _, d := range p.dimensions {
+		n, ok := bounded[d.name]
+		if !ok {
+			return false
+		}
+		most *= n
+	}
+	return most <= p.Limit
+}
+
+// rows returns the rows of all sources of parts, each with its period (1: the one asked for), the interval's start
 // (slot), the values of the dimensions, and what the metrics are counted from.
-func (w *writer) rows() string {
+func (w *writer) rows(of []part) string {
 	var sources []source
 	var needed []string
-	for _, p := range w.parts() {
+	for _, p := range of {
 		if !slices.Contains(sources, p.source) {
 			sources = append(sources, p.source)
 		}
@@ -278,13 +336,17 @@ func (w *writer) rows() string {
 	slices.Sort(needed)
 	selects := make([]string, len(sources))
 	for i, s := range sources {
-		selects[i] = w.source(s, needed)
+		if s == visits {
+			selects[i] = w.visits(needed)
+		} else {
+			selects[i] = w.source(s, needed, of)
+		}
 	}
 	return strings.Join(selects, "\nUNION ALL\n")
 }
 
 // source returns the rows of one source.
-func (w *writer) source(s source, needed []string) string {
+func (w *writer) source(s source, needed []string, of []part) string {
 	var fields strings.Builder
 	links, versions := false, false
 	ms := "toUnixTimestamp64Milli(" + from[s].time + ")"
@@ -301,6 +363,9 @@ func (w *writer) source(s source, needed []string) string {
 			fmt.Fprintf(&fields, ",\n    %s AS %s", c.zero, name)
 			continue
 		}
+		if c.name == "c_pages" && w.lastPages(s, of) {
+			c.sql, c.versions = "r.page", false
+		}
 		links, versions = links || c.links, versions || c.versions
 		fmt.Fprintf(&fields, ",\n    %s AS %s", c.sql, name)
 	}
@@ -308,7 +373,7 @@ func (w *writer) source(s source, needed []string) string {
 	if s == events || s == views {
 		bots = "r.bot != ''"
 	}
-	where := []string{"r.account_id = {account:UUID}", w.within(from[s].time)}
+	where := append([]string{"r.account_id = {account:UUID}", w.within(from[s].time)}, w.narrowed(s, of)...)
 	for _, filter := range w.conditions(s, ms) {
 		where = append(where, filter.sql)
 		links = links || filter.links
@@ -348,19 +413,24 @@ func milli(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 
 // within is the condition that a time is asked for.
 func (w *writer) within(column string) string {
-	all := w.all()
-	return fmt.Sprintf("%s >= fromUnixTimestamp64Milli(%s, 'UTC') AND %s < fromUnixTimestamp64Milli(%s, 'UTC')",
-		column, w.param("from", "Int64", milli(all.from)), column, w.param("to", "Int64", milli(all.to)))
+	from := w.param("from", "Int64", milli(w.all().from))
+	if w.overall {
+		from = w.param("asked", "Int64", milli(w.asked.from))
+	}
+	return fmt.Sprintf("%s >= fromUnixTimestamp64Milli(%s, 'UTC') AND %s < fromUnixTimestamp64Milli(%s, 'UTC')", column, from, column, w.param("to", "Int64", milli(w.asked.to)))
 }
 
 // period is 1 for the time asked for, and 0 for the one before.
 func (w *writer) period(ms string) string {
+	if w.overall || !w.Compare {
+		return "toUInt8(1)"
+	}
 	return "toUInt8(" + ms + " >= " + w.param("asked", "Int64", milli(w.asked.from)) + ")"
 }
 
 // slot is the start of the interval, or for the first one of a period, its part that is asked for.
 func (w *writer) slot(ms string) string {
-	if w.Interval == Whole {
+	if w.Interval == Whole || w.overall {
 		return "toInt64(0)"
 	}
 	return "toInt64(roundDown(" + ms + ", " + w.param("slots", "Array(Int64)", clickhouse.Numbers(w.slots())) + "))"

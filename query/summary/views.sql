@@ -1,5 +1,5 @@
 -- A view is a session that saw at least one page; an event without a session is one of its own.
--- Projection sessions answers this: it has its columns in its words.
+-- Projection visits answers this: it has its columns in its words.
 -- A link's lead magnet never changes, and each event of it was signed with it: the links alone say which lead magnets are meant.
 SELECT count(), uniqExact(lead_magnet_id), min(first_page), max(last_page)
 FROM

@@ -1,0 +1,29 @@
+package report
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/query/querytest"
+)
+
+// What does not need single page views is read from the projection visits: a row for each session, type and quarter of an
+// hour. An event of a link comes every 20 seconds here, by 15 user agents, so that has a third of the rows.
+func TestRowsRead(t *testing.T) {
+	t.Parallel()
+	const events = 300_000
+	ch, account, _ := querytest.Alone(t, 20, events)
+	read := func(q Question) uint64 {
+		p, wrong := compile(q, "", time.Now())
+		require.Empty(t, wrong)
+		return querytest.RowsRead(t, ch, account, statement([]plan{p}))
+	}
+	q := Question{Metrics: []string{"readers", "sessions", "page_views", "reading_ms"}, From: "2025-10-01", To: "2025-10-05", Interval: Hour, Timezone: "Asia/Kathmandu"}
+	require.Less(t, read(q), uint64(events/2), "an hour of this zone begins at a quarter")
+	q.Dimensions, q.Limit = []string{"lead_magnet_id"}, 1
+	require.Less(t, read(q), uint64(events), "values that lead are found first")
+	q.From = "2025-10-01T00:00:01Z"
+	require.Greater(t, read(q), uint64(events), "a second is within a quarter")
+}
