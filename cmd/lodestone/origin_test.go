@@ -117,7 +117,7 @@ func TestNothingFinerThanTheCountryIsStored(t *testing.T) {
 	for _, table := range []string{"events", "link_views"} {
 		s.await(table+" are stored", func() bool { return dump(t, conn, table, claims.AccountID) != "" })
 		rows := dump(t, conn, table, claims.AccountID)
-		require.Contains(t, rows, "\tFirefox\tLinux\tDE\tde\t", table)
+		require.Contains(t, rows, "\tFirefox/Linux\tDE/de\t", table)
 		requireNothingFiner(t, table, []byte(rows))
 	}
 	requireNothingFiner(t, "the log", []byte(c.out.String()))

@@ -24,6 +24,14 @@ type Names struct {
 	Browser, OS string
 }
 
+// String returns the names as they are stored, with a slash between them, or nothing if there are none.
+func (n Names) String() string {
+	if n == (Names{}) {
+		return ""
+	}
+	return n.Browser + "/" + n.OS
+}
+
 // Parser names user agents and remembers the names. It is safe for concurrent use.
 type Parser struct {
 	known *lru.Cache // of Names by user agent

@@ -100,7 +100,7 @@ func (j *Job) Fill(ctx context.Context) (err error) {
 }
 
 // lacking is the condition that a row lacks its names: the names of a user agent are never empty.
-const lacking = "browser = '' AND user_agent != ''"
+const lacking = "agent_names = '' AND user_agent != ''"
 
 // fillMonth names those of a month. Rows that are stored meanwhile are for the next look.
 func (j *Job) fillMonth(ctx context.Context, conn driver.Conn, table, month string) error {
@@ -124,18 +124,14 @@ func (j *Job) fillMonth(ctx context.Context, conn driver.Conn, table, month stri
 // change begins to name the rows of some user agents.
 func (j *Job) change(ctx context.Context, conn driver.Conn, table, month string, agents []string) error {
 	slices.Sort(agents)
-	var browsers, systems []string
-	for _, a := range agents {
-		names := j.agents.Names(a)
-		browsers, systems = append(browsers, names.Browser), append(systems, names.OS)
+	names := make([]string, len(agents))
+	for i, a := range agents {
+		names[i] = j.agents.Names(a).String()
 	}
 	err := conn.Exec(native.Context(ctx,
-		native.WithParameters(native.Parameters{
-			"month": month, "agents": clickhouse.Texts(agents), "browsers": clickhouse.Texts(browsers), "systems": clickhouse.Texts(systems),
-		}),
+		native.WithParameters(native.Parameters{"month": month, "agents": clickhouse.Texts(agents), "names": clickhouse.Texts(names)}),
 		native.WithSettings(native.Settings{"mutations_sync": "0", "max_query_size": maxQueryBytes})),
-		"ALTER TABLE lodestone."+table+" UPDATE browser = transform(toString(user_agent), {agents:Array(String)}, {browsers:Array(String)}, ''),"+
-			" os = transform(toString(user_agent), {agents:Array(String)}, {systems:Array(String)}, '')"+
+		"ALTER TABLE lodestone."+table+" UPDATE agent_names = transform(toString(user_agent), {agents:Array(String)}, {names:Array(String)}, '')"+
 			" IN PARTITION ID {month:String} WHERE "+lacking)
 	if err != nil {
 		return fmt.Errorf("name browsers of %s: %w", table, err)
@@ -149,7 +145,7 @@ func (j *Job) await(ctx context.Context, conn driver.Conn, table string) error {
 	defer ticker.Stop()
 	for {
 		failed, err := texts(ctx, conn, `SELECT latest_fail_reason FROM system.mutations
-			WHERE database = 'lodestone' AND table = {table:String} AND NOT is_done AND NOT is_killed AND command LIKE '%UPDATE browser%'`,
+			WHERE database = 'lodestone' AND table = {table:String} AND NOT is_done AND NOT is_killed AND command LIKE '%UPDATE agent_names%'`,
 			native.Parameters{"table": table})
 		switch {
 		case err != nil:

@@ -67,8 +67,8 @@ func TestOldRowsGetNames(t *testing.T) {
 	account := uuid.New()
 	job := backfill.New(backfill.Deps{ClickHouse: config, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	old(t, conn, account, chrome, safari, "", `it's a \ "bot" {x:String} ü`)
-	require.NoError(t, conn.Exec(t.Context(), `INSERT INTO lodestone.events (account_id, event_id, event_type, user_agent, browser, os, country, language, created_at)
-		SETTINGS async_insert = 0 VALUES (?, generateUUIDv4(), 'page_viewed', 'new', 'Kept', 'As is', ' CH', ' gsw', '2026-02-02 00:00:00')`, account))
+	require.NoError(t, conn.Exec(t.Context(), `INSERT INTO lodestone.events (account_id, event_id, event_type, user_agent, agent_names, origin, created_at)
+		SETTINGS async_insert = 0 VALUES (?, generateUUIDv4(), 'page_viewed', 'new', 'Kept/As is', ' CH/ gsw', '2026-02-02 00:00:00')`, account))
 	const others = `SELECT toString(groupBitXor(sipHash64(event_id, event_type, ip_hash, user_agent, created_at, stored_at, kafka_topic_id, kafka_offset)))
 		FROM lodestone.events WHERE account_id = ?`
 	var before, after string

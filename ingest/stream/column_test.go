@@ -51,7 +51,7 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 		FROM
 		(
 			SELECT kafka_offset AS offset, count() AS partitions, uniqExact(account_id, lead_magnet_id, generic_link_id, access_link_id, session_id,
-				event_id, event_type, event_data, magnet_version, page, duration_ms, ip_hash, user_agent, browser, os, country, language, bot, created_at, received_at) AS states
+				event_id, event_type, event_data, magnet_version, page, duration_ms, ip_hash, user_agent, agent_names, origin, bot, created_at, received_at) AS states
 			FROM lodestone.events WHERE kafka_topic_id = {topic:UUID} GROUP BY offset ORDER BY offset
 		)`, native.Named("topic", r.topicID.String())).Scan(&offsets, &partitions, &states))
 	require.Equal(t, []int64{0, 1, 2, 3}, offsets)

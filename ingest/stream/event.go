@@ -67,7 +67,7 @@ func newEventTable(agents *agent.Parser) *eventTable {
 }
 
 // eventRowBytes is the size of a row without its event_data.
-const eventRowBytes = 216
+const eventRowBytes = 208
 
 // eventDecoder reads records of events.
 type eventDecoder struct{ event event.Event }
@@ -103,7 +103,7 @@ func (d *eventDecoder) Add(to Table, at Place) {
 	t.page.Append(e.Page)
 	t.durationMS.Append(e.DurationMS)
 	t.ipHash.Append(e.IPHash)
-	t.visitor.add(e.UserAgent, &e.Origin)
+	t.visitor.add(e.UserAgent, e.Origin)
 	t.bot.AppendString(e.Bot)
 	t.createdAt.AppendRaw(proto.DateTime64(e.CreatedAt))
 	t.receivedAt.AppendRaw(proto.DateTime64(e.ReceivedAt))

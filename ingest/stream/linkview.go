@@ -58,7 +58,7 @@ func newLinkViewTable(agents *agent.Parser) *linkViewTable {
 }
 
 // linkViewRowBytes is the size of a row without its texts.
-const linkViewRowBytes = 186
+const linkViewRowBytes = 178
 
 // linkViewDecoder reads records of link views.
 type linkViewDecoder struct{ view event.LinkView }
@@ -87,7 +87,7 @@ func (d *linkViewDecoder) Add(to Table, at Place) {
 	t.referrer.Append(v.Referrer)
 	t.url.Append(v.URL)
 	t.ipHash.Append(v.IPHash)
-	t.visitor.add(v.UserAgent, &v.Origin)
+	t.visitor.add(v.UserAgent, v.Origin)
 	t.bot.AppendString(v.Bot)
 	t.createdAt.AppendRaw(proto.DateTime64(v.CreatedAt))
 	t.receivedAt.AppendRaw(proto.DateTime64(v.ReceivedAt))

@@ -9,57 +9,53 @@ import (
 
 // visitorColumns are the columns that say with what a visitor came and from where.
 type visitorColumns struct {
-	agents            *agent.Parser
-	userAgent         *textColumn
-	browser, system   *textColumn
-	country, language *textColumn
-	named             []namedAgent // of the texts of userAgent, by their numbers: a row costs no look at them
+	agents           *agent.Parser
+	userAgent, names *textColumn
+	origin           *textColumn
+	named            []uint32                // numbers of the names of the texts of userAgent: a row costs no look at them
+	origins          map[event.Origin]uint32 // numbers of the texts of origin
 }
 
-// namedAgent are the numbers of a user agent's names in their columns.
-type namedAgent struct{ browser, system uint32 }
-
 func newVisitorColumns(agents *agent.Parser) visitorColumns {
-	return visitorColumns{
-		agents: agents, userAgent: newTextColumn(), browser: newTextColumn(), system: newTextColumn(), country: newTextColumn(), language: newTextColumn(),
-	}
+	return visitorColumns{agents: agents, userAgent: newTextColumn(), names: newTextColumn(), origin: newTextColumn(), origins: map[event.Origin]uint32{}}
 }
 
 func (c *visitorColumns) columns() proto.Input {
-	return proto.Input{
-		{Name: "user_agent", Data: c.userAgent},
-		{Name: "browser", Data: c.browser},
-		{Name: "os", Data: c.system},
-		{Name: "country", Data: c.country},
-		{Name: "language", Data: c.language},
-	}
+	return proto.Input{{Name: "user_agent", Data: c.userAgent}, {Name: "agent_names", Data: c.names}, {Name: "origin", Data: c.origin}}
 }
 
-func (c *visitorColumns) add(userAgent []byte, origin *event.Origin) {
+func (c *visitorColumns) add(userAgent []byte, origin event.Origin) {
+	c.addAgent(userAgent)
+	number, known := c.origins[origin]
+	if !known {
+		number = c.origin.number([]byte(origin.String()))
+		c.origins[origin] = number
+	}
+	c.origin.keys = append(c.origin.keys, number)
+}
+
+func (c *visitorColumns) addAgent(userAgent []byte) {
 	number := c.userAgent.Append(userAgent)
 	if int(number) == len(c.named) {
 		names := c.agents.Names(string(userAgent))
-		c.named = append(c.named, namedAgent{c.browser.number([]byte(names.Browser)), c.system.number([]byte(names.OS))})
+		c.named = append(c.named, c.names.number([]byte(names.String())))
 	}
-	named := c.named[number]
-	c.browser.keys = append(c.browser.keys, named.browser)
-	c.system.keys = append(c.system.keys, named.system)
-	c.country.Append(origin.Country.Text())
-	c.language.Append(origin.Language.Text())
+	c.names.keys = append(c.names.keys, c.named[number])
 }
 
 func (c *visitorColumns) addRow(from *visitorColumns, row int) {
-	origin := event.Origin{}
-	copy(origin.Country[:], from.country.Row(row))
-	copy(origin.Language[:], from.language.Row(row))
-	c.add(from.userAgent.Row(row), &origin)
+	c.addAgent(from.userAgent.Row(row))
+	c.origin.Append(from.origin.Row(row))
 }
 
-// reset forgets the names. The columns are reset with those of their table.
-func (c *visitorColumns) reset() { c.named = c.named[:0] }
+// reset forgets the numbers. The columns are reset with those of their table.
+func (c *visitorColumns) reset() {
+	c.named = c.named[:0]
+	clear(c.origins)
+}
 
 func (c *visitorColumns) reserve(rows int) {
-	for _, texts := range []*textColumn{c.userAgent, c.browser, c.system, c.country, c.language} {
+	for _, texts := range []*textColumn{c.userAgent, c.names, c.origin} {
 		reserve(&texts.keys, rows)
 	}
 }

@@ -12,6 +12,14 @@ type Origin struct {
 	Country  Country
 }
 
+// String returns both codes as they are stored, the country first and a slash between them, or nothing if neither is known.
+func (o Origin) String() string {
+	if o == (Origin{}) {
+		return ""
+	}
+	return string(o.Country.Text()) + "/" + string(o.Language.Text())
+}
+
 // Language is a language subtag of two or three letters, in lower case, such as "de". A zero byte ends one of two.
 type Language [3]byte
 

@@ -65,12 +65,11 @@ func Log() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // Stored is an event with its place in the log.
 type Stored struct {
 	event.Event
-	Browser   string // as the consumer names it
-	OS        string
-	TopicID   uuid.UUID
-	Partition int32
-	Offset    int64
-	StoredAt  time.Time // zero: now, by the clock of the server; of all that are stored as one block, or none
+	AgentNames string // of browser and system, as the consumer stores them
+	TopicID    uuid.UUID
+	Partition  int32
+	Offset     int64
+	StoredAt   time.Time // zero: now, by the clock of the server; of all that are stored as one block, or none
 }
 
 // Store inserts events as one block.
@@ -84,7 +83,7 @@ func Store(t testing.TB, conn driver.Conn, events ...Stored) {
 	}
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO lodestone.events (
 		account_id, lead_magnet_id, generic_link_id, access_link_id, session_id, event_id, event_type,
-		event_data, magnet_version, page, duration_ms, ip_hash, user_agent, browser, os, country, language, bot, created_at, received_at,
+		event_data, magnet_version, page, duration_ms, ip_hash, user_agent, agent_names, origin, bot, created_at, received_at,
 		kafka_topic_id, kafka_partition, kafka_offset`+also+`)`)
 	require.NoError(t, err)
 	for i := range events {
@@ -94,8 +93,7 @@ func Store(t testing.TB, conn driver.Conn, events ...Stored) {
 			data = []byte("{}")
 		}
 		row := []any{e.AccountID, e.LeadMagnetID, e.GenericLinkID, e.AccessLinkID, e.SessionID, e.EventID,
-			e.Type.String(), data, e.MagnetVersion, e.Page, e.DurationMS, e.IPHash[:], string(e.UserAgent), e.Browser, e.OS,
-			string(e.Origin.Country.Text()), string(e.Origin.Language.Text()), e.Bot,
+			e.Type.String(), data, e.MagnetVersion, e.Page, e.DurationMS, e.IPHash[:], string(e.UserAgent), e.AgentNames, e.Origin.String(), e.Bot,
 			time.UnixMilli(e.CreatedAt).UTC(), time.UnixMilli(e.ReceivedAt).UTC(), e.TopicID, e.Partition, e.Offset}
 		if given {
 			row = append(row, e.StoredAt.UTC())

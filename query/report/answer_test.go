@@ -59,6 +59,9 @@ var names = map[string][2]string{
 	"curl/8.0":                                 {"Other", "Other"},
 }
 
+// stored are both names in one column.
+func stored(agent string) string { return strings.Trim(names[agent][0]+"/"+names[agent][1], "/") }
+
 // visitor makes up where a visitor is from, and adds that and the names of the agent to the properties of a record.
 func (m *model) visitor(agent string, dims map[string]any) event.Origin {
 	language, country := m.pick("", "de", "gsw", "en"), m.pick("", "DE", "CH")
@@ -261,7 +264,7 @@ func (m *model) addEvent() {
 		AccountID: m.account, LeadMagnetID: magnet, GenericLinkID: genericID, AccessLinkID: l.id, SessionID: session, EventID: id, Type: kind,
 		MagnetVersion: uint32(version), Page: uint32(r.page), DurationMS: uint32(r.ms), UserAgent: []byte(agent), Bot: bot, Origin: origin,
 		CreatedAt: r.at.UnixMilli(), ReceivedAt: r.at.UnixMilli(),
-	}, Browser: names[agent][0], OS: names[agent][1], TopicID: m.account, Offset: int64(len(m.stored))})
+	}, AgentNames: stored(agent), TopicID: m.account, Offset: int64(len(m.stored))})
 }
 
 func (m *model) addView() {
@@ -289,10 +292,9 @@ func (m *model) addView() {
 	require.NoError(m.t, err)
 	origin := m.visitor(agent, r.dims)
 	m.records = append(m.records, r)
-	m.exec(`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, url, referrer, ip_hash, user_agent, browser, os, country, language,
-		bot, created_at) VALUES (?, ?, ?, generateUUIDv4(), ?, '', unhex(?), ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'))`,
-		m.account, m.magnets[generic], m.generics[generic], url, hash, agent, names[agent][0], names[agent][1],
-		string(origin.Country.Text()), string(origin.Language.Text()), bot, r.at.UnixMilli())
+	m.exec(`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, url, referrer, ip_hash, user_agent, agent_names, origin,
+		bot, created_at) VALUES (?, ?, ?, generateUUIDv4(), ?, '', unhex(?), ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'))`,
+		m.account, m.magnets[generic], m.generics[generic], url, hash, agent, stored(agent), origin.String(), bot, r.at.UnixMilli())
 }
 
 // markOpened marks the submissions with an access link, not deleted, by which a person viewed a page.

@@ -156,9 +156,9 @@ var sqlEntities = []string{
 	`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, utm_source, utm_campaign, submitted_at, version)
 	SELECT id, account_id, lead_magnet_id, assumeNotNull(generic_link_id), utm_source, utm_campaign, created_at, 1
 	FROM lodestone.access_links FINAL WHERE generic_link_id IS NOT NULL`,
-	`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, ip_hash, user_agent, browser, os, country, language, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
+	`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, ip_hash, user_agent, agent_names, origin, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
 	SELECT account_id, lead_magnet_id, generic_link_id, event_id, ['', 'https://www.linkedin.com/', 'https://www.google.com/', 'https://t.co/'][1 + cityHash64(event_id) % 4],
-		'https://docs.example.com/l/guide', ip_hash, user_agent, browser, os, country, language, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
+		'https://docs.example.com/l/guide', ip_hash, user_agent, agent_names, origin, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
 	FROM lodestone.events WHERE cityHash64(event_id) % 8 = 0 AND generic_link_id != toUUID('00000000-0000-0000-0000-000000000000')`,
 }
 

@@ -1,18 +1,25 @@
 -- With what a visitor came, and from where; '' is not known. The consumer writes the names of the browser and the operating system, so that
 -- later lists of them do not change what is stored. Rows that are stored already get theirs from the user agent by package
--- ingest/agent, while consumers go on. Their country and language are not known: nothing that says them was stored.
+-- ingest/backfill, while consumers go on. Their country and language are not known: nothing that says them was stored.
+--
+-- Two columns are stored for the four that are read, since each costs the server a twentieth of what it does for a row. Their few
+-- values are taken apart by the part's dictionary, not row by row.
 
 -- +goose Up
 ALTER TABLE lodestone.events
-    ADD COLUMN IF NOT EXISTS browser LowCardinality(String) AFTER user_agent,
-    ADD COLUMN IF NOT EXISTS os LowCardinality(String) AFTER browser,
-    ADD COLUMN IF NOT EXISTS country LowCardinality(String) AFTER os,
-    ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER country;
+    ADD COLUMN IF NOT EXISTS agent_names LowCardinality(String) AFTER user_agent, -- as 'Chrome/macOS'
+    ADD COLUMN IF NOT EXISTS origin LowCardinality(String) AFTER agent_names, -- as 'DE/de'
+    ADD COLUMN IF NOT EXISTS browser LowCardinality(String) ALIAS substringIndex(agent_names, '/', 1),
+    ADD COLUMN IF NOT EXISTS os LowCardinality(String) ALIAS substringIndex(agent_names, '/', -1),
+    ADD COLUMN IF NOT EXISTS country LowCardinality(String) ALIAS substringIndex(origin, '/', 1),
+    ADD COLUMN IF NOT EXISTS language LowCardinality(String) ALIAS substringIndex(origin, '/', -1);
 ALTER TABLE lodestone.link_views
-    ADD COLUMN IF NOT EXISTS browser LowCardinality(String) AFTER user_agent,
-    ADD COLUMN IF NOT EXISTS os LowCardinality(String) AFTER browser,
-    ADD COLUMN IF NOT EXISTS country LowCardinality(String) AFTER os,
-    ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER country;
+    ADD COLUMN IF NOT EXISTS agent_names LowCardinality(String) AFTER user_agent, -- as 'Chrome/macOS'
+    ADD COLUMN IF NOT EXISTS origin LowCardinality(String) AFTER agent_names, -- as 'DE/de'
+    ADD COLUMN IF NOT EXISTS browser LowCardinality(String) ALIAS substringIndex(agent_names, '/', 1),
+    ADD COLUMN IF NOT EXISTS os LowCardinality(String) ALIAS substringIndex(agent_names, '/', -1),
+    ADD COLUMN IF NOT EXISTS country LowCardinality(String) ALIAS substringIndex(origin, '/', 1),
+    ADD COLUMN IF NOT EXISTS language LowCardinality(String) ALIAS substringIndex(origin, '/', -1);
 
 CREATE OR REPLACE VIEW analytics.events
     DEFINER = CURRENT_USER SQL SECURITY DEFINER
@@ -110,4 +117,6 @@ AS SELECT
     kafka_offset
 FROM lodestone.events;
 ALTER TABLE lodestone.link_views DROP COLUMN language, DROP COLUMN country, DROP COLUMN os, DROP COLUMN browser;
+ALTER TABLE lodestone.link_views DROP COLUMN origin, DROP COLUMN agent_names;
 ALTER TABLE lodestone.events DROP COLUMN language, DROP COLUMN country, DROP COLUMN os, DROP COLUMN browser;
+ALTER TABLE lodestone.events DROP COLUMN origin, DROP COLUMN agent_names;

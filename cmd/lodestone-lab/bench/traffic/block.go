@@ -18,8 +18,7 @@ type Block struct {
 	eventData                              proto.ColStr
 	magnetVersion, page, durationMS        proto.ColUInt32
 	ipHash                                 proto.ColFixedStr16
-	userAgent, browser, system             *proto.ColLowCardinality[string]
-	country, language, bot                 *proto.ColLowCardinality[string]
+	userAgent, agentNames, origin, bot     *proto.ColLowCardinality[string]
 	createdAt, receivedAt, storedAt        *proto.ColDateTime64
 	topicID                                proto.ColUUID
 	partition                              proto.ColInt32
@@ -49,7 +48,7 @@ const storedAfter = 600 // ms
 // takes its own time.
 func NewBlock(stored bool) *Block {
 	b := &Block{
-		userAgent: lowCardinality(), browser: lowCardinality(), system: lowCardinality(), country: lowCardinality(), language: lowCardinality(), bot: lowCardinality(),
+		userAgent: lowCardinality(), agentNames: lowCardinality(), origin: lowCardinality(), bot: lowCardinality(),
 		createdAt: millis(), receivedAt: millis(), storedAt: millis(), names: names{}, agents: agent.New(),
 	}
 	b.columns = proto.Input{
@@ -66,10 +65,8 @@ func NewBlock(stored bool) *Block {
 		{Name: "duration_ms", Data: &b.durationMS},
 		{Name: "ip_hash", Data: &b.ipHash},
 		{Name: "user_agent", Data: b.userAgent},
-		{Name: "browser", Data: b.browser},
-		{Name: "os", Data: b.system},
-		{Name: "country", Data: b.country},
-		{Name: "language", Data: b.language},
+		{Name: "agent_names", Data: b.agentNames},
+		{Name: "origin", Data: b.origin},
 		{Name: "bot", Data: b.bot},
 		{Name: "created_at", Data: b.createdAt},
 		{Name: "received_at", Data: b.receivedAt},
@@ -104,12 +101,9 @@ func (b *Block) Append(e *event.Event, topic uuid.UUID, partition int32, offset 
 	b.durationMS = append(b.durationMS, e.DurationMS)
 	b.ipHash = append(b.ipHash, e.IPHash)
 	userAgent := b.names.of(e.UserAgent)
-	named := b.agents.Names(userAgent)
 	b.userAgent.Append(userAgent)
-	b.browser.Append(named.Browser)
-	b.system.Append(named.OS)
-	b.country.Append(b.names.of(e.Origin.Country.Text()))
-	b.language.Append(b.names.of(e.Origin.Language.Text()))
+	b.agentNames.Append(b.agents.Names(userAgent).String())
+	b.origin.Append(e.Origin.String())
 	b.bot.Append(e.Bot)
 	b.createdAt.AppendRaw(proto.DateTime64(e.CreatedAt))
 	b.receivedAt.AppendRaw(proto.DateTime64(e.ReceivedAt))
