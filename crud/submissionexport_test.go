@@ -124,7 +124,7 @@ func requireSame(t *testing.T, object map[string]any, cells map[string]string, c
 			}
 		}
 		require.Equal(t, want, column, name)
-		if text != "" && strings.Contains("=+-@\t\r", text[:1]) {
+		if text != "" && strings.IndexByte("=+-@\t\r", text[0]) >= 0 {
 			text = "'" + text
 		}
 		require.Equal(t, text, cells[name], name)

@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,9 +36,7 @@ const exportPath = "/api/v1/analytics/export"
 func (s site) export(account uuid.UUID, format string, params url.Values) answer {
 	s.t.Helper()
 	all := url.Values{"format": {format}}
-	for name, list := range params {
-		all[name] = list
-	}
+	maps.Copy(all, params)
 	return s.get(account, exportPath, all)
 }
 
@@ -75,9 +75,7 @@ func (s site) everything(t require.TestingT, account uuid.UUID, params url.Value
 	cursor := ""
 	for {
 		query := url.Values{"per_page": {"100"}}
-		for name, list := range params {
-			query[name] = list
-		}
+		maps.Copy(query, params)
 		if cursor != "" {
 			query.Set("cursor", cursor)
 		}
@@ -244,7 +242,7 @@ func TestCellsAreNoFormulas(t *testing.T) {
 			require.NotContains(t, "=+-@\t\r", (cell + " ")[:1], "%s: %q", name, cell)
 		}
 		agent, _ := objects[id]["user_agent"].(string)
-		if agent != "" && strings.Contains("=+-@\t\r", agent[:1]) {
+		if agent != "" && strings.IndexByte("=+-@\t\r", agent[0]) >= 0 {
 			guarded++
 			agent = "'" + agent
 		}
@@ -291,11 +289,11 @@ func TestExportsAtATime(t *testing.T) {
 	for _, account := range []uuid.UUID{one, two} {
 		querytest.Fill(t, querytest.Conn(t), account, 100, many)
 	}
-	running := []*http.Response{s.stalled(one, "csv"), s.stalled(one, "csv")}
+	running := []*http.Response{s.stalled(one, "csv"), s.stalled(one, "csv")} //nolint:bodyclose // stalled closes it at the end
 	got := s.export(one, "csv", nil)
 	require.Equal(t, http.StatusTooManyRequests, got.status)
 	require.Equal(t, "10", got.header.Get("Retry-After"))
-	running = append(running, s.stalled(two, "csv"), s.stalled(two, "ndjson"))
+	running = append(running, s.stalled(two, "csv"), s.stalled(two, "ndjson")) //nolint:bodyclose // as above
 	got = s.export(three, "csv", nil)
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Equal(t, "10", got.header.Get("Retry-After"))
@@ -328,7 +326,7 @@ func TestExportThatIsCutOffLooksBroken(t *testing.T) {
 		kill(t, account)
 		rest, err := io.ReadAll(got.Body)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, format)
-		file := append(begun, rest...)
+		file := slices.Concat(begun, rest)
 		require.NotContains(t, string(file), "__exception__")
 		if format == "parquet" {
 			conn := querytest.Conn(t)

@@ -25,7 +25,7 @@ func (c *Client) ExportSubmissions(ctx context.Context, link string, query url.V
 func (c *Client) download(ctx context.Context, path string, query url.Values, to io.Writer) error {
 	var res *http.Response
 	err := retry(ctx, func() (after time.Duration, err error) {
-		res, after, err = c.open(ctx, path, query)
+		res, after, err = c.open(ctx, path, query) //nolint:bodyclose // it is closed below
 		return after, err
 	})
 	if err != nil {
