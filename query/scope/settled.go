@@ -60,12 +60,17 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 
 // unscoped confines a query that reads no table of accounts.
 func (c *ClickHouse) unscoped(ctx context.Context, name string) context.Context {
-	return native.Context(ctx, native.WithSettings(native.Settings{
+	return native.Context(ctx, native.WithSettings(c.bounds(name)), native.WithoutProfileEvents())
+}
+
+// bounds returns the settings that let a query read only, and take no more than the limits, in a new map.
+func (c *ClickHouse) bounds(name string) native.Settings {
+	return native.Settings{
 		"readonly":           1,
 		"max_memory_usage":   c.limits.MemoryBytes,
 		"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
 		"log_comment":        "lodestone query: " + name,
-	}), native.WithoutProfileEvents())
+	}
 }
 
 func (s *settled) get() (until time.Time, ok bool) {
