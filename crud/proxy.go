@@ -46,7 +46,9 @@ func (s *Service) proxy(a *api.API) error {
 			a.WriteProblem(w, r, err)
 			return
 		}
-		p.ServeHTTP(&flowing{w, http.NewResponseController(w)}, r)
+		w, r, done := a.Relay(&flowing{w, http.NewResponseController(w)}, r)
+		defer done()
+		p.ServeHTTP(w, r)
 	})
 	a.Handle(analyticsPath, screened)
 	a.Handle(analyticsPath+"/", screened)

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -46,6 +47,8 @@ type Deps struct {
 	// Unavailable knows errors, besides those of Postgres, that say that an engine cannot be
 	// reached at the moment: they are answered with 503.
 	Unavailable []func(error) bool
+	// Beats returns the beats of a stream, and the function that ends them; nil: one each 15 seconds.
+	Beats func() (beats <-chan time.Time, stop func())
 }
 
 // API is a set of operations and the handler that serves them. Register everything first, then
@@ -63,6 +66,8 @@ type API struct {
 	schemas     *jsonschema.Set
 	document    func() *document // rendered at its first request
 	tls         bool
+	streams     *streams
+	newBeats    func() (<-chan time.Time, func())
 }
 
 // hstsValue keeps browsers on https for a year after each answer. It says nothing about subdomains, which may be others'.
@@ -83,6 +88,8 @@ func New(d Deps) *API {
 		idempotency: d.Idempotency,
 		unavailable: append([]func(error) bool{postgres.IsUnavailable}, d.Unavailable...),
 		schemas:     jsonschema.NewSet(),
+		streams:     &streams{ended: make(chan struct{})},
+		newBeats:    d.Beats,
 	}
 	a.openapi = newDescription(a.schemas)
 	a.document = sync.OnceValue(a.newDocument)
