@@ -8,6 +8,7 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/query/export"
+	"lodestone/query/live"
 	"lodestone/query/scope"
 )
 
@@ -20,6 +21,9 @@ type Config struct {
 	ExportTimeout  time.Duration `name:"query-export-timeout" default:"1h" help:"Maximum duration of an export."`
 
 	ProcessorSeconds int `name:"query-processor-seconds-per-minute" default:"60" help:"Processor time that reports of one account may take in ClickHouse per minute. Beyond it reports are refused with 429 until the minute is over."`
+
+	LiveStreams    int `name:"query-live-streams" default:"1000" help:"Maximum concurrent live streams of events of one process."`
+	LivePerAccount int `name:"query-live-streams-per-account" default:"20" help:"Maximum concurrent live streams of one account, per process."`
 }
 
 const (
@@ -53,11 +57,21 @@ func (c Config) Validate() error {
 	if c.ProcessorSeconds < 1 || c.ProcessorSeconds > maxProcessorSeconds {
 		errs = append(errs, config.Invalid("--query-processor-seconds-per-minute", "is out of range", "give a number from 1 to 1000000"))
 	}
+	if c.LiveStreams < 0 {
+		errs = append(errs, config.Invalid("--query-live-streams", "is negative", "give 0 for none, or more"))
+	}
+	if c.LivePerAccount < 0 {
+		errs = append(errs, config.Invalid("--query-live-streams-per-account", "is negative", "give 0 for none, or more"))
+	}
 	return errors.Join(errs...)
 }
 
 func (c Config) exports() export.Config {
 	return export.Config{Max: c.MaxExports, Timeout: c.ExportTimeout, MemoryBytes: c.MaxMemoryBytes}
+}
+
+func (c Config) liveConfig() live.Config {
+	return live.Config{Streams: c.LiveStreams, StreamsPerAccount: c.LivePerAccount}
 }
 
 func (c Config) limits() scope.Limits {

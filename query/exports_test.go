@@ -415,7 +415,7 @@ func TestExportTakesLittleMemoryOfTheServer(t *testing.T) {
 
 func TestExportWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	s, _ := serveWith(t, config(), query.Deps{ClickHouse: enginetest.MigratedClickHouse(t), Postgres: enginetest.MigratedPostgres(t)})
+	s, _ := serveWith(t, config(), query.Deps{ClickHouse: enginetest.MigratedClickHouse(t), Postgres: enginetest.MigratedPostgres(t), Log: querytest.Log()})
 	got := s.export(querytest.ID(t), "csv", nil)
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Contains(t, string(got.body), "--clickhouse-http-url")

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +15,7 @@ import (
 	"lodestone/pkg/ratelimit"
 	"lodestone/query/eventlist"
 	"lodestone/query/export"
+	"lodestone/query/live"
 	"lodestone/query/presence"
 	"lodestone/query/reader"
 	"lodestone/query/report"
@@ -26,6 +28,7 @@ type Deps struct {
 	ClickHouse     clickhouse.Config
 	ClickHouseHTTP string         // address for exports; "": there are none
 	Postgres       *postgres.Pool // stays the caller's, who closes it after the service
+	Log            *slog.Logger
 }
 
 // Query is the query service. It is safe for concurrent use.
@@ -40,6 +43,7 @@ type Query struct {
 	presence  *presence.Watcher
 	readers   *reader.Readers
 	budget    *ratelimit.Budget // of processor time, in milliseconds
+	live      *live.Live
 }
 
 // New returns the service without connecting: the first use does.
@@ -61,6 +65,7 @@ func New(c Config, d Deps) (*Query, error) {
 		reports: report.New(ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports,
 		budget:  ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
+		live:    live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Encode: encodeEvent}),
 	}, nil
 }
 
@@ -105,14 +110,15 @@ func (q *Query) Register(a *api.API) {
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsQuery,
 	}, budgeted(q, q.answerQuestions))
 	q.registerExports(a)
+	q.registerLive(a)
 }
 
 // Describe adds the service's operations to the description of an API that does not serve them
 // itself: it passes them on to a process that does.
 func Describe(a *api.API) { new(Query).Register(a.DescriptionOnly()) }
 
-// Events returns the lists of events that the operations show, for a page of the same process.
-func (q *Query) Events() *eventlist.Lister { return q.events }
+// Live returns the streams of events, also for pages of the same process. They are a service, to be stopped before Close.
+func (q *Query) Live() *live.Live { return q.live }
 
 // Ready returns nil if both databases answer.
 func (q *Query) Ready(ctx context.Context) error {

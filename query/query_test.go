@@ -42,7 +42,7 @@ func TestConfig(t *testing.T) {
 }
 
 func config() query.Config {
-	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, ProcessorSeconds: 1000, MaxExports: 4, ExportTimeout: 10 * time.Minute}
+	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, ProcessorSeconds: 1000, MaxExports: 4, ExportTimeout: 10 * time.Minute, LiveStreams: 1000, LivePerAccount: 20}
 }
 
 // keys lets a test be an account: the key is its id, with scopes in front, separated by commas.
@@ -69,19 +69,22 @@ type site struct {
 
 func serve(t *testing.T, c query.Config, ch clickhouse.Config, pool *postgres.Pool) (site, *query.Query) {
 	t.Helper()
-	return serveWith(t, c, query.Deps{ClickHouse: ch, ClickHouseHTTP: querytest.HTTP(t), Postgres: pool})
+	return serveWith(t, c, query.Deps{ClickHouse: ch, ClickHouseHTTP: querytest.HTTP(t), Postgres: pool, Log: querytest.Log()})
 }
 
 func serveWith(t *testing.T, c query.Config, d query.Deps) (site, *query.Query) {
 	t.Helper()
 	service, err := query.New(c, d)
 	require.NoError(t, err)
+	require.NoError(t, service.Live().Start(t.Context()))
 	a := api.New(api.Deps{Verifier: keys{}, Log: querytest.Log(), Unavailable: []func(error) bool{query.IsUnavailable}})
 	service.Register(a)
 	server := httptest.NewServer(a)
 	t.Cleanup(func() {
+		a.EndStreams()
 		server.Close()
 		http.DefaultClient.CloseIdleConnections()
+		require.NoError(t, service.Live().Stop(context.Background()))
 		require.NoError(t, service.Close())
 	})
 	return site{t, server.URL}, service

@@ -21,10 +21,12 @@ func TestUpKeepsItsPagesToItsOwner(t *testing.T) {
 	info, err := os.Stat(filepath.Join(u.dir, "data", "dev-secret"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	paths := []string{"/", "/dev/live.json", "/dev/mailbox", "/dev/mailbox.json"}
+	paths := []string{"/", "/dev/live", "/dev/mailbox", "/dev/mailbox.json"}
 	for _, path := range paths {
-		status, _ := get(t, site+path, secret)
-		require.Equal(t, http.StatusOK, status, path)
+		if path != "/dev/live" { // which would not end
+			status, _ := get(t, site+path, secret)
+			require.Equal(t, http.StatusOK, status, path)
+		}
 		for _, wrong := range []string{"", "x", u.env["LODESTONE_API_KEY"]} {
 			status, body := get(t, site+path, wrong)
 			require.Equal(t, http.StatusNotFound, status, path)

@@ -120,12 +120,13 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 
 // addQuery registers the analytics endpoints. httpURL is the address that exports read from; "": there are none.
 func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) (*query.Query, error) {
-	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool})
+	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log})
 	if err != nil {
 		return nil, err
 	}
 	p.checks["query"] = service.Ready
 	p.stack.Add("query service", closing(service.Close))
+	p.stack.Add("live reader", service.Live())
 	service.Register(site)
 	return service, nil
 }
@@ -139,5 +140,6 @@ func (p *process) addSite(c siteConfig, addresses clientaddr.Config, site *api.A
 	server := httpserver.New(httpserver.Config{Name: "site", Setting: "--listen", Address: c.Listen}, httpserver.Deps{Handler: site, Log: p.log})
 	server.LimitClients(finder.Trusts)
 	p.stack.Add("site", server)
+	p.stack.Add("streams", closing(func() error { site.EndStreams(); return nil })) // first: the server waits for them
 	return nil
 }

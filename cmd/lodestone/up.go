@@ -241,7 +241,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	}
 	if withDev {
 		first, err := home.New(home.Deps{
-			Pages: private, Account: account, Postgres: pool, Events: answers.Events(), Sample: w.sampleID, Mailbox: w.mailbox,
+			Pages: private, Account: account, Postgres: pool, Live: answers.Live(), Sample: w.sampleID, Mailbox: w.mailbox,
 		})
 		if err != nil {
 			return nil, err

@@ -27,11 +27,23 @@ func NothingHere(http.ResponseWriter, *http.Request) error { return Error(NotFou
 // the visitor, but it could spend the visitor's share of requests. A private site shows the page to who has its secret.
 func (s *Site) Mount(a *api.API, pattern string, fn Handler) { a.Handle(pattern, s.handler(fn)) }
 
-func (s *Site) handler(fn Handler) http.Handler {
+// MountStream is Mount for an answer that lasts: it is not bounded in time.
+func (s *Site) MountStream(a *api.API, pattern string, fn Handler) {
+	a.Handle(pattern, s.guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := fn(w, r); err != nil {
+			s.WriteError(w, r, err)
+		}
+	})))
+}
+
+func (s *Site) handler(fn Handler) http.Handler { return s.guarded(s.public(fn)) }
+
+// guarded asks for the secret of a private site.
+func (s *Site) guarded(next http.Handler) http.Handler {
 	if s.cookie != "" {
-		return s.private(s.public(fn))
+		return s.private(next)
 	}
-	return s.public(fn)
+	return next
 }
 
 func (s *Site) public(fn Handler) http.Handler {

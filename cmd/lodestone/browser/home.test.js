@@ -1,6 +1,7 @@
 // The first page of `lodestone up`: a newcomer sees their own reading, live.
 import assert from 'node:assert/strict';
 
+import { newAccessLink } from './api.js';
 import { newDesktop, newVisitor } from './browser.js';
 import { devPage, test } from './suite.js';
 
@@ -42,4 +43,27 @@ test('home: a newcomer sees each page that they read', async (t) => {
   await plain.page.goto(devPage('/'));
   const texts = await plain.page.locator('.activities li', { hasText: address }).allInnerTexts();
   assert.ok(texts.some((text) => text.includes('read page 2 for')), texts.join('\n'));
+});
+
+test('home: the visit of a bot is whole, and marked', async (t) => {
+  const address = 'scanned@example.com';
+  const v = await newDesktop(t);
+  await v.page.goto(devPage('/'));
+  const link = await newAccessLink({ email: address });
+  const bot = await newVisitor(t, 'desktop', { context: { userAgent: 'Mozilla/5.0 (X11; Linux x86_64) HeadlessChrome/150.0.0.0 Safari/537.36' } });
+  await bot.page.goto(link.url);
+  await bot.page.locator('html[data-ready]').waitFor();
+  const shows = (text) => v.page.locator('.activities li.bot', { hasText: address }).filter({ hasText: text }).waitFor({ state: 'attached' });
+  await bot.page.waitForTimeout(1500); // reading
+  await bot.page.keyboard.press('ArrowRight');
+  await shows('read page 1 for');
+  await shows('opened the document');
+  await v.accessible();
+  await v.screenshot('home-bot');
+
+  // A page that is opened later shows the same.
+  const plain = await newVisitor(t, 'phone', { scripts: false });
+  await plain.page.goto(devPage('/'));
+  const marked = await plain.page.locator('.activities li.bot', { hasText: address }).allInnerTexts();
+  assert.ok(marked.some((text) => text.includes('opened the document')), marked.join('\n'));
 });

@@ -13,6 +13,7 @@ import (
 
 	"lodestone/pkg/store"
 	"lodestone/query/eventlist"
+	"lodestone/query/live"
 )
 
 // shown is how many activities the page shows.
@@ -26,12 +27,15 @@ type Activity struct {
 	What  string    `json:"what"`  // such as "read page 3 for 8 s"
 	Title string    `json:"title"` // of the document
 	Kind  string    `json:"kind"`  // asked, opened, read or downloaded
+	Bot   bool      `json:"bot"`   // a program did it
+
+	// Session is the id of the session in which it happened, the ID of its opening.
+	Session string `json:"session,omitempty"`
 }
 
-// newest returns the latest actions of people: forms and sessions from Postgres, and events.
+// newest returns the latest actions: forms and sessions from Postgres, and events.
 func (h *Home) newest(ctx context.Context) ([]Activity, error) {
-	people := false
-	events, _, err := h.deps.Events.Page(ctx, h.deps.Account, eventlist.Filter{Bot: &people}, 0, shown)
+	events, err := h.deps.Live.Newest(ctx, h.deps.Account, shown)
 	if err != nil {
 		return nil, err
 	}
@@ -40,24 +44,49 @@ func (h *Home) newest(ctx context.Context) ([]Activity, error) {
 		if activities, err = entered(ctx, tx); err != nil {
 			return err
 		}
-		readers, err := readersOf(ctx, tx, events)
-		if err != nil {
-			return err
-		}
-		for i := range events {
-			e := &events[i]
-			m := Activity{ID: e.AccessLinkID.String() + "/" + e.ID.String(), At: e.Position.CreatedAt}
-			m.Who, m.Title = readers[e.AccessLinkID].Email, readers[e.AccessLinkID].Title
-			m.Kind, m.What = describe(e)
-			activities = append(activities, m)
-		}
-		return nil
+		read, err := activitiesOf(ctx, tx, events)
+		activities = append(activities, read...)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read what happened: %w", err)
 	}
 	slices.SortStableFunc(activities, func(a, b Activity) int { return b.At.Compare(a.At) })
+	markBots(activities)
 	return activities[:min(shown, len(activities))], nil
+}
+
+// markBots marks all of a session in which a bot read.
+func markBots(activities []Activity) {
+	bots := map[string]bool{}
+	for _, a := range activities {
+		if a.Bot && a.Session != "" {
+			bots[a.Session] = true
+		}
+	}
+	for i := range activities {
+		a := &activities[i]
+		a.Bot = a.Bot || bots[a.Session] || bots[a.ID]
+	}
+}
+
+// activitiesOf returns events as activities.
+func activitiesOf(ctx context.Context, tx pgx.Tx, events []*live.Event) ([]Activity, error) {
+	readers, err := readersOf(ctx, tx, events)
+	if err != nil {
+		return nil, err
+	}
+	activities := make([]Activity, len(events))
+	for i, e := range events {
+		a := Activity{ID: e.AccessLinkID.String() + "/" + e.ID.String(), At: e.Position.CreatedAt, Bot: e.Bot}
+		a.Who, a.Title = readers[e.AccessLinkID].Email, readers[e.AccessLinkID].Title
+		a.Kind, a.What = describe(&e.Event)
+		if e.SessionID != uuid.Nil {
+			a.Session = e.SessionID.String()
+		}
+		activities[i] = a
+	}
+	return activities, nil
 }
 
 // entered returns the newest forms and sessions.
@@ -75,7 +104,7 @@ func entered(ctx context.Context, tx pgx.Tx) ([]Activity, error) {
 }
 
 // readersOf returns who reads what, by access link.
-func readersOf(ctx context.Context, tx pgx.Tx, events []eventlist.Event) (map[uuid.UUID]store.ReadersOfRow, error) {
+func readersOf(ctx context.Context, tx pgx.Tx, events []*live.Event) (map[uuid.UUID]store.ReadersOfRow, error) {
 	ids := make([]uuid.UUID, len(events))
 	for i := range events {
 		ids[i] = events[i].AccessLinkID

@@ -5,7 +5,6 @@ package home
 import (
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,21 +17,21 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
-	"lodestone/query/eventlist"
+	"lodestone/query/live"
 )
 
 //go:embed web
 var web embed.FS
 
-// LivePath is where the newest events are as data.
-const LivePath = "/dev/live.json"
+// LivePath is where what happens is a stream.
+const LivePath = "/dev/live"
 
 // Deps are the dependencies of the page. All except Mailbox are required.
 type Deps struct {
 	Pages    *page.Site // private: the page shows who reads what
 	Account  uuid.UUID
 	Postgres *postgres.Pool
-	Events   *eventlist.Lister
+	Live     *live.Live
 	Sample   func() uuid.UUID // the generic link to show first; any other of the account if it is not there
 	Mailbox  string           // path of the mailbox; "": mails are sent
 }
@@ -56,10 +55,17 @@ func New(d Deps) (*Home, error) {
 	return &Home{deps: d, template: template}, nil
 }
 
-// Register mounts the page at "/", and the data that it asks for while it is open.
+// Register mounts the page at "/", and the stream that it reads while it is open.
 func (h *Home) Register(a *api.API) {
 	h.deps.Pages.Mount(a, "GET /{$}", h.show)
-	h.deps.Pages.Mount(a, "GET "+LivePath, h.live)
+	h.deps.Pages.MountStream(a, "GET "+LivePath, func(w http.ResponseWriter, r *http.Request) error {
+		f, err := h.newFeed(r.Context())
+		if err != nil {
+			return err
+		}
+		a.ServeStream(w, r, f)
+		return nil
+	})
 }
 
 // data is the content of the page.
@@ -68,10 +74,11 @@ type data struct {
 	Mailbox, Docs  string
 	LivePath       string
 	Activities     []Activity
+	Shown          int // activities at most
 }
 
 func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
-	d := data{Docs: h.deps.Pages.Path("/api/v1/docs"), LivePath: h.deps.Pages.Path(LivePath)}
+	d := data{Docs: h.deps.Pages.Path("/api/v1/docs"), LivePath: h.deps.Pages.Path(LivePath), Shown: shown}
 	if h.deps.Mailbox != "" {
 		d.Mailbox = h.deps.Pages.Path(h.deps.Mailbox)
 	}
@@ -99,23 +106,4 @@ func (h *Home) landing(ctx context.Context) (title, path string, err error) {
 		return "", "", fmt.Errorf("find a landing page: %w", err)
 	}
 	return row.Title, h.deps.Pages.Path("/l/" + row.Slug), nil
-}
-
-func (h *Home) live(w http.ResponseWriter, r *http.Request) error {
-	activities, err := h.newest(r.Context())
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(struct {
-		Activities []Activity `json:"activities"`
-	}{activities})
-	if err != nil {
-		return fmt.Errorf("encode what happened: %w", err)
-	}
-	header := w.Header()
-	header.Set("Content-Type", "application/json")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Cache-Control", "no-store")
-	_, _ = w.Write(body) // a reader that left needs no answer
-	return nil
 }

@@ -1,0 +1,116 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+	"lodestone/query/eventlist"
+	"lodestone/query/live"
+)
+
+type liveInput struct {
+	AccessLinkID  *uuid.UUID `query:"access_link_id" doc:"Only events of this access link."`
+	LeadMagnetID  *uuid.UUID `query:"lead_magnet_id" doc:"Only events of this lead magnet."`
+	EventType     eventType  `query:"event_type" doc:"Only events of this type."`
+	From          *time.Time `query:"from" doc:"Only events created at or after this time (ISO 8601)."`
+	To            *time.Time `query:"to" doc:"Only events created before this time (ISO 8601)."`
+	ReceivedAfter *time.Time `query:"received_after" doc:"Only events that entered the list of events after this time (ISO 8601)."`
+	Bot           bool       `query:"bot" doc:"true: events of bots instead of those of people."`
+	LastEventID   string     `query:"last_event_id" maxLength:"16384" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"an id that this stream sent" doc:"As the header Last-Event-ID, for clients that cannot set it. The header takes precedence."`
+	LastSeen      string     `header:"Last-Event-ID" maxLength:"16384" doc:"The id of the last message that you received. The stream continues behind it, without loss or repeats. Without it, the stream begins with the next event that is stored."`
+}
+
+// position returns where the stream is to continue; nil: with what is new.
+func (in *liveInput) position() (*live.Position, error) {
+	name, text := "Last-Event-ID", in.LastSeen
+	if text == "" {
+		name, text = "last_event_id", in.LastEventID
+	}
+	if text == "" {
+		return nil, nil //nolint:nilnil // a stream without a position is usual
+	}
+	p, err := live.ParsePosition(text)
+	if err != nil {
+		return nil, problem.Parameter(problem.Field{Field: name, Message: err.Error()})
+	}
+	return &p, nil
+}
+
+const liveDescription = "Server-sent events: each event of people is sent once, about as soon as it is in the list of events, and has the form that it has there. " +
+	"A message is its id, its type, and the event as data, in this order; a message without data tells the id with which the stream begins. After a lost connection, " +
+	"send the id of the last message as Last-Event-ID. A comment each 15 seconds shows that the connection works. " +
+	"An account may have 20 streams. A client that does not keep up is disconnected. The stream ends within a minute after its key does."
+
+const liveExample = "id: AbjrzIz3MQAB\nevent: page_viewed\n" +
+	`data: {"id":"0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55","access_link_id":"0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e56","event_type":"page_viewed",` +
+	`"event_data":{"page":3,"duration_ms":8200},"ip_hash":"9f86d081884c7d659a2feaa0c55ad015","user_agent":null,"created_at":"2026-03-01T09:30:00.000Z"}` + "\n\n"
+
+// registerLive adds the stream of events.
+func (q *Query) registerLive(a *api.API) {
+	api.RegisterStream(a, api.Operation{
+		ID: "stream-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics/live", Scope: auth.Read, Tag: tag,
+		Summary: "Stream analytics events", Description: liveDescription, Errors: []problem.Code{problem.RateLimited},
+	}, liveExample, q.streamEvents)
+}
+
+func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, error) {
+	filter, err := (&EventFilter{
+		AccessLinkID: in.AccessLinkID, LeadMagnetID: in.LeadMagnetID, EventType: in.EventType, From: in.From, To: in.To, ReceivedAfter: in.ReceivedAfter, Bot: &in.Bot,
+	}).filter()
+	if err != nil {
+		return nil, err
+	}
+	after, err := in.position()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := q.live.Listen(ctx, auth.From(ctx).AccountID, filter, after)
+	switch {
+	case errors.Is(err, live.ErrAccount):
+		return nil, problem.New(problem.RateLimited, "The account has as many streams as it can have. Close one, or use one for several purposes.").RetryAfter(liveAgain)
+	case errors.Is(err, live.ErrFull):
+		return nil, problem.New(problem.Unavailable, "The server has as many streams as it can have. Connect again later.").RetryAfter(liveAgain)
+	case errors.Is(err, live.ErrAhead):
+		return nil, problem.Parameter(problem.Field{Field: "Last-Event-ID", Message: "is ahead of everything that is stored: connect without it"})
+	case err != nil:
+		return nil, err
+	}
+	return &liveSource{Listener: listener}, nil
+}
+
+// liveAgain is after what time a stream that was refused can be tried again.
+const liveAgain = 10 * time.Second
+
+// liveSource is a listener whose events are sent.
+type liveSource struct {
+	*live.Listener
+	begun bool
+}
+
+// Next implements api.Source.
+func (s *liveSource) Next(ctx context.Context) ([]byte, error) {
+	if !s.begun {
+		s.begun = true
+		return []byte("id: " + s.ID() + "\nretry: 1000\n\n"), nil
+	}
+	messages, err := s.Listener.Next(ctx)
+	var text bytes.Buffer
+	for _, m := range messages {
+		text.WriteString("id: " + m.ID + "\nevent: " + m.Event.Type + "\ndata: ")
+		text.Write(m.Data)
+		text.WriteString("\n\n")
+	}
+	return text.Bytes(), err
+}
+
+// encodeEvent returns an event as the list has it, in one line.
+func encodeEvent(e *eventlist.Event) ([]byte, error) { return json.Marshal(present(e)) }

@@ -1,0 +1,178 @@
+package live
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/service"
+	"lodestone/query/eventlist"
+)
+
+const (
+	// maxQueued is the size of the messages that may wait for a listener, in bytes.
+	maxQueued = 1 << 20
+	// pageEvents is how many events a listener reads at once for itself, and firstSlice in how much time of what was
+	// stored it looks for them at first.
+	pageEvents = 1000
+	firstSlice = time.Minute
+	// aheadPolls is for how many polls a listener waits for the reader to reach its position, which may be of another process.
+	aheadPolls = 10
+)
+
+// Listener is a stream of events. Next and Close are called by one goroutine.
+type Listener struct {
+	live    *Live
+	account uuid.UUID
+	filter  eventlist.Filter
+	release func()
+	queue   queue
+	closed  bool // under live.mu
+
+	at     Position // behind what Next returned
+	to     Position // up to where it reads for itself
+	slice  time.Duration
+	joined bool // the reader hands it what comes after to
+	behind bool // it reads for itself
+}
+
+func newListener(l *Live, account uuid.UUID, f eventlist.Filter, release func()) *Listener {
+	return &Listener{live: l, account: account, filter: f, release: release, slice: firstSlice,
+		queue: queue{ready: make(chan struct{}, 1), cut: make(chan struct{})}}
+}
+
+// begin finds out where the listener begins.
+func (li *Listener) begin(ctx context.Context, after *Position) (err error) {
+	if after == nil {
+		li.at, err = li.live.position(ctx, li)
+		li.joined = true
+		return err
+	}
+	li.at, li.behind = *after, true
+	for range aheadPolls {
+		if li.to, err = li.live.position(ctx, nil); err != nil || li.at.isBehind(li.to) {
+			return err
+		}
+		if err := service.Sleep(ctx, pollEvery); err != nil {
+			return err
+		}
+	}
+	return ErrAhead
+}
+
+// ID returns the text of the position behind what Next returned last, or where the listener began.
+func (li *Listener) ID() string { return li.at.String() }
+
+// Done is closed when the listener did not keep up: Next then fails.
+func (li *Listener) Done() <-chan struct{} { return li.queue.cut }
+
+// Next waits for events, and returns at least one, or the error that ends the stream: ErrSlow, the cause of ctx, or why
+// ClickHouse could not be asked.
+func (li *Listener) Next(ctx context.Context) ([]Message, error) {
+	for li.behind {
+		messages, err := li.catchUp(ctx)
+		if err != nil || len(messages) > 0 {
+			return messages, err
+		}
+	}
+	for {
+		messages, err := li.queue.take()
+		if err != nil || len(messages) > 0 {
+			return messages, err
+		}
+		select {
+		case <-li.queue.ready:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Close ends the listener.
+func (li *Listener) Close() {
+	li.live.remove(li)
+	li.release()
+}
+
+// catchUp reads a page of what lies before the part that the reader hands on. It takes part in that when little is left:
+// what the reader hands it meanwhile waits.
+func (li *Listener) catchUp(ctx context.Context) (messages []Message, err error) {
+	until := li.at.stored.Add(li.slice)
+	if until.After(li.to.stored) {
+		until = li.to.stored
+	}
+	events, err := read(ctx, li.live.ch, []uuid.UUID{li.account}, li.at.window(until, li.to.next), pageEvents)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		li.at = li.at.after(e, until)
+		if !matches(&li.filter, e) {
+			continue
+		}
+		m, err := li.live.message(e, li.at)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, m)
+	}
+	if len(events) == pageEvents {
+		li.slice = max(time.Second, li.slice/2)
+		return messages, nil
+	}
+	li.slice *= 4
+	li.at = li.at.until(until)
+	switch {
+	case until.Before(li.to.stored):
+	case !li.joined:
+		li.to, err = li.live.position(ctx, li)
+		li.joined = true
+	default:
+		li.at, li.behind = li.to, false
+	}
+	return messages, err
+}
+
+// queue holds the messages that wait for a listener. It is safe for concurrent use.
+type queue struct {
+	ready chan struct{} // a message waits
+	cut   chan struct{} // closed when there were too many
+
+	mu       sync.Mutex
+	messages []Message
+	bytes    int
+	slow     bool
+}
+
+// add adds a message, and reports whether there was space for it. If not, the queue has ended.
+func (q *queue) add(m Message) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.slow {
+		return false
+	}
+	if q.bytes += len(m.ID) + len(m.Data); q.bytes > maxQueued {
+		q.slow, q.messages = true, nil
+		close(q.cut)
+	} else {
+		q.messages = append(q.messages, m)
+	}
+	select {
+	case q.ready <- struct{}{}:
+	default: // it knows
+	}
+	return !q.slow
+}
+
+// take returns what waits.
+func (q *queue) take() (messages []Message, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.slow {
+		return nil, ErrSlow
+	}
+	messages, q.messages, q.bytes = q.messages, nil, 0
+	return messages, nil
+}

@@ -1,0 +1,203 @@
+// Package live streams the events of accounts as they are stored.
+//
+// One reader of the process follows what ClickHouse stores, and hands each event to the listeners of its account. It reads
+// rows rather than the log: a listener sees what the list of events has, once, and nothing that is not stored yet.
+//
+// A stream has an order, and each event in it a Position, from which another stream goes on without loss or repeats: a
+// listener first reads for itself what lies between its position and that of the reader.
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/service"
+	"lodestone/pkg/slot"
+	"lodestone/query/eventlist"
+	"lodestone/query/scope"
+)
+
+// Config is the setting of live streams.
+type Config struct {
+	Streams           int // at the same time
+	StreamsPerAccount int
+	Every             time.Duration // between two looks at what is new; 0: 200 ms
+}
+
+// Deps is what live streams work with; all of it is required.
+type Deps struct {
+	ClickHouse *scope.ClickHouse
+	Log        *slog.Logger
+	// Encode returns an event as its message has it.
+	Encode func(*eventlist.Event) ([]byte, error)
+}
+
+// Live is the reader, a service, and its listeners. It is safe for concurrent use. It reads while there are listeners.
+type Live struct {
+	*service.Loop
+	ch     *scope.ClickHouse
+	log    *slog.Logger
+	encode func(*eventlist.Event) ([]byte, error)
+	slots  *slot.Slots[uuid.UUID]
+	every  time.Duration
+
+	wake chan struct{} // a listener waits for the reader
+
+	mu        sync.Mutex
+	joins     []join // wait for the end of the next poll
+	listeners map[uuid.UUID]map[*Listener]struct{}
+
+	at Position // of the reader; its own
+}
+
+// join waits for a poll of the reader that began later.
+type join struct {
+	listener *Listener // gets what is stored after that poll; nil: only the position is wanted
+	done     chan joined
+}
+
+type joined struct {
+	at  Position
+	err error
+}
+
+// New returns live streams whose reader is not started.
+func New(c Config, d Deps) *Live {
+	l := &Live{
+		ch: d.ClickHouse, log: d.Log, encode: d.Encode, slots: slot.New[uuid.UUID](int64(c.Streams), int64(c.StreamsPerAccount)),
+		every: cmp.Or(c.Every, pollEvery),
+		wake:  make(chan struct{}, 1), listeners: map[uuid.UUID]map[*Listener]struct{}{},
+	}
+	l.Loop = service.NewLoop("live reader", l.run)
+	return l
+}
+
+// Errors of Listen and of a Listener.
+var (
+	// ErrAccount says that the account has as many streams as it may.
+	ErrAccount = slot.ErrOwner
+	// ErrFull says that the process has as many streams as it may.
+	ErrFull = slot.ErrFull
+	// ErrAhead says that a position is ahead of everything that is stored.
+	ErrAhead = errors.New("the position is ahead of what is stored")
+	// ErrSlow says that a listener did not keep up. Another one can go on from its position.
+	ErrSlow = errors.New("the listener does not keep up")
+)
+
+// Listen returns a listener to the events of an account that a filter lets through: those after the position, or, if that
+// is nil, all that are stored from now on. Close it.
+func (l *Live) Listen(ctx context.Context, account uuid.UUID, f eventlist.Filter, after *Position) (*Listener, error) {
+	release, err := l.slots.Take(account, 1)
+	if err != nil {
+		return nil, err
+	}
+	li := newListener(l, account, f, release)
+	if err := li.begin(ctx, after); err != nil {
+		li.Close()
+		return nil, err
+	}
+	return li, nil
+}
+
+// position waits for a poll that begins now, and returns where the reader is after it. A listener gets what comes then.
+func (l *Live) position(ctx context.Context, listener *Listener) (Position, error) {
+	j := join{listener, make(chan joined, 1)}
+	l.mu.Lock()
+	l.joins = append(l.joins, j)
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default: // it is awake
+	}
+	select {
+	case got := <-j.done:
+		return got.at, got.err
+	case <-ctx.Done():
+		return Position{}, context.Cause(ctx)
+	}
+}
+
+// takeJoins returns those who wait, and whether anyone listens already.
+func (l *Live) takeJoins() (joins []join, listening bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	joins, l.joins = l.joins, nil
+	return joins, len(l.listeners) > 0
+}
+
+// admit lets listeners take part from a position on, or tells them that it is not known.
+func (l *Live) admit(joins []join, at Position, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range joins {
+		if j.listener != nil && err == nil && !j.listener.closed {
+			of := l.listeners[j.listener.account]
+			if of == nil {
+				of = map[*Listener]struct{}{}
+				l.listeners[j.listener.account] = of
+			}
+			of[j.listener] = struct{}{}
+		}
+		j.done <- joined{at, err}
+	}
+}
+
+// remove ends the part of a listener.
+func (l *Live) remove(li *Listener) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	li.closed = true
+	of := l.listeners[li.account]
+	delete(of, li)
+	if len(of) == 0 {
+		delete(l.listeners, li.account)
+	}
+}
+
+// heard returns those of the accounts that have listeners.
+func (l *Live) heard(news []scope.News) (accounts []uuid.UUID) {
+	seen := map[uuid.UUID]bool{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, n := range news {
+		for _, account := range n.Accounts {
+			if len(l.listeners[account]) > 0 && !seen[account] {
+				seen[account] = true
+				accounts = append(accounts, account)
+			}
+		}
+	}
+	return accounts
+}
+
+// deliver gives a message to the listeners of its account, and to no others.
+func (l *Live) deliver(m Message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for li := range l.listeners[m.Event.AccountID] {
+		if matches(&li.filter, m.Event) && !li.queue.add(m) {
+			delete(l.listeners[li.account], li)
+		}
+	}
+	if len(l.listeners[m.Event.AccountID]) == 0 {
+		delete(l.listeners, m.Event.AccountID)
+	}
+}
+
+// Message is an event as it is sent.
+type Message struct {
+	ID    string // the text of the position behind the event
+	Event *Event // shared: it must not be changed
+	Data  []byte // the encoded event; shared as well
+}
+
+func (l *Live) message(e *Event, at Position) (Message, error) {
+	data, err := l.encode(&e.Event)
+	return Message{at.String(), e, data}, err
+}
