@@ -42,7 +42,7 @@ func (s site) live(account uuid.UUID, id string, params url.Values) *stream {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), enginetest.Timeout)
 	s.t.Cleanup(cancel)
-	res := s.connect(ctx, account, id, params)
+	res := s.connect(ctx, account, id, params) //nolint:bodyclose // connect has it closed at the end of the test
 	require.Equal(s.t, 200, res.StatusCode)
 	require.Equal(s.t, "text/event-stream", res.Header.Get("Content-Type"))
 	st := &stream{t: s.t, body: bufio.NewReader(res.Body), close: cancel}
@@ -64,6 +64,14 @@ func (s site) connect(ctx context.Context, account uuid.UUID, id string, params 
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = res.Body.Close() })
 	return res
+}
+
+// refused returns the answer to who cannot connect.
+func (s site) refused(account uuid.UUID, id string, params url.Values) (status int, header http.Header) {
+	s.t.Helper()
+	res := s.connect(s.t.Context(), account, id, params)
+	require.NoError(s.t, res.Body.Close())
+	return res.StatusCode, res.Header
 }
 
 // read reads up to an empty line. The message counts only then, as the specification of server-sent events has it.
@@ -98,6 +106,7 @@ func (s *stream) next() message {
 
 // viewed is a page view of an account at a place in the log.
 func viewed(t *testing.T, account, topic uuid.UUID, offset int64) querytest.Stored {
+	t.Helper()
 	now := time.Now().UnixMilli() + offset
 	return querytest.Stored{Event: event.Event{
 		AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed, Page: 3,
@@ -243,10 +252,10 @@ func TestLiveIDsAreValidated(t *testing.T) {
 	account := querytest.ID(t)
 	good := s.live(account, "", nil).id
 	for _, bad := range []string{"x", "0", good + "A", good[:len(good)-1], "AYCAgICAgCAA" /* of the year 3084 */} {
-		res := s.connect(t.Context(), account, bad, nil)
-		require.Equal(t, 400, res.StatusCode, bad)
-		res = s.connect(t.Context(), account, "", url.Values{"last_event_id": {bad}})
-		require.Equal(t, 400, res.StatusCode, bad)
+		for id, params := range map[string]url.Values{bad: nil, "": {"last_event_id": {bad}}} {
+			status, _ := s.refused(account, id, params)
+			require.Equal(t, 400, status, bad)
+		}
 	}
 	topic := querytest.ID(t)
 	e := viewed(t, account, topic, 0)
@@ -262,11 +271,11 @@ func TestLiveLimits(t *testing.T) {
 	one := querytest.ID(t)
 	s.live(one, "", nil)
 	s.live(one, "", nil)
-	res := s.connect(t.Context(), one, "", nil)
-	require.Equal(t, http.StatusTooManyRequests, res.StatusCode)
-	require.NotEmpty(t, res.Header.Get("Retry-After"))
+	status, header := s.refused(one, "", nil)
+	require.Equal(t, http.StatusTooManyRequests, status)
+	require.NotEmpty(t, header.Get("Retry-After"))
 	s.live(querytest.ID(t), "", nil)
-	res = s.connect(t.Context(), querytest.ID(t), "", nil)
-	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
-	require.NotEmpty(t, res.Header.Get("Retry-After"))
+	status, header = s.refused(querytest.ID(t), "", nil)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.NotEmpty(t, header.Get("Retry-After"))
 }

@@ -82,6 +82,7 @@ func ids(list []live.Message) (ids []uuid.UUID) {
 
 // row is an event of an account at a place in the log.
 func row(t testing.TB, account, topic uuid.UUID, partition int32, offset int64) querytest.Stored {
+	t.Helper()
 	now := time.Now().UnixMilli()
 	return querytest.Stored{Event: event.Event{
 		AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),

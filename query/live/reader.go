@@ -131,8 +131,9 @@ func (l *Live) advance(ctx context.Context, until time.Time) error {
 
 // behind returns the position behind some news at a time.
 func (p Position) behind(news []scope.News, until time.Time) Position {
+	at := p
 	for _, n := range news {
-		p = p.passed(until, n.TopicID, n.Partition, n.Last)
+		at = at.passed(until, n.TopicID, n.Partition, n.Last)
 	}
-	return p.until(until)
+	return at.until(until)
 }
