@@ -27,7 +27,7 @@ import (
 type Config struct {
 	Streams           int // at the same time
 	StreamsPerAccount int
-	Every             time.Duration // between two looks at what is new; 0: 200 ms
+	Every             time.Duration // between two looks at what is new; 0: 250 ms
 }
 
 // Deps is what live streams work with; all of it is required.

@@ -10,7 +10,7 @@ import (
 
 const (
 	// pollEvery is how often the reader looks while there are listeners, if nothing else is set, and retryAfter after a failure.
-	pollEvery  = 200 * time.Millisecond
+	pollEvery  = 250 * time.Millisecond
 	retryAfter = time.Second
 	// maxSlice is how much time of what was stored one poll takes, and maxRead how many events are in memory at a time: the
 	// reader may be behind, after an outage.

@@ -114,7 +114,9 @@ GROUP BY kafka_topic_id, kafka_partition`
 func (c *ClickHouse) News(ctx context.Context, w Window) (list []News, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
-	ctx = native.Context(c.unscoped(ctx, "news"), native.WithParameters(w.Params()))
+	settings := Statement{Projection: NoProjection}.Settings()
+	maps.Copy(settings, c.bounds("news"))
+	ctx = native.Context(ctx, native.WithParameters(w.Params()), native.WithSettings(settings), native.WithoutProfileEvents())
 	err = c.ask(ctx, news, func(row Row) error {
 		var n News
 		if err := row.Scan(&n.TopicID, &n.Partition, &n.Last, &n.Accounts); err != nil {
