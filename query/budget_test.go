@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 )
 
 // question asks a question of metrics.
-func (s site) question(account uuid.UUID, body string) *http.Response {
+func (s site) question(account uuid.UUID, body string) answer {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/v1/analytics/query", strings.NewReader(body))
 	require.NoError(s.t, err)
@@ -24,8 +25,10 @@ func (s site) question(account uuid.UUID, body string) *http.Response {
 	r.Header.Set("Content-Type", "application/json")
 	got, err := http.DefaultClient.Do(r)
 	require.NoError(s.t, err)
-	s.t.Cleanup(func() { require.NoError(s.t, got.Body.Close()) })
-	return got
+	text, err := io.ReadAll(got.Body)
+	require.NoError(s.t, err)
+	require.NoError(s.t, got.Body.Close())
+	return answer{got.StatusCode, got.Header, text}
 }
 
 // Who has used up the processor time of a minute waits until it is over; others do not.
@@ -39,16 +42,16 @@ func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	querytest.Fill(t, querytest.Conn(t), account, 1000, 100_000)
 	require.NoError(t, ratelimit.NewBudget(pool, ratelimit.ProcessorRule(1)).Charge(t.Context(), account, 999))
 	const body = `{"metrics":["readers","median_page_ms"],"from":"2025-10-01","to":"2025-10-08","interval":"day"}`
-	require.Equal(t, 200, s.question(account, body).StatusCode, "a millisecond is left, which this takes")
+	require.Equal(t, 200, s.question(account, body).status, "a millisecond is left, which this takes")
 	got := s.question(account, body)
-	require.Equal(t, 429, got.StatusCode)
-	seconds, err := strconv.Atoi(got.Header.Get("Retry-After"))
+	require.Equal(t, 429, got.status)
+	seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
 	require.NoError(t, err)
 	require.Positive(t, seconds)
 	require.LessOrEqual(t, seconds, 60)
 	require.Equal(t, 429, s.get(account, "/api/v1/analytics/pages", values("lead_magnet_id", querytest.ID(t).String())).status, "it is one budget for all reports")
 	require.Equal(t, 200, s.get(account, "/api/v1/analytics", nil).status, "lists are none")
-	require.Equal(t, 200, s.question(other, body).StatusCode)
+	require.Equal(t, 200, s.question(other, body).status)
 }
 
 // A question that takes more memory than one may is refused with how to ask for less.
@@ -60,11 +63,11 @@ func TestQuestionThatTakesTooMuchMemory(t *testing.T) {
 	account := querytest.ID(t)
 	querytest.Fill(t, querytest.Conn(t), account, 5000, 300_000)
 	r := s.question(account, `{"metrics":["readers","sessions"],"from":"2025-10-01","to":"2025-10-08","interval":"hour","dimensions":["access_link_id"],"limit":1}`)
-	require.Equal(t, 422, r.StatusCode)
+	require.Equal(t, 422, r.status)
 	var problem struct {
 		Errors []struct{ Field, Message string } `json:"errors"`
 	}
-	require.NoError(t, json.NewDecoder(r.Body).Decode(&problem))
+	require.NoError(t, json.Unmarshal(r.body, &problem))
 	require.Len(t, problem.Errors, 1)
 	require.Contains(t, problem.Errors[0].Message, "ask for less time")
 }
