@@ -2,7 +2,7 @@
 -- later lists of them do not change what is stored. Rows that are stored already get theirs from the user agent by package
 -- ingest/backfill, while consumers go on. Their country and language are not known: nothing that says them was stored.
 --
--- Two columns are stored for the four that are read, since each costs the server a twentieth of what it does for a row. Their few
+-- Two columns are stored for the four that are read, since each costs the server some processor time for a row. Their few
 -- values are taken apart by the part's dictionary, not row by row.
 
 -- +goose Up
