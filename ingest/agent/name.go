@@ -21,7 +21,7 @@ var browsers = byName(map[string][]string{
 	"Android Browser":   {"Android"},
 	"Amazon Silk":       {"Amazon Silk"},
 	"Brave":             {"Brave"},
-	"Coc Coc":           {"Coc Coc"},
+	"Coc Coc":           {"Coc Coc"}, //nolint:dupword // so it is called
 	"DuckDuckGo":        {"DuckDuckGo", "DuckDuckGo Mobile"},
 	"Ecosia":            {"Ecosia iOS", "Ecosia Android"},
 	"Huawei Browser":    {"Huawei Browser"},

@@ -13,8 +13,8 @@ type Origin struct {
 }
 
 // String returns both codes as they are stored, the country first and a slash between them, or nothing if neither is known.
-func (o Origin) String() string {
-	if o == (Origin{}) {
+func (o *Origin) String() string {
+	if *o == (Origin{}) {
 		return ""
 	}
 	return string(o.Country.Text()) + "/" + string(o.Language.Text())

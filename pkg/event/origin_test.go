@@ -12,7 +12,7 @@ import (
 func TestFirstLanguage(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
-		"de": "de", "de-AT,de;q=0.9,en;q=0.8": "de", "gsw-CH": "gsw", " PT-br ;q=1, en": "pt", "zh-Hant-TW": "zh",
+		"de": "de", "de-AT,de;q=0.9,en;q=0.8": "de", "gsw-CH": "gsw", "PT-br ;q=1, en": "pt", "zh-Hant-TW": "zh",
 		"": "", "*": "", "x-klingon": "", "german": "", "d": "", "d3": "", ",de": "", "de_AT": "",
 	} {
 		language := event.FirstLanguage([]byte(header))
