@@ -95,7 +95,7 @@ type ReaderTotals struct {
 	ScoreParts  ReaderScore `json:"score_parts"`
 }
 
-// ReaderScore is what a score is the sum of.
+// ReaderScore has the parts that a score is the sum of.
 type ReaderScore struct {
 	Finished  int64 `json:"finished" doc:"40 if the last page of a document was viewed."`
 	Attention int64 `json:"attention" doc:"1 for each 24 seconds of reading, at most 25. Of one view, at most a minute counts."`

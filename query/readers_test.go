@@ -127,7 +127,7 @@ func TestReaders(t *testing.T) {
 	for _, params := range []url.Values{nil, {"q": {"ada"}}, {"lead_magnet_id": {a.magnet.String()}}, {"generic_link_id": {a.generic.String()}}} {
 		_, body = s.ask(stranger, readersPath, params)
 		require.Equal(t, []any{}, body["data"])
-		require.Equal(t, 0.0, body["excluded_bots"])
+		require.Zero(t, body["excluded_bots"])
 	}
 	for _, account := range []uuid.UUID{stranger, a.account} {
 		got := s.get(account, readersPath+"/"+map[bool]uuid.UUID{true: a.link, false: querytest.ID(t)}[account == stranger].String(), nil)
@@ -186,7 +186,7 @@ func TestReadersByCursor(t *testing.T) {
 			got = append(got, person.(map[string]any)["person_id"])
 		}
 		pagination := body["pagination"].(map[string]any)
-		require.Equal(t, 7.0, pagination["total"])
+		require.EqualValues(t, 7, pagination["total"])
 		if pagination["next_cursor"] == nil {
 			break
 		}

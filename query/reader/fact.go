@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed" // for the statement
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -12,8 +14,6 @@ import (
 	"lodestone/pkg/email"
 	"lodestone/pkg/store"
 	"lodestone/query/scope"
-	"slices"
-	"strings"
 )
 
 //go:embed source.sql

@@ -75,6 +75,7 @@ var conditions = map[string]string{
 	"lead_magnet":  "AND lead_magnet_id = {lead_magnet:UUID}",
 	"generic_link": "AND generic_link_id = {generic_link:UUID}",
 	"access_links": "AND access_link_id IN {access_links:Array(UUID)}",
+	"until":        "AND stored_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
 }
 
 // where returns the conditions of the parameters.

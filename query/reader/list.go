@@ -38,13 +38,13 @@ func (r *Readers) Page(ctx context.Context, account uuid.UUID, f Filter, offset,
 	if err != nil {
 		return Page{}, err
 	}
-	return r.page(ctx, account, f, span{asOf: asOf.UnixMilli(), until: latest.UnixMilli(), offset: offset}, limit)
+	return r.page(ctx, account, f, span{asOf: asOf.UnixMilli(), offset: offset}, limit)
 }
 
 // After reads the part of a list that goes on after a cursor, which Filter.Check let pass. It counts what was stored when
 // the first page was asked for, so that all pages of one walk are of one state.
 func (r *Readers) After(ctx context.Context, account uuid.UUID, f Filter, c Cursor, limit int64) (Page, error) {
-	return r.page(ctx, account, f, span{asOf: c.AsOf, until: c.Until, after: &c}, limit)
+	return r.page(ctx, account, f, span{asOf: c.AsOf, after: &c}, limit)
 }
 
 // batch is the number of people who are completed at once.
@@ -57,7 +57,7 @@ func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each fun
 	if err != nil {
 		return Page{}, err
 	}
-	s := span{asOf: asOf.UnixMilli(), until: latest.UnixMilli(), rows: math.MaxInt64}
+	s := span{asOf: asOf.UnixMilli(), rows: math.MaxInt64}
 	var people []Person
 	flush := func() error {
 		if len(people) == 0 {
@@ -89,7 +89,7 @@ func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each fun
 
 // span is the part of a list that is asked for.
 type span struct {
-	asOf, until  int64 // the time that recency counts from, and the last one at which a counted event was stored
+	asOf         int64 // that recency counts from
 	offset, rows int64
 	after        *Cursor
 	links        []uuid.UUID // nil: all
@@ -114,7 +114,10 @@ func (r *Readers) page(ctx context.Context, account uuid.UUID, f Filter, s span,
 	}
 	if int64(len(p.People)) > limit {
 		p.People = p.People[:limit]
-		p.Next = &Cursor{List: f.digest(account), Value: values[limit-1], Person: p.People[limit-1].ID, AsOf: s.asOf, Until: min(s.until, asked)}
+		p.Next = &Cursor{List: f.digest(account), Value: values[limit-1], Person: p.People[limit-1].ID, AsOf: s.asOf, Until: asked}
+		if s.after != nil {
+			p.Next.Until = s.after.Until
+		}
 	}
 	return p, r.complete(ctx, account, p.People)
 }
@@ -129,11 +132,12 @@ type row struct {
 // statement returns the statement of a list.
 func (f Filter) statement(s span) scope.Statement {
 	params := f.params()
-	params["as_of"], params["until"] = strconv.FormatInt(s.asOf, 10), strconv.FormatInt(s.until, 10)
+	params["as_of"] = strconv.FormatInt(s.asOf, 10)
 	params["offset"], params["rows"] = strconv.FormatInt(s.offset, 10), strconv.FormatInt(s.rows, 10)
 	params["after_place"], params["after_person"], params["person"] = "0", `\N`, `\N`
 	if s.after != nil {
 		params["after_place"], params["after_person"] = strconv.FormatInt(s.after.Value, 10), s.after.Person.String()
+		params["until"] = strconv.FormatInt(s.after.Until, 10)
 	}
 	if s.links != nil {
 		params["access_links"] = clickhouse.UUIDs(s.links)
@@ -174,6 +178,7 @@ func scan(from scope.Row) (r row, err error) {
 	}
 	byTime := func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
 	slices.SortFunc(r.AccessLinks, byTime)
+	r.AccessLinks = slices.Compact(r.AccessLinks)
 	slices.SortFunc(r.Magnets, byTime)
 	r.Sessions, r.Pages, r.PageViews, r.ReadingMS, r.Downloads = int64(sessions), int64(pages), int64(views), int64(ms), int64(downloads)
 	r.Finished, r.FirstSeen, r.LastSeen = finished == 1, time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC()

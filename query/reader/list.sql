@@ -29,46 +29,70 @@ FROM
 /* score */
             FROM
             (
-                -- A deleted access link has no person any more: it stands for one.
                 SELECT
-                    coalesce({person:Nullable(UUID)}, if(l.person_id = toUUID('00000000-0000-0000-0000-000000000000'), of_link.link, l.person_id)) AS person,
-                    groupArrayIf(of_link.link, of_link.events > 0) AS access_links,
-                    groupUniqArrayArray(of_link.link_magnets) AS magnets,
-                    sum(of_link.link_sessions) AS sessions,
-                    uniqExactMerge(of_link.link_pages) AS pages,
-                    sum(of_link.link_views) AS page_views,
-                    sum(of_link.link_ms) AS reading_ms,
-                    sum(of_link.link_attention) AS attention_ms,
-                    max(of_link.link_finished) AS finished,
-                    sum(of_link.link_downloads) AS downloads,
-                    minIf(of_link.link_first, of_link.events > 0) AS first_seen_at,
-                    maxIf(of_link.link_last, of_link.events > 0) AS last_seen_at,
-                    sum(of_link.link_bots) AS bot_events
+                    person,
+                    groupArrayArray(links) AS access_links,
+                    groupArrayIf(magnet, events > 0) AS magnets,
+                    sum(magnet_sessions) AS sessions,
+                    sum(length(magnet_pages)) AS pages,
+                    sum(magnet_views) AS page_views,
+                    sum(magnet_ms) AS reading_ms,
+                    sum(magnet_attention) AS attention_ms,
+                    max(hasAny(magnet_pages, last_pages)) AS finished,
+                    sum(magnet_downloads) AS downloads,
+                    minIf(first_event, events > 0) AS first_seen_at,
+                    maxIf(last_event, events > 0) AS last_seen_at,
+                    sum(magnet_bots) AS bot_events
                 FROM
                 (
+                    -- An access link that was deleted has no person any more: it stands for one.
                     SELECT
-                        access_link_id AS link,
-                        countIf(bot = '') AS events,
-                        groupUniqArrayIf(lead_magnet_id, bot = '') AS link_magnets,
-                        uniqExactIf(if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id), bot = '' AND event_type = 'page_viewed') AS link_sessions,
-                        uniqExactStateIf((lead_magnet_id, magnet_version, page), bot = '' AND event_type = 'page_viewed' AND page > 0) AS link_pages,
-                        countIf(bot = '' AND event_type = 'page_viewed') AS link_views,
-                        sumIf(toUInt64(duration_ms), bot = '' AND event_type = 'page_viewed') AS link_ms,
-                        sumIf(toUInt64(least(duration_ms, 60000)), bot = '' AND event_type = 'page_viewed') AS link_attention,
-                        max(bot = '' AND event_type = 'page_viewed' AND magnet_version > 0 AND page > 0 AND (lead_magnet_id, magnet_version, page) IN (
-                            SELECT lead_magnet_id, magnet_version, page_count FROM lodestone.magnet_versions FINAL WHERE account_id = {account:UUID})) AS link_finished,
-                        countIf(bot = '' AND event_type = 'download_completed') AS link_downloads,
-                        minIf(toUnixTimestamp64Milli(created_at), bot = '') AS link_first,
-                        maxIf(toUnixTimestamp64Milli(created_at), bot = '') AS link_last,
-                        countIf(bot != '') AS link_bots
-                    FROM lodestone.events
-                    WHERE account_id = {account:UUID}
-                        AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-                        AND stored_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
-                        /* conditions */
-                    GROUP BY access_link_id
-                ) AS of_link
-                LEFT ANY JOIN (SELECT id, person_id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID}) AS l ON l.id = of_link.link
+                        coalesce({person:Nullable(UUID)}, if(l.person_id = toUUID('00000000-0000-0000-0000-000000000000'), e.link, l.person_id)) AS person,
+                        e.magnet AS magnet,
+                        groupArrayIf(e.link, e.link_events > 0) AS links,
+                        groupUniqArrayArray(e.link_pages) AS magnet_pages,
+                        any(v.last_pages) AS last_pages,
+                        sum(e.link_events) AS events,
+                        sum(e.link_sessions) AS magnet_sessions,
+                        sum(e.link_views) AS magnet_views,
+                        sum(e.link_ms) AS magnet_ms,
+                        sum(e.link_attention) AS magnet_attention,
+                        sum(e.link_downloads) AS magnet_downloads,
+                        minIf(e.link_first, e.link_events > 0) AS first_event,
+                        maxIf(e.link_last, e.link_events > 0) AS last_event,
+                        sum(e.link_bots) AS magnet_bots
+                    FROM
+                    (
+                        -- An access link has one lead magnet. A page of a version is one number, version and page.
+                        SELECT
+                            access_link_id AS link,
+                            lead_magnet_id AS magnet,
+                            countIf(bot = '') AS link_events,
+                            uniqExactIf(if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id), bot = '' AND event_type = 'page_viewed') AS link_sessions,
+                            groupUniqArrayIf(bitOr(bitShiftLeft(toUInt64(magnet_version), 32), toUInt64(page)), bot = '' AND event_type = 'page_viewed' AND page > 0) AS link_pages,
+                            countIf(bot = '' AND event_type = 'page_viewed') AS link_views,
+                            sumIf(toUInt64(duration_ms), bot = '' AND event_type = 'page_viewed') AS link_ms,
+                            sumIf(toUInt64(least(duration_ms, 60000)), bot = '' AND event_type = 'page_viewed') AS link_attention,
+                            countIf(bot = '' AND event_type = 'download_completed') AS link_downloads,
+                            minIf(toUnixTimestamp64Milli(created_at), bot = '') AS link_first,
+                            maxIf(toUnixTimestamp64Milli(created_at), bot = '') AS link_last,
+                            countIf(bot != '') AS link_bots
+                        FROM lodestone.events
+                        WHERE account_id = {account:UUID}
+                            AND created_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND created_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+                            /* conditions */
+                        GROUP BY access_link_id, lead_magnet_id
+                    ) AS e
+                    LEFT ANY JOIN (SELECT id, person_id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID}) AS l ON l.id = e.link
+                    LEFT ANY JOIN
+                    (
+                        SELECT lead_magnet_id, groupArray(bitOr(bitShiftLeft(toUInt64(magnet_version), 32), toUInt64(page_count))) AS last_pages
+                        FROM lodestone.magnet_versions FINAL
+                        WHERE account_id = {account:UUID} AND magnet_version > 0 AND page_count > 0
+                        GROUP BY lead_magnet_id
+                    ) AS v ON v.lead_magnet_id = e.magnet
+                    GROUP BY person, magnet
+                )
                 GROUP BY person
             )
         )

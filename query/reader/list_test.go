@@ -91,7 +91,7 @@ func TestListsAgainstTheReference(t *testing.T) {
 			page, err := m.readers.Page(t.Context(), m.account, f, int64(offset), 2)
 			require.NoError(t, err)
 			want, _ = m.list(f, page.AsOf)
-			require.Equal(t, len(want[min(offset, len(want)):min(offset+2, len(want))]), len(page.People))
+			require.Len(t, page.People, len(want[min(offset, len(want)):min(offset+2, len(want))]))
 			for i := range page.People {
 				require.Equal(t, want[offset+i], page.People[i])
 			}
@@ -229,4 +229,27 @@ func TestAPersonIsAnAddress(t *testing.T) {
 	other := newModel(t, m.pool, rand.Uint64())
 	people, _ = other.walk(reader.Filter{Text: "ann"}, 10)
 	require.Empty(t, people, "another account")
+}
+
+// A text that is part of very many addresses is refused, with what to do.
+func TestATextOfTooManyAddresses(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, enginetest.MigratedPostgres(t), 6)
+	l := m.recipient("ann@example.com")
+	m.add(m.view(l, 1, ago(time.Hour), time.Second))
+	m.store()
+	more := func(n int) {
+		m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
+			SELECT gen_random_uuid(), $1, $2, n || '@example.com', n || '@example.com', gen_random_uuid()::text FROM generate_series(1, $3::int) AS n`,
+			m.account, m.magnets[0], n)
+	}
+	more(99_999)
+	people, _ := m.walk(reader.Filter{Text: "example.com"}, 10)
+	require.Len(t, people, 1, "100,000 access links are looked up")
+	more(1)
+	_, err := m.readers.Page(t.Context(), m.account, reader.Filter{Text: "example.com"}, 0, 10)
+	require.ErrorAs(t, err, &reader.TooManyError{})
+	require.ErrorContains(t, err, "give more of the address")
+	people, _ = m.walk(reader.Filter{Text: "ann@"}, 10)
+	require.Len(t, people, 1)
 }

@@ -134,6 +134,7 @@ func (m *model) activity(events []querytest.Stored, asOf time.Time) (a reader.Ac
 		}
 		magnets[e.LeadMagnetID] = true
 		switch e.Type {
+		case event.DownloadStarted:
 		case event.DownloadCompleted:
 			a.Downloads++
 		case event.PageViewed:
