@@ -32,7 +32,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab chaos bench contract contract-tools browser browser-tools duckdb-tools lint fmt generate guide compose-env clean
+.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab chaos bench contract contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -100,7 +100,7 @@ engines: bin/lodestone-engines ## Download ClickHouse and PostgreSQL if they are
 
 setup: ## Install what `make test` needs and this machine lacks (as root, by apt-get)
 	@.ci/setup
-	@$(MAKE) contract-tools browser-tools duckdb-tools
+	@$(MAKE) contract-tools dbt-tools browser-tools duckdb-tools
 
 test: setup ## Install what is missing, then check and test everything
 	@$(MAKE) build
@@ -163,6 +163,16 @@ contract-tools: .cache/contract/installed
 	@rm -rf $(@D)
 	@python3 -m venv $(@D)
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $(CONTRACT)
+	@touch $@
+
+# The same for dbt, in deploy/dbt: it runs the project in a test.
+DBT := deploy/dbt/requirements.txt
+dbt-tools: .cache/dbt/installed
+.cache/dbt/installed: $(DBT)
+	@echo "installing dbt (once)"
+	@rm -rf $(@D)
+	@python3 -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $(DBT)
 	@touch $@
 
 browser: browser-tools ## Test the pages in Chromium; pictures and weights go to .cache/browser (BROWSER_ONLY="landing viewer")

@@ -1,0 +1,21 @@
+select
+    account_id,
+    lead_magnet_id,
+    generic_link_id,
+    access_link_id,
+    email,
+    coalesce(person_id, access_link_id) as person_key,
+    nullIf(utm_source, '') as utm_source,
+    nullIf(utm_medium, '') as utm_medium,
+    nullIf(utm_campaign, '') as utm_campaign,
+    nullIf(referrer_host, '') as referrer_host,
+    first_read_at,
+    last_read_at,
+    finished_at,
+    sessions,
+    page_views,
+    reading_ms,
+    downloads,
+    finished,
+    attentive
+from {{ source('analytics', 'readers') }}
