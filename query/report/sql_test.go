@@ -151,13 +151,13 @@ func answerTexts(a report.Answer) (list []string) {
 }
 
 func texts(values []any, numbers []*float64) string {
-	shown := fmt.Sprint(values...) + ":"
+	shown := []string{fmt.Sprint(values...) + ":"}
 	for _, n := range numbers {
 		if n == nil {
-			shown += " null"
+			shown = append(shown, "null")
 			continue
 		}
-		shown += fmt.Sprintf(" %.9g", *n)
+		shown = append(shown, fmt.Sprintf("%.9g", *n))
 	}
-	return shown
+	return strings.Join(shown, " ")
 }

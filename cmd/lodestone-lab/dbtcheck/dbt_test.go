@@ -53,7 +53,7 @@ func TestProject(t *testing.T) {
 	require.NoError(t, err)
 	run := func(args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), tool, append(args, "--no-use-colors", "--project-dir", project, "--profiles-dir", project, "--target-path", t.TempDir(), "--log-path", t.TempDir())...)
+		cmd := exec.CommandContext(t.Context(), tool, append(args, "--project-dir", project, "--profiles-dir", project, "--target-path", t.TempDir(), "--log-path", t.TempDir())...)
 		cmd.Env = append(os.Environ(), "LODESTONE_DBT_HOST="+address.Hostname(), "LODESTONE_DBT_PORT="+address.Port(), "LODESTONE_DBT_PASSWORD=of dbt",
 			"DBT_SEND_ANONYMOUS_USAGE_STATS=false", "DBT_VERSION_CHECK=false")
 		out, err := cmd.CombinedOutput()
@@ -71,6 +71,7 @@ func TestProject(t *testing.T) {
 	require.Equal(t, `  2 1 1 1
 google spring 9 4 3 1
 newsletter march issue 3 2 1 1`, mart("SELECT utm_source, utm_campaign, visitors, submissions, readers, finished FROM lodestone_dbt.fct_campaigns ORDER BY utm_source"))
+	//nolint:dupword // because these are columns of a table
 	require.Equal(t, `ada@acme.example Checklist \N 1 1 0 true true
 ada@acme.example Guide spring 2 1 1 true true
 bob@acme.example Guide spring 1 0.17 0 false false

@@ -52,7 +52,7 @@ type datasource struct {
 // board is a dashboard, its queries by the titles of their panels.
 type board struct {
 	file    string
-	model   dashboard.Dashboard
+	model   dashboard.Dashboard //nolint:staticcheck // because files that Grafana provisions are of this schema; version 2 is of its API
 	panels  []dashboard.Panel
 	queries []query
 }
@@ -68,7 +68,7 @@ func boards(t *testing.T) (list []board) {
 		b := board{file: filepath.Base(file)}
 		// The strict decoder reports what is wrong, in an error that is empty where nothing is. It leaves parts out.
 		var wrong cog.BuildErrors
-		if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); !errors.As(err, &wrong) {
+		if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); !errors.As(err, &wrong) { //nolint:staticcheck // because of the same
 			require.NoError(t, err, file)
 		}
 		require.Empty(t, wrong, "%s: %v", file, wrong)
@@ -140,7 +140,7 @@ func TestPanelsShowKnownData(t *testing.T) {
 		for i, q := range b.queries {
 			title := fmt.Sprintf("%s, %s", b.file, *b.panels[i].Title)
 			answer := ask(t, server.SQLURL(), v.expand(t, q.RawSQL)+"\nFORMAT TSVWithNames")
-			require.Greater(t, strings.Count(answer, "\n"), 0, "%s shows nothing", title)
+			require.Positive(t, strings.Count(answer, "\n"), "%s shows nothing", title)
 			fmt.Fprintf(&answers, "== %s\n%s\n", title, answer)
 			require.Equal(t, answer, ask(t, server.SQLURL(), one.expand(t, q.RawSQL)+"\nFORMAT TSVWithNames"), "%s, of the account", title)
 			nothing := ask(t, server.SQLURL(), other.expand(t, q.RawSQL)+"\nFORMAT TSV")
