@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -99,9 +100,7 @@ func TestExportOfSubmissionsIsTheList(t *testing.T) {
 func requireSame(t *testing.T, object map[string]any, cells map[string]string, columns map[string]any) {
 	t.Helper()
 	if utm, ok := object["utm"].(map[string]any); ok {
-		for name, value := range utm {
-			object[name] = value
-		}
+		maps.Copy(object, utm)
 	}
 	for name, column := range columns {
 		value := object[name] // null, if the list leaves it out
@@ -198,7 +197,7 @@ func TestExportOfSubmissionsThatIsCutOff(t *testing.T) {
 		require.Equal(t, http.StatusOK, got.StatusCode)
 		return got
 	}
-	one, two := open(u), open(u)
+	one, two := open(u), open(u) //nolint:bodyclose // both are closed below
 	refused := u.download(t, link.ID, "csv")
 	require.Equal(t, problem.RateLimited, refused.problem(t).Code)
 	require.Equal(t, "10", refused.header.Get("Retry-After"))

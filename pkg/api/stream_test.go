@@ -118,7 +118,7 @@ func (s *streaming) request(method, path, key string) *http.Response {
 // open returns a reader of the stream, whose header has arrived.
 func (s *streaming) open() *bufio.Reader {
 	s.t.Helper()
-	res := s.request("GET", "/api/v1/stream", "read")
+	res := s.request("GET", "/api/v1/stream", "read") //nolint:bodyclose // request closes it
 	require.Equal(s.t, 200, res.StatusCode)
 	require.Equal(s.t, "text/event-stream", res.Header.Get("Content-Type"))
 	require.Empty(s.t, res.Header.Get("Content-Encoding"))
@@ -154,7 +154,7 @@ func TestStream(t *testing.T) {
 	_, err := r.ReadByte()
 	require.ErrorIs(t, err, io.EOF)
 	<-s.source.closed
-	res := s.request("GET", "/api/v1/stream", "read")
+	res := s.request("GET", "/api/v1/stream", "read") //nolint:bodyclose // request closes it
 	require.Equal(t, 503, res.StatusCode)
 	require.Equal(t, "1", res.Header.Get("Retry-After"))
 }

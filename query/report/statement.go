@@ -190,7 +190,7 @@ func (w *writer) attentive(rows string, keys []string, selected string) string {
 	}
 	by := strings.Join(keys, ", ")
 	return fmt.Sprintf(`SELECT %s, [%s] AS numbers FROM (
-    SELECT %s, c_link, max(is_last) AND countIf(ms >= 2000) * 5 >= any(pages) * 3 AS attentive
+    SELECT %s, c_link, max(is_last) AND lodestoneAttentive(countIf(lodestoneAttends(ms)), any(pages)) AS attentive
     FROM (
         SELECT %s, c_link, c_magnet, c_version, c_page, any(c_pages) AS pages, sum(toUInt64(c_ms)) AS ms, c_page = any(c_pages) AS is_last
         FROM (%s)
