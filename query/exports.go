@@ -1,16 +1,20 @@
 package query
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/google/uuid"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/query/export"
+	"lodestone/query/reader"
 )
 
 // exportAgain is after what time an export that was refused can be tried again.
@@ -26,6 +30,13 @@ func (q *Query) registerExports(a *api.API) {
 		Answers: attachment.Describe(),
 		Timeout: q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited},
 	}, q.exportEvents)
+	api.RegisterRaw(a, api.Operation{
+		ID: "export-readers", Method: http.MethodGet, Path: "/api/v1/analytics/readers/export", Scope: auth.Leads, Tag: tag,
+		Summary:     "Export the people who read",
+		Description: "Every person of the list of readers with these filters, in its order, as a file, from one state of the data.",
+		Answers:     attachment.Describe(),
+		Timeout:     q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited},
+	}, q.exportReaders)
 }
 
 type exportEventsInput struct {
@@ -68,4 +79,105 @@ func exportProblem(err error) error {
 		return problem.New(problem.Unavailable, "As many exports run as can at a time. Try again.").RetryAfter(exportAgain)
 	}
 	return fmt.Errorf("export events: %w", err)
+}
+
+type exportReadersInput struct {
+	Format attachment.Format `query:"format" default:"csv" doc:"Format of the file."`
+	ReaderFilter
+}
+
+// exportBuffer is how much of a file of people is written at once.
+const exportBuffer = 64 << 10
+
+func (q *Query) exportReaders(w http.ResponseWriter, r *http.Request, in *exportReadersInput) error {
+	filter, err := in.filter()
+	if err != nil {
+		return err
+	}
+	account := auth.From(r.Context()).AccountID
+	release, err := q.exports.Take(account)
+	if err != nil {
+		return exportProblem(err)
+	}
+	defer release()
+	out, err := attachment.Create(w, r, "readers", in.Format)
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodHead {
+		_, err := out.Write(nil)
+		return err //nolint:wrapcheck // of the connection
+	}
+	buffer := bufio.NewWriterSize(out, exportBuffer)
+	file := attachment.NewTable[readerRow](buffer, in.Format)
+	_, err = reader.New(q.postgres, q.files).All(r.Context(), account, filter, func(people []reader.Person) error {
+		for i := range people {
+			shown := presentPerson(&people[i])
+			if err := file.Write(rowOf(&shown), &shown); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if many, ok := errors.AsType[reader.TooManyError](err); ok {
+		return problem.Parameter(problem.Field{Field: "q", Message: many.Error()})
+	}
+	if err == nil {
+		err = errors.Join(file.End(), buffer.Flush())
+	}
+	if err == nil {
+		_, err = out.Write(nil) // an empty file is one as well
+	}
+	if err != nil {
+		return fmt.Errorf("export readers: %w", err)
+	}
+	return nil
+}
+
+// readerRow is a row of a file of people whose columns are fixed.
+type readerRow struct {
+	PersonID     uuid.UUID  `parquet:"person_id,uuid"`
+	Email        *string    `parquet:"email,optional"`
+	AccessLinks  []string   `parquet:"access_links,list"`
+	UTMSource    *string    `parquet:"utm_source,optional"`
+	UTMMedium    *string    `parquet:"utm_medium,optional"`
+	UTMCampaign  *string    `parquet:"utm_campaign,optional"`
+	UTMContent   *string    `parquet:"utm_content,optional"`
+	UTMTerm      *string    `parquet:"utm_term,optional"`
+	ReferrerHost *string    `parquet:"referrer_host,optional"`
+	Magnets      []string   `parquet:"magnets,list"`
+	Sessions     int64      `parquet:"sessions"`
+	Pages        int64      `parquet:"pages"`
+	PageViews    int64      `parquet:"page_views"`
+	ReadingMS    int64      `parquet:"reading_ms"`
+	Finished     bool       `parquet:"finished"`
+	Downloads    int64      `parquet:"downloads"`
+	FirstSeenAt  *time.Time `parquet:"first_seen_at,optional,timestamp(millisecond)"`
+	LastSeenAt   *time.Time `parquet:"last_seen_at,optional,timestamp(millisecond)"`
+	Score        int64      `parquet:"score"`
+}
+
+func rowOf(p *Reader) readerRow {
+	return readerRow{
+		PersonID: p.PersonID, Email: p.Email, AccessLinks: texts(p.AccessLinks),
+		UTMSource: p.Source.UTMSource, UTMMedium: p.Source.UTMMedium, UTMCampaign: p.Source.UTMCampaign, UTMContent: p.Source.UTMContent,
+		UTMTerm: p.Source.UTMTerm, ReferrerHost: p.Source.ReferrerHost,
+		Magnets: texts(p.Magnets), Sessions: p.Sessions, Pages: p.Pages, PageViews: p.PageViews, ReadingMS: p.ReadingMS, Finished: p.Finished,
+		Downloads: p.Downloads, FirstSeenAt: plainTime(p.FirstSeenAt), LastSeenAt: plainTime(p.LastSeenAt), Score: p.Score,
+	}
+}
+
+func texts(ids []uuid.UUID) []string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = id.String()
+	}
+	return list
+}
+
+func plainTime(t *api.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return new(t.UTC())
 }

@@ -320,7 +320,7 @@ func TestExportThatIsCutOffLooksBroken(t *testing.T) {
 	account := querytest.ID(t)
 	querytest.Fill(t, querytest.Conn(t), account, 100, 3*many)
 	for _, format := range []string{"csv", "ndjson", "parquet"} {
-		got := s.stalled(account, format)
+		got := s.stalled(account, format) //nolint:bodyclose // stalled closes it at the end
 		begun, err := io.ReadAll(io.LimitReader(got.Body, 1<<20))
 		require.NoError(t, err)
 		kill(t, account)
@@ -406,7 +406,7 @@ func TestExportTakesLittleMemoryOfTheServer(t *testing.T) {
 	account := querytest.ID(t)
 	querytest.Fill(t, querytest.Conn(t), account, 1000, 1_000_000)
 	for _, format := range []string{"csv", "ndjson", "parquet"} {
-		got := s.stalled(account, format)
+		got := s.stalled(account, format) //nolint:bodyclose // stalled closes it at the end
 		n, err := io.Copy(io.Discard, got.Body)
 		require.NoError(t, err, format)
 		require.Greater(t, n, int64(20<<20))

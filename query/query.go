@@ -42,6 +42,7 @@ type Query struct {
 	exports   *export.Exporter
 	presence  *presence.Watcher
 	readers   *reader.Readers
+	files     *scope.ClickHouse // for exports of readers, which take longer than reports
 	budget    *ratelimit.Budget // of processor time, in milliseconds
 	live      *live.Live
 }
@@ -59,8 +60,13 @@ func New(c Config, d Deps) (*Query, error) {
 	if err != nil {
 		return nil, errors.Join(err, ch.Close())
 	}
+	files, err := scope.Open(d.ClickHouse, scope.Limits{MaxConns: c.MaxExports, Timeout: c.ExportTimeout, MemoryBytes: c.MaxMemoryBytes})
+	if err != nil {
+		exports.Close()
+		return nil, errors.Join(err, ch.Close())
+	}
 	return &Query{
-		config: c, postgres: d.Postgres, ch: ch,
+		config: c, postgres: d.Postgres, ch: ch, files: files,
 		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
 		reports: report.New(ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports,
@@ -131,5 +137,5 @@ func (q *Query) Ready(ctx context.Context) error {
 // Close closes the connections to ClickHouse. Call it when nothing is served any more.
 func (q *Query) Close() error {
 	q.exports.Close()
-	return q.ch.Close()
+	return errors.Join(q.files.Close(), q.ch.Close())
 }

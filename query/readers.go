@@ -39,8 +39,8 @@ type readerOrder string
 // EnumValues implements jsonschema.Enum.
 func (readerOrder) EnumValues() []string { return reader.Orders() }
 
-type readersInput struct {
-	api.CursorPaging
+// ReaderFilter says which people are listed or exported, and in which order.
+type ReaderFilter struct {
 	Q             string      `query:"q" maxLength:"254" doc:"Only people whose address has this text in it, in its local part or its domain. Case-insensitive."`
 	LeadMagnetID  *uuid.UUID  `query:"lead_magnet_id" doc:"Count only events of this lead magnet, and list only people with such page views."`
 	GenericLinkID *uuid.UUID  `query:"generic_link_id" doc:"Count only events of access links that came from this generic link, and list only people with such page views."`
@@ -51,7 +51,12 @@ type readersInput struct {
 	Sort          readerOrder `query:"sort" default:"-last_seen_at" doc:"What to order by; - before it puts the highest first. Ties by person_id."`
 }
 
-func (in *readersInput) filter() (reader.Filter, error) {
+type readersInput struct {
+	api.CursorPaging
+	ReaderFilter
+}
+
+func (in *ReaderFilter) filter() (reader.Filter, error) {
 	if in.From != nil && in.To != nil && in.From.After(*in.To) {
 		return reader.Filter{}, problem.Parameter(problem.Field{Field: "from", Message: "must not be after to"})
 	}

@@ -1,7 +1,9 @@
 package query_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/enginetest"
@@ -63,12 +66,17 @@ func (a *readersAccount) exec(sql string, args ...any) {
 // store stores an event of a link, in a session that has the link's id.
 func (a *readersAccount) store(link uuid.UUID, kind event.Type, page uint32, at time.Time, bot string) {
 	a.t.Helper()
+	querytest.Store(a.t, querytest.Conn(a.t), a.row(link, kind, page, at, bot))
+}
+
+func (a *readersAccount) row(link uuid.UUID, kind event.Type, page uint32, at time.Time, bot string) querytest.Stored {
+	a.t.Helper()
 	a.offset++
-	querytest.Store(a.t, querytest.Conn(a.t), querytest.Stored{Event: event.Event{
+	return querytest.Stored{Event: event.Event{
 		AccountID: a.account, LeadMagnetID: a.magnet, GenericLinkID: a.generic, AccessLinkID: link, SessionID: link, EventID: querytest.ID(a.t),
 		Type: kind, MagnetVersion: 1, Page: page, DurationMS: page * 30_000, UserAgent: []byte("Mozilla/5.0 (iPhone)"), Bot: bot,
 		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
-	}, TopicID: a.account, Offset: a.offset})
+	}, TopicID: a.account, Offset: a.offset}
 }
 
 // ask returns the object of an answer without the time of it.
@@ -248,4 +256,55 @@ func TestReadersAreNotSentAgain(t *testing.T) {
 		a.store(a.link, event.PageViewed, 2, at.Add(time.Hour), "")
 		require.Equal(t, http.StatusOK, again(), path)
 	}
+}
+
+// A file of people has those of the list, in its order, in every format.
+func TestExportOfReadersIsTheList(t *testing.T) {
+	t.Parallel()
+	a := newReadersAccount(t)
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), a.pool)
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	rows := []querytest.Stored{a.row(a.link, event.PageViewed, 2, at, "")}
+	for n := range 1200 { // more than are completed at once
+		rows = append(rows, a.row(querytest.ID(t), event.PageViewed, 1, at.Add(time.Duration(-n)*time.Minute), ""))
+	}
+	querytest.Store(t, querytest.Conn(t), rows...)
+	_, list := s.ask(a.account, readersPath, values("per_page", "100", "sort", "-score"))
+	require.EqualValues(t, 1201, list["pagination"].(map[string]any)["total"])
+	want := list["data"].([]any)
+
+	path := readersPath + "/export"
+	file := s.get(a.account, path, values("format", "ndjson", "sort", "-score"))
+	require.Equal(t, http.StatusOK, file.status, "%s", file.body)
+	require.Regexp(t, `^attachment; filename="lodestone-readers-.*\.ndjson"$`, file.header.Get("Content-Disposition"))
+	var lines []any
+	for line := range bytes.Lines(file.body) {
+		var object map[string]any
+		require.NoError(t, json.Unmarshal(line, &object))
+		lines = append(lines, object)
+	}
+	require.Len(t, lines, 1201)
+	require.Equal(t, want, lines[:100])
+
+	cells, err := csv.NewReader(bytes.NewReader(s.get(a.account, path, values("sort", "-score")).body)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, cells, 1202)
+	require.Equal(t, []string{"person_id", "email", "access_links", "utm_source"}, cells[0][:4])
+	require.Equal(t, []string{a.ada.String(), "Ada@Example.com", a.link.String(), "news"}, cells[1][:4])
+
+	parquetFile := s.get(a.account, path, values("format", "parquet", "sort", "-score", "q", "ada@")).body
+	read, err := parquet.Read[struct {
+		Email       *string  `parquet:"email,optional"`
+		AccessLinks []string `parquet:"access_links,list"`
+		Finished    bool     `parquet:"finished"`
+	}](bytes.NewReader(parquetFile), int64(len(parquetFile)))
+	require.NoError(t, err)
+	require.Len(t, read, 1)
+	require.Equal(t, "Ada@Example.com", *read[0].Email)
+	require.Equal(t, []string{a.link.String()}, read[0].AccessLinks)
+	require.True(t, read[0].Finished)
+
+	stranger := s.get(querytest.ID(t), path, values("format", "csv"))
+	require.Equal(t, 1, bytes.Count(stranger.body, []byte("\n")), "only the names of the columns")
+	require.Equal(t, http.StatusForbidden, s.do(http.MethodGet, "Bearer read:"+a.account.String(), path).status)
 }

@@ -56,17 +56,17 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 			return err
 		}
 		buffer := bufio.NewWriterSize(out, exportBuffer)
-		file := newFile(buffer, in.Format)
+		file := attachment.NewTable[record](buffer, in.Format)
 		if err := in.each(r.Context(), q, func(row store.Submission) error {
 			shown, err := fromRow(row, link.CollectName)
 			if err != nil {
 				return err
 			}
-			return file.write(&shown)
+			return file.Write(recordOf(&shown), &shown)
 		}); err != nil {
 			return err
 		}
-		if err := errors.Join(file.end(), buffer.Flush()); err != nil {
+		if err := errors.Join(file.End(), buffer.Flush()); err != nil {
 			return err
 		}
 		_, err = out.Write(nil) // an empty file is one as well

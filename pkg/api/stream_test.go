@@ -163,12 +163,12 @@ func TestStreamThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newStreaming(t)
 	for path, status := range map[string]int{"?fail=yes": 429, "?other=1": 400} {
-		res := s.request("GET", "/api/v1/stream"+path, "read")
+		res := s.request("GET", "/api/v1/stream"+path, "read") //nolint:bodyclose // request closes it
 		require.Equal(t, status, res.StatusCode)
 		require.Equal(t, "application/problem+json", res.Header.Get("Content-Type"))
 	}
-	require.Equal(t, 401, s.request("GET", "/api/v1/stream", "unknown").StatusCode)
-	head := s.request("HEAD", "/api/v1/stream", "read")
+	require.Equal(t, 401, s.request("GET", "/api/v1/stream", "unknown").StatusCode) //nolint:bodyclose // request closes it
+	head := s.request("HEAD", "/api/v1/stream", "read")                             //nolint:bodyclose // request closes it
 	require.Equal(t, 200, head.StatusCode)
 	require.Equal(t, "text/event-stream", head.Header.Get("Content-Type"))
 	<-s.source.closed

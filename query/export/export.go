@@ -73,6 +73,18 @@ func (f *File) Close() error {
 	return f.Stream.Close()
 }
 
+// Take lets an account write a file of another source, until the function is called.
+func (e *Exporter) Take(account uuid.UUID) (release func(), err error) {
+	release, err = e.slots.Take(account, 1)
+	switch {
+	case errors.Is(err, slot.ErrOwner):
+		return nil, ErrAccount
+	case err != nil:
+		return nil, ErrFull
+	}
+	return release, nil
+}
+
 // Events starts an export of the events that the filter lets through, to be closed.
 func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Filter, format attachment.Format) (*File, error) {
 	return e.open(ctx, account, statement(f, format), format)
@@ -82,12 +94,9 @@ func (e *Exporter) open(ctx context.Context, account uuid.UUID, s scope.Statemen
 	if e.streams == nil {
 		return nil, ErrNoAddress
 	}
-	release, err := e.slots.Take(account, 1)
-	switch {
-	case errors.Is(err, slot.ErrOwner):
-		return nil, ErrAccount
-	case err != nil:
-		return nil, ErrFull
+	release, err := e.Take(account)
+	if err != nil {
+		return nil, err
 	}
 	stream, err := e.streams.Open(ctx, account, s, formatOf(format, events))
 	if err != nil {

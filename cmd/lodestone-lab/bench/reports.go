@@ -217,7 +217,7 @@ var reportCopies = []string{
 		true, min(created_at) - INTERVAL 1 HOUR, 1
 	FROM lodestone.events GROUP BY access_link_id`,
 	`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, email_domain, person_id, verification_required, verified, utm_source, utm_medium, utm_campaign, referrer, submitted_at, verified_at, version)
-	SELECT assumeNotNull(submission_id), account_id, lead_magnet_id, assumeNotNull(generic_link_id), email_domain, person_id, true, true, utm_source, utm_medium, utm_campaign, referrer, created_at, created_at + INTERVAL 10 MINUTE, 1
+	SELECT assumeNotNull(submission_id), account_id, lead_magnet_id, assumeNotNull(generic_link_id), email_domain, person_id, true AS verification_required, true AS verified, utm_source, utm_medium, utm_campaign, referrer, created_at, created_at + INTERVAL 10 MINUTE, 1
 	FROM lodestone.access_links WHERE submission_id IS NOT NULL`,
 	`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, ip_hash, user_agent, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
 	SELECT account_id, lead_magnet_id, generic_link_id, event_id, ['', 'https://www.linkedin.com/', 'https://www.google.com/', 'https://t.co/'][1 + cityHash64(event_id) % 4],
