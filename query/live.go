@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/google/uuid"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -18,15 +17,9 @@ import (
 )
 
 type liveInput struct {
-	AccessLinkID  *uuid.UUID `query:"access_link_id" doc:"Only events of this access link."`
-	LeadMagnetID  *uuid.UUID `query:"lead_magnet_id" doc:"Only events of this lead magnet."`
-	EventType     eventType  `query:"event_type" doc:"Only events of this type."`
-	From          *time.Time `query:"from" doc:"Only events created at or after this time (ISO 8601)."`
-	To            *time.Time `query:"to" doc:"Only events created before this time (ISO 8601)."`
-	ReceivedAfter *time.Time `query:"received_after" doc:"Only events that entered the list of events after this time (ISO 8601)."`
-	Bot           bool       `query:"bot" doc:"true: events of bots instead of those of people."`
-	LastEventID   string     `query:"last_event_id" maxLength:"16384" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"an id that this stream sent" doc:"As the header Last-Event-ID, for clients that cannot set it. The header takes precedence."`
-	LastSeen      string     `header:"Last-Event-ID" maxLength:"16384" doc:"The id of the last message that you received. The stream continues behind it, without loss or repeats. Without it, the stream begins with the next event that is stored."`
+	EventFilter
+	LastEventID string `query:"last_event_id" maxLength:"16384" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"an id that this stream sent" doc:"As the header Last-Event-ID, for clients that cannot set it. The header takes precedence."`
+	LastSeen    string `header:"Last-Event-ID" maxLength:"16384" doc:"The id of the last message that you received. The stream continues behind it, without loss or repeats. Without it, the stream begins with the next event that is stored."`
 }
 
 // position returns where the stream is to continue; nil: with what is new.
@@ -45,7 +38,7 @@ func (in *liveInput) position() (*live.Position, error) {
 	return &p, nil
 }
 
-const liveDescription = "Server-sent events: each event of people is sent once, about as soon as it is in the list of events, and has the form that it has there. " +
+const liveDescription = "Server-sent events: each event of people, or with bot=true of bots, is sent once, about as soon as it is in the list of events, and has the form that it has there. " +
 	"A message is its id, its type, and the event as data, in this order; a message without data tells the id with which the stream begins. After a lost connection, " +
 	"send the id of the last message as Last-Event-ID. A comment each 15 seconds shows that the connection works. " +
 	"An account may have 20 streams. A client that does not keep up is disconnected. The stream ends within a minute after its key does."
@@ -63,9 +56,10 @@ func (q *Query) registerLive(a *api.API) {
 }
 
 func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, error) {
-	filter, err := (&EventFilter{
-		AccessLinkID: in.AccessLinkID, LeadMagnetID: in.LeadMagnetID, EventType: in.EventType, From: in.From, To: in.To, ReceivedAfter: in.ReceivedAfter, Bot: &in.Bot,
-	}).filter()
+	if in.Bot == nil {
+		in.Bot = new(false)
+	}
+	filter, err := in.filter()
 	if err != nil {
 		return nil, err
 	}
