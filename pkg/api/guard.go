@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -32,7 +33,11 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 			return
 		}
 		if out, ok := w.(*recorder); ok && out.status != 0 {
-			a.log.Error("answer broken off", "request_id", RequestID(ctx), "operation", op.ID, "error", err)
+			level := slog.LevelError
+			if r.Context().Err() != nil { // the client left, as it may
+				level = slog.LevelInfo
+			}
+			a.log.Log(ctx, level, "answer broken off", "request_id", RequestID(ctx), "operation", op.ID, "error", err)
 			panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is made to break a connection
 		}
 		a.WriteProblem(w, r, err)
