@@ -180,7 +180,8 @@ func (h *History) askSQL(ctx context.Context, o offer) (all numbers, bySource ma
 		sql   string
 	}{
 		{[]string{"link_views", "visitors"}, "SELECT count(), uniqExact(ip_hash) + countIf(ip_hash IS NULL) FROM link_views" + where + " AND bot = ''"},
-		{[]string{"submissions"}, "SELECT sum(submissions) FROM generic_links" + where},
+		{[]string{"submissions", "verified"}, "SELECT count(), countIf(confirmed_at IS NOT NULL) FROM submissions" + where},
+		{[]string{"finished"}, "SELECT uniqExactIf(access_link_id, finished) FROM readers" + where},
 		{[]string{"sessions", "readers", "page_views", "downloads"}, "SELECT count(), uniqExact(access_link_id), sum(page_views), sum(downloads) FROM sessions" + where + " AND bot = '' AND page_views > 0"},
 		{[]string{botRows}, "SELECT (SELECT count() FROM events" + where + " AND bot != '') + (SELECT count() FROM link_views" + where + " AND bot != '')"},
 	} {
@@ -197,7 +198,7 @@ func (h *History) askSQL(ctx context.Context, o offer) (all numbers, bySource ma
 			}
 		}
 	}
-	rows, err := h.deps.SQL(ctx, "SELECT extractURLParameter(url, 'utm_source'), count() FROM link_views"+where+" AND bot = '' GROUP BY 1")
+	rows, err := h.deps.SQL(ctx, "SELECT utm_source, count() FROM link_views"+where+" AND bot = '' GROUP BY 1")
 	if err != nil {
 		return nil, nil, fmt.Errorf("ask SQL: %w", err)
 	}
