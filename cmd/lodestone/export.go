@@ -18,6 +18,7 @@ import (
 type exportCommand struct {
 	Events      exportEventsCommand      `cmd:"" help:"Write events to a file: all of the account, or those that match all given filters."`
 	Submissions exportSubmissionsCommand `cmd:"" help:"Write the submissions of a generic link to a file."`
+	Readers     exportReadersCommand     `cmd:"" help:"Write the people who read to a file, one row a person."`
 	Daily       exportDailyCommand       `cmd:"" help:"Write the events of every account to a directory or a bucket, as a Parquet file for each day."`
 }
 
@@ -73,6 +74,28 @@ func (c *exportSubmissionsCommand) Run(ctx context.Context) error {
 	return c.File.write(ctx, query, func(api *client.Client, ctx context.Context, query url.Values, to io.Writer) error {
 		return api.ExportSubmissions(ctx, c.Link, query, to)
 	})
+}
+
+type exportReadersCommand struct {
+	File          exportFile `embed:""`
+	LeadMagnetID  string     `name:"lead-magnet-id" placeholder:"ID" help:"Count only events of this lead magnet."`
+	GenericLinkID string     `name:"generic-link-id" placeholder:"ID" help:"Count only events of access links that came from this generic link."`
+	From          string     `name:"from" placeholder:"TIME" help:"Count only events created at or after this time (ISO 8601)."`
+	To            string     `name:"to" placeholder:"TIME" help:"Count only events created before this time (ISO 8601)."`
+	Sort          string     `name:"sort" default:"-last_seen_at" help:"Order: last_seen_at, score, reading_ms or downloads; - before it puts the highest first."`
+}
+
+// Run writes people.
+func (c *exportReadersCommand) Run(ctx context.Context) error {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"lead_magnet_id": c.LeadMagnetID, "generic_link_id": c.GenericLinkID, "from": c.From, "to": c.To, "sort": c.Sort,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return c.File.write(ctx, query, (*client.Client).ExportReaders)
 }
 
 // write asks for the file, and writes it where it is wanted, completely or not at all. What is written to standard output

@@ -115,7 +115,7 @@ func TestExportOfAMillionEvents(t *testing.T) {
 	require.ErrorContains(t, err, "No magic bytes found")
 }
 
-func TestExportOfSubmissions(t *testing.T) {
+func TestExportOfSubmissionsAndReaders(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
 	u.start()
@@ -136,6 +136,13 @@ func TestExportOfSubmissions(t *testing.T) {
 	require.Equal(t, "BOOLEAN", types["verified"])
 	require.Equal(t, "TIMESTAMP WITH TIME ZONE", types["submitted_at"])
 	require.Equal(t, "VARCHAR", types["utm_source"])
+
+	people := filepath.Join(u.dir, "readers.parquet")
+	export = launch(t, u.dir, nil, "export", "readers", "--data", filepath.Join(u.dir, "data"), "--format", "parquet", "--output", people)
+	require.Zero(t, export.wait(), "%s", export.out)
+	rows, err = duckdb(t, "SELECT typeof(access_links) AS links, typeof(person_id) AS person, typeof(finished) AS finished FROM (SELECT * FROM '"+people+"' UNION ALL BY NAME SELECT NULL AS email) LIMIT 1")
+	require.NoError(t, err)
+	require.Equal(t, []map[string]any{{"links": "VARCHAR[]", "person": "UUID", "finished": "BOOLEAN"}}, rows)
 }
 
 // A file that breaks off is an error, and leaves nothing that looks like a file.

@@ -17,6 +17,11 @@ func (c *Client) ExportEvents(ctx context.Context, query url.Values, to io.Write
 	return c.download(ctx, eventsPath+"/export", query, to)
 }
 
+// ExportReaders writes the file of the people who read, as ExportEvents does.
+func (c *Client) ExportReaders(ctx context.Context, query url.Values, to io.Writer) error {
+	return c.download(ctx, eventsPath+"/readers/export", query, to)
+}
+
 // ExportSubmissions writes the file of a generic link's submissions, as ExportEvents does.
 func (c *Client) ExportSubmissions(ctx context.Context, link string, query url.Values, to io.Writer) error {
 	return c.download(ctx, linksPath+"/"+url.PathEscape(link)+"/submissions/export", query, to)
