@@ -28,7 +28,7 @@ type ReaderStory struct {
 	Source       ReaderSource       `json:"source" doc:"Where the person came from first: the source of their first submission."`
 	Totals       ReaderTotals       `json:"totals" doc:"What the person did, by all access links."`
 	AccessLinks  []ReaderLink       `json:"access_links" nullable:"false" doc:"Access links of the address, oldest first. Empty if the access link was deleted: then its events alone are the story."`
-	Submission   *ReaderSubmission  `json:"submission" doc:"Submission that the access link was created for; null if there is none."`
+	Submission   *ReaderSubmission  `json:"submission" nullable:"true" doc:"Submission that the access link was created for; null if there is none."`
 	Submissions  []ReaderSubmission `json:"submissions" nullable:"false" doc:"All submissions that the access links were created for, oldest first."`
 	Sessions     []ReaderSession    `json:"sessions" nullable:"false" doc:"Sessions by all access links, newest first, at most 500. Those with nothing but downloads are listed, but not counted in totals."`
 	Truncated    bool               `json:"truncated" doc:"Whether there are more than 500 sessions, or more than 5,000 visits and downloads. Then older sessions, and visits and downloads of older sessions or at the end of a long one, are left out. Numbers count them."`

@@ -15,7 +15,7 @@ type exportDailyCommand struct {
 	Admin      adminConfig       `embed:""`
 	Archive    archive.Config    `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
-	HTTPURL    string            `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the ClickHouse of --clickhouse-url, as http://host:port, which exports read from. User and password are those of --clickhouse-url, unless the address has its own. Secret."`
+	HTTPURL    string            `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. User and password are those of its native address, unless the address has its own. Secret."`
 	Postgres   postgres.Config   `embed:""`
 	Data       dataConfig        `embed:""`
 	Once       bool              `name:"once" help:"Write the days that are complete, and end."`

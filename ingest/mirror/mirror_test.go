@@ -300,3 +300,24 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 	r.await("1", addresses)
 	r.await("one/0", generic)
 }
+
+// A mirror of the release before page counts were copied takes the notes of an upgrade: the counts come all the same.
+func TestPageCountsComeAfterAnOlderMirror(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	magnet := uuid.New()
+	r.exec("INSERT INTO lead_magnets (id, account_id, title, file_version) VALUES ($1, $2, 'Guide', 2)", magnet, r.account)
+	for version, pages := range map[int]int{1: 12, 2: 8} {
+		r.exec("INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256) VALUES ($1, $2, $3, 'f', 'application/pdf', 1, $4, '')",
+			magnet, version, r.account, pages)
+	}
+	counts := "SELECT arrayStringConcat(arraySort(groupArray(concat(toString(magnet_version), ':', toString(page_count)))), ' ') FROM lodestone.magnet_versions FINAL"
+	stop := r.start(false)
+	r.await("1:12 2:8", counts)
+	r.awaitSettled()
+	stop()
+	require.NoError(t, r.conn.Exec(t.Context(), "TRUNCATE TABLE lodestone.magnet_versions"))
+	r.exec("UPDATE entity_copy SET compared_at = '-infinity'")
+	r.start(false)
+	r.await("1:12 2:8", counts)
+}

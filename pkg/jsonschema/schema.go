@@ -83,6 +83,11 @@ type Schema struct {
 // MarshalJSON implements json.Marshaler.
 func (s *Schema) MarshalJSON() ([]byte, error) {
 	type fields Schema
+	if s.Nullable && s.Ref != "" { // a reference has no type of its own
+		return json.Marshal(map[string]any{ //nolint:wrapcheck // as below
+			"anyOf": []any{map[string]string{"$ref": s.Ref}, map[string]string{"type": "null"}}, "description": s.Description,
+		}, json.Deterministic(true))
+	}
 	var kind any = s.Type
 	if s.Nullable {
 		kind = []string{s.Type, "null"}

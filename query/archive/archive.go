@@ -99,6 +99,9 @@ const archiveLock = 0x6c6f6465_61726368 // "lodearch"
 func (a *Archive) Once(ctx context.Context) error {
 	return a.postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
+		if err := q.AllowIdle(ctx); err != nil {
+			return fmt.Errorf("allow a long export: %w", err)
+		}
 		mine, err := q.TryLock(ctx, archiveLock)
 		if err != nil || !mine {
 			return err

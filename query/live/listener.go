@@ -16,8 +16,9 @@ const (
 	maxQueued = 1 << 20
 	// pageEvents is how many events a listener reads at once for itself, and firstSlice in how much time of what was
 	// stored it looks for them at first.
-	pageEvents = 1000
-	firstSlice = time.Minute
+	pageEvents   = 1000
+	firstSlice   = time.Minute
+	longestSlice = 365 * 24 * time.Hour
 	// aheadPolls is for how many polls a listener waits for the reader to reach its position, which may be of another process.
 	aheadPolls = 10
 )
@@ -122,7 +123,7 @@ func (li *Listener) catchUp(ctx context.Context) (messages []Message, err error)
 		li.slice = max(time.Second, li.slice/2)
 		return messages, nil
 	}
-	li.slice *= 4
+	li.slice = min(4*li.slice, longestSlice)
 	li.at = li.at.until(until)
 	switch {
 	case until.Before(li.to.stored):

@@ -37,7 +37,7 @@ func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) 
 		native.WithSettings(native.Settings{
 			"async_insert": 0, "insert_allow_materialized_columns": 1,
 			// Tests fill at the same time, and the server sorts each block for every projection in memory.
-			"max_block_size": 65_536, "min_insert_block_size_rows": 200_000, "min_insert_block_size_bytes": 0, "max_insert_threads": 1,
+			"max_block_size": 65_536, "min_insert_block_size_rows": 500_000, "min_insert_block_size_bytes": 0, "max_insert_threads": 1,
 		}),
 		native.WithParameters(native.Parameters{
 			"account": account.String(), "topic": uuid.NewString(), "links": clickhouse.UUIDs(f.Links), "magnets": clickhouse.UUIDs(f.Magnets),

@@ -1,6 +1,10 @@
 -- What reports need of links and submissions: where a reader came from, and which links are one person's.
 
 -- +goose Up
+-- In the order in which a form writes to them, so that neither waits for the other.
+LOCK TABLE submissions IN SHARE ROW EXCLUSIVE MODE;
+LOCK TABLE access_links IN ACCESS EXCLUSIVE MODE;
+
 -- The source of the submission that made a link stays with the link when its landing page is deleted.
 ALTER TABLE access_links
     ADD COLUMN utm      jsonb,
