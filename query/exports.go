@@ -163,7 +163,7 @@ func rowOf(p *Reader) readerRow {
 		UTMSource: p.Source.UTMSource, UTMMedium: p.Source.UTMMedium, UTMCampaign: p.Source.UTMCampaign, UTMContent: p.Source.UTMContent,
 		UTMTerm: p.Source.UTMTerm, ReferrerHost: p.Source.ReferrerHost,
 		Magnets: texts(p.Magnets), Sessions: p.Sessions, Pages: p.Pages, PageViews: p.PageViews, ReadingMS: p.ReadingMS, Finished: p.Finished,
-		Downloads: p.Downloads, FirstSeenAt: plainTime(p.FirstSeenAt), LastSeenAt: plainTime(p.LastSeenAt), Score: p.Score,
+		Downloads: p.Downloads, FirstSeenAt: p.FirstSeenAt.Plain(), LastSeenAt: p.LastSeenAt.Plain(), Score: p.Score,
 	}
 }
 
@@ -173,11 +173,4 @@ func texts(ids []uuid.UUID) []string {
 		list[i] = id.String()
 	}
 	return list
-}
-
-func plainTime(t *api.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	return new(t.UTC())
 }

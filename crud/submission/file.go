@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"lodestone/pkg/api"
 )
 
 // record is a row of a file whose columns are fixed. A null is nil.
@@ -33,7 +31,7 @@ type record struct {
 func recordOf(s *Submission) record {
 	r := record{
 		ID: s.ID, GenericLinkID: s.GenericLinkID, Email: s.Email, Name: s.Name.text, State: string(s.State), Verified: s.Verified, Viewed: s.Viewed,
-		ViewCount: s.ViewCount, SubmittedAt: s.SubmittedAt.UTC(), FirstViewedAt: plain(s.FirstViewedAt), LastViewedAt: plain(s.LastViewedAt), ConsentedAt: plain(s.ConsentedAt),
+		ViewCount: s.ViewCount, SubmittedAt: s.SubmittedAt.UTC(), FirstViewedAt: s.FirstViewedAt.Plain(), LastViewedAt: s.LastViewedAt.Plain(), ConsentedAt: s.ConsentedAt.Plain(),
 	}
 	if !s.Name.collected {
 		r.Name = nil
@@ -48,12 +46,4 @@ func recordOf(s *Submission) record {
 		}
 	}
 	return r
-}
-
-func plain(t *api.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	utc := t.UTC()
-	return &utc
 }

@@ -186,6 +186,14 @@ func OptionalTime(t *time.Time) *Time {
 	return &Time{*t}
 }
 
+// Plain returns the time in UTC, nil for none.
+func (t *Time) Plain() *time.Time {
+	if t == nil {
+		return nil
+	}
+	return new(t.UTC())
+}
+
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.UTC().Format(timeLayout) + `"`), nil
