@@ -13,12 +13,10 @@ import (
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/slot"
 	"lodestone/query/export"
 	"lodestone/query/reader"
 )
-
-// exportAgain is after what time an export that was refused can be tried again.
-const exportAgain = 10 * time.Second
 
 func (q *Query) registerExports(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
@@ -73,10 +71,8 @@ func exportProblem(err error) error {
 	switch {
 	case errors.Is(err, export.ErrNoAddress):
 		return problem.New(problem.Unavailable, "This installation has no exports: its operator can set --clickhouse-http-url.").RetryAfter(time.Hour)
-	case errors.Is(err, export.ErrAccount):
-		return problem.New(problem.RateLimited, "Your account runs as many exports as it can at a time. Wait until one is complete.").RetryAfter(exportAgain)
-	case errors.Is(err, export.ErrFull):
-		return problem.New(problem.Unavailable, "As many exports run as can at a time. Try again.").RetryAfter(exportAgain)
+	case errors.Is(err, slot.ErrOwner), errors.Is(err, slot.ErrFull):
+		return attachment.Refuse(err)
 	}
 	return fmt.Errorf("export events: %w", err)
 }
@@ -163,7 +159,7 @@ func rowOf(p *Reader) readerRow {
 		UTMSource: p.Source.UTMSource, UTMMedium: p.Source.UTMMedium, UTMCampaign: p.Source.UTMCampaign, UTMContent: p.Source.UTMContent,
 		UTMTerm: p.Source.UTMTerm, ReferrerHost: p.Source.ReferrerHost,
 		Magnets: texts(p.Magnets), Sessions: p.Sessions, Pages: p.Pages, PageViews: p.PageViews, ReadingMS: p.ReadingMS, Finished: p.Finished,
-		Downloads: p.Downloads, FirstSeenAt: p.FirstSeenAt.Plain(), LastSeenAt: p.LastSeenAt.Plain(), Score: p.Score,
+		Downloads: p.Downloads, FirstSeenAt: api.PlainTime(p.FirstSeenAt), LastSeenAt: api.PlainTime(p.LastSeenAt), Score: p.Score,
 	}
 }
 

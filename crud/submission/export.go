@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/problem"
-	"lodestone/pkg/slot"
 	"lodestone/pkg/store"
 )
 
@@ -25,7 +22,6 @@ type exportInput struct {
 const (
 	exportBatch  = 1000 // submissions that are read at once
 	exportBuffer = 64 << 10
-	exportAgain  = 10 * time.Second // after what time one that was refused can be tried again
 )
 
 func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportInput) error {
@@ -34,11 +30,8 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 	}
 	account := auth.From(r.Context()).AccountID
 	release, err := s.exports.Take(account, 1)
-	if errors.Is(err, slot.ErrOwner) {
-		return problem.New(problem.RateLimited, "Your account runs as many exports as it can at a time. Wait until one is complete.").RetryAfter(exportAgain)
-	}
 	if err != nil {
-		return problem.New(problem.Unavailable, "As many exports run as can at a time. Try again.").RetryAfter(exportAgain)
+		return attachment.Refuse(err)
 	}
 	defer release()
 	out, err := attachment.Create(w, r, "submissions", in.Format)

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"lodestone/pkg/api"
 )
 
 // record is a row of a file whose columns are fixed. A null is nil.
@@ -31,7 +33,7 @@ type record struct {
 func recordOf(s *Submission) record {
 	r := record{
 		ID: s.ID, GenericLinkID: s.GenericLinkID, Email: s.Email, Name: s.Name.text, State: string(s.State), Verified: s.Verified, Viewed: s.Viewed,
-		ViewCount: s.ViewCount, SubmittedAt: s.SubmittedAt.UTC(), FirstViewedAt: s.FirstViewedAt.Plain(), LastViewedAt: s.LastViewedAt.Plain(), ConsentedAt: s.ConsentedAt.Plain(),
+		ViewCount: s.ViewCount, SubmittedAt: s.SubmittedAt.UTC(), FirstViewedAt: api.PlainTime(s.FirstViewedAt), LastViewedAt: api.PlainTime(s.LastViewedAt), ConsentedAt: api.PlainTime(s.ConsentedAt),
 	}
 	if !s.Name.collected {
 		r.Name = nil

@@ -186,8 +186,8 @@ func OptionalTime(t *time.Time) *Time {
 	return &Time{*t}
 }
 
-// Plain returns the time in UTC, nil for none.
-func (t *Time) Plain() *time.Time {
+// PlainTime returns a time in UTC, nil for none.
+func PlainTime(t *Time) *time.Time {
 	if t == nil {
 		return nil
 	}

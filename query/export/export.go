@@ -29,13 +29,8 @@ type Deps struct {
 	HTTP       string // HTTP address of the same ClickHouse; "": every export fails with ErrNoAddress
 }
 
-// ErrNoAddress says that the HTTP address of ClickHouse is not set. ErrAccount says that the account has as many exports as it
-// can have at a time, ErrFull that all accounts together have.
-var (
-	ErrNoAddress = errors.New("the HTTP address of ClickHouse is not set")
-	ErrAccount   = errors.New("the account runs as many exports as it can at a time")
-	ErrFull      = errors.New("as many exports run as can at a time")
-)
+// ErrNoAddress says that the HTTP address of ClickHouse is not set.
+var ErrNoAddress = errors.New("the HTTP address of ClickHouse is not set")
 
 // Exporter opens exports. It is safe for concurrent use.
 type Exporter struct {
@@ -73,16 +68,9 @@ func (f *File) Close() error {
 	return f.Stream.Close()
 }
 
-// Take lets an account write a file of another source, until the function is called.
+// Take lets an account write a file of another source, until the function is called. Its errors are those of slot.Slots.
 func (e *Exporter) Take(account uuid.UUID) (release func(), err error) {
-	release, err = e.slots.Take(account, 1)
-	switch {
-	case errors.Is(err, slot.ErrOwner):
-		return nil, ErrAccount
-	case err != nil:
-		return nil, ErrFull
-	}
-	return release, nil
+	return e.slots.Take(account, 1)
 }
 
 // Events starts an export of the events that the filter lets through, to be closed.
