@@ -33,9 +33,9 @@ type Page struct {
 
 // PageReport is the answer about the pages of a lead magnet.
 type PageReport struct {
-	Data          []Page   `json:"data" nullable:"false" doc:"From page 1 to the last page viewed. Beyond page 10,000 only pages that were viewed."`
+	Data          []Page   `json:"data" nullable:"false" doc:"Every page of the version, also if no one viewed it. Where the number of pages is not known, up to the last page viewed. Beyond page 10,000 only pages that were viewed."`
 	MagnetVersion *int     `json:"magnet_version" doc:"Version that is reported; null if no one read the lead magnet in the period."`
-	ExcludedBots  int64    `json:"excluded_bots" doc:"Page views of bots that were left out."`
+	ExcludedBots  int64    `json:"excluded_bots" doc:"Page views of bots that were left out; of all versions if magnet_version is null."`
 	AsOf          api.Time `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
 }
 

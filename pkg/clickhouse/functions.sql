@@ -22,8 +22,11 @@ CREATE OR REPLACE FUNCTION lodestonePageTime AS (duration_ms) -> least(duration_
 CREATE OR REPLACE FUNCTION lodestoneFinishes AS (magnet_version, page, page_count) ->
     magnet_version > 0 AND page > 0 AND page = page_count;
 
+-- A version has the pages up to its last one. A client can send others.
+CREATE OR REPLACE FUNCTION lodestoneHasPage AS (page_count, page) -> page > 0 AND page <= page_count;
+
 -- A page is attended to for two seconds or more, all views of it together.
 CREATE OR REPLACE FUNCTION lodestoneAttends AS (reading_ms) -> reading_ms >= 2000;
 
--- A reader who has finished is attentive if three fifths of the pages were attended to.
+-- A reader who has finished is attentive if three fifths of the pages were attended to. Only pages of the version count.
 CREATE OR REPLACE FUNCTION lodestoneAttentive AS (pages_attended, page_count) -> pages_attended * 5 >= page_count * 3;

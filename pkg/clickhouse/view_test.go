@@ -27,9 +27,9 @@ func TestFunctionsStay(t *testing.T) {
 	server = enginetest.NewClickHouse(t, dir)
 	enginetest.Run(t, server)
 	a := &analytics{t: t, own: server.HTTPURL(), all: server.SQLURL()}
-	const ask = `SELECT lodestoneDevice('Mozilla/5.0 (iPhone)', ''), lodestonePageTime(700000), lodestoneFinishes(1, 4, 4), lodestoneAttends(2000), lodestoneAttentive(3, 5),
+	const ask = `SELECT lodestoneDevice('Mozilla/5.0 (iPhone)', ''), lodestonePageTime(700000), lodestoneFinishes(1, 4, 4), lodestoneHasPage(4, 5), lodestoneAttends(2000), lodestoneAttentive(3, 5),
 		lodestoneSession(toUUID('00000000-0000-0000-0000-000000000000'), toUUID('00000000-0000-0000-0000-000000000001')) FORMAT CSV`
-	const want = `"mobile",600000,1,1,1,"00000000-0000-0000-0000-000000000001"`
+	const want = `"mobile",600000,1,0,1,1,"00000000-0000-0000-0000-000000000001"`
 	require.Equal(t, want, a.must(a.all, ask))
 	for name := range strings.Lines(a.must(a.own, "SELECT name FROM system.functions WHERE startsWith(name, 'lodestone')")) {
 		a.must(a.own, "DROP FUNCTION "+strings.TrimSpace(name))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -45,4 +46,10 @@ func (s *story) view(link uuid.UUID, version, page, minute int, duration time.Du
 func (s *story) store() {
 	s.t.Helper()
 	querytest.Store(s.t, querytest.Conn(s.t), s.events...)
+}
+
+// count says how many pages a version has.
+func (s *story) count(version, pages int) {
+	s.t.Helper()
+	require.NoError(s.t, querytest.Conn(s.t).Exec(s.t.Context(), "INSERT INTO lodestone.magnet_versions VALUES (?, ?, ?, ?, 1)", s.account, s.magnet, version, pages))
 }

@@ -32,7 +32,8 @@ type Pages struct {
 	ExcludedBots int64 // page views of bots that were left out
 }
 
-// Page is one page of a document. Of the first 10,000 there is every page up to the last one viewed; then those viewed.
+// Page is one page of a document. Of the first 10,000 there is every page of the version, and every page up to the last one
+// viewed; then those viewed.
 type Page struct {
 	Number  int
 	Reached int64 // readers whose furthest page is this one or a later one
@@ -55,6 +56,7 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 		params["version"] = strconv.Itoa(*q.Version)
 	}
 	var answer Pages
+	count := 0
 	byNumber := map[int]Page{}
 	visitTime := "created_at"
 	if from%quarter.Milliseconds() == 0 && to%quarter.Milliseconds() == 0 {
@@ -70,7 +72,7 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 			return fmt.Errorf("read page: %w", err)
 		}
 		if number == 0 {
-			answer.ExcludedBots = int64(views)
+			answer.ExcludedBots, count = int64(views), int(readers)
 			if known {
 				answer.Version = new(int(version))
 			}
@@ -86,16 +88,17 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 	if err != nil {
 		return Pages{}, err
 	}
-	answer.Pages = inOrder(byNumber)
+	answer.Pages = inOrder(byNumber, count)
 	return answer, nil
 }
 
 // maxGap bounds the pages that are listed although no one viewed them: a client can send any page up to a million.
 const maxGap = 10_000
 
-// inOrder returns the pages in the order of their numbers, with how many readers reached each.
-func inOrder(byNumber map[int]Page) []Page {
-	for number := range min(maxGap, slices.Max(append(slices.Collect(maps.Keys(byNumber)), 0))) {
+// inOrder returns the pages of a version in the order of their numbers, with how many readers reached each. A count of 0 is
+// not known.
+func inOrder(byNumber map[int]Page, count int) []Page {
+	for number := range min(maxGap, slices.Max(append(slices.Collect(maps.Keys(byNumber)), count))) {
 		if _, viewed := byNumber[number+1]; !viewed {
 			byNumber[number+1] = Page{}
 		}

@@ -1,5 +1,5 @@
 -- How each page of one version of a document was read. The first row is of page 0, which no document has: it names the
--- version and counts the views of bots.
+-- version, counts the views of bots, and has the number of pages as its readers. Where no person read, it is of all versions.
 -- VISIT_TIME is the time of an event, or its quarter of an hour if the range has whole ones: projection visits then answers.
 WITH
     coalesce({version:Nullable(UInt32)}, (
@@ -18,7 +18,11 @@ SELECT
     ifNull(shown, 0) AS version,
     isNotNull(shown) AS known,
     sumIf(events, NOT person) AS views,
-    toUInt64(0) AS readers,
+    toUInt64(ifNull((
+        SELECT max(page_count)
+        FROM lodestone.magnet_versions FINAL
+        WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND magnet_version = shown AND magnet_version > 0
+    ), 0)) AS readers,
     toUInt64(0) AS stopped,
     toUInt64(0) AS reread,
     CAST([], 'Array(Float64)') AS times
@@ -26,7 +30,7 @@ FROM
 (
     SELECT bot = '' AS person, count() AS events
     FROM lodestone.events
-    WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND magnet_version = shown
+    WHERE account_id = {account:UUID} AND lead_magnet_id = {lead_magnet:UUID} AND event_type = 'page_viewed' AND (isNull(shown) OR magnet_version = shown)
         AND VISIT_TIME >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND VISIT_TIME < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     GROUP BY person
 )

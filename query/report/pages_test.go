@@ -72,6 +72,53 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A version ends with its last page, also if no one came so far. Of one whose pages were not counted, the last page viewed is the end.
+func TestPagesThatNoOneViewed(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	ann := querytest.ID(t)
+	s.view(ann, 1, 2, 0, time.Second, "")
+	s.view(ann, 2, 2, 1, time.Second, "")
+	s.view(ann, 3, 3, 2, time.Second, "") // beyond the end, as a client can send it
+	s.store()
+	s.count(2, 4)
+	s.count(3, 1)
+	s.count(4, 2)
+	s.count(5, 20_000)
+	r := report.New(querytest.Scoped(t))
+	reached := func(version int) (list []int64) {
+		got, err := r.Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet, Version: &version})
+		require.NoError(t, err)
+		for i, p := range got.Pages {
+			require.Equal(t, i+1, p.Number)
+			list = append(list, p.Reached)
+		}
+		return list
+	}
+	require.Equal(t, []int64{1, 1}, reached(1))
+	require.Equal(t, []int64{1, 1, 0, 0}, reached(2))
+	require.Equal(t, []int64{1, 1, 1}, reached(3))
+	require.Equal(t, []int64{0, 0}, reached(4), "a version that was not read")
+	require.Len(t, reached(5), 10_000)
+	require.Empty(t, reached(0))
+}
+
+// Where no person read, no version is shown, and the bots of all versions are counted.
+func TestPagesThatOnlyBotsViewed(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	s.view(querytest.ID(t), 1, 1, 0, time.Second, "scanner")
+	s.view(querytest.ID(t), 2, 1, 1, time.Second, "scanner")
+	s.view(querytest.ID(t), 2, 1, 60, time.Second, "scanner")
+	s.store()
+	r := report.New(querytest.Scoped(t))
+	for to, bots := range map[time.Duration]int64{15 * time.Minute: 2, 61 * time.Minute: 3} {
+		got, err := r.Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet, To: new(start.Add(to))})
+		require.NoError(t, err)
+		require.Equal(t, report.Pages{ExcludedBots: bots, Pages: []report.Page{}}, got)
+	}
+}
+
 // The report says what a walk over the same events says.
 func TestPagesAgainstAModel(t *testing.T) {
 	t.Parallel()

@@ -149,7 +149,7 @@ func attentive(records []record) map[uuid.UUID]bool {
 	}
 	times := map[document]map[int]int{}
 	for _, r := range records {
-		if r.source != "event" || r.kind != "page_viewed" || r.version == 0 || r.page == 0 || r.pages == 0 {
+		if r.source != "event" || r.kind != "page_viewed" || r.version == 0 || r.page == 0 || r.page > r.pages {
 			continue
 		}
 		d := document{r.link, r.magnet, r.version, r.pages}

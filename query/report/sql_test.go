@@ -80,6 +80,9 @@ func TestSQLSaysTheSame(t *testing.T) {
 					got, err := reporter.Pages(t.Context(), m.account, report.PagesQuestion{LeadMagnetID: magnet, Version: new(version)})
 					require.NoError(t, err)
 					var want []string
+					if len(got.Pages) > 0 && got.Pages[0].Reached == 0 {
+						got.Pages = nil // SQL has the versions that people read
+					}
 					for _, p := range got.Pages {
 						want = append(want, texts([]any{int64(p.Number)}, []*float64{
 							new(float64(p.Views)), new(float64(p.Readers)), new(float64(p.Reached)), new(float64(p.Stopped)), new(float64(p.Reread)), p.Median, p.P90,

@@ -194,7 +194,7 @@ func (w *writer) attentive(rows string, keys []string, selected string) string {
     FROM (
         SELECT %s, c_link, c_magnet, c_version, c_page, any(c_pages) AS pages, sum(toUInt64(c_ms)) AS ms, c_page = any(c_pages) AS is_last
         FROM (%s)
-        WHERE %s AND c_viewed AND c_version > 0 AND c_page > 0 AND c_pages > 0
+        WHERE %s AND c_viewed AND c_version > 0 AND lodestoneHasPage(c_pages, c_page)
         GROUP BY %s, c_link, c_magnet, c_version, c_page)
     GROUP BY %s, c_link, c_magnet, c_version)
 GROUP BY %s`, selected, strings.Join(numbers, ", "), by, by, rows, w.counts(events), by, by, by)
