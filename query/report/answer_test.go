@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/event"
+	"lodestone/pkg/timezone"
 	"lodestone/query/querytest"
 	"lodestone/query/report"
 )
@@ -489,7 +490,7 @@ func TestAnswersAgainstTheReference(t *testing.T) {
 		t.Run(fmt.Sprint(seed, " ", place.zone, " ", place.from), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 19))
-			zone, err := time.LoadLocation(place.zone)
+			zone, err := timezone.Load(place.zone)
 			require.NoError(t, err)
 			from, err := time.Parse(time.DateOnly, place.from)
 			require.NoError(t, err)

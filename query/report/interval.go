@@ -3,7 +3,8 @@ package report
 import (
 	"slices"
 	"time"
-	_ "time/tzdata" // the zones of every machine are the same
+
+	"lodestone/pkg/timezone"
 )
 
 // calendar divides time by the calendar of a time zone, whose changes of offset are those that Go knows.
@@ -14,8 +15,11 @@ const wantedZone = "must be the name of a time zone of the IANA database, such a
 
 // calendarOf returns the calendar of a zone; "" is UTC.
 func calendarOf(name string) (c calendar, ok bool) {
-	zone, err := time.LoadLocation(name)
-	return calendar{zone}, err == nil && name != "Local"
+	if name == "" {
+		name = "UTC"
+	}
+	zone, err := timezone.Load(name)
+	return calendar{zone}, err == nil
 }
 
 // midnight returns the first moment of a day. Where clocks are set forward at midnight, that is the moment of the change.

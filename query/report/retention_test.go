@@ -11,6 +11,7 @@ import (
 
 	"lodestone/pkg/event"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/timezone"
 	"lodestone/query/querytest"
 	"lodestone/query/report"
 )
@@ -120,7 +121,7 @@ func TestRetentionAgainstTheReference(t *testing.T) {
 		t.Run(fmt.Sprint(seed, " ", place.zone), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 31))
-			zone, err := time.LoadLocation(place.zone)
+			zone, err := timezone.Load(place.zone)
 			require.NoError(t, err)
 			begin, err := time.ParseInLocation(time.DateOnly, place.from, time.UTC)
 			require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"lodestone/pkg/timezone"
 )
 
 // drawer draws a plan.
@@ -34,7 +36,7 @@ func draw(seed uint64, days int, until time.Time) (*plan, error) {
 		taken:  map[string]int{}, signed: map[signed]bool{},
 	}
 	for _, p := range places {
-		zone, err := time.LoadLocation(p.zone)
+		zone, err := timezone.Load(p.zone)
 		if err != nil {
 			return nil, fmt.Errorf("find a time zone: %w", err)
 		}

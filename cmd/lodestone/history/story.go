@@ -3,7 +3,6 @@ package history
 import (
 	"slices"
 	"time"
-	_ "time/tzdata" // visitors live in zones that a small machine may not know
 )
 
 // Documents. The guide gets a second edition, which is shorter; the worksheet comes out some weeks after the guide.
