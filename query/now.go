@@ -27,10 +27,11 @@ type CurrentReader struct {
 
 // NowReport is the answer about who reads now.
 type NowReport struct {
-	Data         []CurrentReader `json:"data" nullable:"false" doc:"At most 1,000 readers, the one seen last first."`
-	Readers      int64           `json:"readers" doc:"How many readers there are."`
-	ExcludedBots int64           `json:"excluded_bots" doc:"Page views of bots in the same minutes that were left out."`
-	AsOf         api.Time        `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+	Data         []CurrentReader   `json:"data" nullable:"false" doc:"At most 1,000 readers, the one seen last first."`
+	Readers      int64             `json:"readers" doc:"How many readers there are."`
+	ExcludedBots int64             `json:"excluded_bots" doc:"Page views of bots in the same minutes that were left out."`
+	AsOf         api.Time          `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+	Labels       map[string]string `json:"labels" doc:"Titles of the lead magnets."`
 }
 
 // Timeless implements api.Timeless.
@@ -50,7 +51,9 @@ func (q *Query) nowReport(ctx context.Context, in *nowInput) (*api.Answer[NowRep
 		return nil, err
 	}
 	answer := NowReport{Data: make([]CurrentReader, len(found.Readers)), Readers: found.Total, ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
+	magnets := make([]uuid.UUID, len(found.Readers))
 	for i, r := range found.Readers {
+		magnets[i] = r.LeadMagnetID
 		shown := CurrentReader{
 			AccessLinkID: r.AccessLinkID, LeadMagnetID: r.LeadMagnetID, MagnetVersion: r.Version,
 			Since: api.TimeOf(r.Since), LastSeenAt: api.TimeOf(r.LastSeen), Email: r.Email,
@@ -60,5 +63,6 @@ func (q *Query) nowReport(ctx context.Context, in *nowInput) (*api.Answer[NowRep
 		}
 		answer.Data[i] = shown
 	}
-	return api.OK(answer), nil
+	answer.Labels, err = q.readers.Titles(ctx, caller.AccountID, magnets)
+	return api.OK(answer), err
 }

@@ -55,9 +55,9 @@ func (deviceName) EnumValues() []string { return report.Devices() }
 type Question struct {
 	ID          *string         `json:"id" required:"false" nullable:"false" maxLength:"100" doc:"Your name for the question; the answer repeats it."`
 	Metrics     []metricName    `json:"metrics" required:"false" nullable:"false" minItems:"1" maxItems:"20" doc:"What to count. Required, unless the body has queries."`
-	From        string          `json:"from" required:"false" maxLength:"40" doc:"Start of the range: a date of the time zone, or an RFC 3339 time. Default: 30 days before its end."`
-	To          string          `json:"to" required:"false" maxLength:"40" doc:"End of the range, exclusive. Default: the end of today."`
-	Timezone    string          `json:"timezone" required:"false" maxLength:"64" doc:"IANA time zone of dates and intervals. Default: UTC."`
+	From        string          `json:"from" required:"false" minLength:"1" maxLength:"40" doc:"Start of the range: a date of the time zone, or an RFC 3339 time. Default: 30 days before its end."`
+	To          string          `json:"to" required:"false" minLength:"1" maxLength:"40" doc:"End of the range, exclusive. Default: the end of today."`
+	Timezone    string          `json:"timezone" required:"false" minLength:"1" maxLength:"64" doc:"IANA time zone of dates and intervals. Default: UTC."`
 	Interval    intervalName    `json:"interval" required:"false" doc:"Divide the range by calendar units. Weeks begin on Monday. Intervals without data are included."`
 	Dimensions  []dimensionName `json:"dimensions" required:"false" nullable:"false" maxItems:"2" doc:"Divide by values, at most two."`
 	Filters     *Values         `json:"filters" required:"false" nullable:"false" doc:"Count only what has one of the values in each dimension."`

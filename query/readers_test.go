@@ -126,7 +126,7 @@ func TestReaders(t *testing.T) {
 		"submission":%[8]s,"submissions":[%[8]s],
 		"sessions":[{"session_id":"%[1]s","access_link_id":"%[1]s","lead_magnet_id":"%[5]s","started_at":"2026-03-01T12:00:00.000Z",
 			"last_event_at":"2026-03-01T12:03:00.000Z","device":"mobile","user_agent":"Mozilla/5.0 (iPhone)","page_views":2,"pages":2,"reading_ms":90000,
-			"visits":[{"page":1,"magnet_version":1,"started_at":"2026-03-01T12:00:00.000Z","ms":30000},{"page":2,"magnet_version":1,"started_at":"2026-03-01T12:01:00.000Z","ms":60000}],
+			"visits":[{"page":1,"magnet_version":1,"start":"2026-03-01T12:00:00.000Z","ms":30000},{"page":2,"magnet_version":1,"start":"2026-03-01T12:01:00.000Z","ms":60000}],
 			"downloads":[{"event_type":"download_started","created_at":"2026-03-01T12:02:00.000Z"},{"event_type":"download_completed","created_at":"2026-03-01T12:03:00.000Z"}]}],
 		"truncated":false,"excluded_bots":1,%[9]s}`, a.link, a.ada, source, totals, a.magnet, a.generic, a.submission, submission, labels), string(text))
 

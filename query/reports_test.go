@@ -177,7 +177,7 @@ func TestRetentionReport(t *testing.T) {
 	require.Equal(t, []any{}, body["data"], "another account sees nothing")
 	magnet := r.magnet.String()
 	r.refused("retention", map[string]url.Values{
-		"lead_magnet_id": {}, "by": {"lead_magnet_id": {magnet}, "by": {"hour"}}, "timezone": {"lead_magnet_id": {magnet}, "timezone": {"Local"}},
+		"lead_magnet_id": {}, "by": {"lead_magnet_id": {magnet}, "by": {"hour"}}, "timezone": {"lead_magnet_id": {magnet}, "timezone": {"posix/Europe/Berlin"}},
 		"from": {"lead_magnet_id": {magnet}, "from": {"2026-03-02"}, "to": {"2026-03-02"}}, "to": {"lead_magnet_id": {magnet}, "to": {"yesterday"}},
 	})
 }
@@ -195,7 +195,7 @@ func TestNowReport(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	r.view(now.Add(-30*time.Minute), 1)
 	body, _ := r.ask(r.key("read,leads"), "now")
-	require.Equal(t, map[string]any{"data": []any{}, "readers": 0.0, "excluded_bots": 0.0}, body)
+	require.Equal(t, map[string]any{"data": []any{}, "readers": 0.0, "excluded_bots": 0.0, "labels": map[string]any{}}, body)
 	r.view(now, 3)
 	body, tag := r.ask(r.key("read"), "now")
 	format := func(at time.Time) string { return at.Format("2006-01-02T15:04:05.000Z") }
@@ -203,7 +203,9 @@ func TestNowReport(t *testing.T) {
 		"access_link_id": r.link.String(), "lead_magnet_id": r.magnet.String(), "magnet_version": 1.0, "page": 3.0,
 		"since": format(now.Add(-30 * time.Minute)), "last_seen_at": format(now), "email": nil,
 	}
-	require.Equal(t, map[string]any{"data": []any{reader}, "readers": 1.0, "excluded_bots": 0.0}, body, "addresses are not for every key")
+	require.Equal(t, map[string]any{
+		"data": []any{reader}, "readers": 1.0, "excluded_bots": 0.0, "labels": map[string]any{r.magnet.String(): "test"},
+	}, body, "addresses are not for every key")
 	body, _ = r.ask(r.key("read,leads"), "now?minutes=60")
 	reader["email"] = "ann@example.com"
 	require.Equal(t, []any{reader}, body["data"])

@@ -102,7 +102,7 @@ type ReaderSession struct {
 type PageVisit struct {
 	Page          *int     `json:"page" minimum:"1" doc:"Null if the event has none."`
 	MagnetVersion int      `json:"magnet_version" doc:"Version of the document."`
-	StartedAt     api.Time `json:"started_at"`
+	Start         api.Time `json:"start" doc:"When the page became visible."`
 	MS            int64    `json:"ms" doc:"How long the page was visible, in milliseconds."`
 }
 
@@ -186,7 +186,7 @@ func presentSession(s *reader.Session) ReaderSession {
 		Visits: make([]PageVisit, len(s.Visits)), Downloads: make([]ReaderDownload, len(s.Downloads)),
 	}
 	for i, v := range s.Visits {
-		shown.Visits[i] = PageVisit{MagnetVersion: v.Version, StartedAt: api.TimeOf(v.Started), MS: v.MS}
+		shown.Visits[i] = PageVisit{MagnetVersion: v.Version, Start: api.TimeOf(v.Started), MS: v.MS}
 		if v.Page > 0 {
 			shown.Visits[i].Page = &s.Visits[i].Page
 		}
