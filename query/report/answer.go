@@ -68,7 +68,7 @@ func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Qu
 	}
 	collected := make([]collector, len(plans))
 	for i := range plans {
-		collected[i] = collector{plan: &plans[i], cells: map[cellKey]*cell{}}
+		collected[i] = collector{plan: &plans[i], path: paths[i], cells: map[cellKey]*cell{}}
 	}
 	err := r.ch.Query(ctx, account, statement(plans), func(row scope.Row) error {
 		var question, set, period uint8
@@ -80,8 +80,7 @@ func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Qu
 		if err := row.Scan(&question, &set, &period, &slot, &led, &texts, &numbers, &bots); err != nil {
 			return fmt.Errorf("read report: %w", err)
 		}
-		collected[question].add(int(set), period == 1, slot, led == 1, texts, numbers, bots)
-		return nil
+		return collected[question].add(int(set), period == 1, slot, led == 1, texts, numbers, bots)
 	})
 	if clickhouse.IsOutOfMemory(err) {
 		return nil, &TooLargeError{"body", "asks for more than a question may count: ask for less time, fewer metrics of distinct things, or more filters"}
@@ -91,9 +90,7 @@ func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Qu
 	}
 	answers := make([]Answer, len(plans))
 	for i := range collected {
-		if answers[i], err = collected[i].answer(paths[i]); err != nil {
-			return nil, err
-		}
+		answers[i] = collected[i].answer()
 	}
 	return answers, r.label(ctx, account, answers)
 }
@@ -116,14 +113,20 @@ type cell struct {
 // collector puts the rows of the server together.
 type collector struct {
 	*plan
-	cells map[cellKey]*cell
-	bots  int64
+	path         string // comes before the names of the question's fields
+	cells        map[cellKey]*cell
+	filled, rows int // cells with numbers, and rows over all the time: the answer has at least so many
+	bots         int64
 }
 
-// add adds a row. Nested parts come in rows of their own, whose other numbers are 0.
-func (c *collector) add(set int, now bool, slot int64, led bool, texts []string, numbers []float64, bots float64) {
+// add adds a row, or refuses it as soon as the answer is too large. Nested parts come in rows of their own, whose other numbers
+// are 0.
+func (c *collector) add(set int, now bool, slot int64, led bool, texts []string, numbers []float64, bots float64) error {
 	if set == setTotal && now && !c.IncludeBots {
 		c.bots += int64(bots)
+	}
+	if !slices.ContainsFunc(numbers, func(n float64) bool { return n != 0 }) {
+		return nil
 	}
 	key := cellKey{set, slot, led, strings.Join(texts, "\x00")}
 	found := c.cells[key]
@@ -135,12 +138,31 @@ func (c *collector) add(set int, now bool, slot int64, led bool, texts []string,
 	if now {
 		into = &found.now
 	}
+	wasEmpty := isEmpty(*into)
 	if *into == nil {
 		*into = make([]float64, len(numbers))
 	}
 	for i, n := range numbers {
 		(*into)[i] += n
 	}
+	if now && wasEmpty && !isEmpty(*into) {
+		return c.count(set)
+	}
+	return nil
+}
+
+// count counts a cell with numbers in the time that is asked for, and refuses one too many.
+func (c *collector) count(set int) error {
+	switch set {
+	case setCell:
+		c.filled++
+	case setRow:
+		c.rows++
+	}
+	if max(c.filled, c.rows*max(1, len(c.starts))) > MaxRows {
+		return &TooLargeError{c.path + "limit", "leads to more than " + strconv.Itoa(MaxRows) + " rows: ask for fewer rows, longer intervals or less time"}
+	}
+	return nil
 }
 
 // lookup returns what was counted of a cell in one of the two times.
@@ -263,13 +285,10 @@ func (c *collector) sort(list []series, numbers []*float64) {
 }
 
 // answer makes the answer of what was collected.
-func (c *collector) answer(path string) (Answer, error) {
+func (c *collector) answer() Answer {
 	a := Answer{Metrics: c.Metrics, Dimensions: c.Dimensions, Compared: c.Compare, ExcludedBots: c.bots}
 	a.Totals = c.numbers(c.lookup(setTotal, 0, false, c.zeroTexts(), true), c.lookup(setTotal, 0, false, c.zeroTexts(), false))
 	series := c.series()
-	if rows := len(series) * max(1, len(c.starts)); rows > MaxRows {
-		return a, &TooLargeError{path + "limit", "leads to " + strconv.Itoa(rows) + " rows, more than " + strconv.Itoa(MaxRows) + ": ask for fewer rows, longer intervals or less time"}
-	}
 	if c.Interval == Whole {
 		for _, s := range series {
 			now, previous := c.lookup(setRow, 0, s.led, s.texts, true), c.lookup(setRow, 0, s.led, s.texts, false)
@@ -278,7 +297,7 @@ func (c *collector) answer(path string) (Answer, error) {
 			}
 			a.Rows = append(a.Rows, Row{Other: len(c.dimensions) > 0 && !s.led, Values: s.values, Numbers: c.numbers(now, previous)})
 		}
-		return a, nil
+		return a
 	}
 	slots := c.slots()
 	for i, start := range c.starts {
@@ -291,7 +310,7 @@ func (c *collector) answer(path string) (Answer, error) {
 			a.Rows = append(a.Rows, row)
 		}
 	}
-	return a, nil
+	return a
 }
 
 // zeroTexts are the texts of a row that has no values.

@@ -298,18 +298,20 @@ func (m *model) addView() {
 		m.account, m.magnets[generic], m.generics[generic], url, hash, agent, stored(agent), origin.String(), bot, r.at.UnixMilli())
 }
 
-// markOpened marks the submissions with an access link, not deleted, by which a person viewed a page.
+// markOpened marks the submissions with an access link, not deleted, by which a person viewed a page, and by which anyone did.
 func (m *model) markOpened() {
-	opened := map[uuid.UUID]bool{}
+	opened, visited := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
 	for _, l := range m.links {
 		for _, r := range m.records {
-			if !l.deleted && r.source == "event" && r.kind == "page_viewed" && !r.bot && r.link == l.id {
-				opened[l.submission] = true
+			if !l.deleted && r.source == "event" && r.kind == "page_viewed" && r.link == l.id {
+				visited[l.submission] = true
+				opened[l.submission] = opened[l.submission] || !r.bot
 			}
 		}
 	}
 	for i, r := range m.records {
 		m.records[i].opened = r.source == "submission" && opened[r.link]
+		m.records[i].visited = r.source == "submission" && visited[r.link]
 	}
 }
 

@@ -62,12 +62,16 @@ var columns = func() map[string]column {
 
 const noUUID = "toUUID('" + zeroUUID + "')"
 
-// opened says that a person viewed a page by an access link of the submission, until now.
-const opened = `r.id IN (
+// opened says that a person viewed a page by an access link of the submission, until now; openedByAnyone, that a bot or a person did.
+const (
+	opened         = openedBy + " AND bot = ''))"
+	openedByAnyone = openedBy + "))"
+	openedBy       = `r.id IN (
         SELECT assumeNotNull(submission_id) FROM lodestone.access_links FINAL
         WHERE account_id = {account:UUID} AND submission_id IS NOT NULL AND id IN (
             SELECT access_link_id FROM lodestone.events
-            WHERE account_id = {account:UUID} AND event_type = 'page_viewed' AND bot = ''))`
+            WHERE account_id = {account:UUID} AND event_type = 'page_viewed'`
+)
 
 // part is a number that is aggregated on the server. IF stands for the condition that the row counts.
 type part struct {

@@ -32,7 +32,8 @@ type record struct {
 	pages         int // of the version
 	ms            int
 	hash          string // of a view
-	opened        bool   // of a submission
+	opened        bool   // of a submission: a person viewed a page
+	visited       bool   // of a submission: a person or a bot viewed a page
 }
 
 // numbers are the values of the metrics of a set of records.
@@ -184,6 +185,14 @@ func matches(q report.Question, r record) bool {
 	return !slices.ContainsFunc(q.Exclude, has)
 }
 
+// hasAll reports whether a record has the dimensions of all conditions.
+func hasAll(q report.Question, r record) bool {
+	return !slices.ContainsFunc(slices.Concat(q.Filters, q.Exclude), func(c report.Condition) bool {
+		_, ok := r.dims[c.Dimension]
+		return !ok
+	})
+}
+
 // sourcesOf are the sources that the metrics of a question are counted from.
 func sourcesOf(q report.Question) map[string]bool {
 	of := map[string]bool{}
@@ -231,14 +240,18 @@ func (m *model) answer(q report.Question, now, before []window) reference {
 	}
 	ref := reference{}
 	for _, r := range m.records {
-		if !sources[r.source] || !matches(q, r) {
-			continue
-		}
+		// Of bots, everything counts that has what the filters are about, whatever the metrics are.
 		if r.bot && !q.IncludeBots {
-			if within(r, now) {
+			if within(r, now) && matches(q, r) && hasAll(q, r) {
 				ref.bots++
 			}
 			continue
+		}
+		if !sources[r.source] || !matches(q, r) {
+			continue
+		}
+		if q.IncludeBots {
+			r.opened = r.visited
 		}
 		if within(r, now) {
 			current = append(current, r)

@@ -37,6 +37,7 @@ func statement(plans []plan) scope.Statement {
 		w := &writer{plan: p, params: params, prefix: "q" + strconv.Itoa(i) + "_"}
 		selects = append(selects, w.selects(i)...)
 	}
+	selects = append(selects, unreadBots(plans, params)...)
 	return scope.Statement{Name: "report", SQL: strings.Join(selects, "\nUNION ALL\n"), Params: params, Threads: 2, OneSnapshot: true}
 }
 
@@ -266,8 +267,11 @@ func (w *writer) source(s source, needed []string, of []part) string {
 			fmt.Fprintf(&fields, ",\n    %s AS %s", c.zero, name)
 			continue
 		}
-		if c.name == "c_pages" && w.lastPages(s, of) {
+		switch {
+		case c.name == "c_pages" && w.lastPages(s, of):
 			c.sql, c.versions = "r.page", false
+		case c.name == "c_opened" && w.IncludeBots:
+			c.sql = openedByAnyone
 		}
 		links, versions = links || c.links, versions || c.versions
 		fmt.Fprintf(&fields, ",\n    %s AS %s", c.sql, name)
