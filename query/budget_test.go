@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -54,14 +55,35 @@ func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	require.Equal(t, 200, s.question(other, body).status)
 }
 
-// A question that takes more memory than one may is refused with how to ask for less.
-func TestQuestionThatTakesTooMuchMemory(t *testing.T) {
+// A report that takes more memory than one may is refused with how to ask for less, in the same way everywhere.
+func TestReportsThatTakeTooMuchMemory(t *testing.T) {
 	t.Parallel()
 	c := config()
 	c.MaxMemoryBytes = 16 << 20
 	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.PostgresPool(t, enginetest.MigratedPostgresURL(t)))
-	account := querytest.ID(t)
-	querytest.Fill(t, querytest.Conn(t), account, 5000, 300_000)
+	account, conn := querytest.ID(t), querytest.Conn(t)
+	filled := querytest.Fill(t, conn, account, 5000, 300_000)
+	ctx := native.Context(t.Context(), native.WithParameters(native.Parameters{"account": account.String(), "magnet": filled.Magnets[0].String(), "link": filled.Links[0].String()}))
+	// As much is of one document, by as many access links, and by one; and it was just read.
+	const id = "reinterpret(sipHash128({account:UUID}, number), 'UUID')"
+	for _, link := range []string{id, "{link:UUID}"} {
+		require.NoError(t, conn.Exec(ctx, `INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type, magnet_version, page, duration_ms, created_at, received_at)
+			SELECT {account:UUID}, {magnet:UUID}, `+link+`, generateUUIDv4(), generateUUIDv4(), 'page_viewed', 1, number % 100 + 1, 1000 + number, now64(3), now64(3) + 60
+			FROM numbers(300000)`))
+	}
+	require.NoError(t, conn.Exec(ctx, "INSERT INTO lodestone.access_links (id, account_id, source, version) SELECT "+id+", {account:UUID}, 'api', 1 FROM numbers(300000)"))
+	magnet := "?lead_magnet_id=" + filled.Magnets[0].String()
+	for path, less := range map[string]string{
+		"pages" + magnet: "ask for less time", "funnel": "one lead magnet", "retention" + magnet: "ask for later readers", "now": "ask for fewer minutes",
+		"readers": "ask for less time", "readers/" + filled.Links[0].String(): "", "readers/export": "ask for less time",
+	} {
+		r := s.do(http.MethodGet, "Bearer read,leads:"+account.String(), "/api/v1/analytics/"+path)
+		require.Equal(t, 422, r.status, "%s %s", path, r.body)
+		require.Contains(t, string(r.body), less)
+		code, fields := r.problem(t)
+		require.Equal(t, "validation_error", code)
+		require.Len(t, fields, 1)
+	}
 	r := s.question(account, `{"metrics":["readers","sessions"],"from":"2025-10-01","to":"2025-10-08","interval":"hour","dimensions":["access_link_id"],"limit":1}`)
 	require.Equal(t, 422, r.status)
 	var problem struct {

@@ -30,10 +30,11 @@ func (q *Query) registerExports(a *api.API) {
 	}, q.exportEvents)
 	api.RegisterRaw(a, api.Operation{
 		ID: "export-readers", Method: http.MethodGet, Path: "/api/v1/analytics/readers/export", Scope: auth.Leads, Tag: tag,
-		Summary:     "Export the people who read",
-		Description: "Every person of the list of readers with these filters, in its order, as a file, from one state of the data.",
-		Answers:     attachment.Describe(),
-		Timeout:     q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited},
+		Summary: "Export the people who read",
+		Description: "Every person of the list of readers with these filters, in its order, as a file. Numbers are from one state of the data, and so are addresses. " +
+			"A source is the one that the person has when it is read.",
+		Answers: attachment.Describe(),
+		Timeout: q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited, problem.ValidationError},
 	}, q.exportReaders)
 }
 
@@ -120,6 +121,8 @@ func (q *Query) exportReaders(w http.ResponseWriter, r *http.Request, in *export
 	}
 	if err == nil {
 		err = errors.Join(file.End(), buffer.Flush())
+	} else {
+		err = outOfMemory(err, fewerReaders)
 	}
 	if err == nil {
 		_, err = out.Write(nil) // an empty file is one as well

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,19 +88,11 @@ func (q *Query) funnelReport(ctx context.Context, in *funnelInput) (*api.Answer[
 	}
 	found, err := q.reports.Funnel(ctx, auth.From(ctx).AccountID, report.FunnelQuestion{Filters: in.filters(), From: in.From, To: in.To})
 	if err != nil {
-		return nil, parameterError(err)
+		return nil, err
 	}
 	answer := FunnelReport{Data: make([]FunnelStep, len(found.Steps)), ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
 	for i, s := range found.Steps {
 		answer.Data[i] = FunnelStep{stepName(s.Name), s.Count, s.FromForm, s.Rate, s.TotalRate, s.Median}
 	}
 	return api.OK(answer), nil
-}
-
-// parameterError is the problem of a parameter that asks for too much.
-func parameterError(err error) error {
-	if tooLarge, ok := errors.AsType[*report.TooLargeError](err); ok {
-		return problem.Parameter(problem.Field{Field: tooLarge.Field, Message: tooLarge.Message})
-	}
-	return err
 }

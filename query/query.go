@@ -12,6 +12,7 @@ import (
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 	"lodestone/query/eventlist"
 	"lodestone/query/export"
@@ -104,8 +105,8 @@ func (q *Query) Register(a *api.API) {
 		Summary: "Report how each page is read",
 		Description: "How far readers get in one version of a document, and how long they stay on each page. Bots are excluded; excluded_bots counts " +
 			"their page views. The ETag stays the same as long as the numbers do.",
-		Timeout: q.config.Timeout,
-	}, budgeted(q, q.pageReport))
+		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
+	}, budgeted(q, askFor("from", "less time"), q.pageReport))
 	q.registerReports(a)
 	q.registerReaders(a)
 	api.Register(a, api.Operation{
@@ -115,7 +116,7 @@ func (q *Query) Register(a *api.API) {
 			"combined are refused. A batch of questions is answered from one state of the data.",
 		BodyExample: questionExample,
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsQuery,
-	}, budgeted(q, q.answerQuestions))
+	}, budgeted(q, askFor("body", "less time, fewer metrics of distinct things, or more filters"), q.answerQuestions))
 	q.registerExports(a)
 	q.registerLive(a)
 }

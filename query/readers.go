@@ -22,16 +22,21 @@ func (q *Query) registerReaders(a *api.API) {
 			"filters. Bots are excluded; excluded_bots counts their events. Follow pagination.next_cursor with the same filters and sort: all pages of one walk are of " +
 			"the state of the data at its start, so that each person is listed once. The ETag stays the same as long as the list does.",
 		PerPage: api.PageSize{Default: 20, Max: 100},
-		Timeout: q.config.Timeout,
-	}, budgeted(q, q.listReaders))
+		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
+	}, budgeted(q, fewerReaders, q.listReaders))
 	api.Register(a, api.Operation{
 		ID: "get-reader", Method: http.MethodGet, Path: "/api/v1/analytics/readers/{access_link_id}", Scope: auth.Leads, Tag: tag, Report: true,
 		Summary: "Get the story of a reader",
 		Description: "All that is known of the person behind an access link: totals and score, access links, submissions with consent, and each session with its page " +
 			"visits and downloads. Of an access link that was deleted, its events are the story. Bots are excluded; excluded_bots counts their events.",
-		Timeout: q.config.Timeout,
-	}, budgeted(q, q.readerStory))
+		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
+	}, budgeted(q, problem.Field{
+		Field: "access_link_id", Message: "has more events than a report may count: list them with GET /api/v1/analytics?access_link_id=…",
+	}, q.readerStory))
 }
+
+// fewerReaders says how to ask for fewer people.
+var fewerReaders = askFor("from", "less time, or for one lead magnet")
 
 // readerOrder is what a list of readers is ordered by.
 type readerOrder string

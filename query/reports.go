@@ -7,6 +7,7 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/problem"
 	"lodestone/query/scope"
 )
@@ -16,23 +17,26 @@ func (q *Query) registerReports(a *api.API) {
 	operation := func(name, path, summary, description string) api.Operation {
 		return api.Operation{
 			ID: name, Method: http.MethodGet, Path: "/api/v1/analytics/" + path, Scope: auth.Read, Tag: tag, Report: true,
-			Summary: summary, Description: description, Timeout: q.config.Timeout,
+			Errors: []problem.Code{problem.ValidationError}, Summary: summary, Description: description, Timeout: q.config.Timeout,
 		}
 	}
 	api.Register(a, operation("get-funnel", "funnel", "Report how many get how far",
 		"From views of landing pages to the end of the document. Views and submissions of the period count, and what the people who submitted did until "+
-			"as_of. Bots are excluded. The ETag stays the same as long as the numbers do."), budgeted(q, q.funnelReport))
+			"as_of. Bots are excluded. The ETag stays the same as long as the numbers do."), budgeted(q, askFor("from", "less time, or for one lead magnet"), q.funnelReport))
 	api.Register(a, operation("get-retention", "retention", "Report which readers return",
-		"Readers of a lead magnet by when they first read, and how many of them read again in each interval after. Bots are excluded."), budgeted(q, q.retentionReport))
+		"Readers of a lead magnet by when they first read, and how many of them read again in each interval after. Bots are excluded."), budgeted(q, askFor("from", "later readers"), q.retentionReport))
 	api.Register(a, operation("get-current-readers", "now", "List who reads now",
-		"Readers who were on a page in the last minutes. The page tells of a visit when it ends, so the page is the one that they just left. Bots are excluded."), budgeted(q, q.nowReport))
+		"Readers who were on a page in the last minutes. The page tells of a visit when it ends, so the page is the one that they just left. Bots are excluded."), budgeted(q, askFor("minutes", "fewer minutes"), q.nowReport))
 	api.Register(a, operation("get-analytics-schema", "schema", "Describe metrics and dimensions",
 		"What POST /api/v1/analytics/query can be asked, and what can be combined, for tools that build questions."), q.questionSchema)
 }
 
 // budgeted answers a report only if the account has processor time left, and charges what the report takes. When Postgres
 // cannot be asked, the report is answered and not charged, as requests are then not counted.
-func budgeted[In, Out any](q *Query, answer func(context.Context, *In) (*api.Answer[Out], error)) func(context.Context, *In) (*api.Answer[Out], error) {
+//
+// A report that takes more memory than a request may is refused in the same way everywhere: less names the field that asks for
+// less, and how.
+func budgeted[In, Out any](q *Query, less problem.Field, answer func(context.Context, *In) (*api.Answer[Out], error)) func(context.Context, *In) (*api.Answer[Out], error) {
 	return func(ctx context.Context, in *In) (*api.Answer[Out], error) {
 		account := auth.From(ctx).AccountID
 		if wait, err := q.budget.Wait(ctx, account); err == nil && wait > 0 {
@@ -42,6 +46,19 @@ func budgeted[In, Out any](q *Query, answer func(context.Context, *In) (*api.Ans
 		ctx, use := scope.WithUse(ctx)
 		out, err := answer(ctx, in)
 		_ = q.budget.Charge(ctx, account, int((use.Processor()+time.Millisecond-1)/time.Millisecond))
-		return out, err
+		return out, outOfMemory(err, less)
 	}
+}
+
+// outOfMemory returns the problem of a report that takes more memory than a request may, else the error as it is.
+func outOfMemory(err error, less problem.Field) error {
+	if clickhouse.IsOutOfMemory(err) {
+		return problem.Invalid(less)
+	}
+	return err
+}
+
+// askFor says in which parameter to ask for less, and how.
+func askFor(parameter, how string) problem.Field {
+	return problem.Field{Field: parameter, Message: "asks for more than a report may count: ask for " + how}
 }

@@ -2,12 +2,14 @@ package query
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
 	"lodestone/query/report"
 )
 
@@ -77,4 +79,12 @@ func (q *Query) retentionReport(ctx context.Context, in *retentionInput) (*api.A
 		answer.Data[i] = shown
 	}
 	return api.OK(answer), nil
+}
+
+// parameterError is the problem of a parameter that asks for too much.
+func parameterError(err error) error {
+	if tooLarge, ok := errors.AsType[*report.TooLargeError](err); ok {
+		return problem.Parameter(problem.Field{Field: tooLarge.Field, Message: tooLarge.Message})
+	}
+	return err
 }

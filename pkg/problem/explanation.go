@@ -22,8 +22,8 @@ var explanations = map[Code]explanation{
 		"Delete objects that you no longer need, or ask the operator for another plan. GET /api/v1/account shows limits and usage.",
 	},
 	ValidationError: {
-		"The body is JSON, but a field has a value that is not allowed, is unknown, or is read-only.",
-		"Correct the fields listed in errors. Nothing was changed.",
+		"The body is JSON, but a field has a value that is not allowed, is unknown, or is read-only. Or a report takes more memory than a request may have.",
+		"Correct the fields listed in errors, or ask for less as they say. Nothing was changed.",
 	},
 	Unauthorized: {
 		"The request has no API key, or one that does not exist or was revoked.",

@@ -30,10 +30,17 @@ func (e TooManyError) Error() string {
 // maxLinks is the number of access links that a list is restricted to at most.
 const maxLinks = 100_000
 
+// facts runs a function in a transaction of an account: one of its own, or the one that several functions share.
+type facts func(fn func(tx pgx.Tx) error) error
+
+func (r *Readers) facts(ctx context.Context, account uuid.UUID) facts {
+	return func(fn func(tx pgx.Tx) error) error { return r.postgres.Account(ctx, account, fn) }
+}
+
 // matching returns the access links whose address has the text in it, without regard to case.
-func (r *Readers) matching(ctx context.Context, account uuid.UUID, text string) (links []uuid.UUID, err error) {
+func matching(ctx context.Context, account uuid.UUID, from facts, text string) (links []uuid.UUID, err error) {
 	var found []byte
-	if err := r.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
+	if err := from(func(tx pgx.Tx) (err error) {
 		found, err = store.New(tx).LinksMatching(ctx, store.LinksMatchingParams{
 			AccountID: account, Typed: strings.ToLower(text), Key: email.Key(text), RowLimit: maxLinks + 1,
 		})
@@ -51,7 +58,7 @@ func (r *Readers) matching(ctx context.Context, account uuid.UUID, text string) 
 }
 
 // complete adds to people their addresses and sources.
-func (r *Readers) complete(ctx context.Context, account uuid.UUID, people []Person) error {
+func (r *Readers) complete(ctx context.Context, account uuid.UUID, from facts, people []Person) error {
 	if len(people) == 0 {
 		return nil
 	}
@@ -64,7 +71,7 @@ func (r *Readers) complete(ctx context.Context, account uuid.UUID, people []Pers
 		}
 	}
 	var addresses []store.AddressesOfLinksRow
-	if err := r.postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
+	if err := from(func(tx pgx.Tx) (err error) {
 		addresses, err = store.New(tx).AddressesOfLinks(ctx, store.AddressesOfLinksParams{AccountID: account, IDs: links})
 		return err
 	}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/query/scope"
@@ -50,28 +51,40 @@ func (r *Readers) After(ctx context.Context, account uuid.UUID, f Filter, c Curs
 // batch is the number of people who are completed at once.
 const batch = 1000
 
-// All calls each with all people of a list, in its order and by the thousand, from one state of the data. It returns the
-// page without people. It takes constant memory.
+// All calls each with all people of a list, in its order and by the thousand. Their numbers are of one state of the data, and
+// so are their addresses; sources are those of the time at which they are read. It returns the page without people. It takes
+// constant memory, and a connection to each database.
 func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each func([]Person) error) (Page, error) {
 	asOf, err := r.AsOf(ctx)
 	if err != nil {
 		return Page{}, err
 	}
-	s := span{asOf: asOf.UnixMilli(), rows: math.MaxInt64}
+	all := Page{AsOf: asOf}
+	err = r.postgres.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
+		return r.all(ctx, account, func(fn func(pgx.Tx) error) error { return fn(tx) }, f, &all, each)
+	})
+	if err != nil {
+		return Page{}, err //nolint:wrapcheck // each part has said what it did
+	}
+	return all, nil
+}
+
+// all is All in a transaction that shows one state of the addresses.
+func (r *Readers) all(ctx context.Context, account uuid.UUID, from facts, f Filter, all *Page, each func([]Person) error) error {
 	var people []Person
 	flush := func() error {
 		if len(people) == 0 {
 			return nil
 		}
-		if err := r.complete(ctx, account, people); err != nil {
+		if err := r.complete(ctx, account, from, people); err != nil {
 			return err
 		}
 		err := each(people)
 		people = nil
 		return err
 	}
-	all := Page{AsOf: asOf}
-	err = r.read(ctx, account, f, s, func(row row) error {
+	s := span{asOf: all.AsOf.UnixMilli(), rows: math.MaxInt64}
+	if err := r.read(ctx, account, from, f, s, func(row row) error {
 		all.Total, all.ExcludedBots = row.total, row.bots
 		if !row.shown {
 			return nil
@@ -80,11 +93,10 @@ func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each fun
 			return nil
 		}
 		return flush()
-	})
-	if err != nil {
-		return Page{}, err
+	}); err != nil {
+		return err
 	}
-	return all, flush()
+	return flush()
 }
 
 // span is the part of a list that is asked for.
@@ -102,7 +114,8 @@ func (r *Readers) page(ctx context.Context, account uuid.UUID, f Filter, s span,
 	p := Page{AsOf: time.UnixMilli(s.asOf).UTC()}
 	var values []int64
 	var asked int64
-	err := r.read(ctx, account, f, s, func(row row) error {
+	from := r.facts(ctx, account)
+	err := r.read(ctx, account, from, f, s, func(row row) error {
 		p.Total, p.ExcludedBots, asked = row.total, row.bots, row.asked
 		if row.shown {
 			p.People, values = append(p.People, row.Person), append(values, row.place)
@@ -119,7 +132,7 @@ func (r *Readers) page(ctx context.Context, account uuid.UUID, f Filter, s span,
 			p.Next.Until = s.after.Until
 		}
 	}
-	return p, r.complete(ctx, account, p.People)
+	return p, r.complete(ctx, account, from, p.People)
 }
 
 // row is a row of the statement.
@@ -150,9 +163,9 @@ func (f Filter) statement(s span) scope.Statement {
 }
 
 // read calls each with every row of a part of a list. Addresses and sources are not in them.
-func (r *Readers) read(ctx context.Context, account uuid.UUID, f Filter, s span, each func(row) error) error {
+func (r *Readers) read(ctx context.Context, account uuid.UUID, from facts, f Filter, s span, each func(row) error) error {
 	if f.Text != "" {
-		links, err := r.matching(ctx, account, f.Text)
+		links, err := matching(ctx, account, from, f.Text)
 		if err != nil || len(links) == 0 {
 			return err
 		}

@@ -123,6 +123,35 @@ func (m *model) recipient(email string) link {
 	return l
 }
 
+// An address that changes while all people are read is still the one of the beginning.
+func TestAllAddressesAreOfOneState(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, enginetest.MigratedPostgres(t), 2)
+	const readers = 1500
+	var ids []uuid.UUID
+	for range readers {
+		id := querytest.ID(t)
+		ids = append(ids, id)
+		m.add(m.view(link{id: id, magnet: m.magnets[0]}, 1, ago(time.Hour), time.Second))
+	}
+	m.store()
+	m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_clear, source)
+		SELECT id, $2, $3, $4, 'before@example.com', 'before@example.com', id::text, 'api' FROM unnest($1::uuid[]) AS id`, ids, m.account, m.magnets[0], m.generics[0])
+	read := 0
+	_, err := m.readers.All(t.Context(), m.account, reader.Filter{Text: "example"}, func(people []reader.Person) error {
+		for _, p := range people {
+			require.NotNil(t, p.Email)
+			require.Equal(t, "before@example.com", *p.Email)
+		}
+		if read += len(people); read < readers {
+			m.postgres("UPDATE access_links SET email = 'after@example.com' WHERE account_id = $1", m.account)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, readers, read)
+}
+
 // A walk through the pages shows each person once, although people read meanwhile, and would move to its front.
 func TestAWalkIsOfOneState(t *testing.T) {
 	t.Parallel()

@@ -55,7 +55,7 @@ func (r *Readers) Story(ctx context.Context, account, link uuid.UUID) (Story, er
 	}
 	found := false
 	all := span{asOf: asOf.UnixMilli(), rows: 1, links: ids, person: &person}
-	if err := r.read(ctx, account, Filter{}, all, func(row row) error {
+	if err := r.read(ctx, account, r.facts(ctx, account), Filter{}, all, func(row row) error {
 		found, s.Activity, s.ExcludedBots = true, row.Activity, row.bots
 		return nil
 	}); err != nil {

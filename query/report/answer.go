@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/problem"
 	"lodestone/query/scope"
 )
@@ -41,7 +40,7 @@ type Row struct {
 // such an interval. A number is nil where nothing was counted that it could be of.
 type Numbers struct{ Now, Previous []*float64 }
 
-// TooLargeError says that an answer would be larger than allowed, or take more memory than a question may.
+// TooLargeError says that an answer would be larger than allowed.
 type TooLargeError struct {
 	Field   string // that asks for too much
 	Message string
@@ -82,9 +81,6 @@ func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Qu
 		}
 		return collected[question].add(int(set), period == 1, slot, led == 1, texts, numbers, bots)
 	})
-	if clickhouse.IsOutOfMemory(err) {
-		return nil, &TooLargeError{"body", "asks for more than a question may count: ask for less time, fewer metrics of distinct things, or more filters"}
-	}
 	if err != nil {
 		return nil, err
 	}

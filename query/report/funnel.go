@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/query/scope"
 )
 
@@ -62,7 +61,7 @@ type Step struct {
 	Median *float64 // seconds
 }
 
-// Funnel reads the report. A TooLargeError says how to ask for less.
+// Funnel reads the report.
 func (r *Reporter) Funnel(ctx context.Context, account uuid.UUID, q FunnelQuestion) (Funnel, error) {
 	var views, bots int64
 	var counts []int64
@@ -83,9 +82,6 @@ func (r *Reporter) Funnel(ctx context.Context, account uuid.UUID, q FunnelQuesti
 		medians = times
 		return nil
 	})
-	if clickhouse.IsOutOfMemory(err) {
-		return Funnel{}, &TooLargeError{"from", "asks for more than a report may count: ask for less time, or for one lead magnet"}
-	}
 	if err != nil {
 		return Funnel{}, err
 	}

@@ -170,8 +170,5 @@ func (r *Reporter) returns(ctx context.Context, account, magnet uuid.UUID, first
 		counted[key] = int64(readers)
 		return nil
 	})
-	if clickhouse.IsOutOfMemory(err) {
-		return nil, &TooLargeError{"from", "asks for more than a report may count: ask for later readers"}
-	}
 	return counted, err
 }
