@@ -68,7 +68,7 @@ func TestReportsThatTakeTooMuchMemory(t *testing.T) {
 	const id = "reinterpret(sipHash128({account:UUID}, number), 'UUID')"
 	for _, link := range []string{id, "{link:UUID}"} {
 		require.NoError(t, conn.Exec(ctx, `INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type, magnet_version, page, duration_ms, created_at, received_at)
-			SELECT {account:UUID}, {magnet:UUID}, `+link+`, generateUUIDv4(), generateUUIDv4(), 'page_viewed', 1, number % 100 + 1, 1000 + number, now64(3), now64(3) + 60
+			SELECT {account:UUID}, {magnet:UUID}, `+link+`, generateUUIDv4(1), generateUUIDv4(2), 'page_viewed', 1, number % 100 + 1, 1000 + number, now64(3), now64(3) + 60
 			FROM numbers(300000)`))
 	}
 	require.NoError(t, conn.Exec(ctx, "INSERT INTO lodestone.access_links (id, account_id, source, version) SELECT "+id+", {account:UUID}, 'api', 1 FROM numbers(300000)"))

@@ -66,8 +66,8 @@ func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Qu
 		return nil, problem.Invalid(wrong...)
 	}
 	collected := make([]collector, len(plans))
-	for i := range plans {
-		collected[i] = collector{plan: &plans[i], path: paths[i], cells: map[cellKey]*cell{}}
+	for i, path := range paths[:len(plans)] {
+		collected[i] = collector{plan: &plans[i], path: path, cells: map[cellKey]*cell{}}
 	}
 	err := r.ch.Query(ctx, account, statement(plans), func(row scope.Row) error {
 		var question, set, period uint8

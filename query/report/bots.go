@@ -17,7 +17,7 @@ func unreadBots(plans []plan, params map[string]string) (statements []string) {
 	for i, p := range plans {
 		w := &writer{plan: p, params: params, prefix: "q" + strconv.Itoa(i) + "_"}
 		for _, s := range w.unread() {
-			key := fmt.Sprint(s, p.asked, p.Filters, p.Exclude, p.calendar.zone)
+			key := fmt.Sprint(s, milli(p.asked.from), " ", milli(p.asked.to), p.Filters, p.Exclude, p.calendar.zone)
 			if first[key] == "" {
 				keys, first[key] = append(keys, key), w.bots(s)
 			}

@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // kind is the type of a dimension's values.
@@ -67,6 +71,39 @@ func (d *dimension) value(text string) any {
 		return text == "1"
 	}
 	return text
+}
+
+// texts returns the type and the text of a parameter of values, in which null is what stands for none.
+func (d *dimension) texts(values []any) (kind, text string) {
+	switch d.kind {
+	case uuidKind:
+		ids := make([]uuid.UUID, len(values))
+		for i, v := range values {
+			if s, ok := v.(string); ok {
+				ids[i], _ = uuid.Parse(s) // it was checked; what is no id is that of nothing
+			}
+		}
+		return "Array(UUID)", clickhouse.UUIDs(ids)
+	case numberKind, boolKind:
+		numbers := make([]int64, len(values))
+		for i, v := range values {
+			switch v := v.(type) {
+			case int64:
+				numbers[i] = v
+			case bool:
+				if v {
+					numbers[i] = 1
+				}
+			}
+		}
+		return "Array(Int64)", clickhouse.Numbers(numbers)
+	case textKind:
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i], _ = v.(string) // "" for null
+	}
+	return "Array(String)", clickhouse.Texts(texts)
 }
 
 const zeroUUID = "00000000-0000-0000-0000-000000000000"

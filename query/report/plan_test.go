@@ -27,3 +27,20 @@ func TestRowsRead(t *testing.T) {
 	q.From = "2025-10-01T00:00:01Z"
 	require.Greater(t, read(q), uint64(events), "a second is within a quarter")
 }
+
+// The bots that no metric is counted from are counted once for all questions that have the same range and conditions.
+func TestBotsAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	var plans []plan
+	for range 3 {
+		p, wrong := compile(Question{Metrics: []string{"link_views"}, From: "2026-03-01", To: "2026-03-02", Timezone: "Europe/Berlin"}, "", time.Now())
+		require.Empty(t, wrong)
+		plans = append(plans, p)
+	}
+	require.Len(t, unreadBots(plans, map[string]string{}), 1)
+	plans[1].Filters = []Condition{{"device", []any{"mobile"}}}
+	require.Len(t, unreadBots(plans, map[string]string{}), 2)
+	plans[1].Filters = []Condition{{"access_link_id", []any{zeroUUID}}}
+	plans[2].IncludeBots = true
+	require.Len(t, unreadBots(plans, map[string]string{}), 2)
+}

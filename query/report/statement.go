@@ -7,14 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lodestone/pkg/clickhouse"
 	"lodestone/query/scope"
 )
 
-// A batch is one statement, so that it is of one state of the data: a SELECT for each question, and one more for its
-// nested parts. The rows of a question are read twice if it has dimensions: once to find the values that lead, and once to count.
+// A batch is one statement, so that it is of one state of the data: a SELECT for each question, one more for its
+// nested parts, and some for bots (bots.go). The rows of a question are read twice if it has dimensions: once to find the values that lead, and once to count.
 //
 // What is counted is a row of the answer for each set of
 //
@@ -393,37 +391,4 @@ func (w *writer) filter(s source, ms string, c Condition, name, not string) filt
 	kind, value := d.texts(c.Values)
 	column := strings.ReplaceAll(d.of[s], "LOCAL", w.local(ms))
 	return filter{fmt.Sprintf("%s(%s IN %s)", not, column, w.param(name, kind, value)), d.links}
-}
-
-// texts returns the type and the text of a parameter of values, in which null is what stands for none.
-func (d *dimension) texts(values []any) (kind, text string) {
-	switch d.kind {
-	case uuidKind:
-		ids := make([]uuid.UUID, len(values))
-		for i, v := range values {
-			if s, ok := v.(string); ok {
-				ids[i], _ = uuid.Parse(s) // it was checked; what is no id is that of nothing
-			}
-		}
-		return "Array(UUID)", clickhouse.UUIDs(ids)
-	case numberKind, boolKind:
-		numbers := make([]int64, len(values))
-		for i, v := range values {
-			switch v := v.(type) {
-			case int64:
-				numbers[i] = v
-			case bool:
-				if v {
-					numbers[i] = 1
-				}
-			}
-		}
-		return "Array(Int64)", clickhouse.Numbers(numbers)
-	case textKind:
-	}
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i], _ = v.(string) // "" for null
-	}
-	return "Array(String)", clickhouse.Texts(texts)
 }
