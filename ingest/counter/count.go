@@ -82,7 +82,7 @@ GROUP BY account_id, generic_link_id
 ORDER BY first`
 
 // accessLinkViews counts the sessions of people that saw at least one page; an event without a session is a session of
-// its own. The expressions must match the projection visits literally, which answers the query.
+// its own. The expressions must match the projection quarters literally, which answers the query.
 const accessLinkViews = withExpired + `
     SELECT access_link_id AS link_id, count() AS views, min(first) AS since, max(last) AS until
     FROM

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/store"
 )
 
@@ -191,20 +193,14 @@ func (e entity) copy(ctx context.Context, q *store.Queries, conn driver.Conn, id
 	return e.remove(ctx, conn, ids, version)
 }
 
-// remove hides the copies of deleted entities; ClickHouse drops them when it merges.
+// remove hides the copies of deleted entities; ClickHouse drops them when it merges. A copy is replaced by a row of the same
+// account, which only ClickHouse still knows. A copy that an insert of an earlier attempt brings later is left to compare.
 func (e entity) remove(ctx context.Context, conn driver.Conn, ids map[uuid.UUID]bool, version uint64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	batch, err := conn.PrepareBatch(ctx, "INSERT INTO lodestone."+e.table+" (id, version, deleted)")
-	if err != nil {
-		return fmt.Errorf("remove copies of %s: %w", e.table, err)
-	}
-	defer func() { _ = batch.Close() }()
-	for id := range ids {
-		if err := batch.Append(id, version, uint8(1)); err != nil {
-			return fmt.Errorf("remove copies of %s: %w", e.table, err)
-		}
-	}
-	return wrap(batch.Send(), "remove copies of "+e.table)
+	return wrap(conn.Exec(ctx, "INSERT INTO lodestone."+e.table+" (account_id, id, version, deleted) "+
+		"SELECT DISTINCT account_id, id, {version:UInt64}, 1 FROM lodestone."+e.table+" WHERE id IN {ids:Array(UUID)}",
+		native.Named("version", strconv.FormatUint(version, 10)), native.Named("ids", clickhouse.UUIDs(slices.Collect(maps.Keys(ids))))),
+		"remove copies of "+e.table)
 }

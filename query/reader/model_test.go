@@ -166,7 +166,7 @@ func (m *model) addLink(l link, generic uuid.UUID, referrer string) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'), 1)`,
 		l.id, m.account, l.magnet, l.person, l.origin, l.source.UTMSource, l.source.UTMCampaign, l.source.UTMTerm, referrer, l.created.UnixMilli())
 	if l.deleted {
-		m.clickhouse("INSERT INTO lodestone.access_links (id, version, deleted) VALUES (?, 2, 1)", l.id)
+		m.clickhouse("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id, m.account)
 		return
 	}
 	m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, source, created_at)

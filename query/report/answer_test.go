@@ -168,7 +168,7 @@ func (m *model) addLink() {
 	m.exec(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email_domain, person_id, utm_source, utm_campaign, referrer, version)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, l.id, m.account, m.magnets[generic], m.generics[generic], submission, domain, l.person, source, campaign, referrer)
 	if l.deleted {
-		m.exec("INSERT INTO lodestone.access_links (id, version, deleted) VALUES (?, 2, 1)", l.id)
+		m.exec("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id, m.account)
 		l.source, l.person = noSource, l.id
 	}
 	m.links = append(m.links, l)

@@ -177,7 +177,7 @@ func (c *campaign) addLeads(n int) {
 		}
 		rows = append(rows, []any{l.id, c.account, l.magnet, l.form.id, l.required, verifiedAt != nil, l.source, l.campaign, l.submitted, verifiedAt, uint64(1), uint8(0)})
 		if l.isDeleted {
-			gone = append(gone, []any{l.id, uint64(2), uint8(1)})
+			gone = append(gone, []any{l.id, c.account, uint64(2), uint8(1)})
 		}
 		c.leads = append(c.leads, l)
 		if l.confirmed.IsZero() {
@@ -197,7 +197,7 @@ func (c *campaign) addLeads(n int) {
 		}
 	}
 	c.insert("submissions (id, account_id, lead_magnet_id, generic_link_id, verification_required, verified, utm_source, utm_campaign, submitted_at, verified_at, version, deleted)", rows)
-	c.insert("submissions (id, version, deleted)", gone)
+	c.insert("submissions (id, account_id, version, deleted)", gone)
 }
 
 // addReads lets readers read, at any time of the campaign and in any order.
@@ -230,11 +230,11 @@ func (c *campaign) storeReaders() {
 	for _, r := range c.readers {
 		rows = append(rows, []any{r.id, c.account, r.magnet, orNone(r.form.id, r.deleted), orNone(r.submission, false), r.made, r.source, r.campaign, uint64(1), uint8(0)})
 		if r.isDeleted {
-			gone = append(gone, []any{r.id, uint64(2), uint8(1)})
+			gone = append(gone, []any{r.id, c.account, uint64(2), uint8(1)})
 		}
 	}
 	c.insert("access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, source, utm_source, utm_campaign, version, deleted)", rows)
-	c.insert("access_links (id, version, deleted)", gone)
+	c.insert("access_links (id, account_id, version, deleted)", gone)
 }
 
 func orNone(id uuid.UUID, isGone bool) *uuid.UUID {

@@ -54,6 +54,7 @@ var columns = func() map[string]column {
 		{name: "c_opened", source: submissions, sql: opened, zero: "toUInt8(0)"},
 		{name: countColumn, source: visits, zero: "toUInt64(1)"},
 		{name: "c_visit", source: visits, zero: noUUID},
+		{name: "c_finished", source: visits, zero: "toUInt8(0)"},
 	} {
 		byName[c.name] = c
 	}

@@ -1,6 +1,6 @@
 -- How each page of one version of a document was read. The first row is of page 0, which no document has: it names the
 -- version, counts the views of bots, and has the number of pages as its readers. Where no person read, it is of all versions.
--- VISIT_TIME is the time of an event, or its quarter of an hour if the range has whole ones: projection visits then answers.
+-- VISIT_TIME is the time of an event, or its quarter of an hour if the range has whole ones: projection quarters then answers.
 WITH
     coalesce({version:Nullable(UInt32)}, (
         SELECT maxOrNull(magnet_version)

@@ -9,7 +9,7 @@ import (
 	"lodestone/query/querytest"
 )
 
-// What does not need single page views is read from the projection visits: a row for each session, type and quarter of an
+// What does not need single page views is read from the projection quarters: a row for each session, type and quarter of an
 // hour. An event of a link comes every 20 seconds here, by 15 user agents, so that has a third of the rows.
 func TestRowsRead(t *testing.T) {
 	t.Parallel()

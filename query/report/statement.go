@@ -265,10 +265,7 @@ func (w *writer) source(s source, needed []string, of []part) string {
 			fmt.Fprintf(&fields, ",\n    %s AS %s", c.zero, name)
 			continue
 		}
-		switch {
-		case c.name == "c_pages" && w.lastPages(s, of):
-			c.sql, c.versions = "r.page", false
-		case c.name == "c_opened" && w.IncludeBots:
+		if c.name == "c_opened" && w.IncludeBots {
 			c.sql = openedByAnyone
 		}
 		links, versions = links || c.links, versions || c.versions
@@ -278,7 +275,10 @@ func (w *writer) source(s source, needed []string, of []part) string {
 	if s == events || s == views {
 		bots = "r.bot != ''"
 	}
-	where := append([]string{"r.account_id = {account:UUID}", w.within(from[s].time)}, w.narrowed(s, of)...)
+	where := []string{"r.account_id = {account:UUID}", w.within(from[s].time)}
+	if s == events && besideVisits(of) && !w.IncludeBots {
+		where = append(where, "r.bot = ''") // visits count those
+	}
 	for _, filter := range w.conditions(s, ms) {
 		where = append(where, filter.sql)
 		links = links || filter.links

@@ -9,14 +9,17 @@ import (
 	"time"
 )
 
-// visits are the events of the projection of that name: one row for each session, type of event and quarter of an hour,
-// with how many events there are and the sum of their visible times. They are a sixth of the rows, in the order of
-// access links, and in the same part as the events. They answer what does not need single page views, if every interval
-// begins with a quarter of an hour.
+// visits are the events of the projection quarters: one row for each session, type of event and quarter of an hour,
+// with how many events there are, the sum of their visible times and their pages. They are a sixth of the rows, in the
+// order of access links, and in the same part as the events. They answer what does not need single page views, if every
+// interval begins with a quarter of an hour.
 const visits source = 100
 
 // quarter is the grain of visits in time.
 const quarter = 15 * time.Minute
+
+// botName is all that the projection has of a bot's name.
+const botName = "if(bot = '', '', 'bot')"
 
 const quarterOf = "toStartOfFifteenMinutes(created_at)"
 
@@ -27,9 +30,11 @@ const visitMS = "(toInt64(toUnixTimestamp(" + quarterOf + ")) * 1000)"
 var visitKeys = map[string]string{
 	"access_link_id": "access_link_id", "lead_magnet_id": "lead_magnet_id", "generic_link_id": "generic_link_id",
 	"magnet_version": "magnet_version", "event_type": "event_type", "user_agent": "user_agent",
-	"bot": "if(bot = '', '', 'bot')",
+	"bot":     botName,
+	"browser": "substringIndex(agent_names, '/', 1)", "os": "substringIndex(agent_names, '/', -1)",
+	"country": "substringIndex(origin, '/', 1)", "language": "substringIndex(origin, '/', -1)",
 	// As the column, whose two columns keep the server from looking at each user agent once.
-	"device": "if(bot = '', multiIf(user_agent = '', 'unknown', " +
+	"device": "if(" + botName + " = '', multiIf(user_agent = '', 'unknown', " +
 		"match(user_agent, '(?i)ipad|tablet|kindle|silk/') OR (position(user_agent, 'Android') > 0 AND position(user_agent, 'Mobile') = 0), 'tablet', " +
 		"match(user_agent, '(?i)mobi|iphone|ipod'), 'mobile', match(user_agent, '(?i)windows|macintosh|x11|cros'), 'desktop', 'other'), 'bot')",
 }
@@ -45,6 +50,9 @@ const visitSession = "if(session_id = " + noUUID + ", event_id, session_id)"
 // countColumn is how many events or other rows a row stands for.
 const countColumn = "c_rows"
 
+// visitFinishes says that a page of the visit r is the last one of its version v.
+const visitFinishes = "arrayExists(page -> lodestoneFinishes(r.magnet_version, page, v.page_count), r.pages)"
+
 // visitParts are the parts that visits answer.
 var visitParts = map[string]string{
 	"events":            "sumIf(c_rows, IF)",
@@ -56,7 +64,11 @@ var visitParts = map[string]string{
 	"downloads_started": "sumIf(c_rows, IF AND c_started)",
 	"downloads":         "sumIf(c_rows, IF AND c_completed)",
 	"downloaders":       parts["downloaders"].sql,
+	"finished":          "uniqExactIf(c_link, " + viewed + " AND c_finished)",
 }
+
+// visitNeeds are the columns of such a part, if they are not those of the same part of events.
+var visitNeeds = map[string][]string{"sessions": {"c_viewed", "c_visit"}, "finished": {"c_viewed", "c_link", "c_finished"}}
 
 var eventColumn = regexp.MustCompile(`\br\.(\w+)`)
 
@@ -103,10 +115,11 @@ func (p *plan) visited(list []part) []part {
 	}
 	for i, part := range list {
 		if sql, ok := visitParts[part.name]; ok {
-			list[i].source, list[i].sql, list[i].columns = visits, sql, append(slices.Clone(part.columns), countColumn)
-			if part.name == "sessions" {
-				list[i].columns = []string{"c_viewed", "c_visit", countColumn}
+			needs, own := visitNeeds[part.name]
+			if !own {
+				needs = part.columns
 			}
+			list[i].source, list[i].sql, list[i].columns = visits, sql, append(slices.Clone(needs), countColumn)
 		}
 	}
 	return list
@@ -119,7 +132,7 @@ func (w *writer) visits(needed []string) string {
 	q.add("(r.bot != '')", "bot_row", false)
 	q.add(w.slot(visitMS), "slot", false)
 	q.add(w.period(visitMS), "period", false)
-	ms := false
+	aggregates, join := []string{"count() AS " + countColumn}, ""
 	for i, d := range w.dimensions {
 		q.add(strings.ReplaceAll(d.of[events], "LOCAL", w.local(visitMS)), "d"+strconv.Itoa(i), d.links)
 	}
@@ -128,7 +141,9 @@ func (w *writer) visits(needed []string) string {
 		switch sql, own := visitColumns[name]; {
 		case name == countColumn || name == "c_ms":
 			q.outer = append(q.outer, "r."+name+" AS "+name)
-			ms = ms || name == "c_ms"
+			if name == "c_ms" {
+				aggregates = append(aggregates, "sum(duration_ms) AS c_ms")
+			}
 		case name == "c_link":
 			q.key("access_link_id", "access_link_id")
 			q.outer = append(q.outer, "r.access_link_id AS c_link")
@@ -136,6 +151,11 @@ func (w *writer) visits(needed []string) string {
 			q.key("access_link_id", "access_link_id")
 			q.key(visitSession, "session")
 			q.outer = append(q.outer, "reinterpret(sipHash128(r.access_link_id, r.session), 'UUID') AS c_visit")
+		case name == "c_finished":
+			aggregates, join = append(aggregates, "groupUniqArray(page) AS pages"), versionsJoin
+			q.key("lead_magnet_id", "lead_magnet_id")
+			q.key("magnet_version", "magnet_version")
+			q.outer = append(q.outer, visitFinishes+" AS c_finished")
 		case own:
 			q.add(sql, name, false)
 		case c.links && c.source == events:
@@ -144,33 +164,20 @@ func (w *writer) visits(needed []string) string {
 			q.outer = append(q.outer, c.zero+" AS "+name)
 		}
 	}
-	conditions := []string{"account_id = {account:UUID}"}
 	var joined []string
 	for _, filter := range w.conditions(events, visitMS) {
 		if filter.links {
 			joined = append(joined, q.joined(filter.sql))
-			continue
 		}
-		sql, _ := ofVisits(filter.sql)
-		conditions = append(conditions, sql)
-	}
-	counts := []string{"count() AS " + countColumn}
-	if ms {
-		counts = append(counts, "sum(duration_ms) AS c_ms")
-	}
-	grouped := fmt.Sprintf("SELECT %s\n    FROM lodestone.events\n    WHERE %s AND ", strings.Join(append(q.inner, counts...), ", "), strings.Join(conditions, " AND "))
-	var pieces []string
-	for _, within := range w.pieces() {
-		pieces = append(pieces, grouped+within+"\n    GROUP BY "+strings.Join(q.keys, ", "))
-	}
-	join := ""
-	if q.links {
-		join = linksJoin
 	}
 	if len(joined) > 0 {
-		join += "\nWHERE " + strings.Join(joined, " AND ")
+		joined[0] = "\nWHERE " + joined[0]
 	}
-	rows := fmt.Sprintf("SELECT toUInt8(%d) AS source, %s\nFROM (\n    %s) AS r%s", visits, strings.Join(q.outer, ", "), strings.Join(pieces, "\n    UNION ALL "), join)
+	if q.links {
+		join += linksJoin
+	}
+	rows := fmt.Sprintf("SELECT toUInt8(%d) AS source, %s\nFROM (\n    %s) AS r%s%s", visits, strings.Join(q.outer, ", "),
+		w.grouped(append(q.inner, aggregates...), q.keys), join, strings.Join(joined, " AND "))
 	if slices.Contains(needed, "c_link") || slices.Contains(needed, "c_visit") || slices.Contains(needed, "c_person") {
 		return rows
 	}
@@ -194,8 +201,24 @@ func (w *writer) summed(rows string, needed []string) string {
 	return fmt.Sprintf("SELECT %s FROM (%s) AS t GROUP BY %s", strings.Join(selected, ", "), rows, strings.Join(by, ", "))
 }
 
+// grouped returns the visits that no filter leaves out, grouped by keys. A group that lies in two pieces is two rows.
+func (w *writer) grouped(fields, keys []string) string {
+	where := "account_id = {account:UUID}"
+	for _, filter := range w.conditions(events, visitMS) {
+		if !filter.links {
+			sql, _ := ofVisits(filter.sql)
+			where += " AND " + sql
+		}
+	}
+	var pieces []string
+	for _, within := range w.pieces() {
+		pieces = append(pieces, fmt.Sprintf("SELECT %s\n    FROM lodestone.events\n    WHERE %s AND %s\n    GROUP BY %s", strings.Join(fields, ", "), where, within, strings.Join(keys, ", ")))
+	}
+	return strings.Join(pieces, "\n    UNION ALL ")
+}
+
 // pieces returns the conditions of the time that is asked for, in pieces of about three months that begin with one. The
-// server groups each by a thread of its own. A group that two of them have is two rows.
+// server groups each by a thread of its own.
 func (w *writer) pieces() (conditions []string) {
 	all := w.all()
 	if w.overall {
@@ -254,31 +277,7 @@ func (q *visitQuery) key(sql, name string) {
 	}
 }
 
-// narrowed returns what leaves out rows of a source that parts do not need. Beside visits, which count them, bots are
-// left out, and all but last pages, if that is all that is asked for.
-func (w *writer) narrowed(s source, of []part) (where []string) {
-	if s != events || !besideVisits(of) {
-		return nil
-	}
-	if !w.IncludeBots {
-		where = append(where, "r.bot = ''")
-	}
-	if w.lastPages(s, of) {
-		where = append(where, "r.event_type = 'page_viewed'", "r.page IN (SELECT page_count FROM "+countedVersions+")",
-			"(r.lead_magnet_id, r.magnet_version, r.page) IN (SELECT lead_magnet_id, magnet_version, page_count FROM "+countedVersions+")")
-	}
-	return where
-}
-
-// besideVisits reports whether visits answer some of the parts.
+// besideVisits reports whether visits answer some of the parts, and count bots then.
 func besideVisits(of []part) bool {
 	return slices.ContainsFunc(of, func(p part) bool { return p.source == visits })
 }
-
-// lastPages reports whether only views of last pages are needed of events.
-func (*writer) lastPages(s source, of []part) bool {
-	return s == events && besideVisits(of) && !slices.ContainsFunc(of, func(p part) bool { return p.source == events && p.name != "finished" })
-}
-
-// countedVersions are the versions of documents whose pages were counted.
-const countedVersions = "lodestone.magnet_versions FINAL WHERE account_id = {account:UUID} AND page_count > 0"

@@ -224,7 +224,7 @@ func TestAddressWithThousandsOfLinks(t *testing.T) {
 	require.Greater(t, got.TotalViews, int64(5000))
 }
 
-// The views are read from projection visits, and of that only the links asked for.
+// The views are read from projection quarters, and of that only the links asked for.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	conn := querytest.Conn(t)
@@ -269,7 +269,7 @@ func explain(t *testing.T, account uuid.UUID, s scope.Statement) string {
 
 func partsRead(t *testing.T, plan string) (parts, granules int) {
 	t.Helper()
-	require.Contains(t, plan, "ReadFromMergeTree (visits)")
+	require.Contains(t, plan, "ReadFromMergeTree (quarters)")
 	found := regexp.MustCompile(`Parts: (\d+) \| Granules: (\d+)\n`).FindStringSubmatch(plan)
 	require.Len(t, found, 3, plan)
 	parts, err := strconv.Atoi(found[1])
