@@ -82,7 +82,7 @@ func (q *Query) funnelReport(ctx context.Context, in *funnelInput) (*api.Answer[
 	if in.From != nil && in.To != nil && in.From.After(*in.To) {
 		return nil, problem.Parameter(problem.Field{Field: "from", Message: "must not be after to"})
 	}
-	asOf, err := q.reports.AsOf(ctx)
+	asOf, err := q.settled.AsOf(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (n NowReport) Timeless() any {
 }
 
 func (q *Query) nowReport(ctx context.Context, in *nowInput) (*api.Answer[NowReport], error) {
-	asOf, err := q.reports.AsOf(ctx)
+	asOf, err := q.settled.AsOf(ctx)
 	if err != nil {
 		return nil, err
 	}

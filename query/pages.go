@@ -49,7 +49,7 @@ func (q *Query) pageReport(ctx context.Context, in *pagesInput) (*api.Answer[Pag
 	if in.From != nil && in.To != nil && in.From.After(*in.To) {
 		return nil, problem.Parameter(problem.Field{Field: "from", Message: "must not be after to"})
 	}
-	asOf, err := q.reports.AsOf(ctx)
+	asOf, err := q.settled.AsOf(ctx)
 	if err != nil {
 		return nil, err
 	}

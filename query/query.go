@@ -21,6 +21,7 @@ import (
 	"lodestone/query/reader"
 	"lodestone/query/report"
 	"lodestone/query/scope"
+	"lodestone/query/settled"
 	"lodestone/query/summary"
 )
 
@@ -40,6 +41,7 @@ type Query struct {
 	events    *eventlist.Lister
 	summaries *summary.Reader
 	reports   *report.Reporter
+	settled   *settled.Clock
 	exports   *export.Exporter
 	presence  *presence.Watcher
 	readers   *reader.Readers
@@ -70,7 +72,7 @@ func New(c Config, d Deps) (*Query, error) {
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch, files: files,
 		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
-		reports: report.New(ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
+		reports: report.New(ch), settled: settled.New(d.Postgres, ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports,
 		budget:  ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
 		live:    live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Encode: encodeEvent}),

@@ -186,7 +186,7 @@ func (q *Query) answerQuestions(ctx context.Context, in *queryInput) (*api.Answe
 	for i := range list {
 		questions[i] = list[i].question()
 	}
-	asOf, err := q.reports.AsOf(ctx)
+	asOf, err := q.settled.AsOf(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/postgres"
 	"lodestone/query/querytest"
 )
 
@@ -22,6 +23,7 @@ import (
 type reporting struct {
 	site
 	t                     *testing.T
+	pool                  *postgres.Pool
 	account, magnet, link uuid.UUID
 	stored                int64
 }
@@ -30,7 +32,7 @@ func newReporting(t *testing.T) *reporting {
 	t.Helper()
 	pool := enginetest.MigratedPostgres(t)
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), pool)
-	r := &reporting{site: s, t: t, account: querytest.ID(t), magnet: querytest.ID(t), link: querytest.ID(t)}
+	r := &reporting{site: s, t: t, pool: pool, account: querytest.ID(t), magnet: querytest.ID(t), link: querytest.ID(t)}
 	for _, statement := range []struct {
 		sql  string
 		args []any

@@ -60,7 +60,7 @@ func (r RetentionReport) Timeless() any {
 }
 
 func (q *Query) retentionReport(ctx context.Context, in *retentionInput) (*api.Answer[RetentionReport], error) {
-	asOf, err := q.reports.AsOf(ctx)
+	asOf, err := q.settled.AsOf(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type Page struct {
 
 // Page reads a part of a list by its number of people before it.
 func (r *Readers) Page(ctx context.Context, account uuid.UUID, f Filter, offset, limit int64) (Page, error) {
-	asOf, err := r.AsOf(ctx)
+	asOf, err := r.settled.AsOf(ctx)
 	if err != nil {
 		return Page{}, err
 	}
@@ -55,7 +55,7 @@ const batch = 1000
 // so are their addresses; sources are those of the time at which they are read. It returns the page without people. It takes
 // constant memory, and a connection to each database.
 func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each func([]Person) error) (Page, error) {
-	asOf, err := r.AsOf(ctx)
+	asOf, err := r.settled.AsOf(ctx)
 	if err != nil {
 		return Page{}, err
 	}

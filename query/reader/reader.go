@@ -6,23 +6,24 @@
 package reader
 
 import (
-	"context"
 	"time"
 
 	"github.com/google/uuid"
 
 	"lodestone/pkg/postgres"
 	"lodestone/query/scope"
+	"lodestone/query/settled"
 )
 
 // Readers answers who reads. It is safe for concurrent use.
 type Readers struct {
 	postgres *postgres.Pool
 	ch       *scope.ClickHouse
+	settled  *settled.Clock
 }
 
 // New returns Readers.
-func New(p *postgres.Pool, ch *scope.ClickHouse) *Readers { return &Readers{p, ch} }
+func New(p *postgres.Pool, ch *scope.ClickHouse) *Readers { return &Readers{p, ch, settled.New(p, ch)} }
 
 // Person is one person, and what they did in the events that are asked for.
 type Person struct {
@@ -56,7 +57,3 @@ type Score struct{ Finished, Attention, Returns, Downloads, Recency int64 }
 
 // Sum returns the score.
 func (s Score) Sum() int64 { return s.Finished + s.Attention + s.Returns + s.Downloads + s.Recency }
-
-// AsOf returns the time up to which everything that was stored is in an answer that is asked for after this call. Newer
-// events may be in it as well.
-func (r *Readers) AsOf(ctx context.Context) (time.Time, error) { return r.ch.Settled(ctx) }

@@ -34,7 +34,7 @@ type Story struct {
 
 // Story reads the story of the person behind an access link, or ErrUnknown.
 func (r *Readers) Story(ctx context.Context, account, link uuid.UUID) (Story, error) {
-	asOf, err := r.AsOf(ctx)
+	asOf, err := r.settled.AsOf(ctx)
 	if err != nil {
 		return Story{}, err
 	}

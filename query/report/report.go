@@ -2,12 +2,7 @@
 // over dimensions and intervals. Every number is exact, and the words mean the same everywhere (docs/reports.md).
 package report
 
-import (
-	"context"
-	"time"
-
-	"lodestone/query/scope"
-)
+import "lodestone/query/scope"
 
 // Reporter answers reports of accounts. It is safe for concurrent use.
 type Reporter struct {
@@ -16,7 +11,3 @@ type Reporter struct {
 
 // New returns a Reporter.
 func New(ch *scope.ClickHouse) *Reporter { return &Reporter{ch} }
-
-// AsOf returns the time up to which everything that was stored is in an answer that is asked for after this call. Newer
-// events may be in it as well.
-func (r *Reporter) AsOf(ctx context.Context) (time.Time, error) { return r.ch.Settled(ctx) }
