@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -415,7 +416,7 @@ func TestExportTakesLittleMemoryOfTheServer(t *testing.T) {
 
 func TestExportWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	s, _ := serveWith(t, config(), query.Deps{ClickHouse: enginetest.MigratedClickHouse(t), Postgres: enginetest.MigratedPostgres(t), Log: querytest.Log()})
+	s, _ := serveWith(t, config(), query.Deps{ClickHouse: enginetest.MigratedClickHouse(t), Postgres: enginetest.MigratedPostgres(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 	got := s.export(querytest.ID(t), "csv", nil)
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Contains(t, string(got.body), "--clickhouse-http-url")

@@ -67,7 +67,7 @@ func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, er
 	if err != nil {
 		return nil, err
 	}
-	listener, err := q.live.Listen(ctx, auth.From(ctx).AccountID, filter, after)
+	listener, err := q.live.Listen(auth.From(ctx).AccountID, filter, after)
 	switch {
 	case errors.Is(err, live.ErrAccount):
 		return nil, problem.New(problem.RateLimited, "The account has as many streams as it can have. Close one, or use one for several purposes.").RetryAfter(liveAgain)
@@ -87,12 +87,24 @@ const liveAgain = 10 * time.Second
 // liveSource is a listener whose events are sent.
 type liveSource struct {
 	*live.Listener
-	begun bool
+	begun, reset bool
 }
+
+// liveReset is the only message of a stream whose position is ahead of everything that is stored, as after a restore of
+// ClickHouse. By its empty id, a browser forgets the position, and connects again without it.
+const liveReset = "id:\nevent: reset\nretry: 1000\ndata: {\"message\":\"The id is ahead of everything that is stored. Connect without it.\"}\n\n"
 
 // Next implements api.Source.
 func (s *liveSource) Next(ctx context.Context) ([]byte, error) {
 	if !s.begun {
+		err := s.Begin(ctx)
+		if errors.Is(err, live.ErrAhead) && !s.reset {
+			s.reset = true
+			return []byte(liveReset), nil
+		}
+		if err != nil {
+			return nil, err
+		}
 		s.begun = true
 		return []byte("id: " + s.ID() + "\nretry: 1000\n\n"), nil
 	}

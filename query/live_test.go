@@ -3,6 +3,8 @@ package query_test
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"net"
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/query/querytest"
@@ -278,4 +281,50 @@ func TestLiveLimits(t *testing.T) {
 	status, header = s.refused(querytest.ID(t), "", nil)
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.NotEmpty(t, header.Get("Retry-After"))
+}
+
+// The header does not wait for ClickHouse, and a stream that began while that was down goes on when it is back.
+func TestLiveHeadersGoOutAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx, dir := context.Background(), enginetest.Dir(t)
+	server := enginetest.NewClickHouse(t, dir)
+	require.NoError(t, server.Start(ctx))
+	ch := clickhouse.Config{URL: server.URL()}
+	_, err := clickhouse.Migrate(ctx, ch)
+	require.NoError(t, err)
+	s, _ := serve(t, config(), ch, enginetest.MigratedPostgres(t))
+	require.NoError(t, server.Stop(ctx))
+
+	account := querytest.ID(t)
+	waiting, cancel := context.WithTimeout(t.Context(), enginetest.Timeout)
+	defer cancel()
+	res := s.connect(waiting, account, "", nil) //nolint:bodyclose // connect has it closed at the end of the test
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+
+	again := enginetest.NewClickHouse(t, dir)
+	enginetest.Run(t, again)
+	require.Equal(t, server.URL(), again.URL(), "it keeps its address")
+	e := viewed(t, account, querytest.ID(t), 0)
+	querytest.Store(t, enginetest.Open(t, clickhouse.Config{URL: again.URL()}), e)
+	st := &stream{t: t, body: bufio.NewReader(res.Body)}
+	require.NotEmpty(t, st.next().id)
+	require.Contains(t, st.next().data, e.EventID.String())
+}
+
+// A position of ClickHouse before it was restored from a backup is ahead of everything. The stream says so, and the client
+// forgets the position.
+func TestLiveOfALostPosition(t *testing.T) {
+	t.Parallel()
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	account := querytest.ID(t)
+	at := binary.AppendUvarint([]byte{1}, uint64(time.Now().Add(45*time.Second).UnixMilli()))
+	res := s.connect(t.Context(), account, base64.RawURLEncoding.EncodeToString(append(at, 0, 0)), nil) //nolint:bodyclose // as above
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(text), "id:\nevent: reset\n"), "%s", text)
+	later := binary.AppendUvarint([]byte{1}, uint64(time.Now().Add(time.Hour).UnixMilli()))
+	status, _ := s.refused(account, base64.RawURLEncoding.EncodeToString(append(later, 0, 0)), nil)
+	require.Equal(t, http.StatusBadRequest, status)
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/api"
@@ -31,6 +32,7 @@ type Deps struct {
 	ClickHouseHTTP string         // address for exports; "": there are none
 	Postgres       *postgres.Pool // stays the caller's, who closes it after the service
 	Log            *slog.Logger
+	Registerer     prometheus.Registerer
 }
 
 // Query is the query service. It is safe for concurrent use.
@@ -75,7 +77,7 @@ func New(c Config, d Deps) (*Query, error) {
 		reports: report.New(ch), settled: settled.New(d.Postgres, ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports,
 		budget:  ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
-		live:    live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Encode: encodeEvent}),
+		live:    live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Registerer: d.Registerer, Encode: encodeEvent}),
 	}, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/api"
@@ -69,7 +70,7 @@ type site struct {
 
 func serve(t *testing.T, c query.Config, ch clickhouse.Config, pool *postgres.Pool) (site, *query.Query) {
 	t.Helper()
-	return serveWith(t, c, query.Deps{ClickHouse: ch, ClickHouseHTTP: querytest.HTTP(t), Postgres: pool, Log: querytest.Log()})
+	return serveWith(t, c, query.Deps{ClickHouse: ch, ClickHouseHTTP: querytest.HTTP(t), Postgres: pool, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 }
 
 func serveWith(t *testing.T, c query.Config, d query.Deps) (site, *query.Query) {

@@ -120,7 +120,7 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 
 // addQuery registers the analytics endpoints. httpURL is the address that exports read from; "": there are none.
 func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) (*query.Query, error) {
-	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log})
+	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/query/querytest"
@@ -34,7 +35,7 @@ func TestAPollReadsWhatIsNew(t *testing.T) {
 		require.NotEmpty(t, found)
 		require.Less(t, len(found), 50)
 	}), uint64(events/10))
-	l := New(Config{}, Deps{ClickHouse: ch})
+	l := New(Config{}, Deps{ClickHouse: ch, Registerer: prometheus.NewRegistry()})
 	require.Less(t, reads(func(ctx context.Context) {
 		found, err := l.Newest(ctx, account, 40)
 		require.NoError(t, err)

@@ -30,7 +30,11 @@ type Listener struct {
 	filter  eventlist.Filter
 	release func()
 	queue   queue
-	closed  bool // under live.mu
+	closed  bool      // under live.mu
+	since   time.Time // of what the reader hands on, it takes what is stored later; set before it takes part
+
+	beginning chan joined // tells where it begins; nil: it is known, or after a position
+	begun     bool
 
 	at     Position // behind what Next returned
 	to     Position // up to where it reads for itself
@@ -44,16 +48,20 @@ func newListener(l *Live, account uuid.UUID, f eventlist.Filter, release func())
 		queue: queue{ready: make(chan struct{}, 1), cut: make(chan struct{})}}
 }
 
-// begin finds out where the listener begins.
-func (li *Listener) begin(ctx context.Context, after *Position) (err error) {
-	if after == nil {
-		li.at, err = li.live.position(ctx, li)
-		li.joined = true
+// Begin waits until the stream can begin: until then ID is not known. ErrAhead is of a position that is ahead of everything
+// that is stored. Next does the same.
+func (li *Listener) Begin(ctx context.Context) (err error) {
+	if li.begun {
+		return nil
+	}
+	if li.beginning != nil {
+		li.at, err = join{done: li.beginning}.wait(ctx)
+		li.joined, li.begun = true, err == nil
 		return err
 	}
-	li.at, li.behind = *after, true
 	for range aheadPolls {
-		if li.to, err = li.live.position(ctx, nil); err != nil || li.at.isBehind(li.to) {
+		li.to, err = li.live.position(ctx, nil)
+		if li.begun = err == nil && li.at.isBehind(li.to); li.begun || err != nil {
 			return err
 		}
 		if err := service.Sleep(ctx, pollEvery); err != nil {
@@ -71,7 +79,11 @@ func (li *Listener) Done() <-chan struct{} { return li.queue.cut }
 
 // Next waits for events, and returns at least one, or the error that ends the stream: ErrSlow, the cause of ctx, or why
 // ClickHouse could not be asked.
-func (li *Listener) Next(ctx context.Context) ([]Message, error) {
+func (li *Listener) Next(ctx context.Context) (messages []Message, err error) {
+	if err := li.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { li.live.meters.messages.Add(float64(len(messages))) }()
 	for li.behind {
 		messages, err := li.catchUp(ctx)
 		if err != nil || len(messages) > 0 {
@@ -93,7 +105,9 @@ func (li *Listener) Next(ctx context.Context) ([]Message, error) {
 
 // Close ends the listener.
 func (li *Listener) Close() {
-	li.live.remove(li)
+	if li.live.remove(li) {
+		li.live.meters.listeners.Dec()
+	}
 	li.release()
 }
 

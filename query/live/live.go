@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/service"
 	"lodestone/pkg/slot"
@@ -34,6 +35,7 @@ type Config struct {
 type Deps struct {
 	ClickHouse *scope.ClickHouse
 	Log        *slog.Logger
+	Registerer prometheus.Registerer
 	// Encode returns an event as its message has it.
 	Encode func(*eventlist.Event) ([]byte, error)
 }
@@ -46,6 +48,7 @@ type Live struct {
 	encode func(*eventlist.Event) ([]byte, error)
 	slots  *slot.Slots[uuid.UUID]
 	every  time.Duration
+	meters meters
 
 	wake chan struct{} // a listener waits for the reader
 
@@ -53,13 +56,17 @@ type Live struct {
 	joins     []join // wait for the end of the next poll
 	listeners map[uuid.UUID]map[*Listener]struct{}
 
-	at Position // of the reader; its own
+	at      Position  // of the reader; its own
+	reached time.Time // the time of at, by the clock of this process; its own as well
 }
 
 // join waits for a poll of the reader that began later.
 type join struct {
 	listener *Listener // gets what is stored after that poll; nil: only the position is wanted
-	done     chan joined
+	// asked is when a listener came that gets everything that is stored from then on; zero: one that waits for the position
+	// after the poll.
+	asked time.Time
+	done  chan joined
 }
 
 type joined struct {
@@ -71,8 +78,9 @@ type joined struct {
 func New(c Config, d Deps) *Live {
 	l := &Live{
 		ch: d.ClickHouse, log: d.Log, encode: d.Encode, slots: slot.New[uuid.UUID](int64(c.Streams), int64(c.StreamsPerAccount)),
-		every: cmp.Or(c.Every, pollEvery),
-		wake:  make(chan struct{}, 1), listeners: map[uuid.UUID]map[*Listener]struct{}{},
+		every:  cmp.Or(c.Every, pollEvery),
+		meters: newMeters(d.Registerer),
+		wake:   make(chan struct{}, 1), listeners: map[uuid.UUID]map[*Listener]struct{}{},
 	}
 	l.Loop = service.NewLoop("live reader", l.run)
 	return l
@@ -91,23 +99,33 @@ var (
 )
 
 // Listen returns a listener to the events of an account that a filter lets through: those after the position, or, if that
-// is nil, all that are stored from now on. Close it.
-func (l *Live) Listen(ctx context.Context, account uuid.UUID, f eventlist.Filter, after *Position) (*Listener, error) {
+// is nil, all that are stored from now on. It does not wait for ClickHouse: Listener.Begin does. Close it.
+func (l *Live) Listen(account uuid.UUID, f eventlist.Filter, after *Position) (*Listener, error) {
+	if after != nil && after.stored.After(time.Now().Add(clockAhead)) {
+		return nil, ErrAhead
+	}
 	release, err := l.slots.Take(account, 1)
 	if err != nil {
+		l.meters.refuse(err)
 		return nil, err
 	}
+	l.meters.listeners.Inc()
 	li := newListener(l, account, f, release)
-	if err := li.begin(ctx, after); err != nil {
-		li.Close()
-		return nil, err
+	if after != nil {
+		li.at, li.behind = *after, true
+		return li, nil
 	}
+	j := join{listener: li, asked: time.Now(), done: make(chan joined, 1)}
+	li.beginning = j.done
+	l.join(j)
 	return li, nil
 }
 
-// position waits for a poll that begins now, and returns where the reader is after it. A listener gets what comes then.
-func (l *Live) position(ctx context.Context, listener *Listener) (Position, error) {
-	j := join{listener, make(chan joined, 1)}
+// clockAhead is by how much the clock of ClickHouse may be ahead of that of the process.
+const clockAhead = time.Minute
+
+// join adds one who waits for the next poll.
+func (l *Live) join(j join) {
 	l.mu.Lock()
 	l.joins = append(l.joins, j)
 	l.mu.Unlock()
@@ -115,6 +133,16 @@ func (l *Live) position(ctx context.Context, listener *Listener) (Position, erro
 	case l.wake <- struct{}{}:
 	default: // it is awake
 	}
+}
+
+// position waits for a poll that begins now, and returns where the reader is after it. A listener gets what comes then.
+func (l *Live) position(ctx context.Context, listener *Listener) (Position, error) {
+	j := join{listener: listener, done: make(chan joined, 1)}
+	l.join(j)
+	return j.wait(ctx)
+}
+
+func (j join) wait(ctx context.Context) (Position, error) {
 	select {
 	case got := <-j.done:
 		return got.at, got.err
@@ -123,12 +151,37 @@ func (l *Live) position(ctx context.Context, listener *Listener) (Position, erro
 	}
 }
 
-// takeJoins returns those who wait, and whether anyone listens already.
-func (l *Live) takeJoins() (joins []join, listening bool) {
+// awaited reports whether anyone listens or waits.
+func (l *Live) awaited() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	joins, l.joins = l.joins, nil
-	return joins, len(l.listeners) > 0
+	return len(l.joins) > 0 || len(l.listeners) > 0
+}
+
+// takeJoins returns those who wait, apart from each other new listeners and others, and whether anyone listens already.
+func (l *Live) takeJoins() (fresh, others []join, listening bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range l.joins {
+		if j.asked.IsZero() {
+			others = append(others, j)
+		} else {
+			fresh = append(fresh, j)
+		}
+	}
+	l.joins = nil
+	return fresh, others, len(l.listeners) > 0
+}
+
+// putBack lets those who wait go on waiting, but for listeners that have ended.
+func (l *Live) putBack(joins []join) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range joins {
+		if j.listener == nil || !j.listener.closed {
+			l.joins = append(l.joins, j)
+		}
+	}
 }
 
 // admit lets listeners take part from a position on, or tells them that it is not known.
@@ -148,16 +201,20 @@ func (l *Live) admit(joins []join, at Position, err error) {
 	}
 }
 
-// remove ends the part of a listener.
-func (l *Live) remove(li *Listener) {
+// remove ends the part of a listener, and reports whether it had not ended before.
+func (l *Live) remove(li *Listener) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if li.closed {
+		return false
+	}
 	li.closed = true
 	of := l.listeners[li.account]
 	delete(of, li)
 	if len(of) == 0 {
 		delete(l.listeners, li.account)
 	}
+	return true
 }
 
 // heard returns those of the accounts that have listeners.
@@ -181,8 +238,9 @@ func (l *Live) deliver(m Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for li := range l.listeners[m.Event.AccountID] {
-		if matches(&li.filter, m.Event) && !li.queue.add(m) {
+		if m.Event.StoredAt.After(li.since) && matches(&li.filter, m.Event) && !li.queue.add(m) {
 			delete(l.listeners[li.account], li)
+			l.meters.slow.Inc()
 		}
 	}
 	if len(l.listeners[m.Event.AccountID]) == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
@@ -29,7 +30,12 @@ func TestMain(m *testing.M) {
 // start returns live streams whose reader runs.
 func start(t testing.TB, ch *scope.ClickHouse, c live.Config) *live.Live {
 	t.Helper()
-	l := live.New(c, live.Deps{ClickHouse: ch, Log: querytest.Log(), Encode: func(e *eventlist.Event) ([]byte, error) { return json.Marshal(e.ID) }})
+	return startWith(t, ch, c, prometheus.NewRegistry())
+}
+
+func startWith(t testing.TB, ch *scope.ClickHouse, c live.Config, r prometheus.Registerer) *live.Live {
+	t.Helper()
+	l := live.New(c, live.Deps{ClickHouse: ch, Log: querytest.Log(), Registerer: r, Encode: func(e *eventlist.Event) ([]byte, error) { return json.Marshal(e.ID) }})
 	require.NoError(t, l.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, l.Stop(context.Background())) })
 	return l
@@ -50,8 +56,9 @@ func within(t testing.TB) context.Context {
 
 func listen(t testing.TB, l *live.Live, account uuid.UUID, f eventlist.Filter, after *live.Position) *live.Listener {
 	t.Helper()
-	li, err := l.Listen(within(t), account, f, after)
+	li, err := l.Listen(account, f, after)
 	require.NoError(t, err)
+	require.NoError(t, li.Begin(within(t)))
 	return li
 }
 
@@ -94,7 +101,9 @@ func TestAListenerSeesWhatItsAccountStores(t *testing.T) {
 	t.Parallel()
 	conn, l := querytest.Conn(t), start(t, querytest.Scoped(t), plenty)
 	mine, theirs, topic := querytest.ID(t), querytest.ID(t), querytest.ID(t)
-	querytest.Store(t, conn, row(t, mine, topic, 0, 0), row(t, theirs, topic, 0, 1))
+	before := []querytest.Stored{row(t, mine, topic, 0, 0), row(t, theirs, topic, 0, 1)}
+	before[0].StoredAt, before[1].StoredAt = time.Now().Add(-time.Minute), time.Now().Add(-time.Minute)
+	querytest.Store(t, conn, before...)
 	first, second, other := listen(t, l, mine, eventlist.Filter{}, nil), listen(t, l, mine, eventlist.Filter{}, nil), listen(t, l, theirs, eventlist.Filter{}, nil)
 	defer first.Close()
 	defer second.Close()
@@ -125,14 +134,14 @@ func TestAnInsertThatRunsHoldsTheStreamBack(t *testing.T) {
 	t.Parallel()
 	ch, l := querytest.Scoped(t), start(t, querytest.Scoped(t), plenty)
 	conn, account, topic := querytest.Conn(t), querytest.ID(t), querytest.ID(t)
-	before, err := ch.Horizon(t.Context())
+	before, _, err := ch.Horizon(t.Context())
 	require.NoError(t, err)
 	batch, err := conn.PrepareBatch(t.Context(), "INSERT INTO lodestone.events (account_id, event_type)")
 	require.NoError(t, err)
 	require.NoError(t, batch.Append(account, "page_viewed"))
 	var held []time.Time
 	for range 3 {
-		at, err := ch.Horizon(t.Context())
+		at, _, err := ch.Horizon(t.Context())
 		require.NoError(t, err)
 		held = append(held, at)
 	}
@@ -242,10 +251,10 @@ func TestLimits(t *testing.T) {
 	l := start(t, querytest.Scoped(t), live.Config{Streams: 3, StreamsPerAccount: 2})
 	one := querytest.ID(t)
 	a, b := listen(t, l, one, eventlist.Filter{}, nil), listen(t, l, one, eventlist.Filter{}, nil)
-	_, err := l.Listen(t.Context(), one, eventlist.Filter{}, nil)
+	_, err := l.Listen(one, eventlist.Filter{}, nil)
 	require.ErrorIs(t, err, live.ErrAccount)
 	c := listen(t, l, querytest.ID(t), eventlist.Filter{}, nil)
-	_, err = l.Listen(t.Context(), querytest.ID(t), eventlist.Filter{}, nil)
+	_, err = l.Listen(querytest.ID(t), eventlist.Filter{}, nil)
 	require.ErrorIs(t, err, live.ErrFull)
 	a.Close()
 	d := listen(t, l, one, eventlist.Filter{}, nil)
@@ -285,7 +294,7 @@ func TestASlowListenerIsCutOff(t *testing.T) {
 
 func TestTheEndOfTheReaderReachesWhoWaits(t *testing.T) {
 	t.Parallel()
-	l := live.New(plenty, live.Deps{ClickHouse: querytest.Scoped(t), Log: querytest.Log()})
+	l := live.New(plenty, live.Deps{ClickHouse: querytest.Scoped(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, l.Start(t.Context()))
 	li := listen(t, l, querytest.ID(t), eventlist.Filter{}, nil)
 	defer li.Close()

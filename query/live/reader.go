@@ -23,6 +23,7 @@ func (l *Live) run(ctx context.Context, ready func()) error {
 	ready()
 	for failing := false; ; {
 		wait, err := l.poll(ctx)
+		l.measure()
 		if ctx.Err() != nil {
 			l.refuse(ctx)
 			return context.Cause(ctx)
@@ -31,6 +32,7 @@ func (l *Live) run(ctx context.Context, ready func()) error {
 			l.log.Warn("the live reader failed, will try again", "error", err)
 		}
 		if failing = err != nil; failing {
+			l.meters.errors.Inc()
 			_ = service.Sleep(ctx, retryAfter) // if ctx ends, so does the next poll
 			continue
 		}
@@ -48,47 +50,72 @@ func (l *Live) run(ctx context.Context, ready func()) error {
 
 // refuse tells those who wait that the reader ended.
 func (l *Live) refuse(ctx context.Context) {
-	joins, _ := l.takeJoins()
-	l.admit(joins, Position{}, context.Cause(ctx))
+	fresh, others, _ := l.takeJoins()
+	l.admit(append(fresh, others...), Position{}, context.Cause(ctx))
 }
 
 // poll hands on what was stored since the last poll, and returns how long to wait for the next one; less than 0: until there
 // are listeners.
 func (l *Live) poll(ctx context.Context) (wait time.Duration, err error) {
-	joins, listening := l.takeJoins()
-	if len(joins) == 0 && !listening {
+	if !l.awaited() {
 		return -1, nil
 	}
-	caughtUp := true
-	defer func() {
-		if err == nil && !caughtUp {
-			l.mu.Lock()
-			l.joins = append(joins, l.joins...)
-			l.mu.Unlock()
-			return
-		}
-		l.admit(joins, l.at, err)
-	}()
-	horizon, err := l.ch.Horizon(ctx)
+	horizon, now, err := l.ch.Horizon(ctx)
+	received := time.Now()
+	// Those who come later than this came after that time of ClickHouse, and so find nothing missing in the next poll.
+	fresh, others, listening := l.takeJoins()
 	if err != nil {
+		l.putBack(fresh) // their streams are open already
+		l.admit(others, Position{}, err)
 		return 0, err
 	}
 	if !listening {
-		return l.every, l.start(ctx, horizon)
+		from := horizon
+		for _, j := range fresh {
+			if at := sinceOf(j, horizon, now, received); at.Before(from) {
+				from = at
+			}
+		}
+		if err := l.start(ctx, from); err != nil {
+			l.putBack(fresh)
+			l.admit(others, Position{}, err)
+			return 0, err
+		}
 	}
+	for _, j := range fresh {
+		j.listener.since = sinceOf(j, horizon, now, received)
+	}
+	l.admit(fresh, l.at, nil)
+	caughtUp, err := l.follow(ctx, horizon)
+	l.reached = received.Add(l.at.stored.Sub(now))
+	if err == nil && !caughtUp {
+		l.putBack(others)
+		return 0, nil
+	}
+	l.admit(others, l.at, err)
+	return l.every, err
+}
+
+// sinceOf returns a time of ClickHouse's clock that is not after the one at which a listener came: by as much as ClickHouse's
+// answer took at most. Nor is it after the horizon: inserts that run store something new.
+func sinceOf(j join, horizon, now, received time.Time) time.Time {
+	since := now.Add(-received.Sub(j.asked)).Add(-time.Millisecond).Truncate(time.Millisecond)
+	if horizon.Before(since) {
+		return horizon
+	}
+	return since
+}
+
+// follow hands on what was stored up to the horizon, or a part of it, and reports whether that was all.
+func (l *Live) follow(ctx context.Context, horizon time.Time) (caughtUp bool, err error) {
+	if !horizon.After(l.at.stored) { // nothing can be new, or the clock was set back
+		return true, nil
+	}
+	caughtUp = true
 	if until := l.at.stored.Add(maxSlice); horizon.After(until) {
 		horizon, caughtUp = until, false
 	}
-	if horizon.Before(l.at.stored) {
-		horizon = l.at.stored // the clock was set back
-	}
-	if err := l.advance(ctx, horizon); err != nil {
-		return 0, err
-	}
-	if !caughtUp {
-		return 0, nil
-	}
-	return l.every, nil
+	return caughtUp, l.advance(ctx, horizon)
 }
 
 // start begins at a time: what was stored until then is not handed on.

@@ -18,22 +18,22 @@ import (
 // runningInserts is read at a time t. An insert into the events that began before t, and is not among them, has ended: all
 // that it stored can be seen from then on. The rows of an insert of two months appear one after another, so those of
 // one that runs may be incomplete. stored_at of a row is never before its insert began.
-const runningInserts = `SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) - toInt64(ceil(1000 * max(elapsed)))
+const runningInserts = `SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) AS now, now - toInt64(ceil(1000 * max(elapsed)))
 FROM system.processes
 WHERE query_kind = 'Insert' AND match(query, '(?i)^\\s*insert\\s+into\\s+\\S*events\\b')`
 
 // Horizon returns a time, by the clock of ClickHouse in whole milliseconds: each event whose stored_at is not after it is
 // seen by a query that begins after this call, unless that clock is set back. It is milliseconds in the past, or as far as
-// the longest insert of events that runs.
-func (c *ClickHouse) Horizon(ctx context.Context) (time.Time, error) {
+// the longest insert of events that runs. now is what that clock says during the call.
+func (c *ClickHouse) Horizon(ctx context.Context) (horizon, now time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
-	var milliseconds int64
-	err := c.ask(c.unscoped(ctx, "running inserts"), runningInserts, func(row Row) error { return row.Scan(&milliseconds) })
+	var clock, oldest int64
+	err = c.ask(c.unscoped(ctx, "running inserts"), runningInserts, func(row Row) error { return row.Scan(&clock, &oldest) })
 	if err != nil {
-		return time.Time{}, fmt.Errorf("query running inserts: %w", err)
+		return time.Time{}, time.Time{}, fmt.Errorf("query running inserts: %w", err)
 	}
-	return time.UnixMilli(milliseconds - 1).UTC(), nil
+	return time.UnixMilli(oldest - 1).UTC(), time.UnixMilli(clock).UTC(), nil
 }
 
 // ClockSlack is by how much the clock of ClickHouse may be set back without a row being missed.

@@ -24,9 +24,9 @@ type feed struct {
 }
 
 // newFeed returns a stream for one page. What happens from now on is in it.
-func (h *Home) newFeed(ctx context.Context) (*feed, error) {
+func (h *Home) newFeed() (*feed, error) {
 	// Bots are in it: their visits are shown, and look like what they are.
-	listener, err := h.deps.Live.Listen(ctx, h.deps.Account, eventlist.Filter{}, nil)
+	listener, err := h.deps.Live.Listen(h.deps.Account, eventlist.Filter{}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func New(d Deps) (*Home, error) {
 func (h *Home) Register(a *api.API) {
 	h.deps.Pages.Mount(a, "GET /{$}", h.show)
 	h.deps.Pages.MountStream(a, "GET "+LivePath, func(w http.ResponseWriter, r *http.Request) error {
-		f, err := h.newFeed(r.Context())
+		f, err := h.newFeed()
 		if err != nil {
 			return err
 		}
