@@ -1,4 +1,4 @@
-// Package auth creates and verifies API keys and gives a request's handler the identity of its caller.
+// Package auth creates and verifies API keys and sessions of the dashboard, and gives a request's handler the identity of its caller.
 package auth
 
 import (
@@ -23,19 +23,30 @@ const (
 	Leads    Scope = "leads"    // reading personal data: submissions, access links, summaries of email addresses
 	Webhooks Scope = "webhooks" // everything about webhooks, which receive personal data
 	Keys     Scope = "keys"     // listing, creating and revoking keys
+	People   Scope = "people"   // managing people, invitations and sessions, and reading the audit log
 )
 
 // Scopes lists every scope.
-func Scopes() []Scope { return []Scope{Read, Write, Leads, Webhooks, Keys} }
+func Scopes() []Scope { return []Scope{Read, Write, Leads, Webhooks, Keys, People} }
 
 // EnumValues implements jsonschema.Enum.
 func (Scope) EnumValues() []string { return jsonschema.Values(Scopes()) }
 
-// Identity is the caller of a request.
+// Identity is the caller of a request: an API key, or a session of the dashboard.
 type Identity struct {
 	AccountID uuid.UUID
-	KeyID     uuid.UUID
+	KeyID     uuid.UUID // of the API key, also of one that a session was signed in by; zero for a user's session
+	SessionID uuid.UUID // zero for an API key
+	UserID    uuid.UUID // zero for an API key, and for a session that was signed in by one
 	Scopes    []Scope
+}
+
+// Caller returns the id that the caller's requests are counted under: that of its session or its key.
+func (i Identity) Caller() uuid.UUID {
+	if i.SessionID != uuid.Nil {
+		return i.SessionID
+	}
+	return i.KeyID
 }
 
 // Has reports whether the key has the scope.

@@ -66,20 +66,30 @@ func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	return v
 }
 
-// Verify returns the identity of a key's holder. IsInvalid recognises the error of a refused key. The problem
+// Verify returns the identity of the holder of a key, or of a session's key. IsInvalid recognises the error of a refused key. The problem
 // rate_limited means that the client's address, which NewClientContext puts into ctx, presented too many unknown keys:
 // its further keys are not looked up in Postgres, except for keys that worked before. Any other error means that
 // Postgres could not be queried.
 func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
-	if !wellFormed(key) {
+	switch {
+	case isSessionKey(key):
+		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration, error) {
+			return v.lookUpSession(ctx, store.LookUpSessionParams{KeyHash: hash[:]})
+		})
+	case wellFormed(key):
+		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration, error) { return v.lookUp(ctx, hash) })
+	default:
 		return Identity{}, errInvalid
 	}
-	hash := hashKey(key)
+}
+
+// verify returns the identity behind a hash from memory, or looks it up.
+func (v *Verifier) verify(ctx context.Context, hash [sha256.Size]byte, lookUp func([sha256.Size]byte) (Identity, time.Duration, error)) (Identity, error) {
 	now := v.now()
 	v.mu.Lock()
 	hit, ok := v.cache[hash]
 	if ok && now.Before(hit.until) {
-		v.used[hit.identity.KeyID] = now
+		v.use(hit.identity, now)
 		v.mu.Unlock()
 		return hit.identity, nil
 	}
@@ -95,7 +105,7 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 	}
 	// The time of the cached answer counts from before the look-up, so that a key revoked meanwhile does not live
 	// longer.
-	identity, remember, err := v.lookUp(ctx, hash)
+	identity, remember, err := lookUp(hash)
 	if IsInvalid(err) {
 		v.guesses.Take(client, uuid.Nil, now)
 		v.forget(hash, now)
@@ -109,8 +119,15 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 		clear(v.cache)
 	}
 	v.cache[hash] = cached{identity, now.Add(remember)}
-	v.used[identity.KeyID] = now
+	v.use(identity, now)
 	return identity, nil
+}
+
+// use records that a key was used; v.mu is held. A session records by itself when it is active.
+func (v *Verifier) use(i Identity, now time.Time) {
+	if i.KeyID != uuid.Nil {
+		v.used[i.KeyID] = now
+	}
 }
 
 // forget records that a key does not exist, or no longer does.

@@ -29,12 +29,13 @@ BEGIN
                 AND p.polroles = ARRAY['lodestone_account'::regrole::oid]) AS has_policy,
             CASE c.relname
                 WHEN 'accounts' THEN 'id = current_setting(''lodestone.account_id'')::uuid'
+                WHEN 'users' THEN 'EXISTS (SELECT FROM memberships m WHERE m.user_id = users.id)'
                 WHEN 'river_job' THEN 'args ->> ''account_id'' = current_setting(''lodestone.account_id'')'
                 ELSE 'account_id = current_setting(''lodestone.account_id'')::uuid'
             END AS rule
         FROM pg_class c
         WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace
-            AND (c.relname IN ('accounts', 'river_job')
+            AND (c.relname IN ('accounts', 'users', 'river_job')
                 OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'account_id' AND NOT a.attisdropped))
     LOOP
         IF NOT object.secured THEN
@@ -56,5 +57,11 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON lead_magnets, lead_magnet_files, lead_ma
 GRANT SELECT (id, account_id, endpoint_id, created_at, expires_at), INSERT, UPDATE (expires_at), DELETE ON webhook_secrets TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE (kind) ON river_job TO lodestone_account;
+GRANT SELECT (id, email, email_key, created_at) ON users TO lodestone_account;
+GRANT SELECT, UPDATE (role, last_seen_at), DELETE ON memberships TO lodestone_account;
+GRANT SELECT (id, account_id, email, email_key, role, created_at, expires_at), INSERT, UPDATE (email, role, secret_hash, created_at, expires_at), DELETE
+    ON invitations TO lodestone_account;
+GRANT SELECT (id, account_id, user_id, key_id, method, user_agent, started_at, last_active_at, ended_at), INSERT, UPDATE (ended_at)
+    ON user_sessions TO lodestone_account;
 GRANT SELECT ON event_usage TO lodestone_account;
 GRANT USAGE ON SEQUENCE river_job_id_seq TO lodestone_account;

@@ -108,7 +108,7 @@ func (l *Limiter) Untouched(name Name) State {
 func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) State {
 	who := subject{name, caller.AccountID}
 	if name == Requests {
-		who.id = caller.KeyID
+		who.id = caller.Caller()
 	}
 	begin := time.Now()
 	if reset, over := l.over(who, begin); over {

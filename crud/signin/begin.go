@@ -1,0 +1,95 @@
+package signin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/page"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/store"
+)
+
+// The ways to sign in.
+const (
+	byMail       = "mail"
+	byKey        = "key"
+	byLink       = "link" // of lodestone up
+	byInvitation = "invitation"
+)
+
+// maxUserAgent is how much of a browser's name is stored.
+const maxUserAgent = 200
+
+// newSession is a session that is about to begin.
+type newSession struct {
+	store.InsertUserSessionParams
+	secret string
+}
+
+// newSession returns a session for someone, to be inserted in a transaction of the account. It always has a new secret, whatever
+// cookie the browser sent.
+func (s *Service) newSession(r *http.Request, whom holder, method string) (newSession, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return newSession{}, fmt.Errorf("make id: %w", err)
+	}
+	form, err := s.inherit(r, whom, id)
+	if err != nil {
+		return newSession{}, err
+	}
+	secrets := auth.NewSession()
+	return newSession{store.InsertUserSessionParams{
+		ID: id, AccountID: whom.account, UserID: whom.user, KeyID: whom.key, Method: method,
+		CookieHash: secrets.CookieHash[:], KeyHash: secrets.KeyHash[:], UserAgent: userAgent(r), KeptForm: form,
+	}, secrets.Secret}, nil
+}
+
+// begin inserts the session. The transaction is the account's.
+func (n newSession) begin(ctx context.Context, tx pgx.Tx) error {
+	if err := store.New(tx).InsertUserSession(ctx, n.InsertUserSessionParams); err != nil {
+		return fmt.Errorf("begin session: %w", err)
+	}
+	return nil
+}
+
+// enter gives the browser its session, ends the one that it had, and leads on.
+func (s *Service) enter(w http.ResponseWriter, r *http.Request, in newSession, next string) error {
+	if err := s.endBefore(r); err != nil {
+		return err
+	}
+	setCookie(w, s.cookie, in.secret, maxSession)
+	setCookie(w, s.browser, "", 0)
+	if in.KeptForm != nil {
+		next = keptPath
+	}
+	return s.redirect(w, r, next)
+}
+
+// endBefore ends the session that the browser has, whosever it is.
+func (s *Service) endBefore(r *http.Request) error {
+	secrets, ok := s.secrets(r)
+	if !ok {
+		return nil
+	}
+	if err := store.New(s.deps.Postgres.Unscoped()).EndSessionOfCookie(r.Context(), secrets.CookieHash[:]); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+func userAgent(r *http.Request) string {
+	text := []rune(r.UserAgent())
+	return string(text[:min(len(text), maxUserAgent)])
+}
+
+// write answers with a page.
+func (s *Service) write(w http.ResponseWriter, r *http.Request, status int, name string, p page.Page) error {
+	if err := s.templates[name].Write(w, r, status, p); err != nil {
+		return fmt.Errorf("write page of signing in: %w", err)
+	}
+	return nil
+}

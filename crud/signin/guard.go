@@ -1,0 +1,136 @@
+package signin
+
+import (
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/page"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/store"
+)
+
+const (
+	// FormField is the hidden field, or the parameter of a form's action, that holds Session.CSRF.
+	FormField = "csrf"
+	// FormHeader is the header in which a script sends it.
+	FormHeader = "X-CSRF-Token"
+)
+
+// Require lets requests with a session through, and puts it into their context. The others are led to the sign-in page.
+func (s *Service) Require(fn page.Handler) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		session, found, err := s.find(r)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return s.signedOut(w, r)
+		}
+		if !safe(r) {
+			if err := checkToken(r, session.CSRF); err != nil {
+				return err
+			}
+			if err := s.sentKept(r, session); err != nil {
+				return err
+			}
+		}
+		if err := store.New(s.deps.Postgres.Unscoped()).NoteSessionActivity(r.Context(), session.ID); err != nil {
+			return fmt.Errorf("note activity of session: %w", err)
+		}
+		return fn(w, r.WithContext(NewContext(r.Context(), session)))
+	}
+}
+
+// CheckForm returns an error unless the request has the token of its session. Require has checked it; call CheckForm where a page is
+// mounted without it.
+func (s *Service) CheckForm(r *http.Request) error {
+	session, found, err := s.find(r)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return page.Error(page.Refused, page.Brand{})
+	}
+	return checkToken(r, session.CSRF)
+}
+
+// safe reports whether a request only reads.
+func safe(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// find returns the session of a request's cookie, if it is alive.
+func (s *Service) find(r *http.Request) (Session, bool, error) {
+	secrets, ok := s.secrets(r)
+	if !ok {
+		return Session{}, false, nil
+	}
+	row, err := store.New(s.deps.Postgres.Unscoped()).LookUpSession(r.Context(), store.LookUpSessionParams{CookieHash: secrets.CookieHash[:]})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Session{}, false, nil
+	}
+	if err != nil {
+		return Session{}, false, fmt.Errorf("look up session: %w", err)
+	}
+	return sessionOf(row, secrets), true, nil
+}
+
+// secrets returns what the cookie of this installation's sessions says, whether the session is alive or not.
+func (s *Service) secrets(r *http.Request) (auth.Session, bool) {
+	c, err := r.Cookie(s.cookie)
+	if err != nil || !slices.Contains(auth.SessionCookies(r), c.Value) {
+		return auth.Session{}, false
+	}
+	return auth.SessionOf(c.Value), true
+}
+
+// checkToken returns an error unless a request has a token.
+func checkToken(r *http.Request, token string) error {
+	given := r.Header.Get(FormHeader)
+	if given == "" && isPlainForm(r) {
+		if err := r.ParseForm(); err != nil {
+			return page.BadForm(err)
+		}
+		given = r.PostForm.Get(FormField)
+	} else if given == "" {
+		given = r.URL.Query().Get(FormField)
+	}
+	if subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
+		return page.Error(page.Refused, page.Brand{})
+	}
+	for _, fields := range []url.Values{r.PostForm, r.Form} {
+		delete(fields, FormField)
+	}
+	return nil
+}
+
+func isPlainForm(r *http.Request) bool {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded")
+}
+
+// signedOut leads a request without a session to the sign-in page. A form is kept for later.
+func (s *Service) signedOut(w http.ResponseWriter, r *http.Request) error {
+	if r.Header.Get("Sec-Fetch-Dest") == "empty" { // a script, which can do nothing with the page
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusUnauthorized)
+		return nil
+	}
+	next := nextOf(r.URL.RequestURI())
+	query := url.Values{}
+	if !safe(r) {
+		kept, err := s.keep(r)
+		if err != nil {
+			return err
+		}
+		next = dashboardPath
+		query.Set("ended", map[bool]string{true: "kept", false: "lost"}[kept])
+	}
+	query.Set("next", next)
+	return s.redirect(w, r, signInPath+"?"+query.Encode())
+}
