@@ -117,6 +117,7 @@ type Service struct {
 	notices     *notice.Notices
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
+	people      peopleAPI
 	query       *http.Transport // to the query process
 }
 
@@ -156,6 +157,10 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	people, err := newPeople(c, d, pages, jobs, mails)
+	if err != nil {
+		return nil, err
+	}
 	webhooks, err := webhook.New(c.Webhooks, webhook.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Grace: d.Grace, Notifier: notices})
 	if err != nil {
 		return nil, err
@@ -163,6 +168,7 @@ func New(c Config, d Deps) (*Service, error) {
 	return &Service{
 		config:      c,
 		webhooks:    webhooks,
+		people:      people,
 		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer}),
 		landing:     visitors,
 		viewer:      readers,
@@ -228,6 +234,7 @@ func (s *Service) Register(a *api.API) error {
 	s.access.Register(a)
 	s.webhooks.Register(a)
 	s.notices.Register(a)
+	s.people.register(a)
 	if s.config.QueryURL == "" {
 		return nil
 	}

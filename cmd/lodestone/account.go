@@ -70,18 +70,17 @@ func (c *accountListCommand) Run(ctx context.Context) error {
 }
 
 func withAccounts(ctx context.Context, c postgres.Config, fn func(*account.Accounts) error) error {
-	if err := validate(c); err != nil {
-		return err
-	}
-	pool, err := postgres.Open(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	if err := pool.CheckSchema(ctx); err != nil {
-		return err
-	}
-	return fn(account.New(pool))
+	return withSchema(ctx, c, func(pool *postgres.Pool) error { return fn(account.New(pool)) })
+}
+
+// withSchema calls fn with a Postgres whose schema suits this program.
+func withSchema(ctx context.Context, c postgres.Config, fn func(*postgres.Pool) error) error {
+	return withPool(ctx, c, func(pool *postgres.Pool) error {
+		if err := pool.CheckSchema(ctx); err != nil {
+			return err
+		}
+		return fn(pool)
+	})
 }
 
 // printTable prints rows in columns. Names come from outside: what is not printable in them is quoted,

@@ -8,15 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
 	"lodestone/crud/account"
+	"lodestone/crud/signin"
+	"lodestone/crud/user"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 )
 
-// demoOwner is the address that is notified of the demo account's leads, where mails stay on this machine.
+// demoOwner is the address of the demo account's owner, which is notified of its leads where mails stay on this machine.
 const demoOwner = "owner@example.com"
 
 // demoKey returns the demo account with a working API key of it: the one that the last start wrote down,
@@ -63,4 +66,16 @@ func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *s
 		}
 		return id, created.Text, err
 	}
+}
+
+// upLinkLasts is longer than `lodestone up` runs: the next start makes another link.
+const upLinkLasts = 365 * 24 * time.Hour
+
+// demoDashboard returns the path of a page that signs in the demo account's owner once, who is added on the first start.
+func demoDashboard(ctx context.Context, pool *postgres.Pool, account uuid.UUID) (path string, err error) {
+	owner, err := user.NewUsers(pool).Add(ctx, account, demoOwner, auth.Owner)
+	if err != nil {
+		return "", err
+	}
+	return signin.NewLink(ctx, pool, signin.Link{User: owner, Lasts: upLinkLasts})
 }

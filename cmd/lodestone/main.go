@@ -45,6 +45,7 @@ type commands struct {
 	Migrate     migrateCommand     `cmd:"" group:"Operate it:" help:"Update the schemas of Postgres and ClickHouse and create the Kafka topics. Safe to repeat, and to run from several processes at once."`
 	Account     accountCommand     `cmd:"" group:"Operate it:" help:"Create and list accounts."`
 	Key         keyCommand         `cmd:"" group:"Operate it:" help:"Create, list and revoke API keys."`
+	User        userCommand        `cmd:"" group:"Operate it:" help:"Add people to accounts, who sign in to the dashboard."`
 	DeadLetters deadLettersCommand `cmd:"" group:"Operate it:" name:"dead-letters" help:"List, show, replay and discard dead letters: records that could not be stored as rows."`
 	Losses      lossesCommand      `cmd:"" group:"Operate it:" help:"List and acknowledge records that Kafka deleted before they were stored."`
 	Group       groupCommand       `cmd:"" group:"Operate it:" name:"consumer-group" help:"Show which consumer group stores the events, or switch to another group."`

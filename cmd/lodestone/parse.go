@@ -142,7 +142,7 @@ func shorthand(args []string) []string {
 
 // others are variables that no flag has: lodestone.env has them, or the installer of engines reads them.
 var others = []string{
-	"LODESTONE_ADMIN_URL", "LODESTONE_API_KEY", "LODESTONE_CLICKHOUSE_HTTP_URL", "LODESTONE_DEV_SECRET", "LODESTONE_URL",
+	"LODESTONE_ADMIN_URL", "LODESTONE_API_KEY", "LODESTONE_CLICKHOUSE_HTTP_URL", "LODESTONE_DASHBOARD_URL", "LODESTONE_DEV_SECRET", "LODESTONE_URL",
 	"LODESTONE_ENGINE_CACHE",
 }
 

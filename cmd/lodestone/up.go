@@ -198,6 +198,10 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
+	dashboard, err := demoDashboard(ctx, pool, account)
+	if err != nil {
+		return nil, err
+	}
 	p.addAdmin(c.Admin)
 	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, k, s, pool); err != nil {
 		return nil, err
@@ -227,7 +231,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
-	w := &wired{command: c, engines: engines, account: account, key: key, devSecret: dev.secret}
+	w := &wired{command: c, engines: engines, account: account, key: key, dashboard: dashboard, devSecret: dev.secret}
 	if withDev {
 		w.dev = dev
 	}

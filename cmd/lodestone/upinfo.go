@@ -24,6 +24,7 @@ type wired struct {
 	account uuid.UUID // the demo account
 	key     string    // its API key; secret
 
+	dashboard string    // path of the page that signs the account's owner in once; secret
 	devSecret string    // opens the pages for the person who started it
 	dev       *devPages // nil: there are none
 	mailbox   string    // path of the built-in mailbox; "" if there is no such page
@@ -55,6 +56,11 @@ func (w *wired) addSample(ctx context.Context, log *slog.Logger) {
 	w.sample.Store(&id)
 }
 
+// dashboardURL returns the address that signs the account's owner in to the dashboard, once.
+func (w *wired) dashboardURL() string {
+	return strings.TrimRight(w.command.Crud.PublicURL, "/") + w.dashboard
+}
+
 func (w *wired) collectorURL() string { return w.command.Crud.CollectorURL }
 
 // settings returns the lines of lodestone.env.
@@ -65,6 +71,7 @@ func (w *wired) settings() []envLine {
 		{"LODESTONE_COLLECTOR_URL", w.collectorURL()},
 		{"LODESTONE_ADMIN_URL", "http://" + visible(w.command.Admin.Listen)},
 		{"LODESTONE_API_KEY", w.key},
+		{"LODESTONE_DASHBOARD_URL", w.dashboardURL()},
 		{"LODESTONE_DEV_SECRET", w.devSecret},
 		{"LODESTONE_POSTGRES_URL", w.engines.PostgresURL()},
 		{"LODESTONE_KAFKA_BROKERS", strings.Join(k.Brokers, ",")},
@@ -78,7 +85,7 @@ func (w *wired) settings() []envLine {
 }
 
 // print prints all addresses and what to try. It shows no key, since the output may be stored in a log: the file has it. The
-// secret of the pages for the person who started it is in their addresses, which are for this machine only.
+// address of the dashboard works once. The secret of the pages for the person who started it is in their addresses, which are for this machine only.
 func (w *wired) print(out io.Writer, env string, took time.Duration) {
 	program := relative(os.Args[0])
 	if strings.ContainsRune(os.Args[0], filepath.Separator) && !filepath.IsAbs(program) && !strings.HasPrefix(program, ".") {
@@ -92,7 +99,7 @@ func (w *wired) print(out io.Writer, env string, took time.Duration) {
 	fmt.Fprintf(out, `
 Lodestone %s is ready after %.1f s.
 
-%s%s%s  API           %s/api/v1
+%s%s%s%s  API           %s/api/v1
   API docs      %s/api/v1/docs
   Collector     %s/v1/events
   Metrics       http://%s/metrics
@@ -102,7 +109,7 @@ Try next, in a second terminal:
 
   %s demo%s
   source %s; curl -s -H "Authorization: Bearer $LODESTONE_API_KEY" "$LODESTONE_URL/api/v1/analytics?per_page=3"
-`, version, took.Seconds(), urlLine("Landing page", w.landing), w.devLine("Live view", "/"), w.devLine("Mailbox", w.mailbox), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
+`, version, took.Seconds(), urlLine("Dashboard", w.dashboardURL()), urlLine("Landing page", w.landing), w.devLine("Live view", "/"), w.devLine("Mailbox", w.mailbox), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
 		visible(w.command.Admin.Listen),
 		env, program, data, env)
 	if w.engines.SQLURL() != "" {

@@ -24,7 +24,7 @@ type APIKey struct {
 	Name       string       `json:"name" doc:"Purpose of the key."`
 	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it."`
 	Scopes     []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key."`
-	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that created it; null if the operator created it."`
+	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that created it; null if the operator or a person created it."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
 	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it expires; null for never."`
 	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used, accurate to some seconds."`
@@ -37,7 +37,7 @@ type NewAPIKey struct {
 	Name       string       `json:"name" doc:"Purpose of the key."`
 	Prefix     string       `json:"prefix" doc:"First characters of the key, to recognise it."`
 	Scopes     []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key."`
-	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that created it."`
+	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that created it; null if a person created it."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
 	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it expires; null for never."`
 	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used."`
@@ -130,7 +130,7 @@ type createKeyInput struct {
 
 type newKey struct {
 	Name      string       `json:"name" minLength:"1" maxLength:"100" pattern:"\\S" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Purpose of the key."`
-	Scopes    []auth.Scope `json:"scopes" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Scopes of the key: read, write, leads (reading personal data: submissions, access links, summaries of email addresses), webhooks (everything about webhooks), keys (listing, creating and revoking keys). No scope includes another: a key with read and write gets 403 for submissions and for summaries of email addresses. There is no default."`
+	Scopes    []auth.Scope `json:"scopes" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Scopes of the key: read, write, leads (reading personal data: submissions, access links, summaries of email addresses), webhooks (everything about webhooks), keys (listing, creating and revoking keys), people (managing people, invitations and sessions, and reading the audit log). No scope includes another: a key with read and write gets 403 for submissions and for summaries of email addresses. There is no default."`
 	ExpiresAt *string      `json:"expires_at" required:"false" format:"date-time" doc:"When it expires (ISO 8601, in the future). If omitted or null, it expires together with the key that creates it, if that key expires."`
 }
 
@@ -165,25 +165,13 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 		if count >= maxKeys {
 			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d keys: revoke some that are not used.", maxKeys))
 		}
-		// The key that asks may have been revoked just now: then it makes no other.
-		own, err := q.HoldKey(ctx, caller.KeyID)
+		createdBy, until, err := hold(ctx, tx, caller, expiresAt)
 		if err != nil {
-			return fmt.Errorf("read own key: %w", err)
-		}
-		if !own.Works {
-			return problem.New(problem.Unauthorized, "The API key has expired or was revoked.").WithHeader("WWW-Authenticate", "Bearer")
-		}
-		until := expiresAt
-		if own.ExpiresAt != nil && until == nil {
-			until = own.ExpiresAt
-		}
-		if own.ExpiresAt != nil && until.After(*own.ExpiresAt) {
-			return problem.Invalid(problem.Field{Field: "expires_at", Message: "must not be later than " +
-				own.ExpiresAt.UTC().Format(time.RFC3339) + ", when the key that makes it expires"})
+			return err
 		}
 		err = q.InsertKey(ctx, store.InsertKeyParams{
 			ID: id, AccountID: caller.AccountID, Name: in.Body.Name, Prefix: key.Prefix, Hash: key.Hash[:], Scopes: scopeNames(scopes),
-			CreatedBy: &caller.KeyID, ExpiresAt: until,
+			CreatedBy: createdBy, ExpiresAt: until,
 		})
 		if err != nil {
 			return err
@@ -198,6 +186,38 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 		ID: id, Key: key.Text, Name: row.Name, Prefix: row.Prefix, Scopes: scopesOf(row.Scopes), CreatedBy: row.CreatedBy,
 		CreatedAt: api.TimeOf(row.CreatedAt), ExpiresAt: api.OptionalTime(row.ExpiresAt),
 	}), nil
+}
+
+// hold returns the key that a new key is created with, nil for a person, and when the new one expires if that is wanted at a time. The
+// caller may have been revoked or signed out just now: then it makes no key.
+func hold(ctx context.Context, tx pgx.Tx, caller auth.Identity, wanted *time.Time) (createdBy *uuid.UUID, until *time.Time, err error) {
+	refused := problem.New(problem.Unauthorized, "The API key has expired or was revoked.").WithHeader("WWW-Authenticate", "Bearer")
+	if caller.SessionID != uuid.Nil {
+		role, err := store.New(tx).HoldUserSession(ctx, caller.SessionID)
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Contains(auth.Role(role).Scopes(), auth.Keys) {
+			return nil, nil, refused
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read own session: %w", err)
+		}
+		return nil, wanted, nil
+	}
+	own, err := store.New(tx).HoldKey(ctx, caller.KeyID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read own key: %w", err)
+	}
+	if !own.Works {
+		return nil, nil, refused
+	}
+	until = wanted
+	if own.ExpiresAt != nil && until == nil {
+		until = own.ExpiresAt
+	}
+	if own.ExpiresAt != nil && until.After(*own.ExpiresAt) {
+		return nil, nil, problem.Invalid(problem.Field{Field: "expires_at", Message: "must not be later than " +
+			own.ExpiresAt.UTC().Format(time.RFC3339) + ", when the key that makes it expires"})
+	}
+	return &caller.KeyID, until, nil
 }
 
 // check returns when the key expires, nil if the request names no time, or what the schema cannot tell.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
+	"lodestone/crud/proof"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
@@ -68,7 +69,7 @@ var ErrUnknown = errors.New("there is no such verification")
 
 // ByPage returns the verification of a waiting page.
 func (c *Capture) ByPage(ctx context.Context, page string) (Verification, error) {
-	row, err := store.New(c.deps.Postgres.Unscoped()).VerificationByPage(ctx, hash(page))
+	row, err := store.New(c.deps.Postgres.Unscoped()).VerificationByPage(ctx, proof.Hash(page))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Verification{}, ErrUnknown
 	}
@@ -80,7 +81,7 @@ func (c *Capture) ByPage(ctx context.Context, page string) (Verification, error)
 
 // ByLink returns the verification of a mail's link.
 func (c *Capture) ByLink(ctx context.Context, link string) (Verification, error) {
-	row, err := store.New(c.deps.Postgres.Unscoped()).VerificationByLink(ctx, hash(link))
+	row, err := store.New(c.deps.Postgres.Unscoped()).VerificationByLink(ctx, proof.Hash(link))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Verification{}, ErrUnknown
 	}
@@ -95,22 +96,22 @@ func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, s store.Subm
 	if err != nil {
 		return "", fmt.Errorf("make id: %w", err)
 	}
-	secrets := c.newSecrets()
+	secrets := proof.New(c.keys[0])
 	ends := now.Add(c.config.VerificationTime)
 	err = store.New(tx).InsertVerification(ctx, store.InsertVerificationParams{
-		ID: id, AccountID: s.AccountID, SubmissionID: s.ID, Email: typed, PageHash: hash(secrets.page), LinkHash: hash(secrets.link),
-		CodeHash: codeHash(secrets.page, secrets.code), SentAt: now, ExpiresAt: ends,
+		ID: id, AccountID: s.AccountID, SubmissionID: s.ID, Email: typed, PageHash: proof.Hash(secrets.Page), LinkHash: proof.Hash(secrets.Link),
+		CodeHash: proof.CodeHash(secrets.Page, secrets.Code), SentAt: now, ExpiresAt: ends,
 	})
 	if err != nil {
 		return "", fmt.Errorf("add verification: %w", err)
 	}
-	return secrets.page, c.mailSecrets(ctx, tx, s.AccountID, s.Email, secrets, ends)
+	return secrets.Page, c.mailSecrets(ctx, tx, s.AccountID, s.Email, secrets, ends)
 }
 
 // mailSecrets goes to the address of the first submission: a later one differs from it in case alone.
-func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string, s secrets, ends time.Time) error {
+func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string, s proof.Secrets, ends time.Time) error {
 	err := c.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + "/verify/" + s.link, Code: s.code, ExpiresAt: ends,
+		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + "/verify/" + s.Link, Code: s.Code, ExpiresAt: ends,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the verification: %w", err)
@@ -146,7 +147,7 @@ func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verific
 	if err != nil || v.State != Open {
 		return Outcome{}, v, err
 	}
-	given := codeHash(page, digits(typed))
+	given := proof.CodeHash(page, proof.Digits(typed))
 	var out Outcome
 	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		out = Outcome{}
@@ -256,10 +257,10 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 	if wait > 0 {
 		return false, v, &Limited{wait}
 	}
-	secrets := c.secretsAgain(page, v.row.LinkHash)
+	secrets := proof.Again(c.keys, page, v.row.LinkHash)
 	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		counted, err := store.New(tx).ResendVerification(ctx, store.ResendVerificationParams{
-			ID: v.row.ID, Now: now, MaxMails: maxMails, SentBefore: now.Add(-mailPause), LinkHash: hash(secrets.link), CodeHash: codeHash(page, secrets.code),
+			ID: v.row.ID, Now: now, MaxMails: maxMails, SentBefore: now.Add(-mailPause), LinkHash: proof.Hash(secrets.Link), CodeHash: proof.CodeHash(page, secrets.Code),
 		})
 		if sent = counted > 0; err != nil || !sent {
 			return err

@@ -10,6 +10,7 @@ import (
 
 	"lodestone/crud/capture"
 	"lodestone/crud/page"
+	"lodestone/crud/proof"
 )
 
 // sentData is what the page shows that waits for the verification.
@@ -68,7 +69,7 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 		return page.BadForm(err)
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("code"))
-	if !capture.IsCode(typed) { // costs none of the tries
+	if !proof.IsCode(typed) { // costs none of the tries
 		v, err := l.deps.Capture.ByPage(r.Context(), r.PathValue("page"))
 		if err != nil {
 			return fmt.Errorf("find verification: %w", err)

@@ -43,6 +43,20 @@ func write(m Message, site string, now time.Time) (letter, error) {
 			After:  []string{"Or open the address above in any browser. " + valid},
 			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: nothing happens without the code.",
 		}, nil
+	case KindSignIn:
+		return letter{
+			Subject: m.Code + " is your sign-in code",
+			Preview: "Sign in to your dashboard at " + here + ".",
+			Heading: "Sign in",
+			Before:  []string{"Enter this code on the page that waits for it:"},
+			Code:    m.Code,
+			Button:  "Sign in", URL: m.URL,
+			After: []string{"Or open the address above in the same browser. Both work once, " + until(m.ExpiresAt.Sub(now)) + "."},
+			Reason: "You get this mail because someone entered this address to sign in at " + here + ". If that was not you, ignore it, and give the code to no one: " +
+				"without it nothing happens.",
+		}, nil
+	case KindInvitation:
+		return writeInvitation(m, here), nil
 	case KindNotices:
 		return letter{
 			Subject: "Confirm this address for notices",
@@ -63,6 +77,21 @@ func write(m Message, site string, now time.Time) (letter, error) {
 		return ownerLetter(m, writeWebhook(m), "it is where notices of your account go"), nil
 	default:
 		return letter{}, fmt.Errorf("there is no mail of the kind %q", m.Kind)
+	}
+}
+
+func writeInvitation(m Message, here string) letter {
+	name := Clean(m.Account, maxTitle)
+	return letter{
+		Subject: "You are invited to " + name,
+		Preview: "Join the dashboard of " + name + " at " + here + ".",
+		Heading: "You are invited to " + name,
+		Before: []string{
+			"You can join the dashboard of " + name + " at " + here + ", as " + Clean(m.Role, maxName) + ".",
+			"The invitation is for this address alone, and works until " + m.ExpiresAt.UTC().Format("2 January 2006, 15:04 UTC") + ".",
+		},
+		Button: "Join", URL: m.URL,
+		Reason: "You get this mail because an owner of this account entered your address. If you do not know them, ignore it: nothing happens unless you join.",
 	}
 }
 

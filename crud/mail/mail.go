@@ -34,6 +34,10 @@ const (
 	KindNotices Kind = "notices"
 	// KindWebhook tells the owner of an account that a webhook was disabled. It needs Webhook, and Unsubscribe.
 	KindWebhook Kind = "webhook"
+	// KindSignIn lets a user into the dashboard. It needs URL, Code and ExpiresAt.
+	KindSignIn Kind = "sign-in"
+	// KindInvitation invites someone to an account. It needs URL, Account, Role and ExpiresAt.
+	KindInvitation Kind = "invitation"
 )
 
 // Message is a mail to be sent. Mails to visitors hold no text that anyone typed: who submits someone
@@ -52,6 +56,12 @@ type Message struct {
 	Leads *Leads `json:"leads,omitempty"`
 	// Webhook is one that was disabled.
 	Webhook *Webhook `json:"webhook,omitempty"`
+	// Account is the name of the account that an invitation is to, as it was typed, and Role what the receiver will be there.
+	Account string `json:"account,omitempty"`
+	Role    string `json:"role,omitempty"`
+	// Void is a mail that is not sent: whoever enters an address to sign in must not find out, by the time that it takes, whether the
+	// address is a user's.
+	Void bool `json:"void,omitempty"`
 	// Unsubscribe is a page of the site where the owner ends notices; a POST to it ends them at once.
 	Unsubscribe string `json:"unsubscribe,omitempty"`
 }
@@ -93,7 +103,9 @@ func (m Message) validate() error {
 	switch m.Kind {
 	case KindDocument, KindNotices:
 		missing = m.URL == ""
-	case KindConfirm:
+	case KindInvitation:
+		missing = m.URL == "" || m.Account == "" || m.Role == "" || m.ExpiresAt.IsZero()
+	case KindConfirm, KindSignIn:
 		missing = m.URL == "" || m.Code == "" || m.ExpiresAt.IsZero()
 	case KindLead:
 		missing = m.Leads == nil || len(m.Leads.List) != 1 || m.Unsubscribe == ""

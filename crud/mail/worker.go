@@ -118,6 +118,9 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		}
 		return err
 	}
+	if m.Void {
+		return nil
+	}
 	now := time.Now()
 	if !m.ExpiresAt.IsZero() && now.After(m.ExpiresAt) {
 		w.count(m, "expired")

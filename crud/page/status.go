@@ -24,6 +24,8 @@ const (
 	TooSlow                     // what was sent did not arrive in time
 	Unreadable                  // what was sent is no form
 	Unavailable                 // something is down and will be back
+	NoCookie                    // a form came without the cookie of its page
+	InvitationGone              // an invitation was used, taken back, or is too old
 	Private                     // a page of `lodestone up` that was opened without its secret
 	Failed                      // our fault
 )
@@ -97,6 +99,11 @@ var words = map[Kind]wording{
 		[]string{"What you sent did not arrive in time; your connection may be slow. Nothing was stored."}, "Back to the page", false},
 	Unreadable: {http.StatusBadRequest, "warn", markAlert, "We could not read that",
 		[]string{"The data we received does not match the form of this page. Nothing was stored."}, "Back to the page", false},
+	NoCookie: {http.StatusForbidden, "warn", markAlert, "Your browser did not keep our cookie",
+		[]string{"Signing in needs one cookie of this site, which no other site can read. Allow cookies here, and try again.",
+			"Over plain HTTP, it works only on the machine that Lodestone runs on."}, "Try again", false},
+	InvitationGone: {http.StatusGone, "", markClosed, "This invitation no longer works",
+		[]string{"It was used, taken back, repeated by a later mail, or is older than seven days.", "If you have joined, sign in at the dashboard. Otherwise ask for another invitation."}, "", false},
 	Unavailable: {http.StatusServiceUnavailable, "warn", markAlert, "We will be back in a moment",
 		[]string{"A part of our service is temporarily unavailable. None of your data is lost."}, "Try again", false},
 	Private: {http.StatusNotFound, "", markClosed, "This page is for the person who started Lodestone",

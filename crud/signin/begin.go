@@ -30,21 +30,27 @@ type newSession struct {
 	secret string
 }
 
-// newSession returns a session for someone, to be inserted in a transaction of the account. It always has a new secret, whatever
-// cookie the browser sent.
+// newSession returns a session for someone, to be inserted in a transaction of the account. It takes over the form that the browser's
+// session before has kept, if it was the same person's.
 func (s *Service) newSession(r *http.Request, whom holder, method string) (newSession, error) {
+	in, err := emptySession(r, whom, method)
+	if err != nil {
+		return newSession{}, err
+	}
+	in.KeptForm, err = s.inherit(r, whom, in.ID)
+	return in, err
+}
+
+// emptySession is newSession without a form. It always has a new secret, whatever cookie the browser sent.
+func emptySession(r *http.Request, whom holder, method string) (newSession, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return newSession{}, fmt.Errorf("make id: %w", err)
 	}
-	form, err := s.inherit(r, whom, id)
-	if err != nil {
-		return newSession{}, err
-	}
 	secrets := auth.NewSession()
 	return newSession{store.InsertUserSessionParams{
 		ID: id, AccountID: whom.account, UserID: whom.user, KeyID: whom.key, Method: method,
-		CookieHash: secrets.CookieHash[:], KeyHash: secrets.KeyHash[:], UserAgent: userAgent(r), KeptForm: form,
+		CookieHash: secrets.CookieHash[:], KeyHash: secrets.KeyHash[:], UserAgent: userAgent(r),
 	}, secrets.Secret}, nil
 }
 
@@ -62,7 +68,6 @@ func (s *Service) enter(w http.ResponseWriter, r *http.Request, in newSession, n
 		return err
 	}
 	setCookie(w, s.cookie, in.secret, maxSession)
-	setCookie(w, s.browser, "", 0)
 	if in.KeptForm != nil {
 		next = keptPath
 	}

@@ -66,6 +66,8 @@ type Service struct {
 	browser  string         // name of the cookie of a browser that signs in
 	secure   bool           // whether browsers send cookies with Secure to the site
 
+	keys [][token.KeyBytes]byte // the first one derives links and codes; those of the others are still sent again
+
 	templates map[string]*page.Template
 }
 
@@ -77,6 +79,7 @@ func New(d Deps) (*Service, error) {
 	}
 	s := &Service{
 		deps: d, verifier: auth.NewVerifier(d.Postgres, d.Log), cookie: cookieName(site), secure: trustworthy(site), templates: map[string]*page.Template{},
+		keys: d.Tokens.DeriveEach("sign-in"),
 	}
 	s.browser = browserCookie + s.cookie[len(auth.SessionCookie):]
 	files, err := fs.Sub(web, "web")

@@ -58,7 +58,7 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO webhook_secrets (id, account_id, endpoint_id, sealed) VALUES (gen_random_uuid(), $1, $2, decode(repeat('00', 60), 'hex'))", []any{account, link}},
 			{"INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed) VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), 'k', '{}')", []any{account, link}},
 			{"INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at) VALUES ($1, 'o', 'k', '', gen_random_uuid(), now(), now())", []any{account}},
-			{"INSERT INTO users (id, email, email_key) VALUES ($1, $1::text, $1::text)", []any{link}},
+			{"INSERT INTO users (id, email, email_key) VALUES ($1, $2, $2)", []any{link, link.String()}},
 			{"INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, 'owner')", []any{account, link}},
 			{"INSERT INTO invitations (id, account_id, email, email_key, role, secret_hash, expires_at) VALUES (gen_random_uuid(), $1, 'e', 'e', 'analyst', $2, now())", []any{account, account[:]}},
 			{"INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent) VALUES (gen_random_uuid(), $1, $2, 'mail', $3, $3, '')", []any{account, link, account[:]}},

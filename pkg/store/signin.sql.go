@@ -57,7 +57,7 @@ func (q *Queries) AccountsOfUser(ctx context.Context, userID uuid.UUID) ([]Accou
 }
 
 const deleteUnboundSignIns = `-- name: DeleteUnboundSignIns :exec
-DELETE FROM sign_ins WHERE user_id = $1 AND page_hash IS NULL
+DELETE FROM sign_ins WHERE user_id = $1 AND browser_hash IS NULL
 `
 
 // The links of earlier starts of lodestone up.
@@ -76,19 +76,20 @@ func (q *Queries) ForgetSignIns(ctx context.Context) error {
 }
 
 const insertSignIn = `-- name: InsertSignIn :exec
-INSERT INTO sign_ins (id, user_id, email, page_hash, link_hash, code_hash, next, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + $8::interval)
+INSERT INTO sign_ins (id, user_id, email, browser_hash, page_hash, link_hash, code_hash, next, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() + $9::interval)
 `
 
 type InsertSignInParams struct {
-	ID       uuid.UUID
-	UserID   *uuid.UUID
-	Email    string
-	PageHash []byte
-	LinkHash []byte
-	CodeHash []byte
-	Next     string
-	Lasts    pgtype.Interval
+	ID          uuid.UUID
+	UserID      *uuid.UUID
+	Email       string
+	BrowserHash []byte
+	PageHash    []byte
+	LinkHash    []byte
+	CodeHash    []byte
+	Next        string
+	Lasts       pgtype.Interval
 }
 
 func (q *Queries) InsertSignIn(ctx context.Context, arg InsertSignInParams) error {
@@ -96,6 +97,7 @@ func (q *Queries) InsertSignIn(ctx context.Context, arg InsertSignInParams) erro
 		arg.ID,
 		arg.UserID,
 		arg.Email,
+		arg.BrowserHash,
 		arg.PageHash,
 		arg.LinkHash,
 		arg.CodeHash,
@@ -125,23 +127,24 @@ func (q *Queries) ResendSignIn(ctx context.Context, arg ResendSignInParams) (int
 }
 
 const signInByLink = `-- name: SignInByLink :one
-SELECT id, user_id, email, page_hash, link_hash, code_hash, next, attempts, mails, sent_at, expires_at, used_at, (expires_at <= clock_timestamp())::boolean AS over FROM sign_ins WHERE link_hash = $1
+SELECT id, user_id, email, browser_hash, page_hash, link_hash, code_hash, next, attempts, mails, sent_at, expires_at, used_at, (expires_at <= clock_timestamp())::boolean AS over FROM sign_ins WHERE link_hash = $1
 `
 
 type SignInByLinkRow struct {
-	ID        uuid.UUID
-	UserID    *uuid.UUID
-	Email     string
-	PageHash  []byte
-	LinkHash  []byte
-	CodeHash  []byte
-	Next      string
-	Attempts  int32
-	Mails     int32
-	SentAt    time.Time
-	ExpiresAt time.Time
-	UsedAt    *time.Time
-	Over      bool
+	ID          uuid.UUID
+	UserID      *uuid.UUID
+	Email       string
+	BrowserHash []byte
+	PageHash    []byte
+	LinkHash    []byte
+	CodeHash    []byte
+	Next        string
+	Attempts    int32
+	Mails       int32
+	SentAt      time.Time
+	ExpiresAt   time.Time
+	UsedAt      *time.Time
+	Over        bool
 }
 
 func (q *Queries) SignInByLink(ctx context.Context, linkHash []byte) (SignInByLinkRow, error) {
@@ -151,6 +154,7 @@ func (q *Queries) SignInByLink(ctx context.Context, linkHash []byte) (SignInByLi
 		&i.ID,
 		&i.UserID,
 		&i.Email,
+		&i.BrowserHash,
 		&i.PageHash,
 		&i.LinkHash,
 		&i.CodeHash,
@@ -166,23 +170,24 @@ func (q *Queries) SignInByLink(ctx context.Context, linkHash []byte) (SignInByLi
 }
 
 const signInByPage = `-- name: SignInByPage :one
-SELECT id, user_id, email, page_hash, link_hash, code_hash, next, attempts, mails, sent_at, expires_at, used_at, (expires_at <= clock_timestamp())::boolean AS over FROM sign_ins WHERE page_hash = $1
+SELECT id, user_id, email, browser_hash, page_hash, link_hash, code_hash, next, attempts, mails, sent_at, expires_at, used_at, (expires_at <= clock_timestamp())::boolean AS over FROM sign_ins WHERE page_hash = $1
 `
 
 type SignInByPageRow struct {
-	ID        uuid.UUID
-	UserID    *uuid.UUID
-	Email     string
-	PageHash  []byte
-	LinkHash  []byte
-	CodeHash  []byte
-	Next      string
-	Attempts  int32
-	Mails     int32
-	SentAt    time.Time
-	ExpiresAt time.Time
-	UsedAt    *time.Time
-	Over      bool
+	ID          uuid.UUID
+	UserID      *uuid.UUID
+	Email       string
+	BrowserHash []byte
+	PageHash    []byte
+	LinkHash    []byte
+	CodeHash    []byte
+	Next        string
+	Attempts    int32
+	Mails       int32
+	SentAt      time.Time
+	ExpiresAt   time.Time
+	UsedAt      *time.Time
+	Over        bool
 }
 
 func (q *Queries) SignInByPage(ctx context.Context, pageHash []byte) (SignInByPageRow, error) {
@@ -192,6 +197,7 @@ func (q *Queries) SignInByPage(ctx context.Context, pageHash []byte) (SignInByPa
 		&i.ID,
 		&i.UserID,
 		&i.Email,
+		&i.BrowserHash,
 		&i.PageHash,
 		&i.LinkHash,
 		&i.CodeHash,
@@ -254,5 +260,41 @@ func (q *Queries) UserByEmail(ctx context.Context, emailKey string) (UserByEmail
 	row := q.db.QueryRow(ctx, userByEmail, emailKey)
 	var i UserByEmailRow
 	err := row.Scan(&i.ID, &i.Email, &i.AccountID)
+	return i, err
+}
+
+const userByID = `-- name: UserByID :one
+SELECT u.id, u.email, m.account_id FROM users u JOIN memberships m ON m.user_id = u.id
+WHERE u.id = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id LIMIT 1
+`
+
+type UserByIDRow struct {
+	ID        uuid.UUID
+	Email     string
+	AccountID uuid.UUID
+}
+
+func (q *Queries) UserByID(ctx context.Context, id uuid.UUID) (UserByIDRow, error) {
+	row := q.db.QueryRow(ctx, userByID, id)
+	var i UserByIDRow
+	err := row.Scan(&i.ID, &i.Email, &i.AccountID)
+	return i, err
+}
+
+const userOfSignIn = `-- name: UserOfSignIn :one
+SELECT u.id, m.account_id FROM sign_ins s JOIN users u ON u.id = s.user_id JOIN memberships m ON m.user_id = u.id
+WHERE s.id = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id LIMIT 1
+`
+
+type UserOfSignInRow struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+}
+
+// The user of a try to sign in, and the account that was used last.
+func (q *Queries) UserOfSignIn(ctx context.Context, id uuid.UUID) (UserOfSignInRow, error) {
+	row := q.db.QueryRow(ctx, userOfSignIn, id)
+	var i UserOfSignInRow
+	err := row.Scan(&i.ID, &i.AccountID)
 	return i, err
 }

@@ -21,37 +21,15 @@ func (q *Queries) EndSessionOfCookie(ctx context.Context, cookieHash []byte) err
 	return err
 }
 
-const endUserSession = `-- name: EndUserSession :execrows
+const endUserSessions = `-- name: EndUserSessions :exec
 UPDATE user_sessions SET ended_at = clock_timestamp()
-WHERE id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
+WHERE user_id = $1::uuid AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
 `
 
-// Of the account that the transaction is scoped to.
-func (q *Queries) EndUserSession(ctx context.Context, id uuid.UUID) (int64, error) {
-	result, err := q.db.Exec(ctx, endUserSession, id)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const endUserSessions = `-- name: EndUserSessions :execrows
-UPDATE user_sessions SET ended_at = clock_timestamp()
-WHERE (user_id = $1 OR key_id = $2) AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
-`
-
-type EndUserSessionsParams struct {
-	UserID *uuid.UUID
-	KeyID  *uuid.UUID
-}
-
-// Every session of a user, or of a key, in the account that the transaction is scoped to.
-func (q *Queries) EndUserSessions(ctx context.Context, arg EndUserSessionsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, endUserSessions, arg.UserID, arg.KeyID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// Every session of a user.
+func (q *Queries) EndUserSessions(ctx context.Context, userID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, endUserSessions, userID)
+	return err
 }
 
 const forgetUserSessions = `-- name: ForgetUserSessions :exec

@@ -23,6 +23,7 @@ CREATE INDEX memberships_user ON memberships (user_id);
 CREATE FUNCTION delete_user() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
+    PERFORM FROM users WHERE id = OLD.user_id FOR UPDATE; -- someone who joins another account at the same time stays
     DELETE FROM users WHERE id = OLD.user_id AND NOT EXISTS (SELECT FROM memberships WHERE user_id = OLD.user_id);
     RETURN NULL;
 END
@@ -44,12 +45,13 @@ CREATE TABLE invitations (
 );
 
 -- One try to sign in: of a browser that entered an address, or the link that lodestone up prints. It holds nothing that opens
--- anything: only the browser has the page's secret, and only the mailbox has the link and the code.
+-- anything: only the browser has its cookie and the page's secret, and only the mailbox has the link and the code.
 CREATE TABLE sign_ins (
     id         uuid PRIMARY KEY,
     user_id    uuid REFERENCES users ON DELETE CASCADE, -- null: no user has the address, and no mail was sent
     email      text NOT NULL,             -- as typed
-    page_hash  bytea UNIQUE,              -- SHA-256 of the secret in the browser's cookie; null: any browser may use the link
+    browser_hash bytea,                   -- SHA-256 of the browser's cookie; null: any browser may use the link
+    page_hash  bytea UNIQUE,              -- SHA-256 of the secret in the address of the waiting page
     link_hash  bytea NOT NULL UNIQUE,     -- SHA-256 of the secret in the link
     code_hash  bytea NOT NULL,            -- SHA-256 of the page's secret and the code
     next       text NOT NULL,             -- path of this site

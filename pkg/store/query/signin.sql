@@ -9,8 +9,8 @@ SELECT m.account_id, a.name, m.role FROM memberships m JOIN accounts a ON a.id =
 WHERE m.user_id = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id;
 
 -- name: InsertSignIn :exec
-INSERT INTO sign_ins (id, user_id, email, page_hash, link_hash, code_hash, next, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + sqlc.arg(lasts)::interval);
+INSERT INTO sign_ins (id, user_id, email, browser_hash, page_hash, link_hash, code_hash, next, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() + sqlc.arg(lasts)::interval);
 
 -- name: SignInByPage :one
 SELECT *, (expires_at <= clock_timestamp())::boolean AS over FROM sign_ins WHERE page_hash = $1;
@@ -35,10 +35,19 @@ WHERE id = $1 AND used_at IS NULL AND expires_at > clock_timestamp() AND mails <
 
 -- name: DeleteUnboundSignIns :exec
 -- The links of earlier starts of lodestone up.
-DELETE FROM sign_ins WHERE user_id = $1 AND page_hash IS NULL;
+DELETE FROM sign_ins WHERE user_id = $1 AND browser_hash IS NULL;
 
 -- name: ForgetSignIns :exec
 DELETE FROM sign_ins WHERE expires_at < clock_timestamp() - interval '1 hour';
 
 -- name: AccountName :one
 SELECT name FROM accounts WHERE id = $1;
+
+-- name: UserByID :one
+SELECT u.id, u.email, m.account_id FROM users u JOIN memberships m ON m.user_id = u.id
+WHERE u.id = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id LIMIT 1;
+
+-- name: UserOfSignIn :one
+-- The user of a try to sign in, and the account that was used last.
+SELECT u.id, m.account_id FROM sign_ins s JOIN users u ON u.id = s.user_id JOIN memberships m ON m.user_id = u.id
+WHERE s.id = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id LIMIT 1;

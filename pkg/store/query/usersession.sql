@@ -32,19 +32,14 @@ SELECT id, account_id, user_id, key_id, kept_form FROM user_sessions WHERE cooki
 -- name: KeepForm :exec
 UPDATE user_sessions SET kept_form = sqlc.narg(kept_form) WHERE id = sqlc.arg(id);
 
--- name: EndUserSession :execrows
--- Of the account that the transaction is scoped to.
-UPDATE user_sessions SET ended_at = clock_timestamp()
-WHERE id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
-
 -- name: EndSessionOfCookie :exec
 UPDATE user_sessions SET ended_at = clock_timestamp()
 WHERE cookie_hash = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
 
--- name: EndUserSessions :execrows
--- Every session of a user, or of a key, in the account that the transaction is scoped to.
+-- name: EndUserSessions :exec
+-- Every session of a user.
 UPDATE user_sessions SET ended_at = clock_timestamp()
-WHERE (user_id = sqlc.narg(user_id) OR key_id = sqlc.narg(key_id)) AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
+WHERE user_id = sqlc.arg(user_id)::uuid AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
 
 -- name: ForgetUserSessions :exec
 -- A session that is over is kept for two days: a form that was sent after its end may be waiting.

@@ -1,0 +1,40 @@
+package crud
+
+import (
+	"lodestone/crud/mail"
+	"lodestone/crud/page"
+	"lodestone/crud/queue"
+	"lodestone/crud/signin"
+	"lodestone/crud/user"
+	"lodestone/pkg/api"
+	"lodestone/pkg/ratelimit"
+)
+
+// peopleAPI serves the people of accounts, and signs them in.
+type peopleAPI struct {
+	users  *user.People
+	signIn *signin.Service
+}
+
+// newPeople puts together what concerns the people of accounts.
+func newPeople(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue) (peopleAPI, error) {
+	addresses, err := c.Addresses.Finder()
+	if err != nil {
+		return peopleAPI{}, err
+	}
+	if err := signin.Forget(jobs, d.Postgres); err != nil {
+		return peopleAPI{}, err
+	}
+	limiter := ratelimit.NewVisitors(d.Postgres, d.Tokens)
+	in, err := signin.New(signin.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Mail: mails, Limiter: limiter, Addresses: addresses, Log: d.Log})
+	if err != nil {
+		return peopleAPI{}, err
+	}
+	return peopleAPI{user.New(user.Deps{Postgres: d.Postgres, Mail: mails, Limiter: limiter, Site: pages.URL("")}), in}, nil
+}
+
+func (p peopleAPI) register(a *api.API) {
+	p.users.Register(a)
+	p.signIn.Register(a)
+	p.signIn.RegisterHome(a)
+}

@@ -1,0 +1,88 @@
+// Package proof makes the secrets by which someone proves to read a mailbox: a link or a code in a mail, for a page that waits.
+package proof
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"lukechampine.com/blake3"
+
+	"lodestone/pkg/token"
+)
+
+// Secrets are those of one proof. The link and the code are derived from the page's secret with a key of the installation, so that a
+// mail can be sent again without anything of it being stored, and who has only the page's secret cannot make them.
+type Secrets struct {
+	Page string // of the browser that waits
+	Link string // in the mail
+	Code string // in the mail: six digits
+}
+
+const codeDigits = 6
+
+// New returns the secrets of a new proof.
+func New(key [token.KeyBytes]byte) Secrets { return secretsOf(key, Random()) }
+
+// Random returns a secret of 130 random bits.
+func Random() string { return strings.ToLower(rand.Text()) }
+
+// Again returns the secrets of a page whose link has a hash, as the first mail had them. keys are those that may have made them.
+func Again(keys [][token.KeyBytes]byte, page string, linkHash []byte) Secrets {
+	for _, key := range keys {
+		if s := secretsOf(key, page); bytes.Equal(Hash(s.Link), linkHash) {
+			return s
+		}
+	}
+	return secretsOf(keys[0], page) // the key of then is gone, and the first mail is void
+}
+
+func secretsOf(key [token.KeyBytes]byte, page string) Secrets {
+	link := keyed(key, "link", page)
+	code := keyed(key, "code", page)
+	return Secrets{
+		Page: page,
+		Link: strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(link[:20])),
+		Code: fmt.Sprintf("%0*d", codeDigits, binary.BigEndian.Uint64(code[:8])%1_000_000),
+	}
+}
+
+func keyed(key [token.KeyBytes]byte, purpose, text string) (out [32]byte) {
+	h := blake3.New(len(out), key[:])
+	_, _ = h.Write([]byte(purpose + "\x00" + text)) // documented never to fail
+	copy(out[:], h.Sum(nil))
+	return out
+}
+
+// Hash is what is stored of a secret of 130 bits or more.
+func Hash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// CodeHash is what is stored of a code: with the page's secret in it, since a million codes are soon
+// tried.
+func CodeHash(page, code string) []byte { return Hash(page + "\x00" + code) }
+
+// IsCode reports whether a text can be a code, as people type it.
+func IsCode(typed string) bool {
+	text := Digits(typed)
+	return len(text) == codeDigits && !strings.Contains(text, "x")
+}
+
+// Digits returns the digits of a code as people type it, with spaces or a hyphen in the middle.
+func Digits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		if r == ' ' || r == '-' || r == '\u00a0' || r == '\u2011' {
+			return -1
+		}
+		return 'x'
+	}, strings.TrimSpace(text))
+}

@@ -1,0 +1,34 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"lodestone/crud/queue"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
+)
+
+// forgetEvery is how often what is over is deleted.
+const forgetEvery = time.Hour
+
+// forgetting is the job that deletes what is over. It may run twice.
+type forgetting struct{}
+
+// Kind implements river.JobArgs.
+func (forgetting) Kind() string { return "forget-sign-ins" }
+
+// Forget has tries to sign in, sessions and invitations that are over deleted, every hour.
+func Forget(q *queue.Queue, db *postgres.Pool) error {
+	err := queue.Register(q, river.WorkFunc(func(ctx context.Context, _ *river.Job[forgetting]) error {
+		rows := store.New(db.Unscoped())
+		return errors.Join(rows.ForgetSignIns(ctx), rows.ForgetUserSessions(ctx), rows.ForgetInvitations(ctx))
+	}))
+	if err != nil {
+		return err
+	}
+	return q.AddPeriodic("forget-sign-ins", river.PeriodicInterval(forgetEvery), forgetting{})
+}

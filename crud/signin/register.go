@@ -1,0 +1,42 @@
+package signin
+
+import (
+	"net/http"
+
+	"lodestone/crud/page"
+	"lodestone/crud/user"
+	"lodestone/pkg/api"
+)
+
+// Register mounts the pages.
+func (s *Service) Register(a *api.API) {
+	mount := func(pattern string, fn page.Handler) { s.deps.Pages.Mount(a, pattern, fn) }
+	mount("GET "+signInPath, s.show)
+	mount("POST "+signInPath, s.ask)
+	mount("POST "+signInPath+"/key", s.byAPIKey)
+	mount("GET "+signInPath+"/sent/{page}", s.waiting)
+	mount("POST "+signInPath+"/sent/{page}", s.tryCode)
+	mount("POST "+signInPath+"/sent/{page}/again", s.again)
+	mount("GET "+signInPath+"/link/{link}", s.askToSignIn)
+	mount("POST "+signInPath+"/link/{link}", s.pressed)
+	mount("GET "+oncePath+"{link}", s.once)
+	mount("GET "+user.InvitationPath+"{secret}", s.invited)
+	mount("POST "+user.InvitationPath+"{secret}", s.join)
+	mount("GET "+keptPath, s.Require(s.showKept))
+	mount("POST "+keptPath, s.Require(s.discardKept))
+	mount("POST "+signOutPath, s.Require(s.signOut))
+	mount("GET "+signOutPath, func(w http.ResponseWriter, r *http.Request) error { return s.redirect(w, r, dashboardPath) })
+}
+
+type homeData struct {
+	Session
+	SignOut string
+}
+
+// RegisterHome mounts the first page of the dashboard.
+func (s *Service) RegisterHome(a *api.API) {
+	s.deps.Pages.Mount(a, "GET "+dashboardPath, s.Require(func(w http.ResponseWriter, r *http.Request) error {
+		session := From(r.Context())
+		return s.write(w, r, http.StatusOK, "home.html", page.Page{Title: session.Account, Brand: page.Brand{Name: session.Account}, Data: homeData{session, s.deps.Pages.Path(signOutPath)}})
+	}))
+}
