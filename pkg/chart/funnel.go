@@ -1,0 +1,95 @@
+package chart
+
+// Step is one step of a Funnel.
+type Step struct {
+	Name   string
+	Metric string
+	URL    string  // of the people who stopped there
+	Count  float64 // people or views that came this far
+	Rate   float64 // of the step before; a gap: none
+	Total  float64 // of the first step; a gap: none
+	Before float64 // Count of the time that it is compared with; a gap: none
+	Wait   float64 // median milliseconds since the step before; a gap: not known
+}
+
+// Funnel is how many come how far.
+type Funnel struct {
+	Title string
+	Small bool // only the columns, for a row of a table
+	Steps []Step
+}
+
+const (
+	stepRow     = 52
+	stepBar     = 18
+	smallHeight = 24
+)
+
+// SVG implements Chart.
+func (f Funnel) SVG() string {
+	highest := 1.0
+	for _, s := range f.Steps {
+		highest = max(highest, finite(s.Count), finite(s.Before))
+	}
+	if f.Small {
+		return f.small(highest)
+	}
+	d := draw(f.Title, plain, float64(max(len(f.Steps), 1)*stepRow))
+	d.group(`fill="`+raised+`"`, func() {
+		for i := range f.Steps {
+			d.rect(0, float64(i*stepRow+22), 1, stepBar, `rx="3"`)
+		}
+	})
+	d.group(`fill="`+accent+`"`, func() {
+		for i, s := range f.Steps {
+			if s.Count > 0 {
+				d.rect(0, float64(i*stepRow+22), finite(s.Count)/highest, stepBar, `rx="3"`)
+			}
+		}
+	})
+	d.group(`stroke="`+ink+`" stroke-width="2"`, func() {
+		for i, s := range f.Steps {
+			if v := finite(s.Before); v > 0 {
+				d.rule(v/highest, float64(i*stepRow+19), v/highest, float64(i*stepRow+22+stepBar+3))
+			}
+		}
+	})
+	d.group(`fill="`+ink+`"`, func() {
+		for i, s := range f.Steps {
+			d.text(0, float64(i*stepRow+14), "start", s.Name, `font-size="14"`)
+			d.text(1, float64(i*stepRow+14), "end", f.words(s), "")
+		}
+	})
+	return d.String()
+}
+
+// words are the numbers of a step: 42, 47 % of the step before.
+func (f Funnel) words(s Step) string {
+	if isGap(s.Rate) {
+		return Count(s.Count)
+	}
+	return Count(s.Count) + " · " + Share(s.Rate)
+}
+
+func (f Funnel) small(highest float64) string {
+	d := draw(f.Title, plain, smallHeight)
+	n := float64(max(len(f.Steps), 1))
+	d.group(`fill="`+accent+`"`, func() {
+		for i, s := range f.Steps {
+			h := max(finite(s.Count)/highest*smallHeight, 1)
+			d.rect(float64(i)/n, smallHeight-h, 0.8/n, h, "")
+		}
+	})
+	return d.String()
+}
+
+// Table implements Chart.
+func (f Funnel) Table() Table {
+	t := Table{Title: f.Title, Head: []string{"Step", "Count", "Of the step before", "Of all", "Median time"}}
+	for _, s := range f.Steps {
+		t.Rows = append(t.Rows, []Cell{
+			{Text: s.Name, URL: s.URL}, figure(s.Metric, s.Count, Count), {Text: Share(s.Rate)}, {Text: Share(s.Total)}, {Text: Time(s.Wait)},
+		})
+	}
+	return t
+}

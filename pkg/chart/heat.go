@@ -1,0 +1,96 @@
+package chart
+
+import "strconv"
+
+// Heat is a grid of values by two properties, such as weekday and hour. Darker is more.
+type Heat struct {
+	Title   string
+	Name    string // of the rows: Weekday
+	Metric  string
+	Rows    []string
+	Columns []string
+	Values  [][]float64 // by row; a gap is left empty
+	Format  Format
+	Written bool // each value is written into its field
+}
+
+const (
+	heatGutter = 0.14 // for the names of rows
+	heatHead   = 18
+	heatLow    = 22
+	heatHigh   = 32
+)
+
+// SVG implements Chart.
+func (h Heat) SVG() string {
+	row := float64(heatLow)
+	if h.Written {
+		row = heatHigh
+	}
+	d := draw(h.Title, plain, heatHead+row*float64(max(len(h.Rows), 1)))
+	width := (1 - heatGutter) / float64(max(len(h.Columns), 1))
+	left := func(i int) float64 { return heatGutter + float64(i)*width }
+	d.group(`fill="`+soft+`"`, func() {
+		for _, i := range places(len(h.Columns), 9) {
+			d.text(left(i)+width/2, 12, "middle", h.Columns[i], "")
+		}
+		for i, name := range h.Rows {
+			d.text(0, heatHead+row*float64(i)+row/2+4, "start", name, "")
+		}
+	})
+	highest := 0.0
+	for _, r := range h.Values {
+		for _, v := range r {
+			highest = max(highest, finite(v))
+		}
+	}
+	d.group(`fill="`+accent+`"`, func() {
+		h.each(func(r, c int, v float64) {
+			d.rect(left(c)+width*0.04, heatHead+row*float64(r)+1, width*0.92, row-2, `rx="2"`+shade(v, highest))
+		})
+	})
+	if h.Written {
+		d.group(`fill="`+ink+`"`, func() {
+			h.each(func(r, c int, v float64) {
+				d.text(left(c)+width/2, heatHead+row*float64(r)+row/2+4, "middle", h.Format.written(v), "")
+			})
+		})
+	}
+	return d.String()
+}
+
+func (h Heat) each(fn func(row, column int, v float64)) {
+	for r := range h.Rows {
+		for c := range h.Columns {
+			if r < len(h.Values) && c < len(h.Values[r]) && !isGap(h.Values[r][c]) {
+				fn(r, c, h.Values[r][c])
+			}
+		}
+	}
+}
+
+// shade returns the opacity of a value. The darkest leaves text on it readable in both schemes.
+func shade(v, highest float64) string {
+	share := 0.0
+	if highest > 0 {
+		share = finite(v) / highest
+	}
+	return ` fill-opacity="` + strconv.FormatFloat(0.05+0.4*share, 'f', 2, 64) + `"`
+}
+
+// Table implements Chart.
+func (h Heat) Table() Table {
+	t := Table{Title: h.Title, Head: append([]string{h.Name}, h.Columns...)}
+	for r, name := range h.Rows {
+		row := []Cell{{Text: name}}
+		for c := range h.Columns {
+			v := Gap()
+			if r < len(h.Values) && c < len(h.Values[r]) {
+				v = h.Values[r][c]
+			}
+			row = append(row, figure(h.Metric, v, h.Format))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

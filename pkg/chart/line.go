@@ -1,0 +1,158 @@
+package chart
+
+import "slices"
+
+// Kind is what a line stands for.
+type Kind int
+
+// The kinds of lines.
+const (
+	Now    Kind = iota // the accent, with its area
+	Before             // what it is compared with: grey and dashed
+	Second             // another metric of the same unit: dark
+)
+
+// Series is a line.
+type Series struct {
+	Name   string
+	Metric string // word in the API; "": none
+	Kind   Kind
+	Values []float64
+}
+
+// Line is values over time. All series have the unit of Format and one value for each label.
+type Line struct {
+	Title   string
+	Labels  []string
+	Series  []Series
+	Format  Format // nil: Count
+	Partial bool   // the last interval is not over: its part of the line is dotted
+}
+
+const (
+	lineTop    = 16
+	lineBottom = 184
+	lineHeight = 208
+)
+
+// SVG implements Chart.
+func (l Line) SVG() string {
+	d := draw(l.Title, ends, lineHeight)
+	var all []float64
+	for _, s := range l.Series {
+		all = append(all, s.Values...)
+	}
+	s := newScale(all, l.Format == nil, lineTop, lineBottom)
+	d.grid(s, l.Format)
+	x := at(len(l.Labels))
+	d.stretched(func() {
+		// The comparison lies below.
+		for _, kind := range []Kind{Before, Second, Now} {
+			for _, one := range l.Series {
+				if one.Kind == kind {
+					l.line(d, one, s, x)
+				}
+			}
+		}
+	})
+	d.group(`fill="`+soft+`"`, func() {
+		for _, i := range placesBack(len(l.Labels), 4) {
+			side := "middle" // there is space at the right
+			if x(i) < 0.08 {
+				side = "start"
+			}
+			d.text(x(i), lineHeight-4, side, l.Labels[i], "")
+		}
+	})
+	l.names(d, s)
+	return d.String()
+}
+
+// grid draws the base and the lines of a scale with their values, at the left above them.
+func (d *drawing) grid(s scale, f Format) {
+	d.group(`stroke="`+hair+`"`, func() {
+		for _, v := range append(s.lines(), 0) {
+			d.rule(0, s.y(v), 1, s.y(v))
+		}
+	})
+	d.group(`fill="`+soft+`"`, func() {
+		for _, v := range s.lines() {
+			d.text(0, s.y(v)-4, "start", f.written(v), "")
+		}
+	})
+}
+
+func (l Line) line(d *drawing, one Series, s scale, x func(int) float64) {
+	y := s.all(one.Values)
+	done := y
+	colour := accent
+	switch one.Kind {
+	case Before:
+		colour = grey
+	case Second:
+		colour = ink
+	case Now:
+		if data := area(x, y, lineBottom); data != "" {
+			d.write(`<path d="`, data, `" fill="`, accent, `" fill-opacity=".1"/>`)
+		}
+	}
+	d.group(`fill="none" stroke="`+colour+`" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"`, func() {
+		if l.Partial && one.Kind != Before && len(y) > 1 {
+			done = y[:len(y)-1]
+			last := slices.Repeat([]float64{Gap()}, len(y))
+			copy(last[len(y)-2:], y[len(y)-2:])
+			d.stroke(path(x, last), `stroke-dasharray="1 5"`)
+		}
+		dash := ""
+		if one.Kind == Before {
+			dash = `stroke-dasharray="5 5"`
+		}
+		d.stroke(path(x, done), dash)
+		d.stroke(dots(x, y), `stroke-width="5"`)
+	})
+}
+
+func (d *drawing) stroke(data, attributes string) {
+	if data != "" {
+		d.write(`<path vector-effect="non-scaling-stroke" d="`, data, `"`, attribute(attributes), `/>`)
+	}
+}
+
+func (l Line) names(d *drawing, s scale) {
+	var labels []label
+	for _, one := range l.Series {
+		last := len(one.Values) - 1
+		for last >= 0 && isGap(one.Values[last]) {
+			last--
+		}
+		if last >= 0 && one.Name != "" {
+			colour := map[Kind]string{Now: accent, Before: soft, Second: ink}[one.Kind]
+			labels = append(labels, label{one.Name + " " + l.Format.written(one.Values[last]), colour, s.y(one.Values[last]) + 4})
+		}
+	}
+	d.ends(labels)
+}
+
+// Table implements Chart.
+func (l Line) Table() Table {
+	t := Table{Title: l.Title, Head: []string{"Time"}}
+	for _, s := range l.Series {
+		t.Head = append(t.Head, s.Name)
+	}
+	for i, label := range l.Labels {
+		row := []Cell{{Text: label}}
+		for _, s := range l.Series {
+			v := Gap()
+			if i < len(s.Values) {
+				v = s.Values[i]
+			}
+			metric := s.Metric
+			if s.Kind == Before {
+				metric = "" // a number of another time
+			}
+			row = append(row, figure(metric, v, l.Format))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

@@ -1,0 +1,39 @@
+package chart
+
+// Spark is a line without axes, beside a number.
+type Spark struct {
+	Title  string
+	Labels []string
+	Metric string
+	Values []float64
+	Format Format
+	Behind string // id of the element with the numbers, where many pictures share a table; "": none
+}
+
+const sparkHeight = 32
+
+// SVG implements Chart.
+func (c Spark) SVG() string {
+	class := plain
+	if c.Behind != "" {
+		class = ` aria-details="` + escape(c.Behind) + `"`
+	}
+	d := draw(c.Title, class, sparkHeight)
+	s := newScale(c.Values, false, 3, sparkHeight-3)
+	x := at(len(c.Values))
+	y := s.all(c.Values)
+	d.stretched(func() {
+		if data := area(x, y, sparkHeight); data != "" {
+			d.write(`<path d="`, data, `" fill="`, accent, `" fill-opacity=".1"/>`)
+		}
+		d.group(`fill="none" stroke="`+accent+`" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"`, func() {
+			d.stroke(path(x, y), "")
+		})
+	})
+	return d.String()
+}
+
+// Table implements Chart.
+func (c Spark) Table() Table {
+	return Line{Title: c.Title, Labels: c.Labels, Series: []Series{{Name: c.Title, Metric: c.Metric, Values: c.Values}}, Format: c.Format}.Table()
+}

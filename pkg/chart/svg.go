@@ -1,0 +1,176 @@
+package chart
+
+import (
+	"html"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Colours: custom properties of pages, and what they are where there are none.
+const (
+	accent = "var(--accent,#2f5bd0)"
+	grey   = "var(--edge,#7f8893)"
+	ink    = "var(--ink,#16191d)"
+	soft   = "var(--soft,#565e69)"
+	hair   = "var(--line,#dfe3e8)"
+	ground = "var(--ground,#fff)"
+	raised = "var(--raised,#f6f7f9)"
+)
+
+// span is the width of the coordinates in which lines are drawn. They are stretched to the width of the picture.
+const span = 1000
+
+// drawing builds an svg element. Horizontal positions are percentages, vertical ones pixels.
+type drawing struct {
+	b      strings.Builder
+	height float64
+}
+
+// The classes of pictures with text beside them. CSS has the space for it.
+const (
+	plain = ""
+	ends  = ` class="ends"`  // names of lines at the right
+	paged = ` class="paged"` // page numbers at the left
+)
+
+func draw(title, class string, height float64) *drawing {
+	d := &drawing{height: height}
+	d.write(`<svg xmlns="http://www.w3.org/2000/svg" role="img"`, class, ` width="100%" height="`, number(height), `"><title>`, escape(title), `</title>`)
+	return d
+}
+
+func (d *drawing) String() string { return d.b.String() + "</svg>" }
+
+func (d *drawing) write(parts ...string) {
+	for _, p := range parts {
+		d.b.WriteString(p)
+	}
+}
+
+// group writes what fn draws with the same attributes.
+func (d *drawing) group(attributes string, fn func()) {
+	before := d.b.Len()
+	d.write("<g ", attributes, ">")
+	start := d.b.Len()
+	fn()
+	if d.b.Len() == start { // nothing was drawn
+		text := d.b.String()[:before]
+		d.b.Reset()
+		d.b.WriteString(text)
+		return
+	}
+	d.write("</g>")
+}
+
+// stretched writes what fn draws in coordinates from 0 to span, with height as the height of the picture.
+func (d *drawing) stretched(fn func()) {
+	d.write(`<svg width="100%" height="`, number(d.height), `" viewBox="0 0 `, number(span), ` `, number(d.height), `" preserveAspectRatio="none" overflow="visible">`)
+	fn()
+	d.write("</svg>")
+}
+
+func (d *drawing) rect(x, y, width, height float64, attributes string) {
+	d.write(`<rect x="`, percent(x), `" y="`, number(y), `" width="`, percent(width), `" height="`, number(height), `"`, attribute(attributes), `/>`)
+}
+
+func (d *drawing) rule(x1, y1, x2, y2 float64) {
+	d.write(`<line x1="`, percent(x1), `" y1="`, number(y1), `" x2="`, percent(x2), `" y2="`, number(y2), `"/>`)
+}
+
+// text writes at a position; anchor is start, middle or end.
+func (d *drawing) text(x, y float64, anchor, text, attributes string) {
+	d.write(`<text x="`, percent(x), `" y="`, number(y), `"`)
+	if anchor != "start" {
+		d.write(` text-anchor="`, anchor, `"`)
+	}
+	d.write(attribute(attributes), ">", escape(text), "</text>")
+}
+
+// over is the attributes of text that may stand on a line: the ground is around it.
+const over = `paint-order="stroke" stroke="` + ground + `" stroke-width="4" stroke-linejoin="round"`
+
+func attribute(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " " + text
+}
+
+// path returns the data of lines through points, one for each run without a gap. x is from 0 to 1, y in pixels.
+func path(x func(int) float64, y []float64) string {
+	var b strings.Builder
+	for i, v := range y {
+		if isGap(v) {
+			continue
+		}
+		command := "L"
+		if i == 0 || isGap(y[i-1]) {
+			command = "M"
+		}
+		b.WriteString(command + number(x(i)*span) + " " + number(v))
+	}
+	return b.String()
+}
+
+// dots returns the data of points between gaps, which a line does not show.
+func dots(x func(int) float64, y []float64) string {
+	var b strings.Builder
+	for i, v := range y {
+		if !isGap(v) && (i == 0 || isGap(y[i-1])) && (i+1 == len(y) || isGap(y[i+1])) {
+			b.WriteString("M" + number(x(i)*span) + " " + number(v) + "h0")
+		}
+	}
+	return b.String()
+}
+
+// area returns the data of what is between the same lines and a height.
+func area(x func(int) float64, y []float64, floor float64) string {
+	var b strings.Builder
+	for start := 0; start < len(y); start++ {
+		if isGap(y[start]) {
+			continue
+		}
+		end := start
+		b.WriteString("M" + number(x(start)*span) + " " + number(floor))
+		for ; end < len(y) && !isGap(y[end]); end++ {
+			b.WriteString("L" + number(x(end)*span) + " " + number(y[end]))
+		}
+		b.WriteString("L" + number(x(end-1)*span) + " " + number(floor) + "z")
+		start = end
+	}
+	return b.String()
+}
+
+// number writes one decimal at most.
+func number(v float64) string {
+	if isGap(v) {
+		v = 0
+	}
+	v = math.Round(v*10) / 10
+	return strconv.FormatFloat(v+0, 'f', -1, 64)
+}
+
+// percent writes a share with two decimals of a percent at most.
+func percent(share float64) string {
+	if isGap(share) {
+		share = 0
+	}
+	v := math.Round(share*10_000) / 100
+	if v == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64) + "%"
+}
+
+// escape returns text as HTML and XML both take it, in attributes and in elements.
+func escape(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r == 0xfffe || r == 0xffff || r < ' ' && r != '\t' && r != '\n' {
+			return '\ufffd'
+		}
+		return r
+	}, strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r", "\n"))
+	return html.EscapeString(text)
+}

@@ -1,0 +1,71 @@
+package chart
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Table is the numbers of a chart.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]Cell // the first cell of each names the row
+}
+
+// Cell is a number, or the name of a row.
+type Cell struct {
+	Text   string
+	URL    string  // where the number leads: the people behind it; "": nowhere
+	Metric string  // word of the number in the API; "": none
+	Value  float64 // exact, for Metric; a gap has none
+}
+
+// figure returns a cell with a number.
+func figure(metric string, v float64, f Format) Cell {
+	return Cell{Text: f.written(v), Metric: metric, Value: v}
+}
+
+// HTML returns an element table.
+func (t Table) HTML() string {
+	var b strings.Builder
+	b.WriteString(`<table><caption class="unseen">` + escape(t.Title) + `</caption><thead><tr>`)
+	for _, h := range t.Head {
+		b.WriteString(`<th scope="col">` + escape(h))
+	}
+	b.WriteString(`<tbody>`)
+	for _, row := range t.Rows {
+		b.WriteString("<tr>")
+		for i, c := range row {
+			if i == 0 {
+				b.WriteString(`<th scope="row">` + c.html())
+			} else {
+				b.WriteString("<td" + c.data() + ">" + c.html())
+			}
+		}
+	}
+	b.WriteString("</table>")
+	return b.String()
+}
+
+func (c Cell) html() string {
+	if c.URL == "" {
+		return escape(c.Text)
+	}
+	return `<a href="` + escape(c.URL) + `">` + escape(c.Text) + `</a>`
+}
+
+// data returns the attributes by which programs read the number.
+func (c Cell) data() string {
+	if c.Metric == "" {
+		return ""
+	}
+	return ` data-metric="` + escape(c.Metric) + `" data-value="` + Exact(c.Value) + `"`
+}
+
+// Exact writes a number in full, as the API does. A gap is "".
+func Exact(v float64) string {
+	if isGap(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
