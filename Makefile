@@ -12,6 +12,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
 INTER_VERSION := 4.1.1
+FONTTOOLS := fonttools==4.68.0 brotli==1.2.1
 
 # Static, without the paths of this machine, and the same whatever the state of the checkout.
 GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
@@ -32,7 +33,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab chaos bench contract contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide compose-env clean
+.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab chaos bench contract contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -196,6 +197,17 @@ guide: ## Print the demo's PDF from its HTML source (needs Chromium)
 		--disable-component-update --disable-sync --user-data-dir="$$profile" \
 		--no-pdf-header-footer --generate-pdf-document-outline \
 		--print-to-pdf=cmd/lodestone/demo/guide.pdf "file://$(CURDIR)/cmd/lodestone/demo/guide.html" 2>/dev/null # it complains about desktops
+
+# The letters of the languages that pages are in, and their punctuation.
+FONT_LETTERS := U+20-7E,U+A0-FF,U+104-107,U+118-119,U+131,U+141-144,U+152-153,U+15A-15B,U+178-17C,U+2C6,U+2DC,U+300-302,U+308,U+327,U+2009-200A,U+2010-2015,U+2018-201E,U+2022,U+2026,U+202F,U+2032-2033,U+2039-203A,U+20AC,U+2116,U+2122,U+2190-2193,U+2212,U+2215,U+2248,U+2260,U+2264-2265
+font: ## Cut the typeface of the pages from Inter again (needs Python)
+	@npm install --silent --no-audit --no-fund --no-save --prefix .cache/guide inter-ui@$(INTER_VERSION)
+	@python3 -m venv .cache/font && .cache/font/bin/pip install --quiet --disable-pip-version-check $(FONTTOOLS)
+	@SOURCE_DATE_EPOCH=0 .cache/font/bin/fonttools varLib.instancer --quiet .cache/guide/node_modules/inter-ui/variable/InterVariable.woff2 \
+		wght=400:700 opsz=14 --output .cache/font/inter.ttf
+	@.cache/font/bin/pyftsubset .cache/font/inter.ttf --unicodes=$(FONT_LETTERS) --layout-features=kern,mark,ccmp,locl,tnum \
+		--no-hinting --no-recalc-timestamp --flavor=woff2 --output-file=pkg/look/inter.woff2
+	@cp .cache/guide/node_modules/inter-ui/LICENSE.txt pkg/look/inter-LICENSE.txt
 
 compose-env: ## Write .env and .secrets for docker compose, if there are none
 	@deploy/compose-env

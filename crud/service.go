@@ -224,6 +224,7 @@ func (s *Service) Register(a *api.API) error {
 	if !s.hasHome {
 		s.pages.Mount(a, "GET /{$}", page.NothingHere) // visitors who shorten an address learn no more than that
 	}
+	a.ShowProblems(s.pages.WriteProblem)
 	s.images.Register(a)
 	s.account.Register(a)
 	s.magnets.Register(a)

@@ -58,8 +58,12 @@ func accentCSS(colour string) string {
 	}
 	a := Accent(colour)
 	soft := Pair{parse(a.Light).mix(parse(Token("ground").Light), 0.9).String(), parse(a.Dark).mix(parse(Token("ground").Dark), 0.82).String()}
-	return fmt.Sprintf(":root{--accent:%s;--accent-soft:%s}@media (prefers-color-scheme:dark){:root{--accent:%s;--accent-soft:%s}}",
+	css := fmt.Sprintf(":root{--accent:%s;--accent-soft:%s}@media (prefers-color-scheme:dark){:root{--accent:%s;--accent-soft:%s}}",
 		a.Light, soft.Light, a.Dark, soft.Dark)
+	if bad, badSoft, other := badBeside(colour); other {
+		css += fmt.Sprintf(":root{--bad:%s;--bad-soft:%s}@media (prefers-color-scheme:dark){:root{--bad:%s;--bad-soft:%s}}", bad.Light, badSoft.Light, bad.Dark, badSoft.Dark)
+	}
+	return css
 }
 
 // minContrast is what WCAG 2.2 asks of text (AA).

@@ -3,4 +3,4 @@ package page
 import "net/http"
 
 // Serve returns what Mount mounts.
-func (s *Site) Serve(fn Handler) http.Handler { return s.handler(fn) }
+func (s *Site) Serve(fn Handler) http.Handler { return s.guarded(s.public(fn, nil)) }

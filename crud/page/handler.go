@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
 )
 
 // timeout bounds the work for one page.
@@ -25,7 +27,15 @@ func NothingHere(http.ResponseWriter, *http.Request) error { return Error(NotFou
 
 // Mount serves a page at a pattern. A form that another site sent is refused: without cookies it could not act for
 // the visitor, but it could spend the visitor's share of requests. A private site shows the page to who has its secret.
-func (s *Site) Mount(a *api.API, pattern string, fn Handler) { a.Handle(pattern, s.handler(fn)) }
+func (s *Site) Mount(a *api.API, pattern string, fn Handler) { s.MountBranded(a, pattern, fn, nil) }
+
+// BrandOf returns the brand of the account whose page a request asks for; the zero value if there is none, or it cannot be found.
+type BrandOf func(r *http.Request) Brand
+
+// MountBranded is Mount for a page of an account: also the status pages of errors that come before the page carry the brand.
+func (s *Site) MountBranded(a *api.API, pattern string, fn Handler, brand BrandOf) {
+	a.Handle(pattern, s.guarded(s.public(fn, brand)))
+}
 
 // MountStream is Mount for an answer that lasts: it is not bounded in time.
 func (s *Site) MountStream(a *api.API, pattern string, fn Handler) {
@@ -36,8 +46,6 @@ func (s *Site) MountStream(a *api.API, pattern string, fn Handler) {
 	})))
 }
 
-func (s *Site) handler(fn Handler) http.Handler { return s.guarded(s.public(fn)) }
-
 // guarded asks for the secret of a private site.
 func (s *Site) guarded(next http.Handler) http.Handler {
 	if s.cookie != "" {
@@ -46,7 +54,7 @@ func (s *Site) guarded(next http.Handler) http.Handler {
 	return next
 }
 
-func (s *Site) public(fn Handler) http.Handler {
+func (s *Site) public(fn Handler, brand BrandOf) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()
@@ -59,7 +67,7 @@ func (s *Site) public(fn Handler) http.Handler {
 			err = fn(w, r)
 		}
 		if err != nil {
-			s.WriteError(w, r, err)
+			s.WriteBranded(w, r, err, brand)
 		}
 	})
 }
@@ -88,12 +96,39 @@ func (s *Status) Because(cause error) *Status {
 // WriteError answers with the status page of an error. This is the one place that decides it, and that
 // logs the cause of what is our fault.
 func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	s.WriteBranded(w, r, err, nil)
+}
+
+// WriteBranded is WriteError with the brand of an account, if the error names none. Whose page is not there is known to no one.
+func (s *Site) WriteBranded(w http.ResponseWriter, r *http.Request, err error, brand BrandOf) {
 	requestID := api.RequestID(r.Context())
 	st := s.statusOf(err)
 	if st.Kind.StatusCode() >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
 		s.log.Error("page failed", "request_id", requestID, "status", st.Kind.StatusCode(), "cause", err.Error())
 	}
+	if brand != nil && st.Brand == (Brand{}) && st.Kind != NotFound && r.Context().Err() == nil {
+		branded := *st
+		branded.Brand = brand(r)
+		st = &branded
+	}
 	s.WriteStatus(w, r, st, requestID)
+}
+
+// WriteProblem answers a browser with the page of a problem of the API.
+func (s *Site) WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
+	kinds := map[problem.Code]Kind{
+		problem.NotFound: NotFound, problem.RateLimited: TooManyRequests, problem.PayloadTooLarge: TooLarge,
+		problem.Unavailable: Unavailable, problem.Internal: Failed,
+	}
+	kind, known := kinds[p.Code]
+	st := &Status{Kind: kind}
+	if !known {
+		st = &Status{Kind: Other, problem: p}
+	}
+	if seconds, err := strconv.Atoi(p.Header().Get("Retry-After")); err == nil {
+		st.Wait = time.Duration(seconds) * time.Second
+	}
+	s.WriteStatus(w, r, st, api.RequestID(r.Context()))
 }
 
 func (s *Site) statusOf(err error) *Status {

@@ -6,6 +6,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"embed"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"lodestone/pkg/look"
 )
 
 //go:embed web
@@ -118,6 +121,7 @@ type Brand struct {
 	Logo      string // URL of an image, of this site
 	LogoWidth int    // in pixels, at LogoHeight; 0: unknown
 	Accent    string // #rrggbb; "": ours. What does not read well on our grounds is moved until it does.
+	Font      bool   // the shipped typeface; else the visitor's own system's
 }
 
 // LogoHeight is how high a logo is shown, in pixels.
@@ -135,6 +139,7 @@ type Page struct {
 	Class       string // of the body
 	Brand       Brand
 	Policy      Policy
+	Font        bool // the shipped typeface, whatever the brand
 	Keep        bool // a browser may keep it, and asks whether it has changed; else it is not stored
 	Data        any  // for "content" and the other parts
 }
@@ -142,15 +147,24 @@ type Page struct {
 // view is what templates see.
 type view struct {
 	Page
-	Nonce  string
-	Style  template.CSS
-	Ground Pair
+	Nonce    string
+	Style    template.CSS
+	Ground   Pair
+	Icon     string // URL
+	FontPath string // "": the system's typeface
 }
 
 // Write answers with the page. The templates see the fields of Page, and Nonce, which every style and
 // script element carries. An error is one of the template: nothing was sent.
 func (t *Template) Write(w http.ResponseWriter, r *http.Request, status int, p Page) error {
-	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"), Style: template.CSS(t.css + accentCSS(p.Brand.Accent))} //nolint:gosec // ours, and colours that were parsed
+	css := t.css + accentCSS(p.Brand.Accent)
+	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"), Icon: cmp.Or(p.Brand.Logo, t.site.Path(look.IconPath))}
+	if p.Font || p.Brand.Font || t.site.cookie != "" { // private pages are the owner's
+		css += look.FontCSS(t.site.prefix) + ":root{--sans:" + look.FontStack + "}"
+		v.FontPath = t.site.Path(look.FontPath)
+		p.Policy.font = true
+	}
+	v.Style = template.CSS(css) //nolint:gosec // ours, and colours that were parsed
 	var out bytes.Buffer
 	if err := t.html.ExecuteTemplate(&out, "base.html", v); err != nil {
 		return fmt.Errorf("write page: %w", err)

@@ -19,6 +19,8 @@ type Policy struct {
 	Scripts bool     // scripts of /assets/ may be loaded, start workers, and talk to this site
 	Wasm    bool     // scripts may compile WebAssembly
 	Frames  bool     // pages of this site that allow it may be shown within this one
+
+	font bool // the shipped typeface is loaded
 }
 
 // secure sets the headers of a page. Addresses of pages are secrets, so other hosts never learn them.
@@ -29,6 +31,9 @@ func secure(h http.Header, p Policy, nonce string) {
 		"base-uri 'none'", "frame-ancestors 'none'",
 	}
 	script, connect := "script-src 'nonce-"+nonce+"'", "connect-src"
+	if p.font && !p.Scripts {
+		directives = append(directives, "font-src 'self'")
+	}
 	if p.Scripts {
 		script += " 'self'"
 		connect += " 'self'"

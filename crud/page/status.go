@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"lodestone/pkg/problem"
 )
 
 // Kind is what a status page says.
@@ -28,6 +30,7 @@ const (
 	InvitationGone              // an invitation was used, taken back, or is too old
 	Private                     // a page of `lodestone up` that was opened without its secret
 	Failed                      // our fault
+	Other                       // a problem of the API that has no words of its own here
 )
 
 // Action is the one thing to do next.
@@ -40,6 +43,8 @@ type Status struct {
 	Action Action        // instead of the kind's own; most kinds have none
 	Wait   time.Duration // after which it may work again; 0: unknown
 	cause  error
+
+	problem *problem.Problem // of the kind Other
 }
 
 // Error implements error.
@@ -122,9 +127,20 @@ type statusData struct {
 	Quiet                          bool
 }
 
+func (s *Status) wording() wording {
+	if s.Kind != Other {
+		return words[s.Kind]
+	}
+	text := []string{"This address is one of the API, for programs."}
+	if s.problem.Detail != "" {
+		text = append([]string{s.problem.Detail}, text...)
+	}
+	return wording{status: s.problem.Status, tone: "warn", mark: markAlert, heading: s.problem.Title, text: text}
+}
+
 // WriteStatus answers with a status page.
 func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, requestID string) {
-	text := words[st.Kind]
+	text := st.wording()
 	data := statusData{Tone: text.tone, Mark: text.mark, Heading: text.heading, Text: text.text, Action: st.Action}
 	if data.Action.URL == "" && text.actionHere != "" {
 		data.Action = Action{text.actionHere, s.Path(r.URL.EscapedPath())}

@@ -21,6 +21,7 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/jsonschema"
+	"lodestone/pkg/look"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
@@ -67,6 +68,7 @@ type API struct {
 	document    func() *document // rendered at its first request
 	tls         bool
 	streams     *streams
+	problemPage func(http.ResponseWriter, *http.Request, *problem.Problem) // nil: problems are JSON for all
 	newBeats    func() (<-chan time.Time, func())
 }
 
@@ -76,7 +78,8 @@ const hstsValue = "max-age=31536000"
 // RequireTLS has every answer tell browsers to come by https only (HSTS). Call it where the public URL is https.
 func (a *API) RequireTLS() { a.tls = true }
 
-// New returns an API without operations of its own but the pages that explain the problem codes.
+// New returns an API without operations of its own but the pages that explain the problem codes, and what browsers
+// and crawlers ask for by themselves.
 func New(d Deps) *API {
 	a := &API{
 		mux:         http.NewServeMux(),
@@ -93,6 +96,7 @@ func New(d Deps) *API {
 	}
 	a.openapi = newDescription(a.schemas)
 	a.document = sync.OnceValue(a.newDocument)
+	look.Mount(a.Handle)
 	a.Handle("GET "+SpecPath, http.HandlerFunc(a.serveSpec))
 	a.Handle("GET "+DocsPath, http.HandlerFunc(a.serveDocs))
 	a.Handle("GET "+problem.TypePath+"{code}", http.HandlerFunc(a.explainProblem))

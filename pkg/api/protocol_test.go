@@ -224,7 +224,7 @@ func TestDocs(t *testing.T) {
 	require.Equal(t, 200, res.StatusCode)
 	require.Equal(t, "text/html; charset=utf-8", res.Header.Get("Content-Type"))
 	policy := res.Header.Get("Content-Security-Policy")
-	require.True(t, strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"), policy)
+	require.True(t, strings.HasPrefix(policy, "default-src 'none'; font-src 'self'; img-src 'self'; style-src 'sha256-"), policy)
 	require.NotContains(t, policy, "unsafe")
 	for _, id := range []string{"make-thing", "list-things", "get-thing", "break-thing"} {
 		require.Contains(t, string(body), `<article id="`+id+`"`)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -45,6 +46,11 @@ func RequestID(ctx context.Context) string { return requestOf(ctx).id }
 func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem.From(err, a.unavailable...)
 	requestOf(r.Context()).problem = p
+	if a.problemPage != nil && wantsPage(r) {
+		maps.Copy(w.Header(), p.Header())
+		a.problemPage(w, r, p)
+		return
+	}
 	body, marshalErr := json.Marshal(p)
 	if marshalErr != nil { // its fields are strings and one number
 		a.log.Error("cannot write a problem", "request_id", RequestID(r.Context()), "error", marshalErr)
@@ -59,6 +65,25 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(body) // a client that left needs no answer
+}
+
+// ShowProblems has browsers get problems as pages that fn writes; other clients get JSON. A browser is a client that names text/html
+// as what it takes, and names no JSON before it.
+func (a *API) ShowProblems(fn func(w http.ResponseWriter, r *http.Request, p *problem.Problem)) {
+	a.problemPage = fn
+}
+
+func wantsPage(r *http.Request) bool {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		kind, parameters, _ := strings.Cut(strings.ToLower(part), ";")
+		switch strings.TrimSpace(kind) {
+		case "text/html":
+			return strings.ReplaceAll(parameters, " ", "") != "q=0"
+		case "application/json", problem.ContentType:
+			return false
+		}
+	}
+	return false
 }
 
 // requestID returns the client's id if it is one that is safe to log and to send back.

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"lodestone/pkg/look"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 )
@@ -74,18 +75,18 @@ func (a *API) servePage(w http.ResponseWriter, r *http.Request, contentType stri
 // DocsPath is where the description of the API is served as a page.
 const DocsPath = "/api/v1/docs"
 
-// docsPolicy lets the page use its own style and script, and nothing from anywhere.
-func docsPolicy() string {
+// docsPolicy lets a page use its own style and script, the typeface and the icon of this site, and nothing from anywhere.
+func docsPolicy(up string) string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return "default-src 'none'; style-src " + hash(docsCSS) + "; script-src " + hash(docsJS) +
+	return "default-src 'none'; font-src 'self'; img-src 'self'; style-src " + hash(docsStyle(up)) + "; script-src " + hash(docsJS) +
 		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 func (a *API) serveDocs(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", docsPolicy())
+	w.Header().Set("Content-Security-Policy", docsPolicy(upFromDocs))
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	a.servePage(w, r, "text/html; charset=utf-8", func(d *document) []byte { return d.page })
 }
@@ -109,14 +110,15 @@ func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
 		a.writeUntouched(w, ratelimit.Requests)
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", docsPolicy())
+		h.Set("Content-Security-Policy", docsPolicy(upFromProblem))
 		h.Set("Cache-Control", "public, max-age=300")
 		_ = problemPage.Execute(w, struct { // a reader that left needs no answer
 			CSS                  template.CSS
+			Icon                 template.HTML
 			Code                 problem.Code
 			Status               int
 			Title, Cause, Remedy string
-		}{template.CSS(docsCSS), code, code.Status(), code.Title(), code.Cause(), code.Remedy()}) //nolint:gosec // our own style sheet
+		}{template.CSS(docsStyle(upFromProblem)), template.HTML(look.Icon(upFromProblem)), code, code.Status(), code.Title(), code.Cause(), code.Remedy()}) //nolint:gosec // our own
 		return
 	}
 	a.WriteProblem(w, r, problem.New(problem.NotFound, "There is no problem with this code."))
