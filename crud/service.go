@@ -141,7 +141,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	mails, err := mail.New(c.Mail, mail.Deps{Queue: jobs, Tokens: d.Tokens, Site: site, Log: d.Log, Registerer: d.Registerer, Mailbox: d.Mailbox})
+	mails, err := mail.New(c.Mail, mail.Deps{Queue: jobs, Tokens: d.Tokens, Site: site, Log: d.Log, Registerer: d.Registerer, Postgres: d.Postgres, Mailbox: d.Mailbox})
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	}
 	var out Outcome
 	if link.RequireVerification {
-		out.Page, err = c.beginVerification(ctx, tx, s, address.Text, now)
+		out.Page, err = c.beginVerification(ctx, tx, link, s, address.Text, now)
 	} else {
 		out.Access, err = c.formAccess(ctx, tx, link, s, mayMail)
 	}
@@ -234,7 +234,7 @@ func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericL
 		return "", err
 	}
 	if mayMail {
-		if err := c.mailDocument(ctx, tx, own); err != nil {
+		if err := c.mailDocument(ctx, tx, link, own); err != nil {
 			return "", err
 		}
 	}
@@ -300,8 +300,14 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 	return mailboxLink{a, t.Text}, nil
 }
 
-func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, a mailboxLink) error {
-	err := c.deps.Mail.Send(ctx, tx, mail.Message{Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token)})
+func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, link store.GenericLink, a mailboxLink) error {
+	title, err := store.New(tx).OfferTitle(ctx, link.ID)
+	if err != nil {
+		return fmt.Errorf("read title: %w", err)
+	}
+	err = c.deps.Mail.Send(ctx, tx, mail.Message{
+		Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token), Title: title, LeadMagnetID: a.LeadMagnetID,
+	})
 	if err != nil {
 		return fmt.Errorf("mail the document's link: %w", err)
 	}

@@ -40,10 +40,11 @@ const (
 // Verification is what a page shows of one.
 type Verification struct {
 	State     State
-	Email     string // as typed by who has the page
-	Slug      string // of the landing page
-	Attempts  int    // codes that can still be tried
-	MayResend bool   // a mail can be sent again, now or after a pause
+	Email     string    // as typed by who has the page
+	Slug      string    // of the landing page
+	Attempts  int       // codes that can still be tried
+	Ends      time.Time // when code and link stop to work
+	MayResend bool      // a mail can be sent again, now or after a pause
 
 	row       store.Verification
 	mailbox   string
@@ -51,7 +52,7 @@ type Verification struct {
 }
 
 func (c *Capture) seen(v store.Verification, mailbox, slug string, link uuid.UUID) Verification {
-	out := Verification{Email: v.Email, Slug: slug, Attempts: maxAttempts - int(v.Attempts), row: v, mailbox: mailbox, genericID: link}
+	out := Verification{Email: v.Email, Slug: slug, Attempts: maxAttempts - int(v.Attempts), Ends: v.ExpiresAt, row: v, mailbox: mailbox, genericID: link}
 	switch {
 	case v.UsedAt != nil:
 		out.State = Used
@@ -91,7 +92,7 @@ func (c *Capture) ByLink(ctx context.Context, link string) (Verification, error)
 	return c.seen(row.Verification, row.Mailbox, row.Slug, row.GenericLinkID), nil
 }
 
-func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, s store.Submission, typed string, now time.Time) (page string, err error) {
+func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, typed string, now time.Time) (page string, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make id: %w", err)
@@ -105,13 +106,17 @@ func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, s store.Subm
 	if err != nil {
 		return "", fmt.Errorf("add verification: %w", err)
 	}
-	return secrets.Page, c.mailSecrets(ctx, tx, s.AccountID, s.Email, secrets, ends)
+	return secrets.Page, c.mailSecrets(ctx, tx, link.ID, s.AccountID, s.Email, secrets, ends)
 }
 
 // mailSecrets goes to the address of the first submission: a later one differs from it in case alone.
-func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string, s proof.Secrets, ends time.Time) error {
-	err := c.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + "/verify/" + s.Link, Code: s.Code, ExpiresAt: ends,
+func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid.UUID, to string, s proof.Secrets, ends time.Time) error {
+	title, err := store.New(tx).OfferTitle(ctx, link)
+	if err != nil {
+		return fmt.Errorf("read title: %w", err)
+	}
+	err = c.deps.Mail.Send(ctx, tx, mail.Message{
+		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + "/verify/" + s.Link, Code: s.Code, ExpiresAt: ends, Title: title,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the verification: %w", err)
@@ -200,13 +205,13 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 		if err != nil {
 			return Outcome{}, fmt.Errorf("tell webhooks: %w", err)
 		}
-		if err := c.notify(ctx, tx, s.ID); err != nil {
-			return Outcome{}, err
-		}
 	}
 	own, err := c.verifiedAccess(ctx, tx, link, s)
 	if err == nil && changed > 0 { // who verifies again has the mail of the first time
-		err = c.mailDocument(ctx, tx, own)
+		err = c.mailDocument(ctx, tx, link, own)
+	}
+	if err == nil && changed > 0 { // the notice leads to the link
+		err = c.notify(ctx, tx, s.ID)
 	}
 	return Outcome{Access: own.token}, err
 }
@@ -265,7 +270,7 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 		if sent = counted > 0; err != nil || !sent {
 			return err
 		}
-		return c.mailSecrets(ctx, tx, v.row.AccountID, v.mailbox, secrets, v.row.ExpiresAt)
+		return c.mailSecrets(ctx, tx, v.genericID, v.row.AccountID, v.mailbox, secrets, v.row.ExpiresAt)
 	})
 	if err != nil {
 		return false, v, fmt.Errorf("send mail again: %w", err)

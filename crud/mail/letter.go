@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"lodestone/pkg/timezone"
 )
 
 // Lengths of what visitors typed, in characters, in mails to owners.
@@ -16,31 +18,31 @@ const (
 )
 
 // write turns a message into words. site is the public address of the installation.
-func write(m Message, site string, now time.Time) (letter, error) {
+func write(m Message, b Brand, site string, now time.Time) (letter, error) {
 	here := host(site)
+	title := Clean(m.Title, maxTitle)
+	if b.Name != "" {
+		here = b.Name + " (" + here + ")"
+	}
 	switch m.Kind {
 	case KindDocument:
 		return letter{
-			Subject: "Your document",
+			Subject: or("Your document: %s", title, "Your document"),
 			Preview: "Your personal link to read or download it.",
-			Heading: "Your document is ready",
-			Before: []string{
-				"Here is the document that you asked for at " + here + ".",
-				"The link is yours alone. Keep this mail to come back to the document later.",
-			},
-			Button: "Open the document", URL: m.URL,
+			Heading: or("“%s” is ready", title, "Your document is ready"),
+			Before:  []string{"The link is yours alone. Keep this mail to come back to the document later."},
+			Button:  "Open the document", URL: m.URL,
 			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: you get no others.",
 		}, nil
 	case KindConfirm:
-		valid := "Both are valid " + until(m.ExpiresAt.Sub(now)) + "."
 		return letter{
-			Subject: m.Code + " is your code",
+			Subject: or(m.Code+" is your code for “%s”", title, m.Code+" is your code"),
 			Preview: "Confirm your address to open your document.",
 			Heading: "Confirm your address",
-			Before:  []string{"Enter this code on the page that waits for it:"},
+			Before:  []string{or("Type this code on the page where you asked for “%s”:", title, "Type this code on the page where you asked for the document:")},
 			Code:    m.Code,
 			Button:  "Confirm my address", URL: m.URL,
-			After:  []string{"Or open the address above in any browser. " + valid},
+			After:  []string{"The code and the button are valid " + Until(m.ExpiresAt.Sub(now)) + "."},
 			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: nothing happens without the code.",
 		}, nil
 	case KindSignIn:
@@ -51,7 +53,7 @@ func write(m Message, site string, now time.Time) (letter, error) {
 			Before:  []string{"Enter this code on the page that waits for it:"},
 			Code:    m.Code,
 			Button:  "Sign in", URL: m.URL,
-			After: []string{"Or open the address above in the same browser. Both work once, " + until(m.ExpiresAt.Sub(now)) + "."},
+			After: []string{"Or open the address above in the same browser. Both work once, " + Until(m.ExpiresAt.Sub(now)) + "."},
 			Reason: "You get this mail because someone entered this address to sign in at " + here + ". If that was not you, ignore it, and give the code to no one: " +
 				"without it nothing happens.",
 		}, nil
@@ -95,6 +97,14 @@ func writeInvitation(m Message, here string) letter {
 	}
 }
 
+// or puts a title into a sentence, or returns the sentence without one.
+func or(with, title, without string) string {
+	if title == "" {
+		return without
+	}
+	return strings.Replace(with, "%s", title, 1)
+}
+
 func writeLead(m Message) letter {
 	lead := m.Leads.List[0]
 	title, address := Clean(lead.Link, maxTitle), Clean(lead.Email, maxAddress)
@@ -113,9 +123,15 @@ func writeLead(m Message) letter {
 	if lead.Verified {
 		confirmed = "Yes"
 	}
-	l.Facts = append(l.Facts, fact{"Page", title}, fact{"Address confirmed", confirmed}, fact{"Submitted", lead.SubmittedAt.UTC().Format("2 January 2006, 15:04 UTC")})
+	l.Facts = append(l.Facts, fact{"Page", title}, fact{"Address confirmed", confirmed}, fact{"Submitted", lead.SubmittedAt.In(zone(m.Timezone)).Format("2 January 2006, 15:04 MST")})
+	if source := Clean(lead.Source, maxTitle); source != "" {
+		l.Facts = append(l.Facts, fact{"Source", source})
+	}
+	if campaign := Clean(lead.Campaign, maxTitle); campaign != "" {
+		l.Facts = append(l.Facts, fact{"Campaign", campaign})
+	}
 	if m.URL != "" {
-		l.Button, l.URL = "Open the page", m.URL
+		l.Button, l.URL = "See this lead", m.URL
 	}
 	if m.Leads.Last {
 		l.After = []string{"You had many of these mails within an hour, so the next leads come without one. They are all in the list of submissions. One mail a day may suit you better."}
@@ -177,8 +193,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// until returns about how long something still lasts, in words.
-func until(d time.Duration) string {
+// Until returns about how long something still lasts, in words.
+func Until(d time.Duration) string {
 	switch minutes := int(d.Round(time.Minute).Minutes()); {
 	case minutes >= 90:
 		return fmt.Sprintf("for about %d hours", (minutes+30)/60)
@@ -189,6 +205,14 @@ func until(d time.Duration) string {
 	default:
 		return "for a few minutes"
 	}
+}
+
+// zone returns a time zone by its name, UTC for one that is not known here.
+func zone(name string) *time.Location {
+	if z, err := timezone.Load(name); err == nil {
+		return z
+	}
+	return time.UTC
 }
 
 func host(site string) string {

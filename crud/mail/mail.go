@@ -40,8 +40,11 @@ const (
 	KindInvitation Kind = "invitation"
 )
 
-// Message is a mail to be sent. Mails to visitors hold no text that anyone typed: who submits someone
-// else's address must not be able to write to that person.
+// toVisitor reports whether mails of a kind go to visitors, and so look like their account.
+func (k Kind) toVisitor() bool { return k == KindDocument || k == KindConfirm }
+
+// Message is a mail to be sent. Mails to visitors hold no text that a visitor typed: who submits someone
+// else's address must not be able to write to that person. The names of accounts and documents are owners' texts.
 type Message struct {
 	Kind      Kind      `json:"kind"`
 	AccountID uuid.UUID `json:"account_id"`
@@ -52,6 +55,12 @@ type Message struct {
 	Code string `json:"code,omitempty"`
 	// ExpiresAt is when URL and Code become worthless; the mail is not sent after it. Zero: never.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	// Title is what a visitor asked for.
+	Title string `json:"title,omitempty"`
+	// LeadMagnetID is the document of the mail; its cover is shown.
+	LeadMagnetID uuid.UUID `json:"lead_magnet_id,omitzero"`
+	// Timezone is that of the owner's account, an IANA name; "": UTC.
+	Timezone string `json:"timezone,omitempty"`
 	// Leads is what a notice tells.
 	Leads *Leads `json:"leads,omitempty"`
 	// Webhook is one that was disabled.
@@ -78,7 +87,9 @@ type Leads struct {
 type Lead struct {
 	Email       string    `json:"email"`
 	Name        string    `json:"name,omitempty"`
-	Link        string    `json:"link"` // title of the page or of its document
+	Link        string    `json:"link"`             // title of the page or of its document
+	Source      string    `json:"source,omitempty"` // where the visitor came from
+	Campaign    string    `json:"campaign,omitempty"`
 	Verified    bool      `json:"verified,omitempty"`
 	SubmittedAt time.Time `json:"submitted_at"`
 }

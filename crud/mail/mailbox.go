@@ -3,7 +3,9 @@ package mail
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
+	"strings"
 
 	gomail "github.com/wneessen/go-mail"
 )
@@ -18,7 +20,7 @@ type Mailbox interface {
 type Rendered struct {
 	To     string `json:"to"` // address alone, without a name
 	Text   string `json:"text"`
-	HTML   string `json:"html"`
+	HTML   string `json:"html"`   // with its pictures in it
 	Source []byte `json:"source"` // header and body, as in SMTP
 }
 
@@ -40,6 +42,14 @@ func (s mailboxSender) send(_ context.Context, m *gomail.Msg) error {
 		} else {
 			r.Text = string(content)
 		}
+	}
+	for _, f := range m.GetEmbeds() {
+		var picture bytes.Buffer
+		if _, err := f.Writer(&picture); err != nil {
+			return fmt.Errorf("read picture of mail: %w", err)
+		}
+		data := "data:" + string(f.ContentType) + ";base64," + base64.StdEncoding.EncodeToString(picture.Bytes())
+		r.HTML = strings.ReplaceAll(r.HTML, "cid:"+strings.Trim(f.Header.Get("Content-Id"), "<>"), data)
 	}
 	var source bytes.Buffer
 	if _, err := m.WriteTo(&source); err != nil {

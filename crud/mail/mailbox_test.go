@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/page"
 )
 
 // kept is a mailbox in memory.
@@ -15,15 +17,30 @@ func (k *kept) Deliver(m Rendered) error {
 	return nil
 }
 
+// What shows a mail shows the pictures in it.
+func TestMailboxGetsPictures(t *testing.T) {
+	t.Parallel()
+	w, box := writer(t), &kept{}
+	b := Brand{Name: "Northwind", Accent: page.Token("accent"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("pixels")}}
+	m := messages()["confirm"]
+	l, err := write(m, b, w.site, submitted)
+	require.NoError(t, err)
+	msg, err := w.compose(m.To, submitted, l, b)
+	require.NoError(t, err)
+	require.NoError(t, mailboxSender{box}.send(t.Context(), msg))
+	require.Contains(t, (*box)[0].HTML, `src="data:image/png;base64,cGl4ZWxz"`)
+	require.Contains(t, string((*box)[0].Source), "cGl4ZWxz")
+}
+
 // A mailbox gets what a server would get, and its parts as they were written.
 func TestMailboxGetsTheRenderedMail(t *testing.T) {
 	t.Parallel()
 	w, box := writer(t), &kept{}
 	for _, m := range messages() {
 		_, o := posted(t, w, m)
-		l, err := write(m, w.site, submitted)
+		l, err := write(m, Brand{Accent: page.Token("accent")}, w.site, submitted)
 		require.NoError(t, err)
-		msg, err := w.compose(m.To, submitted, l)
+		msg, err := w.compose(m.To, submitted, l, Brand{Accent: page.Token("accent")})
 		require.NoError(t, err)
 		require.NoError(t, mailboxSender{box}.send(t.Context(), msg))
 		got := (*box)[len(*box)-1]

@@ -39,9 +39,10 @@ type fact struct{ Name, Value string }
 // look holds the styles of the HTML, which are those of our pages. Mail programs know no custom properties.
 type look struct {
 	letter
-	Ground, Raised, Ink, Soft, Line, Accent, OnAccent page.Pair
-	Sans, Mono                                        template.CSS
-	OutlookBegin, OutlookEnd                          template.HTML // it knows no max-width
+	Brand
+	Ground, Raised, Ink, Soft, Line, OnAccent page.Pair
+	Sans, Mono                                template.CSS
+	OutlookBegin, OutlookEnd                  template.HTML // it knows no max-width
 }
 
 // renderer makes mails of letters. It is safe for concurrent use.
@@ -62,7 +63,7 @@ func newRenderer() (*renderer, error) {
 	}
 	r.look = look{
 		Ground: page.Token("ground"), Raised: page.Token("raised"), Ink: page.Token("ink"), Soft: page.Token("soft"),
-		Line: page.Token("line"), Accent: page.Token("accent"), OnAccent: page.Token("on-accent"),
+		Line: page.Token("line"), OnAccent: page.Token("on-accent"),
 		// Single quotes: the fonts stand in attributes.
 		Sans: template.CSS(strings.ReplaceAll(page.Token("sans").Light, `"`, "'")), //nolint:gosec // from our own style sheet
 		Mono: template.CSS(strings.ReplaceAll(page.Token("mono").Light, `"`, "'")), //nolint:gosec // as above
@@ -73,14 +74,14 @@ func newRenderer() (*renderer, error) {
 	return r, nil
 }
 
-func (r *renderer) render(l letter) (html, text string, err error) {
+func (r *renderer) render(l letter, b Brand) (html, text string, err error) {
 	v := r.look
-	v.letter = l
+	v.letter, v.Brand = l, b
 	var h, t bytes.Buffer
 	if err := r.html.Execute(&h, v); err != nil {
 		return "", "", fmt.Errorf("write the HTML of a mail: %w", err)
 	}
-	if err := r.text.Execute(&t, l); err != nil {
+	if err := r.text.Execute(&t, v); err != nil {
 		return "", "", fmt.Errorf("write the text of a mail: %w", err)
 	}
 	return h.String(), t.String(), nil

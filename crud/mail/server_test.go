@@ -224,8 +224,16 @@ func open(t require.TestingT, raw []byte) opened {
 	}
 	kind, parameters, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
 	require.NoError(t, err)
+	body := m.Body
+	if kind == "multipart/related" { // with pictures behind the texts
+		part, err := multipart.NewReader(body, parameters["boundary"]).NextRawPart()
+		require.NoError(t, err)
+		body = part
+		kind, parameters, err = mime.ParseMediaType(part.Header.Get("Content-Type"))
+		require.NoError(t, err)
+	}
 	require.Equal(t, "multipart/alternative", kind)
-	parts := multipart.NewReader(m.Body, parameters["boundary"])
+	parts := multipart.NewReader(body, parameters["boundary"])
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {

@@ -29,9 +29,9 @@ func sendTo(ctx context.Context, t *testing.T, s *smtpServer, url, tls string, r
 	render, err := newRenderer()
 	require.NoError(t, err)
 	w := &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
-	l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: receiver, URL: "https://x.example/a/T"}, "https://x.example", time.Now())
+	l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: receiver, URL: "https://x.example/a/T"}, Brand{}, "https://x.example", time.Now())
 	require.NoError(t, err)
-	msg, err := w.compose(receiver, time.Now(), l)
+	msg, err := w.compose(receiver, time.Now(), l, Brand{})
 	require.NoError(t, err)
 	return out.send(ctx, msg)
 }

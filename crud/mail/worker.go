@@ -16,6 +16,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"lodestone/crud/queue"
+	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
 )
 
@@ -40,6 +41,7 @@ type Deps struct {
 	Site       string      // public address of the installation, which mails name
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
+	Postgres   *postgres.Pool // has the brands of accounts; nil: mails look like the installation
 	Mailbox    Mailbox        // takes mails if there is no SMTP server; nil: they stay in the queue
 	Roots      *x509.CertPool // certificates that may vouch for the SMTP server; nil: the system's
 }
@@ -58,7 +60,7 @@ func New(c Config, d Deps) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{site: strings.TrimRight(d.Site, "/"), render: render, tokens: d.Tokens, log: d.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
+	w := &worker{site: strings.TrimRight(d.Site, "/"), render: render, postgres: d.Postgres, tokens: d.Tokens, log: d.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_mail_attempts_total",
 		Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
 	}, []string{"kind", "outcome"})}
@@ -86,14 +88,15 @@ func New(c Config, d Deps) (*Queue, error) {
 
 type worker struct {
 	river.WorkerDefaults[job]
-	sender  sender // nil: there is no SMTP server
-	from    *mail.Address
-	replyTo *mail.Address // may be nil
-	site    string
-	render  *renderer
-	tokens  *token.Ring
-	log     *slog.Logger
-	mails   *prometheus.CounterVec
+	sender   sender // nil: there is no SMTP server
+	from     *mail.Address
+	replyTo  *mail.Address // may be nil
+	site     string
+	render   *renderer
+	postgres *postgres.Pool // may be nil
+	tokens   *token.Ring
+	log      *slog.Logger
+	mails    *prometheus.CounterVec
 }
 
 var errNoServer = errors.New("there is no SMTP server: give --smtp-url")
@@ -130,13 +133,18 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		w.count(m, "failed")
 		return errNoServer
 	}
-	l, err := write(m, w.site, now)
+	brand, err := w.brandOf(ctx, m)
+	if err != nil {
+		w.count(m, "failed")
+		return err
+	}
+	l, err := write(m, brand, w.site, now)
 	if err != nil {
 		w.count(m, "refused") // by ourselves: a later version wrote it
 		return river.JobCancel(err)
 	}
 	l.MessageID = j.Args.ID.String()
-	msg, err := w.compose(m.To, j.CreatedAt, l)
+	msg, err := w.compose(m.To, j.CreatedAt, l, brand)
 	if err != nil {
 		w.count(m, "refused")
 		return river.JobCancel(err)
@@ -163,13 +171,13 @@ func (w *worker) count(m Message, outcome string) {
 }
 
 // compose makes the mail. It is the same at every attempt.
-func (w *worker) compose(to string, at time.Time, l letter) (*gomail.Msg, error) {
-	html, text, err := w.render.render(l)
+func (w *worker) compose(to string, at time.Time, l letter, b Brand) (*gomail.Msg, error) {
+	html, text, err := w.render.render(l, b)
 	if err != nil {
 		return nil, err
 	}
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	m.FromMailAddress(w.from)
+	m.FromMailAddress(w.senderOf(b))
 	receiver, err := wire(to)
 	if err != nil {
 		return nil, fmt.Errorf("read receiver: %w", err)
@@ -200,5 +208,5 @@ func (w *worker) compose(to string, at time.Time, l letter) (*gomail.Msg, error)
 	}
 	m.SetBodyString(gomail.TypeTextPlain, text)
 	m.AddAlternativeString(gomail.TypeTextHTML, html)
-	return m, nil
+	return m, b.embed(m)
 }

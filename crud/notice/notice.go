@@ -3,10 +3,13 @@ package notice
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -111,8 +114,22 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 	if l.Name != nil {
 		lead.Name = *l.Name
 	}
+	lead.Source, lead.Campaign = sourceOf(l.UTM, l.Referrer)
 	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.deps.Pages.URL("/l/" + l.Slug),
+		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.deps.Pages.URL("/dashboard/readers/" + l.AccessLinkID.String()), Timezone: l.Timezone,
 		Unsubscribe: n.unsubscribeURL(l.AccountID, l.NotifyEmail), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
 	})
+}
+
+// sourceOf returns where a lead came from, and with which campaign, as its page's parameters and the page before it say.
+func sourceOf(utm []byte, referrer *string) (source, campaign string) {
+	var p map[string]string
+	if err := json.Unmarshal(utm, &p); err != nil {
+		p = nil // there are none
+	}
+	source = strings.Join(slices.DeleteFunc([]string{p["utm_source"], p["utm_medium"]}, func(s string) bool { return s == "" }), " / ")
+	if source == "" && referrer != nil {
+		source = *referrer
+	}
+	return source, p["utm_campaign"]
 }

@@ -145,6 +145,11 @@ func TestEachLead(t *testing.T) {
 	require.Empty(t, f.mails())
 	f.set(notice.Each, "owner@example.com")
 	f.newLead(uuid.New()) // it is gone
+	f.exec(`UPDATE submissions SET utm = '{"utm_source": "news", "utm_medium": "mail", "utm_campaign": "autumn"}' WHERE id = $1`, lead)
+	f.exec(`UPDATE accounts SET timezone = 'Europe/Berlin'`)
+	link := uuid.New()
+	f.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key, source)
+		SELECT $1, account_id, lead_magnet_id, id, $2, 'jo@example.com', 'jo@example.com', sha256('x'), '\x01', 1, 'mail' FROM generic_links WHERE id = $3`, link, lead, f.link)
 	f.newLead(lead)
 	mails := f.mails()
 	require.Len(t, mails, 1)
@@ -152,9 +157,10 @@ func TestEachLead(t *testing.T) {
 	require.Equal(t, mail.KindLead, m.Kind)
 	require.Equal(t, f.account, m.AccountID)
 	require.Equal(t, "owner@example.com", m.To)
-	require.Equal(t, site+"/l/guide", m.URL)
+	require.Equal(t, site+"/dashboard/readers/"+link.String(), m.URL)
+	require.Equal(t, "Europe/Berlin", m.Timezone)
 	require.True(t, strings.HasPrefix(m.Unsubscribe, site+"/notices/"))
-	require.Equal(t, []mail.Lead{{Email: "jo@example.com", Name: "Jo", Link: "The Guide", Verified: true, SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
+	require.Equal(t, []mail.Lead{{Email: "jo@example.com", Name: "Jo", Link: "The Guide", Source: "news / mail", Campaign: "autumn", Verified: true, SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
 }
 
 // A flood of submissions is no flood of mails, and the last one says so.

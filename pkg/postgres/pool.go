@@ -193,6 +193,12 @@ func IsForeignKeyViolation(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "23503"
 }
 
+// IsCheckViolation reports whether an error is a row that a CHECK constraint forbids.
+func IsCheckViolation(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23514"
+}
+
 // IsUnavailable reports whether an error says that Postgres cannot be reached, is going down, or had
 // to give way to another transaction, so that the same call may go through later. It tells nothing
 // about whether a commit took effect.

@@ -81,7 +81,7 @@ func (q *Queries) EventUsage(ctx context.Context) (EventUsageRow, error) {
 }
 
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -100,6 +100,9 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.NoticesSent,
 		&i.NotifyConfirmedAt,
 		&i.NotifyAskedAt,
+		&i.Language,
+		&i.Timezone,
+		&i.BrandFont,
 	)
 	return i, err
 }
@@ -247,7 +250,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -272,6 +275,9 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.NoticesSent,
 			&i.NotifyConfirmedAt,
 			&i.NotifyAskedAt,
+			&i.Language,
+			&i.Timezone,
+			&i.BrandFont,
 		); err != nil {
 			return nil, err
 		}
@@ -350,7 +356,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -370,6 +376,9 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.NoticesSent,
 		&i.NotifyConfirmedAt,
 		&i.NotifyAskedAt,
+		&i.Language,
+		&i.Timezone,
+		&i.BrandFont,
 	)
 	return i, err
 }

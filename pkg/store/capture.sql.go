@@ -12,6 +12,23 @@ import (
 	"github.com/google/uuid"
 )
 
+const countReaders = `-- name: CountReaders :one
+SELECT count(DISTINCT email_key) FROM access_links WHERE account_id = $1 AND lead_magnet_id = $2 AND viewed
+`
+
+type CountReadersParams struct {
+	AccountID    uuid.UUID
+	LeadMagnetID uuid.UUID
+}
+
+// How many people read a lead magnet, whosever it is: each address counts once.
+func (q *Queries) CountReaders(ctx context.Context, arg CountReadersParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countReaders, arg.AccountID, arg.LeadMagnetID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countSubmission = `-- name: CountSubmission :exec
 UPDATE generic_links SET submission_count = submission_count + 1 WHERE id = $1
 `
@@ -234,8 +251,9 @@ func (q *Queries) IsRetiredSlug(ctx context.Context, slug string) (bool, error) 
 }
 
 const landingPage = `-- name: LandingPage :one
-SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.view_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
-    f.content_type, f.file_size, f.page_count, a.name AS account_name, a.brand_color
+SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.view_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
+    m.author, m.author_about, f.content_type, f.file_size, f.page_count, f.outline, a.name AS account_name, a.brand_color, a.brand_font,
+    coalesce(g.language, a.language) AS page_language
 FROM generic_links g
 JOIN lead_magnets m ON m.account_id = g.account_id AND m.id = g.lead_magnet_id
 JOIN accounts a ON a.id = g.account_id
@@ -249,11 +267,16 @@ type LandingPageRow struct {
 	MagnetDescription *string
 	MagnetActive      bool
 	FileVersion       int32
+	Author            *string
+	AuthorAbout       *string
 	ContentType       *string
 	FileSize          *int64
 	PageCount         *int32
+	Outline           []byte
 	AccountName       string
 	BrandColor        *string
+	BrandFont         string
+	PageLanguage      *string
 }
 
 // What the page at a slug shows, whosever it is: the only look-up of a link without an account.
@@ -281,15 +304,24 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 		&i.GenericLink.PrivacyURL,
 		&i.GenericLink.RedirectURL,
 		&i.GenericLink.ThumbnailPicture,
+		&i.GenericLink.Language,
+		&i.GenericLink.ShowContents,
+		&i.GenericLink.ShowPages,
+		&i.GenericLink.ShowReaders,
 		&i.MagnetTitle,
 		&i.MagnetDescription,
 		&i.MagnetActive,
 		&i.FileVersion,
+		&i.Author,
+		&i.AuthorAbout,
 		&i.ContentType,
 		&i.FileSize,
 		&i.PageCount,
+		&i.Outline,
 		&i.AccountName,
 		&i.BrandColor,
+		&i.BrandFont,
+		&i.PageLanguage,
 	)
 	return i, err
 }
@@ -332,6 +364,20 @@ func (q *Queries) MailboxLink(ctx context.Context, submissionID uuid.UUID) (Acce
 		&i.Referrer,
 	)
 	return i, err
+}
+
+const offerTitle = `-- name: OfferTitle :one
+SELECT coalesce(l.title, m.title)::text AS title
+FROM generic_links l JOIN lead_magnets m ON m.account_id = l.account_id AND m.id = l.lead_magnet_id
+WHERE l.id = $1
+`
+
+// What a visitor of a link asked for, as the page names it.
+func (q *Queries) OfferTitle(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRow(ctx, offerTitle, id)
+	var title string
+	err := row.Scan(&title)
+	return title, err
 }
 
 const repeatSubmission = `-- name: RepeatSubmission :exec

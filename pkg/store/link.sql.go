@@ -56,7 +56,7 @@ func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
 }
 
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -83,19 +83,24 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.PrivacyURL,
 		&i.RedirectURL,
 		&i.ThumbnailPicture,
+		&i.Language,
+		&i.ShowContents,
+		&i.ShowPages,
+		&i.ShowReaders,
 	)
 	return i, err
 }
 
 const insertLink = `-- name: InsertLink :one
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers)
 SELECT $1, $2, $3, $4, $5, $6,
     $7, $8, $9,
-    $10, $11, $12, $13
+    $10, $11, $12, $13,
+    $14, $15, $16, $17
 WHERE NOT slug_of_another($4, $2)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers
 `
 
 type InsertLinkParams struct {
@@ -112,6 +117,10 @@ type InsertLinkParams struct {
 	ConsentText         *string
 	PrivacyURL          *string
 	RedirectURL         *string
+	Language            *string
+	ShowContents        bool
+	ShowPages           bool
+	ShowReaders         bool
 }
 
 // Adds nothing if the slug is taken, by whatever account, or was once another account's.
@@ -130,6 +139,10 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		arg.ConsentText,
 		arg.PrivacyURL,
 		arg.RedirectURL,
+		arg.Language,
+		arg.ShowContents,
+		arg.ShowPages,
+		arg.ShowReaders,
 	)
 	var i GenericLink
 	err := row.Scan(
@@ -153,12 +166,16 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.PrivacyURL,
 		&i.RedirectURL,
 		&i.ThumbnailPicture,
+		&i.Language,
+		&i.ShowContents,
+		&i.ShowPages,
+		&i.ShowReaders,
 	)
 	return i, err
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at DESC, id DESC
 LIMIT $3::bigint OFFSET $2::bigint
@@ -200,6 +217,10 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.PrivacyURL,
 			&i.RedirectURL,
 			&i.ThumbnailPicture,
+			&i.Language,
+			&i.ShowContents,
+			&i.ShowPages,
+			&i.ShowReaders,
 		); err != nil {
 			return nil, err
 		}
@@ -237,9 +258,13 @@ UPDATE generic_links SET
     consent_text = CASE WHEN $13::boolean THEN $14 ELSE consent_text END,
     privacy_url = CASE WHEN $15::boolean THEN $16 ELSE privacy_url END,
     redirect_url = CASE WHEN $17::boolean THEN $18 ELSE redirect_url END,
+    language = CASE WHEN $19::boolean THEN $20 ELSE language END,
+    show_contents = coalesce($21, show_contents),
+    show_pages = coalesce($22, show_pages),
+    show_readers = coalesce($23, show_readers),
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $19 AND ($20::bigint[] IS NULL OR revision = ANY ($20::bigint[]))
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
+WHERE id = $24 AND ($25::bigint[] IS NULL OR revision = ANY ($25::bigint[]))
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers
 `
 
 type UpdateLinkParams struct {
@@ -261,6 +286,11 @@ type UpdateLinkParams struct {
 	PrivacyURL          *string
 	SetRedirectURL      bool
 	RedirectURL         *string
+	SetLanguage         bool
+	Language            *string
+	ShowContents        *bool
+	ShowPages           *bool
+	ShowReaders         *bool
 	ID                  uuid.UUID
 	Revisions           []int64
 }
@@ -286,6 +316,11 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		arg.PrivacyURL,
 		arg.SetRedirectURL,
 		arg.RedirectURL,
+		arg.SetLanguage,
+		arg.Language,
+		arg.ShowContents,
+		arg.ShowPages,
+		arg.ShowReaders,
 		arg.ID,
 		arg.Revisions,
 	)
@@ -311,6 +346,10 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.PrivacyURL,
 		&i.RedirectURL,
 		&i.ThumbnailPicture,
+		&i.Language,
+		&i.ShowContents,
+		&i.ShowPages,
+		&i.ShowReaders,
 	)
 	return i, err
 }

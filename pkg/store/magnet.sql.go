@@ -110,7 +110,7 @@ func (q *Queries) DiscardReplacedFiles(ctx context.Context, arg DiscardReplacedF
 }
 
 const getFile = `-- name: GetFile :one
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at FROM lead_magnet_files f
+SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
 WHERE m.id = $1
 `
@@ -130,12 +130,13 @@ func (q *Queries) GetFile(ctx context.Context, id uuid.UUID) (LeadMagnetFile, er
 		&i.CreatedAt,
 		&i.Pictured,
 		&i.DiscardedAt,
+		&i.Outline,
 	)
 	return i, err
 }
 
 const getMagnet = `-- name: GetMagnet :one
-SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, f.file_name, f.content_type, f.file_size, f.page_count,
+SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, m.author, m.author_about, m.end_text, m.end_button, m.end_url, f.file_name, f.content_type, f.file_size, f.page_count,
     (SELECT count(*) FROM generic_links g WHERE g.account_id = m.account_id AND g.lead_magnet_id = m.id) AS generic_link_count,
     (SELECT count(*) FROM access_links a WHERE a.account_id = m.account_id AND a.lead_magnet_id = m.id) AS access_link_count
 FROM lead_magnets m
@@ -166,6 +167,11 @@ func (q *Queries) GetMagnet(ctx context.Context, id uuid.UUID) (GetMagnetRow, er
 		&i.LeadMagnet.CreatedAt,
 		&i.LeadMagnet.UpdatedAt,
 		&i.LeadMagnet.Revision,
+		&i.LeadMagnet.Author,
+		&i.LeadMagnet.AuthorAbout,
+		&i.LeadMagnet.EndText,
+		&i.LeadMagnet.EndButton,
+		&i.LeadMagnet.EndURL,
 		&i.FileName,
 		&i.ContentType,
 		&i.FileSize,
@@ -258,7 +264,8 @@ func (q *Queries) InsertFile(ctx context.Context, arg InsertFileParams) error {
 }
 
 const insertMagnet = `-- name: InsertMagnet :one
-INSERT INTO lead_magnets (id, account_id, title, description) VALUES ($1, $2, $3, $4) RETURNING id, account_id, title, description, is_active, file_version, created_at, updated_at, revision
+INSERT INTO lead_magnets (id, account_id, title, description, author, author_about, end_text, end_button, end_url)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url
 `
 
 type InsertMagnetParams struct {
@@ -266,6 +273,11 @@ type InsertMagnetParams struct {
 	AccountID   uuid.UUID
 	Title       string
 	Description *string
+	Author      *string
+	AuthorAbout *string
+	EndText     *string
+	EndButton   *string
+	EndURL      *string
 }
 
 func (q *Queries) InsertMagnet(ctx context.Context, arg InsertMagnetParams) (LeadMagnet, error) {
@@ -274,6 +286,11 @@ func (q *Queries) InsertMagnet(ctx context.Context, arg InsertMagnetParams) (Lea
 		arg.AccountID,
 		arg.Title,
 		arg.Description,
+		arg.Author,
+		arg.AuthorAbout,
+		arg.EndText,
+		arg.EndButton,
+		arg.EndURL,
 	)
 	var i LeadMagnet
 	err := row.Scan(
@@ -286,12 +303,17 @@ func (q *Queries) InsertMagnet(ctx context.Context, arg InsertMagnetParams) (Lea
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.Author,
+		&i.AuthorAbout,
+		&i.EndText,
+		&i.EndButton,
+		&i.EndURL,
 	)
 	return i, err
 }
 
 const listMagnets = `-- name: ListMagnets :many
-SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, f.file_name, f.content_type, f.file_size, f.page_count,
+SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, m.author, m.author_about, m.end_text, m.end_button, m.end_url, f.file_name, f.content_type, f.file_size, f.page_count,
     (SELECT count(*) FROM generic_links g WHERE g.account_id = m.account_id AND g.lead_magnet_id = m.id) AS generic_link_count,
     (SELECT count(*) FROM access_links a WHERE a.account_id = m.account_id AND a.lead_magnet_id = m.id) AS access_link_count
 FROM lead_magnets m
@@ -334,6 +356,11 @@ func (q *Queries) ListMagnets(ctx context.Context, arg ListMagnetsParams) ([]Lis
 			&i.LeadMagnet.CreatedAt,
 			&i.LeadMagnet.UpdatedAt,
 			&i.LeadMagnet.Revision,
+			&i.LeadMagnet.Author,
+			&i.LeadMagnet.AuthorAbout,
+			&i.LeadMagnet.EndText,
+			&i.LeadMagnet.EndButton,
+			&i.LeadMagnet.EndURL,
 			&i.FileName,
 			&i.ContentType,
 			&i.FileSize,
@@ -352,7 +379,7 @@ func (q *Queries) ListMagnets(ctx context.Context, arg ListMagnetsParams) ([]Lis
 }
 
 const lockMagnet = `-- name: LockMagnet :one
-SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) LockMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, error) {
@@ -368,6 +395,11 @@ func (q *Queries) LockMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, err
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.Author,
+		&i.AuthorAbout,
+		&i.EndText,
+		&i.EndButton,
+		&i.EndURL,
 	)
 	return i, err
 }
@@ -387,7 +419,7 @@ func (q *Queries) SetMagnetVersion(ctx context.Context, arg SetMagnetVersionPara
 }
 
 const shareMagnet = `-- name: ShareMagnet :one
-SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision FROM lead_magnets WHERE id = $1 FOR KEY SHARE
+SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url FROM lead_magnets WHERE id = $1 FOR KEY SHARE
 `
 
 // Reads a lead magnet that stays until the transaction has added a link to it.
@@ -404,6 +436,11 @@ func (q *Queries) ShareMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, er
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
+		&i.Author,
+		&i.AuthorAbout,
+		&i.EndText,
+		&i.EndButton,
+		&i.EndURL,
 	)
 	return i, err
 }
@@ -445,8 +482,13 @@ UPDATE lead_magnets SET
     title = coalesce($1, title),
     description = CASE WHEN $2::boolean THEN $3 ELSE description END,
     is_active = coalesce($4, is_active),
+    author = CASE WHEN $5::boolean THEN $6 ELSE author END,
+    author_about = CASE WHEN $7::boolean THEN $8 ELSE author_about END,
+    end_text = CASE WHEN $9::boolean THEN $10 ELSE end_text END,
+    end_button = CASE WHEN $11::boolean THEN $12 ELSE end_button END,
+    end_url = CASE WHEN $13::boolean THEN $14 ELSE end_url END,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $5 AND ($6::bigint[] IS NULL OR revision = ANY ($6::bigint[]))
+WHERE id = $15 AND ($16::bigint[] IS NULL OR revision = ANY ($16::bigint[]))
 `
 
 type UpdateMagnetParams struct {
@@ -454,6 +496,16 @@ type UpdateMagnetParams struct {
 	SetDescription bool
 	Description    *string
 	IsActive       *bool
+	SetAuthor      bool
+	Author         *string
+	SetAuthorAbout bool
+	AuthorAbout    *string
+	SetEndText     bool
+	EndText        *string
+	SetEndButton   bool
+	EndButton      *string
+	SetEndURL      bool
+	EndURL         *string
 	ID             uuid.UUID
 	Revisions      []int64
 }
@@ -465,6 +517,16 @@ func (q *Queries) UpdateMagnet(ctx context.Context, arg UpdateMagnetParams) (int
 		arg.SetDescription,
 		arg.Description,
 		arg.IsActive,
+		arg.SetAuthor,
+		arg.Author,
+		arg.SetAuthorAbout,
+		arg.AuthorAbout,
+		arg.SetEndText,
+		arg.EndText,
+		arg.SetEndButton,
+		arg.EndButton,
+		arg.SetEndURL,
+		arg.EndURL,
 		arg.ID,
 		arg.Revisions,
 	)

@@ -54,6 +54,9 @@ type Account struct {
 	NoticesSent       int32
 	NotifyConfirmedAt *time.Time
 	NotifyAskedAt     *time.Time
+	Language          *string
+	Timezone          string
+	BrandFont         string
 }
 
 type Download struct {
@@ -87,6 +90,10 @@ type GenericLink struct {
 	PrivacyURL          *string
 	RedirectURL         *string
 	ThumbnailPicture    *string
+	Language            *string
+	ShowContents        bool
+	ShowPages           bool
+	ShowReaders         bool
 }
 
 type IPSalt struct {
@@ -104,6 +111,11 @@ type LeadMagnet struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	Revision    int64
+	Author      *string
+	AuthorAbout *string
+	EndText     *string
+	EndButton   *string
+	EndURL      *string
 }
 
 type LeadMagnetFile struct {
@@ -118,6 +130,7 @@ type LeadMagnetFile struct {
 	CreatedAt    time.Time
 	Pictured     bool
 	DiscardedAt  *time.Time
+	Outline      []byte
 }
 
 type LostRange struct {

@@ -144,7 +144,8 @@ func (q *Queries) CountOwnerNotice(ctx context.Context, arg CountOwnerNoticePara
 
 const leadNotice = `-- name: LeadNotice :one
 SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
-    coalesce(l.title, m.title)::text AS title, l.slug
+    coalesce(l.title, m.title)::text AS title, l.slug, s.utm, s.referrer, a.timezone,
+    coalesce((SELECT x.id FROM access_links x WHERE x.account_id = s.account_id AND x.submission_id = s.id AND x.source = 'mail'), s.id)::uuid AS access_link_id
 FROM submissions s
 JOIN accounts a ON a.id = s.account_id AND a.notify = 'each' AND a.notify_email IS NOT NULL AND a.notify_confirmed_at IS NOT NULL
 JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
@@ -153,14 +154,18 @@ WHERE s.id = $1
 `
 
 type LeadNoticeRow struct {
-	AccountID   uuid.UUID
-	NotifyEmail string
-	Email       string
-	Name        *string
-	Verified    bool
-	SubmittedAt time.Time
-	Title       string
-	Slug        string
+	AccountID    uuid.UUID
+	NotifyEmail  string
+	Email        string
+	Name         *string
+	Verified     bool
+	SubmittedAt  time.Time
+	Title        string
+	Slug         string
+	UTM          []byte
+	Referrer     *string
+	Timezone     string
+	AccessLinkID uuid.UUID
 }
 
 // The notice to the owner about one submission; none, if it is not sent at once.
@@ -176,6 +181,10 @@ func (q *Queries) LeadNotice(ctx context.Context, id uuid.UUID) (LeadNoticeRow, 
 		&i.SubmittedAt,
 		&i.Title,
 		&i.Slug,
+		&i.UTM,
+		&i.Referrer,
+		&i.Timezone,
+		&i.AccessLinkID,
 	)
 	return i, err
 }
@@ -294,8 +303,12 @@ UPDATE accounts SET
     notify_asked_at = CASE WHEN $2::boolean AND notify_email IS DISTINCT FROM $3 THEN NULL
         ELSE notify_asked_at END,
     brand_color = CASE WHEN $5::boolean THEN $6 ELSE brand_color END,
+    brand_font = coalesce($7, brand_font),
+    name = coalesce($8, name),
+    language = CASE WHEN $9::boolean THEN $10 ELSE language END,
+    timezone = coalesce($11, timezone),
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font
 `
 
 type UpdateAccountParams struct {
@@ -305,6 +318,11 @@ type UpdateAccountParams struct {
 	NotifyConfirmed bool
 	SetBrandColor   bool
 	BrandColor      *string
+	BrandFont       *string
+	Name            *string
+	SetLanguage     bool
+	Language        *string
+	Timezone        *string
 }
 
 // Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
@@ -317,6 +335,11 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		arg.NotifyConfirmed,
 		arg.SetBrandColor,
 		arg.BrandColor,
+		arg.BrandFont,
+		arg.Name,
+		arg.SetLanguage,
+		arg.Language,
+		arg.Timezone,
 	)
 	var i Account
 	err := row.Scan(
@@ -332,6 +355,9 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.NoticesSent,
 		&i.NotifyConfirmedAt,
 		&i.NotifyAskedAt,
+		&i.Language,
+		&i.Timezone,
+		&i.BrandFont,
 	)
 	return i, err
 }

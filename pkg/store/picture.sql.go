@@ -62,6 +62,20 @@ func (q *Queries) DeleteLogo(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
+const deletePicturesOfFile = `-- name: DeletePicturesOfFile :exec
+DELETE FROM pictures WHERE lead_magnet_id = $1::uuid AND version = $2::integer
+`
+
+type DeletePicturesOfFileParams struct {
+	LeadMagnetID uuid.UUID
+	Version      int32
+}
+
+func (q *Queries) DeletePicturesOfFile(ctx context.Context, arg DeletePicturesOfFileParams) error {
+	_, err := q.db.Exec(ctx, deletePicturesOfFile, arg.LeadMagnetID, arg.Version)
+	return err
+}
+
 const deletePicturesOfLink = `-- name: DeletePicturesOfLink :exec
 DELETE FROM pictures WHERE generic_link_id = $1::uuid
 `
@@ -108,16 +122,17 @@ func (q *Queries) InsertPicture(ctx context.Context, arg InsertPictureParams) er
 }
 
 const markPictured = `-- name: MarkPictured :exec
-UPDATE lead_magnet_files SET pictured = true WHERE lead_magnet_id = $1 AND version = $2
+UPDATE lead_magnet_files SET pictured = true, outline = $3 WHERE lead_magnet_id = $1 AND version = $2
 `
 
 type MarkPicturedParams struct {
 	LeadMagnetID uuid.UUID
 	Version      int32
+	Outline      []byte
 }
 
 func (q *Queries) MarkPictured(ctx context.Context, arg MarkPicturedParams) error {
-	_, err := q.db.Exec(ctx, markPictured, arg.LeadMagnetID, arg.Version)
+	_, err := q.db.Exec(ctx, markPictured, arg.LeadMagnetID, arg.Version, arg.Outline)
 	return err
 }
 
@@ -242,7 +257,7 @@ func (q *Queries) PicturesOfMagnet(ctx context.Context, id uuid.UUID) ([]Picture
 const setLinkThumbnail = `-- name: SetLinkThumbnail :one
 UPDATE generic_links SET thumbnail_url = NULL, thumbnail_picture = $1,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture
+WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers
 `
 
 type SetLinkThumbnailParams struct {
@@ -275,6 +290,10 @@ func (q *Queries) SetLinkThumbnail(ctx context.Context, arg SetLinkThumbnailPara
 		&i.PrivacyURL,
 		&i.RedirectURL,
 		&i.ThumbnailPicture,
+		&i.Language,
+		&i.ShowContents,
+		&i.ShowPages,
+		&i.ShowReaders,
 	)
 	return i, err
 }

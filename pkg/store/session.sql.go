@@ -107,7 +107,7 @@ func (q *Queries) GetDownload(ctx context.Context, arg GetDownloadParams) (Downl
 }
 
 const getFileVersion = `-- name: GetFileVersion :one
-SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
+SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at, outline FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
 `
 
 type GetFileVersionParams struct {
@@ -130,17 +130,20 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 		&i.CreatedAt,
 		&i.Pictured,
 		&i.DiscardedAt,
+		&i.Outline,
 	)
 	return i, err
 }
 
 const getOpening = `-- name: GetOpening :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color,
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
+    m.end_text, m.end_button, m.end_url, coalesce(l.language, o.language) AS page_language,
     (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
 FROM access_links a
 JOIN accounts o ON o.id = a.account_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
+LEFT JOIN generic_links l ON l.account_id = a.account_id AND l.id = a.generic_link_id
 WHERE a.id = $1
 `
 
@@ -152,6 +155,11 @@ type GetOpeningRow struct {
 	PageCount      *int32
 	AccountName    string
 	BrandColor     *string
+	BrandFont      string
+	EndText        *string
+	EndButton      *string
+	EndURL         *string
+	PageLanguage   *string
 	Expired        bool
 }
 
@@ -193,13 +201,18 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 		&i.PageCount,
 		&i.AccountName,
 		&i.BrandColor,
+		&i.BrandFont,
+		&i.EndText,
+		&i.EndButton,
+		&i.EndURL,
+		&i.PageLanguage,
 		&i.Expired,
 	)
 	return i, err
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, m.title
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, m.title
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -263,6 +276,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.LeadMagnetFile.CreatedAt,
 		&i.LeadMagnetFile.Pictured,
 		&i.LeadMagnetFile.DiscardedAt,
+		&i.LeadMagnetFile.Outline,
 		&i.Title,
 	)
 	return i, err

@@ -1,12 +1,23 @@
 -- name: LandingPage :one
 -- What the page at a slug shows, whosever it is: the only look-up of a link without an account.
 SELECT sqlc.embed(g), m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
-    f.content_type, f.file_size, f.page_count, a.name AS account_name, a.brand_color
+    m.author, m.author_about, f.content_type, f.file_size, f.page_count, f.outline, a.name AS account_name, a.brand_color, a.brand_font,
+    coalesce(g.language, a.language) AS page_language
 FROM generic_links g
 JOIN lead_magnets m ON m.account_id = g.account_id AND m.id = g.lead_magnet_id
 JOIN accounts a ON a.id = g.account_id
 LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
 WHERE g.slug = $1;
+
+-- name: CountReaders :one
+-- How many people read a lead magnet, whosever it is: each address counts once.
+SELECT count(DISTINCT email_key) FROM access_links WHERE account_id = $1 AND lead_magnet_id = $2 AND viewed;
+
+-- name: OfferTitle :one
+-- What a visitor of a link asked for, as the page names it.
+SELECT coalesce(l.title, m.title)::text AS title
+FROM generic_links l JOIN lead_magnets m ON m.account_id = l.account_id AND m.id = l.lead_magnet_id
+WHERE l.id = $1;
 
 -- name: IsRetiredSlug :one
 SELECT EXISTS (SELECT FROM retired_slugs WHERE slug = $1);

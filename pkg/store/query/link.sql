@@ -4,10 +4,11 @@ SELECT count(*) FROM generic_links;
 -- name: InsertLink :one
 -- Adds nothing if the slug is taken, by whatever account, or was once another account's.
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers)
 SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.arg(slug), sqlc.narg(title), sqlc.narg(description),
     sqlc.narg(thumbnail_url), sqlc.arg(collect_name), sqlc.arg(require_verification),
-    sqlc.narg(button_text), sqlc.narg(consent_text), sqlc.narg(privacy_url), sqlc.narg(redirect_url)
+    sqlc.narg(button_text), sqlc.narg(consent_text), sqlc.narg(privacy_url), sqlc.narg(redirect_url),
+    sqlc.narg(language), sqlc.arg(show_contents), sqlc.arg(show_pages), sqlc.arg(show_readers)
 WHERE NOT slug_of_another(sqlc.arg(slug), sqlc.arg(account_id))
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING *;
@@ -40,6 +41,10 @@ UPDATE generic_links SET
     consent_text = CASE WHEN sqlc.arg(set_consent_text)::boolean THEN sqlc.narg(consent_text) ELSE consent_text END,
     privacy_url = CASE WHEN sqlc.arg(set_privacy_url)::boolean THEN sqlc.narg(privacy_url) ELSE privacy_url END,
     redirect_url = CASE WHEN sqlc.arg(set_redirect_url)::boolean THEN sqlc.narg(redirect_url) ELSE redirect_url END,
+    language = CASE WHEN sqlc.arg(set_language)::boolean THEN sqlc.narg(language) ELSE language END,
+    show_contents = coalesce(sqlc.narg(show_contents), show_contents),
+    show_pages = coalesce(sqlc.narg(show_pages), show_pages),
+    show_readers = coalesce(sqlc.narg(show_readers), show_readers),
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))
 RETURNING *;

@@ -1,5 +1,6 @@
 -- name: InsertMagnet :one
-INSERT INTO lead_magnets (id, account_id, title, description) VALUES ($1, $2, $3, $4) RETURNING *;
+INSERT INTO lead_magnets (id, account_id, title, description, author, author_about, end_text, end_button, end_url)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING *;
 
 -- name: GetMagnet :one
 SELECT sqlc.embed(m), f.file_name, f.content_type, f.file_size, f.page_count,
@@ -55,6 +56,11 @@ UPDATE lead_magnets SET
     title = coalesce(sqlc.narg(title), title),
     description = CASE WHEN sqlc.arg(set_description)::boolean THEN sqlc.narg(description) ELSE description END,
     is_active = coalesce(sqlc.narg(is_active), is_active),
+    author = CASE WHEN sqlc.arg(set_author)::boolean THEN sqlc.narg(author) ELSE author END,
+    author_about = CASE WHEN sqlc.arg(set_author_about)::boolean THEN sqlc.narg(author_about) ELSE author_about END,
+    end_text = CASE WHEN sqlc.arg(set_end_text)::boolean THEN sqlc.narg(end_text) ELSE end_text END,
+    end_button = CASE WHEN sqlc.arg(set_end_button)::boolean THEN sqlc.narg(end_button) ELSE end_button END,
+    end_url = CASE WHEN sqlc.arg(set_end_url)::boolean THEN sqlc.narg(end_url) ELSE end_url END,
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]));
 

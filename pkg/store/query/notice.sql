@@ -1,7 +1,8 @@
 -- name: LeadNotice :one
 -- The notice to the owner about one submission; none, if it is not sent at once.
 SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
-    coalesce(l.title, m.title)::text AS title, l.slug
+    coalesce(l.title, m.title)::text AS title, l.slug, s.utm, s.referrer, a.timezone,
+    coalesce((SELECT x.id FROM access_links x WHERE x.account_id = s.account_id AND x.submission_id = s.id AND x.source = 'mail'), s.id)::uuid AS access_link_id
 FROM submissions s
 JOIN accounts a ON a.id = s.account_id AND a.notify = 'each' AND a.notify_email IS NOT NULL AND a.notify_confirmed_at IS NOT NULL
 JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
@@ -40,6 +41,10 @@ UPDATE accounts SET
     notify_asked_at = CASE WHEN sqlc.arg(set_notify_email)::boolean AND notify_email IS DISTINCT FROM sqlc.narg(notify_email) THEN NULL
         ELSE notify_asked_at END,
     brand_color = CASE WHEN sqlc.arg(set_brand_color)::boolean THEN sqlc.narg(brand_color) ELSE brand_color END,
+    brand_font = coalesce(sqlc.narg(brand_font), brand_font),
+    name = coalesce(sqlc.narg(name), name),
+    language = CASE WHEN sqlc.arg(set_language)::boolean THEN sqlc.narg(language) ELSE language END,
+    timezone = coalesce(sqlc.narg(timezone), timezone),
     digest_until = CASE WHEN sqlc.narg(notify) = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
 RETURNING *;
 

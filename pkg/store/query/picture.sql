@@ -49,5 +49,8 @@ UPDATE generic_links SET thumbnail_url = NULL, thumbnail_picture = sqlc.narg(thu
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) RETURNING *;
 
+-- name: DeletePicturesOfFile :exec
+DELETE FROM pictures WHERE lead_magnet_id = sqlc.arg(lead_magnet_id)::uuid AND version = sqlc.arg(version)::integer;
+
 -- name: MarkPictured :exec
-UPDATE lead_magnet_files SET pictured = true WHERE lead_magnet_id = $1 AND version = $2;
+UPDATE lead_magnet_files SET pictured = true, outline = $3 WHERE lead_magnet_id = $1 AND version = $2;

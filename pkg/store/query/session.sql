@@ -4,12 +4,14 @@ SELECT id, account_id FROM access_links WHERE coalesce(token_hash, sha256(token_
 
 -- name: GetOpening :one
 -- Reads what decides whether a link can be opened.
-SELECT sqlc.embed(a), m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color,
+SELECT sqlc.embed(a), m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
+    m.end_text, m.end_button, m.end_url, coalesce(l.language, o.language) AS page_language,
     (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
 FROM access_links a
 JOIN accounts o ON o.id = a.account_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_id = m.id AND f.version = m.file_version
+LEFT JOIN generic_links l ON l.account_id = a.account_id AND l.id = a.generic_link_id
 WHERE a.id = $1;
 
 -- name: CountOpening :one

@@ -1,0 +1,84 @@
+package mail
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/page"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// A visitor gets a mail from whom they asked, in the colour of the page, with the title of what they asked for.
+func TestMailsToVisitorsCarryTheAccount(t *testing.T) {
+	t.Parallel()
+	w := writer(t)
+	b := Brand{Name: "Northwind Research", Accent: page.Accent("#a01030"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("logo's pixels")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover's pixels")}}
+	confirm := messages()["confirm"]
+	confirm.Title = "Worth the email"
+	raw, o := postedBy(t, w, confirm, b)
+	require.Equal(t, "Northwind Research via Käse & Söhne <hello@xn--kse-qla.example>", o.decoded(t, "From"))
+	require.Equal(t, "042917 is your code for “Worth the email”", o.decoded(t, "Subject"))
+	require.Contains(t, o.html, "#a01030")
+	require.NotContains(t, o.html, page.Token("accent").Light)
+	require.Contains(t, o.html, `src="cid:logo@mail"`)
+	require.Contains(t, raw, "Content-Id: <logo@mail>")
+	require.Contains(t, o.text, "at Northwind Research (links.example.com)")
+	// First the code, then the button, the address once, and how long they are valid.
+	at := func(part string) int {
+		require.Contains(t, o.html, part)
+		return strings.Index(o.html, part)
+	}
+	require.Less(t, at(">042917<"), at("Confirm my address"))
+	require.Less(t, at("Confirm my address"), at(">"+confirm.URL+"<"))
+	require.Less(t, at(">"+confirm.URL+"<"), at("valid for about an hour"))
+	require.Equal(t, 1, strings.Count(o.text, confirm.URL))
+
+	_, o = postedBy(t, w, messages()["document"], b)
+	require.Equal(t, "Your document: Worth the email", o.decoded(t, "Subject"))
+	require.Contains(t, o.html, `src="cid:cover@mail"`)
+	// An account's name is a text like any other.
+	b.Name = Clean("Evil\r\nBcc: x@example.com <b>", maxBrand)
+	_, o = postedBy(t, w, confirm, b)
+	require.Empty(t, o.header.Get("Bcc"))
+	require.NotContains(t, o.html, "<b>")
+}
+
+func TestTheBrandOfAnAccountIsRead(t *testing.T) {
+	t.Parallel()
+	db := enginetest.MigratedPostgres(t)
+	w := writer(t)
+	w.postgres = db
+	account, magnet := uuid.New(), uuid.New()
+	exec := func(sql string, args ...any) {
+		_, err := db.Unscoped().Exec(t.Context(), sql, args...)
+		require.NoError(t, err)
+	}
+	exec(`INSERT INTO accounts (id, name, plan, brand_color) VALUES ($1, 'Northwind', 'pro', '#a01030')`, account)
+	exec(`INSERT INTO lead_magnets (id, account_id, title, file_version) VALUES ($1, $2, 'Guide', 1)`, magnet, account)
+	exec(`INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256) VALUES ($1, 1, $2, 'g.pdf', 'application/pdf', 1, 1, '')`, magnet, account)
+	exec(`INSERT INTO pictures (id, account_id, kind, content_type, width, height, bytes) VALUES (md5('a'), $1, 'logo', 'image/png', 640, 160, 'logo')`, account)
+	exec(`INSERT INTO pictures (id, account_id, kind, lead_magnet_id, version, content_type, width, height, bytes) VALUES (md5('b'), $1, 'small', $2, 1, 'image/jpeg', 480, 679, 'cover')`, account, magnet)
+	m := Message{Kind: KindDocument, AccountID: account, LeadMagnetID: magnet}
+	b, err := w.brandOf(t.Context(), m)
+	require.NoError(t, err)
+	require.Equal(t, Brand{
+		Name: "Northwind", Accent: page.Accent("#a01030"),
+		Logo: &Picture{"logo", "image/png", 128, 32, []byte("logo")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover")},
+	}, b)
+	require.True(t, b.Worded(), "a broad logo has the name in it")
+	// Another account's document is not shown, and an owner's mail looks like the installation.
+	other := uuid.New()
+	exec(`INSERT INTO accounts (id, name, plan) VALUES ($1, 'Other', 'pro')`, other)
+	m.AccountID = other
+	b, err = w.brandOf(t.Context(), m)
+	require.NoError(t, err)
+	require.Equal(t, Brand{Name: "Other", Accent: page.Token("accent")}, b)
+	for _, kind := range []Kind{KindLead, KindDigest, KindNotices, KindWebhook} {
+		b, err = w.brandOf(t.Context(), Message{Kind: kind, AccountID: account})
+		require.NoError(t, err)
+		require.Equal(t, Brand{Accent: page.Token("accent")}, b)
+	}
+}
