@@ -63,6 +63,16 @@ func TestChangeAccount(t *testing.T) {
 	require.Nil(t, got["brand_color"])
 	require.Equal(t, "daily", got["notify"])
 
+	require.Nil(t, got["language"])
+	require.Equal(t, "UTC", got["timezone"])
+	require.Equal(t, "system", got["brand_font"])
+	got = u.patch(t, accountPath, `{"name":" Northwind Research ","language":"de","timezone":"Europe/Berlin","brand_font":"inter"}`).object(t)
+	require.Equal(t, []any{"Northwind Research", "de", "Europe/Berlin", "inter"}, []any{got["name"], got["language"], got["timezone"], got["brand_font"]})
+	require.NotEqual(t, got["name"], other.get(t, accountPath).object(t)["name"])
+	got = u.patch(t, accountPath, `{"language":null}`).object(t)
+	require.Nil(t, got["language"])
+	require.Equal(t, "Europe/Berlin", got["timezone"])
+
 	for body, field := range map[string]string{
 		`{"notify_email":"no one"}`:                        "notify_email",
 		`{"notify_email":"a@example.com, b@example.com"}`:  "notify_email",
@@ -71,7 +81,12 @@ func TestChangeAccount(t *testing.T) {
 		`{"notify":null}`:                                  "notify",
 		`{"brand_color":"red"}`:                            "brand_color",
 		`{"brand_color":"#2f5bd0;}"}`:                      "brand_color",
-		`{"name":"Another"}`:                               "name",
+		`{"name":" "}`:                                     "name",
+		`{"name":null}`:                                    "name",
+		`{"language":"tlh"}`:                               "language",
+		`{"timezone":"Mars/Olympus"}`:                      "timezone",
+		`{"timezone":"Local"}`:                             "timezone",
+		`{"brand_font":"Comic Sans"}`:                      "brand_font",
 		`{"plan":"team"}`:                                  "plan",
 	} {
 		p := u.patch(t, accountPath, body).problem(t)

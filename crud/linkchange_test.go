@@ -36,6 +36,8 @@ func TestChangeGenericLink(t *testing.T) {
 		{`{"slug":"after"}`, nil}, // its own slug is not taken
 		{`{"collect_name":true,"require_verification":true}`, map[string]any{"collect_name": true, "require_verification": true}},
 		{`{"collect_name":false}`, map[string]any{"collect_name": false}},
+		{`{"language":"pl","show_readers":true,"show_pages":false}`, map[string]any{"language": "pl", "show_readers": true, "show_pages": false}},
+		{`{"language":null,"show_contents":false}`, map[string]any{"language": nil, "show_contents": false}},
 		{`{"thumbnail_url":null,"description":null}`, map[string]any{"thumbnail_url": nil, "description": nil}},
 		{`{"thumbnail_url":"http://example.com"}`, map[string]any{"thumbnail_url": "http://example.com"}},
 		{`{"button_text":"Go","consent_text":"I agree.","privacy_url":"https://example.com/p","redirect_url":"https://example.com/t"}`,

@@ -27,6 +27,9 @@ func TestChangeLeadMagnet(t *testing.T) {
 		{`{"description":null}`, map[string]any{"description": nil}},
 		{`{"is_active":false,"description":"x\ty"}`, map[string]any{"is_active": false, "description": "x\ty"}},
 		{`{"is_active":true}`, map[string]any{"is_active": true}},
+		{`{"author":"Ada","author_about":"Writes\nprograms."}`, map[string]any{"author": "Ada", "author_about": "Writes\nprograms."}},
+		{`{"end_text":"Thanks.","end_button":"Next","end_url":"https://example.com/next"}`, map[string]any{"end_text": "Thanks.", "end_button": "Next", "end_url": "https://example.com/next"}},
+		{`{"end_button":null,"end_url":null,"author":null}`, map[string]any{"end_button": nil, "end_url": nil, "author": nil}},
 	} {
 		got := u.patch(t, path, step.body).object(t)
 		maps.Copy(want, step.set)
@@ -38,6 +41,8 @@ func TestChangeLeadMagnet(t *testing.T) {
 	for body, field := range map[string]string{
 		`{"title":null}`: "title", `{"title":" "}`: "title", `{"is_active":null}`: "is_active", `{"file_name":"x"}`: "file_name", `{"page_count":1}`: "page_count",
 		`{"access_link_count":0}`: "access_link_count", `{"description":"\u0000"}`: "description", `{"file_version":1}`: "file_version",
+		`{"author":""}`: "author", `{"end_button":"Next"}`: "end_button", `{"end_url":"https://example.com/"}`: "end_button", `{"end_button":"Next","end_url":"javascript:alert(1)"}`: "end_url",
+		`{"end_button":"Next","end_url":"https://user:word@example.com/"}`: "end_url",
 	} {
 		p := u.patch(t, path, body).problem(t)
 		require.Equal(t, problem.ValidationError, p.Code, body)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	_ "time/tzdata" // the zones of every machine are the same
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -13,6 +14,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -25,11 +27,14 @@ type Account struct {
 	Limits Allowance `json:"limits" doc:"Limits of the account."`
 	Usage  Usage     `json:"usage" doc:"Usage of the account."`
 
-	NotifyEmail *string  `json:"notify_email" doc:"Address for mails about new leads and disabled webhooks; null if no mails are sent."`
-	Confirmed   bool     `json:"notify_email_confirmed" doc:"Whether the reader of notify_email agreed to get mails. Until then, only the mail that asks is sent to it."`
-	Notify      notify   `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 UTC, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
-	BrandColor  *string  `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. If its contrast is too low, the pages darken or lighten it."`
-	CreatedAt   api.Time `json:"created_at" doc:"When it was created."`
+	NotifyEmail *string          `json:"notify_email" doc:"Address for mails about new leads and disabled webhooks; null if no mails are sent."`
+	Confirmed   bool             `json:"notify_email_confirmed" doc:"Whether the reader of notify_email agreed to get mails. Until then, only the mail that asks is sent to it."`
+	Notify      notify           `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 UTC, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
+	BrandColor  *string          `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. If its contrast is too low, the pages darken or lighten it."`
+	BrandFont   font             `json:"brand_font" doc:"Typeface of the account's pages: that of the visitor's system, or Inter, which the pages load."`
+	Language    *locale.Language `json:"language" doc:"Language of the account's pages and mails for visitors; null for that of each visitor."`
+	Timezone    string           `json:"timezone" doc:"Time zone of the account, as its IANA name. Mails to the owner give times in it."`
+	CreatedAt   api.Time         `json:"created_at" doc:"When it was created."`
 }
 
 // Allowance is how many things an account may have; nil is any number.
@@ -84,6 +89,7 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 	shown := Account{
 		ID: row.ID, Name: row.Name, Plan: Plan(row.Plan), CreatedAt: api.TimeOf(row.CreatedAt),
 		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: notify(row.Notify), BrandColor: row.BrandColor,
+		BrandFont: font(row.BrandFont), Language: (*locale.Language)(row.Language), Timezone: row.Timezone,
 		Limits: s.limits.of(Plan(row.Plan)).allowance(),
 		Usage: Usage{
 			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks, AccessLinks: usage.AccessLinks, Keys: usage.Keys,
@@ -135,14 +141,24 @@ type notify string
 // EnumValues implements jsonschema.Enum.
 func (notify) EnumValues() []string { return []string{"each", "daily", "none"} }
 
+// font is the typeface of an account's pages.
+type font string
+
+// EnumValues implements jsonschema.Enum.
+func (font) EnumValues() []string { return []string{"system", "inter"} }
+
 type updateInput struct {
 	Body changedAccount
 }
 
 type changedAccount struct {
-	NotifyEmail api.Change[string] `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
-	Notify      *notify            `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
-	BrandColor  api.Change[string] `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent colour of the account's pages; null for the default."`
+	Name        *string                     `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the account. Its pages and mails show it."`
+	BrandFont   *font                       `json:"brand_font" required:"false" nullable:"false" doc:"Typeface of the account's pages."`
+	Language    api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the account's pages and mails for visitors; null for that of each visitor."`
+	Timezone    *string                     `json:"timezone" required:"false" nullable:"false" minLength:"1" maxLength:"64" doc:"Time zone of the account, as its IANA name, such as Europe/Berlin."`
+	NotifyEmail api.Change[string]          `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
+	Notify      *notify                     `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
+	BrandColor  api.Change[string]          `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent colour of the account's pages; null for the default."`
 }
 
 func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account], error) {
@@ -161,6 +177,15 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 			return nil, err
 		}
 	}
+	if b.Timezone != nil {
+		if _, err := time.LoadLocation(*b.Timezone); err != nil || *b.Timezone == "Local" {
+			return nil, problem.Invalid(problem.Field{Field: "timezone", Message: "must be the IANA name of a time zone, such as Europe/Berlin"})
+		}
+	}
+	if b.Name != nil {
+		trimmed := strings.TrimSpace(*b.Name)
+		b.Name = &trimmed
+	}
 	if b.BrandColor.Value != nil {
 		lower := strings.ToLower(*b.BrandColor.Value)
 		b.BrandColor.Value = &lower
@@ -170,6 +195,7 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 		row, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{
 			Notify: (*string)(b.Notify), SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
 			SetBrandColor: b.BrandColor.Given, BrandColor: b.BrandColor.Value,
+			Name: b.Name, BrandFont: (*string)(b.BrandFont), SetLanguage: b.Language.Given, Language: (*string)(b.Language.Value), Timezone: b.Timezone,
 		})
 		if err != nil {
 			return err

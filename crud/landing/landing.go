@@ -101,7 +101,8 @@ type offered struct {
 	store.LandingPageRow
 	path     string // of the page
 	pictures picture.Page
-	preview  bool // the owner looks at it: nothing counts
+	readers  int64 // people who read the document; 0 unless the page says how many
+	preview  bool  // the owner looks at it: nothing counts
 }
 
 func (o offered) link() store.GenericLink { return o.GenericLink }
@@ -119,14 +120,14 @@ func (o offered) Description() string {
 	if o.GenericLink.Description != nil {
 		return *o.GenericLink.Description
 	}
-	if o.GenericLink.Title == nil && o.MagnetDescription != nil {
+	if o.MagnetDescription != nil {
 		return *o.MagnetDescription
 	}
 	return ""
 }
 
 func (o offered) brand() page.Brand {
-	b := page.Brand{Name: o.AccountName}
+	b := page.Brand{Name: o.AccountName, Font: o.BrandFont == "inter"}
 	if o.BrandColor != nil {
 		b.Accent = *o.BrandColor
 	}
@@ -159,7 +160,10 @@ func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) 
 			return err
 		}
 		o.path = l.deps.Pages.Path(pathOf(slug))
-		o.pictures, err = picture.ForLink(ctx, tx, l.deps.Site, o.GenericLink.ID, o.GenericLink.ThumbnailURL)
+		if o.pictures, err = picture.ForLink(ctx, tx, l.deps.Site, o.GenericLink.ID, o.GenericLink.ThumbnailURL); err != nil || !o.GenericLink.ShowReaders {
+			return err
+		}
+		o.readers, err = q.CountReaders(ctx, store.CountReadersParams{AccountID: o.GenericLink.AccountID, LeadMagnetID: o.GenericLink.LeadMagnetID})
 		return err
 	})
 	if err != nil {

@@ -26,6 +26,9 @@ type offerData struct {
 	Account       string
 	Cover         *cover
 	Share         *picture.Picture
+	Contents      []chapter
+	Inside        []picture.Picture
+	Author, Bio   string
 	Names         bool
 	Verify        bool // a mail comes first
 	Away          bool // the form leads to a page of the owner's
@@ -167,6 +170,13 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 		p.Title = "Please check: " + p.Title
 	}
 	d.Cover = o.cover()
+	d.Contents, d.Inside = o.contents(), o.inside()
+	if o.Author != nil {
+		d.Author = *o.Author
+	}
+	if o.AuthorAbout != nil {
+		d.Bio = *o.AuthorAbout
+	}
 	if d.Cover != nil && g.ThumbnailURL != nil {
 		p.Policy.Images = append(p.Policy.Images, *g.ThumbnailURL)
 		if page.Origin(*g.ThumbnailURL) == "" {
@@ -239,6 +249,9 @@ func facts(o offered) (list []string) {
 	}
 	if o.FileSize != nil {
 		list = append(list, size(*o.FileSize))
+	}
+	if o.readers >= minReaders {
+		list = append(list, "Read by "+strconv.FormatInt(o.readers, 10)+" people")
 	}
 	return list
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lodestone/crud/capture"
+	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/crud/proof"
 )
@@ -23,6 +24,8 @@ type sentData struct {
 	Wrong string
 	Typed string
 	Away  bool
+	Valid string       // for how long the code is valid
+	Inbox *page.Action // the mail program of the address on the web; nil: not known
 }
 
 // waiting is the page after the form. Its address is the browser's alone, and opens nothing: a mail's link
@@ -123,6 +126,7 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offered, d sentData) error {
 	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path("/verify/sent/"+r.PathValue("page")), o.Title()
 	d.Away = o.redirectURL() != ""
+	d.Valid, d.Inbox = mail.Until(v.Ends.Sub(l.deps.Now())), inboxOf(v.Email)
 	p := page.Page{Title: "Check your mail", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirectURL()}}}
 	switch {
 	case v.State == capture.Used:

@@ -11,6 +11,7 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -26,17 +27,21 @@ type updateInput struct {
 }
 
 type changedGenericLink struct {
-	Slug                *string            `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The previous URL stops working; no other account can take it."`
-	Title               api.Change[string] `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page; null clears it."`
-	Description         api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page; null clears it."`
-	CollectName         *bool              `json:"collect_name" required:"false" nullable:"false" doc:"Whether the form asks for a name."`
-	RequireVerification *bool              `json:"require_verification" required:"false" nullable:"false" doc:"Whether the email address must be verified."`
-	ThumbnailURL        api.Change[string] `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image; null clears it."`
-	Active              *bool              `json:"active" required:"false" nullable:"false" doc:"Whether the page is open."`
-	ButtonText          api.Change[string] `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; null for the default, which describes the action."`
-	ConsentText         api.Change[string] `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to; null removes it."`
-	PrivacyURL          api.Change[string] `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice; null clears it."`
-	RedirectURL         api.Change[string] `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to; null leads to the document."`
+	Slug                *string                     `json:"slug" required:"false" nullable:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL. The previous URL stops working; no other account can take it."`
+	Title               api.Change[string]          `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page; null clears it."`
+	Description         api.Change[string]          `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page; null clears it."`
+	CollectName         *bool                       `json:"collect_name" required:"false" nullable:"false" doc:"Whether the form asks for a name."`
+	RequireVerification *bool                       `json:"require_verification" required:"false" nullable:"false" doc:"Whether the email address must be verified."`
+	ThumbnailURL        api.Change[string]          `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image; null clears it."`
+	Active              *bool                       `json:"active" required:"false" nullable:"false" doc:"Whether the page is open."`
+	ButtonText          api.Change[string]          `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; null for the default, which describes the action."`
+	ConsentText         api.Change[string]          `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to; null removes it."`
+	PrivacyURL          api.Change[string]          `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice; null clears it."`
+	Language            api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the page and of its mails; null for that of the account, or else the visitor's."`
+	ShowContents        *bool                       `json:"show_contents" required:"false" nullable:"false" doc:"Whether the page shows the document's table of contents."`
+	ShowPages           *bool                       `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages."`
+	ShowReaders         *bool                       `json:"show_readers" required:"false" nullable:"false" doc:"Whether the page shows how many people have read the document, once they are ten."`
+	RedirectURL         api.Change[string]          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to; null leads to the document."`
 }
 
 func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[GenericLink], error) {
@@ -88,6 +93,7 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revision
 		SetButtonText: b.ButtonText.Given, ButtonText: b.ButtonText.Value,
 		SetConsentText: b.ConsentText.Given, ConsentText: b.ConsentText.Value,
 		SetPrivacyURL: b.PrivacyURL.Given, PrivacyURL: b.PrivacyURL.Value,
+		SetLanguage: b.Language.Given, Language: (*string)(b.Language.Value), ShowContents: b.ShowContents, ShowPages: b.ShowPages, ShowReaders: b.ShowReaders,
 		SetRedirectURL: b.RedirectURL.Given, RedirectURL: b.RedirectURL.Value,
 	})
 	switch {

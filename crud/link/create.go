@@ -14,6 +14,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -24,17 +25,21 @@ type createInput struct {
 }
 
 type newGenericLink struct {
-	LeadMagnetID        string  `json:"lead_magnet_id" doc:"Lead magnet that the page offers."`
-	Slug                *string `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; derived from the title if omitted."`
-	Title               *string `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page."`
-	Description         *string `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
-	CollectName         bool    `json:"collect_name" required:"false" default:"false" doc:"Whether the form asks for a name."`
-	RequireVerification bool    `json:"require_verification" required:"false" default:"false" doc:"Whether the email address must be verified."`
-	ThumbnailURL        *string `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image."`
-	ButtonText          *string `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; the default describes the action."`
-	ConsentText         *string `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to, shown next to a box to tick."`
-	PrivacyURL          *string `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice."`
-	RedirectURL         *string `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to instead of the document, whose link then comes by mail."`
+	LeadMagnetID        string           `json:"lead_magnet_id" doc:"Lead magnet that the page offers."`
+	Slug                *string          `json:"slug" required:"false" minLength:"3" maxLength:"64" pattern:"^[a-z0-9]+(-[a-z0-9]+)*$" patternDescription:"3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row" doc:"Last part of the URL; derived from the title if omitted."`
+	Title               *string          `json:"title" required:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Headline of the page."`
+	Description         *string          `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description on the page."`
+	CollectName         bool             `json:"collect_name" required:"false" default:"false" doc:"Whether the form asks for a name."`
+	RequireVerification bool             `json:"require_verification" required:"false" default:"false" doc:"Whether the email address must be verified."`
+	ThumbnailURL        *string          `json:"thumbnail_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/cover.png" doc:"http or https URL of the thumbnail image."`
+	ButtonText          *string          `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; the default describes the action."`
+	ConsentText         *string          `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to, shown next to a box to tick."`
+	PrivacyURL          *string          `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice."`
+	Language            *locale.Language `json:"language" required:"false" doc:"Language of the page and of its mails; null for that of the account, or else the visitor's."`
+	ShowContents        *bool            `json:"show_contents" required:"false" nullable:"false" doc:"Whether the page shows the document's table of contents; true by default."`
+	ShowPages           *bool            `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages; true by default."`
+	ShowReaders         bool             `json:"show_readers" required:"false" default:"false" doc:"Whether the page shows how many people have read the document, once they are ten."`
+	RedirectURL         *string          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to instead of the document, whose link then comes by mail."`
 }
 
 const redirectURL = "redirect_url"
@@ -144,6 +149,7 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.L
 			ID: id, AccountID: owner, LeadMagnetID: offered.ID, Slug: slug, Title: b.Title, Description: b.Description,
 			ThumbnailURL: b.ThumbnailURL, CollectName: b.CollectName, RequireVerification: b.RequireVerification,
 			ButtonText: b.ButtonText, ConsentText: b.ConsentText, PrivacyURL: b.PrivacyURL, RedirectURL: b.RedirectURL,
+			Language: (*string)(b.Language), ShowContents: b.ShowContents == nil || *b.ShowContents, ShowPages: b.ShowPages == nil || *b.ShowPages, ShowReaders: b.ShowReaders,
 		})
 		if err == nil {
 			return row, nil

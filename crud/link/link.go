@@ -15,6 +15,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -36,6 +37,10 @@ type GenericLink struct {
 	ConsentText         *string            `json:"consent_text" doc:"Text that a visitor must agree to."`
 	PrivacyURL          *string            `json:"privacy_url" doc:"URL of the privacy notice."`
 	RedirectURL         *string            `json:"redirect_url" doc:"URL that the form leads to; null: to the document."`
+	Language            *locale.Language   `json:"language" doc:"Language of the page and of its mails; null for that of the account, or else the visitor's."`
+	ShowContents        bool               `json:"show_contents" doc:"Whether the page shows the document's table of contents."`
+	ShowPages           bool               `json:"show_pages" doc:"Whether the page shows blurred pictures of inside pages."`
+	ShowReaders         bool               `json:"show_readers" doc:"Whether the page shows how many people have read the document, once they are ten."`
 	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
 	ViewCount           int64              `json:"view_count" doc:"Views of the page by people so far. Each visitor counts at most once a minute."`
 	Active              bool               `json:"active" doc:"Whether the page is open."`
@@ -204,6 +209,7 @@ func (l *Links) fromRow(row store.GenericLink) GenericLink {
 		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
 		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,
+		Language: (*locale.Language)(row.Language), ShowContents: row.ShowContents, ShowPages: row.ShowPages, ShowReaders: row.ShowReaders,
 		SubmissionCount: row.SubmissionCount, ViewCount: row.ViewCount, Active: row.Active,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/pdf"
-	"lodestone/crud/picture"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
 )
@@ -58,9 +57,9 @@ func (m *Magnets) backfill(ctx context.Context) error {
 // picture makes and keeps the pictures of a stored file. A file that has none to give is noted, and not
 // tried again.
 func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error {
-	pictures, err := m.paint(ctx, f)
+	read, err := m.paint(ctx, f)
 	if _, invalid := pdf.IsInvalid(err); invalid {
-		pictures, err = nil, nil // an older reader took it
+		read, err = content{}, nil // an older reader took it
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // deleted meanwhile
@@ -76,31 +75,30 @@ func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error
 		if err != nil {
 			return fmt.Errorf("lock lead magnet: %w", err)
 		}
-		return pictures.StoreForFile(ctx, tx, f.AccountID, f.LeadMagnetID, f.Version)
+		return read.pictures.StoreForFile(ctx, tx, f.AccountID, f.LeadMagnetID, f.Version, read.outline)
 	})
 	if err != nil {
 		return fmt.Errorf("keep pictures of lead magnet %s: %w", f.LeadMagnetID, err)
 	}
-	m.deps.Log.Info("created pictures of an older file", "lead_magnet_id", f.LeadMagnetID, "pictures", len(pictures))
+	m.deps.Log.Info("created pictures of an older file", "lead_magnet_id", f.LeadMagnetID, "pictures", len(read.pictures))
 	return nil
 }
 
 // paint reads a stored file, from a temporary copy.
-func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (picture.Set, error) {
+func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (content, error) {
 	temp, err := os.CreateTemp("", "lodestone-picture-*")
 	if err != nil {
-		return nil, fmt.Errorf("copy file: %w", err)
+		return content{}, fmt.Errorf("copy file: %w", err)
 	}
 	defer func() {
 		_ = temp.Close()
 		_ = os.Remove(temp.Name())
 	}()
-	content := NewContent(ctx, m.deps.Postgres, store.LeadMagnetFile{
+	stored := NewContent(ctx, m.deps.Postgres, store.LeadMagnetFile{
 		AccountID: f.AccountID, LeadMagnetID: f.LeadMagnetID, Version: f.Version, FileSize: f.FileSize,
 	})
-	if _, err := io.Copy(temp, content); err != nil {
-		return nil, fmt.Errorf("copy file: %w", err)
+	if _, err := io.Copy(temp, stored); err != nil {
+		return content{}, fmt.Errorf("copy file: %w", err)
 	}
-	_, pictures, err := m.read(ctx, f.AccountID, temp)
-	return pictures, err
+	return m.read(ctx, f.AccountID, temp)
 }

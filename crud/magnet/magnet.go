@@ -28,6 +28,11 @@ type LeadMagnet struct {
 	ID               uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	Title            string    `json:"title" doc:"Title of the document."`
 	Description      *string   `json:"description" doc:"Description of the document."`
+	Author           *string   `json:"author" doc:"Who wrote it, as landing pages show it."`
+	AuthorAbout      *string   `json:"author_about" doc:"A sentence about the author."`
+	EndText          *string   `json:"end_text" doc:"Text behind the last page."`
+	EndButton        *string   `json:"end_button" doc:"Label of the button behind the last page."`
+	EndURL           *string   `json:"end_url" doc:"URL that the button behind the last page opens."`
 	FileName         *string   `json:"file_name" doc:"Name of the file."`
 	FileSize         *int64    `json:"file_size" doc:"Size of the file in bytes."`
 	PageCount        *int32    `json:"page_count" doc:"Pages of the file."`
@@ -109,9 +114,17 @@ type createInput struct {
 type newLeadMagnet struct {
 	Title       string  `json:"title" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
 	Description *string `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document."`
+	Author      *string `json:"author" required:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Who wrote it, as landing pages show it."`
+	AuthorAbout *string `json:"author_about" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"A sentence about the author."`
+	EndText     *string `json:"end_text" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"Text behind the last page."`
+	EndButton   *string `json:"end_button" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of a button behind the last page; needs end_url."`
+	EndURL      *string `json:"end_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/next" doc:"http or https URL that the button behind the last page opens; needs end_button."`
 }
 
 func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[LeadMagnet], error) {
+	if err := checkEnd(in.Body.EndButton, in.Body.EndURL); err != nil {
+		return nil, err
+	}
 	caller := auth.From(ctx)
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -124,6 +137,7 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 		}
 		row, err = store.New(tx).InsertMagnet(ctx, store.InsertMagnetParams{
 			ID: id, AccountID: caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
+			Author: in.Body.Author, AuthorAbout: in.Body.AuthorAbout, EndText: in.Body.EndText, EndButton: in.Body.EndButton, EndURL: in.Body.EndURL,
 		})
 		return err
 	})
@@ -201,6 +215,8 @@ func (m *Magnets) list(ctx context.Context, in *listInput) (*api.Answer[api.Page
 func fromRow(row store.GetMagnetRow) LeadMagnet {
 	return LeadMagnet{
 		ID: row.LeadMagnet.ID, Title: row.LeadMagnet.Title, Description: row.LeadMagnet.Description,
+		Author: row.LeadMagnet.Author, AuthorAbout: row.LeadMagnet.AuthorAbout,
+		EndText: row.LeadMagnet.EndText, EndButton: row.LeadMagnet.EndButton, EndURL: row.LeadMagnet.EndURL,
 		FileName: row.FileName, FileSize: row.FileSize, PageCount: row.PageCount, ContentType: row.ContentType,
 		IsActive: row.LeadMagnet.IsActive, GenericLinkCount: row.GenericLinkCount, AccessLinkCount: row.AccessLinkCount,
 		CreatedAt: api.TimeOf(row.LeadMagnet.CreatedAt), UpdatedAt: api.TimeOf(row.LeadMagnet.UpdatedAt),

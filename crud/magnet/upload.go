@@ -2,6 +2,7 @@ package magnet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -61,9 +62,8 @@ type uploadInput struct {
 // file is an upload on its way into the database.
 type file struct {
 	*upload.File
-	name     string
-	pages    int
-	pictures picture.Set // none if its first page cannot be rendered
+	name string
+	content
 }
 
 func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput) error {
@@ -90,7 +90,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	if f.name, err = cleanName(f.name, title); err != nil {
 		return err
 	}
-	f.pages, f.pictures, err = m.read(ctx, caller, f.Temp)
+	f.content, err = m.read(ctx, caller, f.Temp)
 	if reason, invalid := pdf.IsInvalid(err); invalid {
 		return problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
 	}
@@ -111,14 +111,28 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	return api.WriteJSON(w, http.StatusOK, nil, stored)
 }
 
-// read returns the pages of a PDF, and the pictures of its first one, if that can be rendered.
-func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (int, picture.Set, error) {
+// content is what is known of a PDF.
+type content struct {
+	pages    int
+	outline  []byte      // JSON; nil: there is no table of contents
+	pictures picture.Set // none if its first page cannot be rendered
+}
+
+func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (c content, err error) {
 	document, err := m.deps.Reader.Read(ctx, owner, temp)
-	if err != nil || document.Cover == nil {
-		return document.Pages, nil, err
+	if err != nil {
+		return c, err
 	}
-	pictures, err := m.deps.Renderer.Thumbnails(ctx, document.Cover)
-	return document.Pages, pictures, err
+	c.pages = document.Pages
+	if document.Outline != nil {
+		if c.outline, err = json.Marshal(document.Outline); err != nil {
+			return c, fmt.Errorf("encode the table of contents: %w", err)
+		}
+	}
+	if document.Cover != nil {
+		c.pictures, err = m.deps.Renderer.Document(ctx, document.Cover, document.Inside)
+	}
+	return c, err
 }
 
 // store adds the file as the next version of a lead magnet and makes it the current one.
@@ -156,7 +170,7 @@ func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *file, owner, id uuid.
 			return fmt.Errorf("store chunk of file: %w", err)
 		}
 	}
-	if err := f.pictures.StoreForFile(ctx, tx, owner, id, version); err != nil {
+	if err := f.pictures.StoreForFile(ctx, tx, owner, id, version, f.outline); err != nil {
 		return err
 	}
 	if err := q.SetMagnetVersion(ctx, store.SetMagnetVersionParams{ID: id, FileVersion: version}); err != nil {

@@ -53,15 +53,49 @@ func answer(cacheDir string, file *os.File, out io.Writer) error {
 		}
 	}
 	sandbox.LimitCPU(renderSeconds)
-	pixels, c, err := e.render()
-	if err != nil || c.Height == 0 {
+	if err := encoder.Encode(contents{e.outline(v.Pages)}); err != nil {
+		return fmt.Errorf("write the table of contents: %w", err)
+	}
+	for i, index := range append([]int{0}, insidePages(v.Pages)...) {
+		width := InsideWidth
+		if i == 0 {
+			width = CoverWidth
+		}
+		if err := e.answerPage(encoder, out, index, width); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answerPage writes the size of a rendered page, and its pixels: a size without a height if there are none.
+func (e *engine) answerPage(encoder *json.Encoder, out io.Writer, index, width int) error {
+	if f, ok := out.(interface{ Flush() error }); ok { // what is known is known, whatever comes now
+		if err := f.Flush(); err != nil {
+			return fmt.Errorf("write a page: %w", err)
+		}
+	}
+	pixels, c, err := e.render(index, width)
+	if err != nil {
 		return err
 	}
 	if err := encoder.Encode(c); err != nil {
-		return fmt.Errorf("tell the first page: %w", err)
+		return fmt.Errorf("write the size of a page: %w", err)
 	}
 	_, err = out.Write(pixels)
 	return err
+}
+
+// insidePages returns the indices of the pages that stand for the inside of a document: none of one so short that they would be most of it.
+func insidePages(pages int) []int {
+	switch {
+	case pages < 3:
+		return nil
+	case pages == 3:
+		return []int{1}
+	default:
+		return []int{pages / 4, pages / 2, 3 * pages / 4}
+	}
 }
 
 // explain returns what is wrong with a file that could not be opened.

@@ -94,39 +94,39 @@ func (e *engine) reachable(claimed int) int {
 	return sort.Search(claimed, missing)
 }
 
-// render returns the first page as RGBA, opaque, on white. It may have none to return.
-func (e *engine) render() ([]byte, cover, error) {
-	index := requests.Page{ByIndex: &requests.PageByIndex{Document: e.document}}
-	size, err := e.pdfium.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: e.document})
+// render returns a page as RGBA, opaque, on white, and so wide. It may have none to return.
+func (e *engine) render(number, width int) ([]byte, cover, error) {
+	index := requests.Page{ByIndex: &requests.PageByIndex{Document: e.document, Index: number}}
+	size, err := e.pdfium.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: e.document, Index: number})
 	if err != nil {
-		return nil, cover{}, fmt.Errorf("measure the first page: %w", err)
+		return nil, cover{}, fmt.Errorf("measure a page: %w", err)
 	}
-	whole := math.Round(size.Height / size.Width * CoverWidth)
-	if !(whole >= minCoverHeight && whole < 1<<20) { // nor is it NaN
-		return nil, cover{}, nil
+	whole := math.Round(size.Height / size.Width * float64(width))
+	if !(whole >= minHeight(width) && whole < 1<<20) { // nor is it NaN
+		return nil, cover{Width: width}, nil
 	}
-	c := cover{Width: CoverWidth, Height: min(int(whole), MaxCoverHeight)}
+	c := cover{Width: width, Height: min(int(whole), maxHeight(width))}
 	bitmap, err := e.pdfium.FPDFBitmap_Create(&requests.FPDFBitmap_Create{Width: c.Width, Height: c.Height})
 	if err != nil {
-		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
+		return nil, cover{}, fmt.Errorf("render a page: %w", err)
 	}
 	_, err = e.pdfium.FPDFBitmap_FillRect(&requests.FPDFBitmap_FillRect{Bitmap: bitmap.Bitmap, Width: c.Width, Height: c.Height, Color: 0xffffffff})
 	if err != nil {
-		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
+		return nil, cover{}, fmt.Errorf("render a page: %w", err)
 	}
 	_, err = e.pdfium.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
 		Bitmap: bitmap.Bitmap, Page: index, SizeX: c.Width, SizeY: int(whole),
 		Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER | enums.FPDF_RENDER_FLAG_RENDER_LIMITEDIMAGECACHE,
 	})
 	if err != nil {
-		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
+		return nil, cover{}, fmt.Errorf("render a page: %w", err)
 	}
 	pixels, err := e.pdfium.FPDFBitmap_GetBuffer(&requests.FPDFBitmap_GetBuffer{Bitmap: bitmap.Bitmap})
 	if err != nil {
-		return nil, cover{}, fmt.Errorf("render the first page: %w", err)
+		return nil, cover{}, fmt.Errorf("render a page: %w", err)
 	}
 	if len(pixels.Buffer) != 4*c.Width*c.Height {
-		return nil, cover{}, errors.New("render the first page: unexpected form of the bitmap")
+		return nil, cover{}, errors.New("render a page: unexpected form of the bitmap")
 	}
 	return pixels.Buffer, c, nil
 }

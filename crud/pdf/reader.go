@@ -39,6 +39,13 @@ const (
 	minCoverHeight = 48
 )
 
+// InsideWidth is the width of the pictures of inside pages: too narrow to read text in them.
+const InsideWidth = 120
+
+func minHeight(width int) float64 { return float64(minCoverHeight*width) / CoverWidth }
+
+func maxHeight(width int) int { return MaxCoverHeight * width / CoverWidth }
+
 // taskName and compileName are the arguments of the processes that read.
 const (
 	taskName     = "__read-pdf"
@@ -46,11 +53,15 @@ const (
 	cacheSetting = "LODESTONE_PDF_CACHE" // where the reader is kept, compiled
 )
 
-// verdict is the first line of what the process that reads writes; then, if it could render the first
-// page, comes a cover as the second, and its pixels.
+// verdict is the first line of what the process that reads writes. Then come the contents, and for the first page and each inside
+// page a cover and its pixels, as far as they could be rendered.
 type verdict struct {
 	Pages   int    `json:"pages"`
 	Invalid string `json:"invalid,omitempty"`
+}
+
+type contents struct {
+	Outline []Entry `json:"outline"`
 }
 
 type cover struct {
@@ -77,6 +88,10 @@ type Document struct {
 	Pages int // at least 1
 	// Cover is the first page, opaque. It is nil if the page cannot be rendered, or takes too much.
 	Cover *image.RGBA
+	// Inside are some other pages, InsideWidth wide.
+	Inside []*image.RGBA
+	// Outline is the table of contents; nil if there is none.
+	Outline []Entry
 }
 
 // Reader reads files. It is safe for concurrent use: two files are read at a time, of different accounts, and accounts
@@ -160,12 +175,14 @@ func (r *Reader) Read(ctx context.Context, owner uuid.UUID, file *os.File) (Docu
 	if d.Invalid != "" {
 		return Document{}, &invalidError{d.Invalid}
 	}
-	return Document{Pages: d.Pages, Cover: d.cover}, nil
+	return Document{Pages: d.Pages, Cover: d.cover, Inside: d.inside, Outline: d.outline}, nil
 }
 
 type result struct {
 	verdict
-	cover *image.RGBA
+	outline []Entry
+	cover   *image.RGBA
+	inside  []*image.RGBA
 }
 
 // parse reads what the process wrote. It believes nothing: that process read what a stranger sent.
@@ -178,20 +195,52 @@ func parse(out []byte) (t result, ok bool) {
 	if t.Invalid == "" && (t.Pages < 1 || t.Pages > maxPages) {
 		return result{}, false
 	}
-	var c cover
-	line, err = in.ReadSlice('\n')
-	if t.Invalid != "" || err != nil || json.Unmarshal(line, &c) != nil || c.Width != CoverWidth || c.Height < minCoverHeight || c.Height > MaxCoverHeight {
+	if t.Invalid != "" {
 		return t, true
+	}
+	var c contents
+	if line, err = in.ReadBytes('\n'); err != nil || json.Unmarshal(line, &c) != nil {
+		return t, true
+	}
+	t.outline = complete(c.Outline, t.Pages)
+	if t.cover, err = parsePage(in, CoverWidth); err != nil {
+		return t, true
+	}
+	for range insidePages(t.Pages) {
+		page, err := parsePage(in, InsideWidth)
+		if err != nil {
+			return t, true
+		}
+		if page != nil {
+			t.inside = append(t.inside, page)
+		}
+	}
+	return t, true
+}
+
+var errPixels = errors.New("the process that reads wrote no such page")
+
+// parsePage reads the size and the pixels of a page. It returns nil for a page without pixels.
+func parsePage(in *bufio.Reader, width int) (*image.RGBA, error) {
+	var c cover
+	line, err := in.ReadSlice('\n')
+	if err != nil || json.Unmarshal(line, &c) != nil || c.Width != width {
+		return nil, errPixels
+	}
+	if c.Height == 0 {
+		return nil, nil
+	}
+	if float64(c.Height) < minHeight(width) || c.Height > maxHeight(width) {
+		return nil, errPixels
 	}
 	page := image.NewRGBA(image.Rect(0, 0, c.Width, c.Height))
 	if _, err := io.ReadFull(in, page.Pix); err != nil {
-		return t, true
+		return nil, fmt.Errorf("read pixels: %w", err)
 	}
 	for i := 3; i < len(page.Pix); i += 4 {
 		page.Pix[i] = 0xff
 	}
-	t.cover = page
-	return t, true
+	return trim(page), nil
 }
 
 // signature is how a PDF begins. Readers also accept one that comes later, within the first 1024 bytes; but

@@ -49,6 +49,23 @@ func makeThumbnails(original image.Image) (Set, error) {
 	return set, nil
 }
 
+// insideWidth is the width of a picture of an inside page. It has the detail of a much smaller one.
+const insideWidth = 360
+
+// makeInside returns the pictures of inside pages, which are small: on a page they are blurred.
+func makeInside(pages []*image.RGBA) (Set, error) {
+	var set Set
+	for i, p := range pages[:min(len(pages), len(insides))] {
+		height := max(1, int(math.Round(float64(p.Rect.Dy())*insideWidth/float64(p.Rect.Dx()))))
+		m, err := encode(insides[i], resize(p, insideWidth, height))
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, m)
+	}
+	return set, nil
+}
+
 func makeLogo(original image.Image) (Set, error) {
 	var out bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}

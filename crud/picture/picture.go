@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -33,6 +34,9 @@ const (
 	preview = "preview"
 	logo    = "logo"
 )
+
+// insides are the kinds of pictures of inside pages, in their order.
+var insides = []string{"inside1", "inside2", "inside3"}
 
 // Content types of what is stored.
 const (
@@ -78,8 +82,9 @@ func (t Thumbnail) Alt(title string) string {
 // Page is the pictures of one page. Each is nil if there is none.
 type Page struct {
 	Thumbnail *Thumbnail
-	Preview   *Picture // PreviewWidth by PreviewHeight, unless it is kept elsewhere
-	Logo      *Picture // as high as wide at most; with a clear background if it was uploaded so
+	Preview   *Picture  // PreviewWidth by PreviewHeight, unless it is kept elsewhere
+	Inside    []Picture // other pages, blurred
+	Logo      *Picture  // as high as wide at most; with a clear background if it was uploaded so
 }
 
 // ForLink returns the pictures of the landing page of a link. site is the public URL without a
@@ -97,7 +102,7 @@ func ForLink(ctx context.Context, tx pgx.Tx, site string, link uuid.UUID, extern
 		uploaded = uploaded || row.GenericLinkID != nil
 	}
 	for _, row := range rows {
-		if !uploaded || row.GenericLinkID != nil || row.Kind == logo {
+		if !uploaded || row.GenericLinkID != nil || row.Kind == logo || slices.Contains(insides, row.Kind) {
 			found[row.Kind] = of(site, row.ID, row.ContentType, row.Width, row.Height)
 		}
 	}
@@ -133,6 +138,11 @@ func arrange(found map[string]Picture, uploaded bool) Page {
 	}
 	if p, ok := found[preview]; ok {
 		page.Preview = &p
+	}
+	for _, kind := range insides {
+		if p, ok := found[kind]; ok {
+			page.Inside = append(page.Inside, p)
+		}
 	}
 	if p, ok := found[logo]; ok {
 		page.Logo = &p

@@ -34,6 +34,19 @@ func (t *Thumbnailer) Thumbnails(ctx context.Context, original image.Image) (Set
 	return t.make(ctx, original, makeThumbnails)
 }
 
+// Document returns the pictures of a document: Thumbnails of its first page, and those of inside pages, which are given so small that
+// no text can be read.
+func (t *Thumbnailer) Document(ctx context.Context, first image.Image, inside []*image.RGBA) (Set, error) {
+	return t.make(ctx, first, func(first image.Image) (Set, error) {
+		set, err := makeThumbnails(first)
+		if err != nil {
+			return nil, err
+		}
+		pages, err := makeInside(inside)
+		return append(set, pages...), err
+	})
+}
+
 // Logo returns the logo of an uploaded picture. Transparent pixels stay transparent.
 func (t *Thumbnailer) Logo(ctx context.Context, original image.Image) (Set, error) {
 	return t.make(ctx, original, makeLogo)

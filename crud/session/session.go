@@ -86,7 +86,22 @@ type Document struct {
 	Pages        int32
 	Owner        string  // name of the account
 	Colour       *string // of the account
+	Font         string  // likewise: system or inter
+	Language     *string // of its pages; nil: the visitor's own
+	End          End
 	Pictures     picture.Page
+}
+
+// End is what stands behind the last page. Button and URL are set together.
+type End struct{ Text, Button, URL string }
+
+func endOf(row store.GetOpeningRow) (e End) {
+	for to, from := range map[*string]*string{&e.Text: row.EndText, &e.Button: row.EndButton, &e.URL: row.EndURL} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	return e
 }
 
 // Look returns the document of a link, with a Refusal if the link can neither be opened nor gone on
@@ -110,7 +125,7 @@ func (s *Sessions) Look(ctx context.Context, link Link, strict bool) (Document, 
 		})
 		return err
 	})
-	d := Document{LeadMagnetID: row.AccessLink.LeadMagnetID, Title: row.Title, Owner: row.AccountName, Colour: row.BrandColor, Pictures: pictures}
+	d := Document{LeadMagnetID: row.AccessLink.LeadMagnetID, Title: row.Title, Owner: row.AccountName, Colour: row.BrandColor, Font: row.BrandFont, Language: row.PageLanguage, End: endOf(row), Pictures: pictures}
 	if row.PageCount != nil {
 		d.Pages = *row.PageCount
 	}

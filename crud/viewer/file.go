@@ -32,12 +32,12 @@ const (
 func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
 	in, err := v.enter(r)
 	if err != nil {
-		v.deps.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		v.deps.Pages.WriteBranded(w, r, asPage(err, page.Brand{}), v.brand)
 		return
 	}
 	release, err := v.place(r)
 	if err != nil {
-		v.deps.Pages.WriteError(w, r, err)
+		v.deps.Pages.WriteBranded(w, r, err, v.brand)
 		return
 	}
 	defer release()
@@ -74,12 +74,12 @@ func (v *Viewer) enter(r *http.Request) (session.Session, error) {
 func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	in, err := v.enter(r)
 	if err != nil {
-		v.deps.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		v.deps.Pages.WriteBranded(w, r, asPage(err, page.Brand{}), v.brand)
 		return
 	}
 	release, err := v.place(r)
 	if err != nil {
-		v.deps.Pages.WriteError(w, r, err)
+		v.deps.Pages.WriteBranded(w, r, err, v.brand)
 		return
 	}
 	defer release()
@@ -92,7 +92,7 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	err = v.deps.Sessions.StartDownload(ctx, in, id)
 	cancel()
 	if err != nil {
-		v.deps.Pages.WriteError(w, r, asPage(err, page.Brand{}))
+		v.deps.Pages.WriteBranded(w, r, asPage(err, page.Brand{}), v.brand)
 		return
 	}
 	first, last := v.send(w, r, in.File, "attachment")
@@ -113,7 +113,7 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	content := magnet.NewContent(r.Context(), v.deps.Postgres, f)
 	magnet.KeepOneRange(r, f.FileSize)
 	if err := content.Check(); err != nil { // what cannot be read fails before the answer begins
-		v.deps.Pages.WriteError(w, r, err)
+		v.deps.Pages.WriteBranded(w, r, err, v.brand)
 		return 0, 0
 	}
 	h := w.Header()

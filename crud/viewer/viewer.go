@@ -7,6 +7,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -57,7 +58,7 @@ type Viewer struct {
 
 // New returns the viewer.
 func New(c Config, d Deps) (*Viewer, error) {
-	template, err := d.Pages.Parse(files, "viewer.html", "viewer.css")
+	shell, err := d.Pages.Parse(files, "viewer.html", "viewer.css")
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func New(c Config, d Deps) (*Viewer, error) {
 	if !b.Done() {
 		d.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
 	}
-	return &Viewer{config: c, deps: d, template: template, build: b, guesses: bucket.New(maxUnknown), sending: c.sending()}, nil
+	return &Viewer{config: c, deps: d, template: shell, build: b, guesses: bucket.New(maxUnknown), sending: c.sending()}, nil
 }
 
 func pathOf(token string) string { return "/a/" + token }
@@ -78,7 +79,7 @@ func (v *Viewer) path(r *http.Request) string { return v.deps.Pages.Path(pathOf(
 
 // Register mounts the pages.
 func (v *Viewer) Register(a *api.API) {
-	mount := func(pattern string, fn page.Handler) { v.deps.Pages.Mount(a, pattern, fn) }
+	mount := func(pattern string, fn page.Handler) { v.deps.Pages.MountBranded(a, pattern, fn, v.brand) }
 	mount("GET /a/{token}", v.show)
 	mount("POST /a/{token}/sessions", v.start)
 	mount("POST /a/{token}/open", v.open)
@@ -159,8 +160,18 @@ func asPage(err error, brand page.Brand) error {
 	}
 }
 
+// brand returns the brand of the account whose document a request asks for.
+func (v *Viewer) brand(r *http.Request) page.Brand {
+	link, err := v.deps.Sessions.Find(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return page.Brand{}
+	}
+	d, _ := v.deps.Sessions.Look(r.Context(), link, true) // a link that does not open has a brand as well
+	return v.brandOf(d)
+}
+
 func (v *Viewer) brandOf(d session.Document) page.Brand {
-	b := page.Brand{Name: d.Owner}
+	b := page.Brand{Name: d.Owner, Font: d.Font == "inter"}
 	if d.Colour != nil {
 		b.Accent = *d.Colour
 	}
@@ -182,7 +193,8 @@ type shell struct {
 	Build     *build
 	AssetPath string
 	First     *first
-	Ratio     string // width by height of the first page, for its place before it is there
+	Ratio     template.CSS // width by height of the first page, for its place before it is there
+	End       session.End
 }
 
 // first is a picture of the first page, which stands in for it until it is drawn.
@@ -211,16 +223,16 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // to a path of ours, with a token that exists
 		return nil
 	}
-	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.deps.Pages.Path(assetPath), Ratio: "1 / 1.4142"}
+	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.deps.Pages.Path(assetPath), Ratio: "1 / 1.4142", End: d.End}
 	if owner {
 		s.Preview = preview
 	}
 	if t := d.Pictures.Thumbnail; t != nil && !t.Uploaded && t.Width > 0 {
 		s.First = &first{v.deps.Pages.Path(t.Path), t.SrcSet(), t.Width, t.Height}
-		s.Ratio = fmt.Sprintf("%d / %d", t.Width, t.Height)
+		s.Ratio = template.CSS(fmt.Sprintf("%d / %d", t.Width, t.Height)) //nolint:gosec // numbers
 	}
 	return v.template.Write(w, r, http.StatusOK, page.Page{
-		Title: d.Title, Class: "viewer", Brand: v.brandOf(d), Data: s,
+		Title: d.Title, Class: "viewer", Brand: v.brandOf(d), Data: s, Font: true,
 		Policy: page.Policy{Scripts: true, Wasm: true, Connect: []string{v.deps.Collector}},
 	})
 }

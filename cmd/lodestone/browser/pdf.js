@@ -9,8 +9,10 @@
  * @param {string} [o.script] JavaScript that runs when the document opens, in a reader that runs any
  * @param {string} [o.link] address that the first page links to
  * @param {number} [o.padding] further bytes on each page
+ * @param {[number, number]} [o.size] of each page, in points
+ * @param {string} [o.fill] operators before the text of each page
  */
-export function pdf({ pages = 1, title = 'Test', text = (n) => `This is page ${n} of ${pages}.`, script, link, padding = 0 } = {}) {
+export function pdf({ pages = 1, title = 'Test', text = (n) => `This is page ${n} of ${pages}.`, script, link, padding = 0, size = [595, 842], fill = '' } = {}) {
   const objects = []; // object n is objects[n - 1]
   const add = (body) => objects.push(body);
   const string = (s) => `(${s.replace(/[\\()]/g, '\\$&')})`;
@@ -24,11 +26,11 @@ export function pdf({ pages = 1, title = 'Test', text = (n) => `This is page ${n
   for (let n = 1; n <= pages; n++) {
     const annotation = link && n === 1
       ? ` /Annots [<< /Type /Annot /Subtype /Link /Rect [50 650 400 740] /Border [0 0 0] /A << /S /URI /URI ${string(link)} >> >>]` : '';
-    kids.push(`${add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${firstPage + pages + n - 1} 0 R`
+    kids.push(`${add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${size[0]} ${size[1]}] /Contents ${firstPage + pages + n - 1} 0 R`
       + ` /Resources << /Font << /F1 3 0 R >> >>${annotation} >>`)} 0 R`);
   }
   for (let n = 1; n <= pages; n++) {
-    const content = `BT /F1 28 Tf 60 700 Td ${string(text(n))} Tj ET\n${padding ? `%${'x'.repeat(padding)}\n` : ''}`;
+    const content = `${fill} BT /F1 28 Tf 60 ${Math.round(size[1] * 0.83)} Td ${string(text(n))} Tj ET\n${padding ? `%${'x'.repeat(padding)}\n` : ''}`;
     add(`<< /Length ${content.length} >>\nstream\n${content}endstream`);
   }
   const action = script ? ` /OpenAction << /S /JavaScript /JS ${string(script)} >>`

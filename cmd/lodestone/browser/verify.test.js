@@ -22,6 +22,39 @@ async function submitted(v, fields = {}) {
   return { link, address };
 }
 
+/** Types a code. With scripts the sixth digit sends it. */
+async function fill(v, code) {
+  await v.page.getByLabel('Six digits from the mail').fill(code);
+  if (v.options.scripts === false) await v.page.getByRole('button', { name: 'Confirm and read' }).click();
+}
+
+test('verify: a code that is pasted or typed goes by itself, once', async (t) => {
+  for (const how of ['typed', 'pasted']) {
+    const v = await newDesktop(t);
+    const { address } = await submitted(v);
+    const code = codeOf(await mailTo(address));
+    const field = v.page.getByLabel('Six digits from the mail');
+    await field.focus();
+    if (how === 'typed') await v.page.keyboard.type(code, { delay: 5 });
+    else await v.page.keyboard.insertText(` ${code}\n`);
+    await v.page.waitForURL(/\/a\//);
+    assert.equal(v.requests.filter((r) => r.method() === 'POST' && r.url().includes('/verify/sent/')).length, 1);
+  }
+});
+
+test('verify: the field is as wide as six cells, and the mail is one press away', async (t) => {
+  const v = await newPhone(t);
+  const link = await newLink({ require_verification: true });
+  await v.page.goto(link.url);
+  await v.page.getByLabel('Email address').fill(`eve-${randomUUID().slice(0, 8)}@gmail.com`);
+  await v.page.locator('form button[type=submit]').first().click();
+  const box = await v.page.getByLabel('Six digits from the mail').boundingBox();
+  assert.ok(box.width > 200 && box.width < 280, `${box.width} px`);
+  assert.equal(await v.page.getByRole('link', { name: /Open Gmail/ }).getAttribute('href'), 'https://mail.google.com/');
+  await v.page.getByLabel('Six digits from the mail').evaluate((f) => { f.value = '12345'; });
+  await v.screenshot('verify-cells');
+});
+
 for (const [device, o] of [['phone', { scripts: false }], ['phone', { dark: true }], ['desktop', {}]]) {
   test(`verify: by the code, ${device} ${JSON.stringify(o)}`, async (t) => {
     const v = await newVisitor(t, device, { ...o, expected: [/422/] });
@@ -36,13 +69,12 @@ for (const [device, o] of [['phone', { scripts: false }], ['phone', { dark: true
     await field.fill('12');
     await v.page.getByRole('button', { name: 'Confirm and read' }).click();
     await v.page.getByText('Enter the six digits from the mail.').waitFor();
-    await field.fill(wrong);
-    await v.page.getByRole('button', { name: 'Confirm and read' }).click();
+    await fill(v, wrong);
     await v.page.getByText('That is not the code in the mail.').waitFor();
     await v.accessible();
     await v.screenshot('verify-wrong-code');
-    await field.fill(`${code.slice(0, 3)} ${code.slice(3)}`);
-    await v.page.getByRole('button', { name: 'Confirm and read' }).click();
+    await v.page.getByText(/^Valid for about 24 hours/).waitFor();
+    await fill(v, `${code.slice(0, 3)} ${code.slice(3)}`);
     await v.page.waitForURL(/\/a\//);
     assert.equal((await submission(link)).verified, true);
   });
@@ -54,9 +86,8 @@ test('verify: five wrong codes close the way of the code, not that of the mail',
   const mail = await mailTo(address);
   const code = codeOf(mail);
   for (let i = 1; i <= 5; i++) {
-    await v.page.getByLabel('Six digits from the mail').fill(String((Number(code) + i) % 1_000_000).padStart(6, '0'));
     // The page before says the same from the second time on.
-    await Promise.all([v.page.waitForEvent('framenavigated'), v.page.getByRole('button', { name: 'Confirm and read' }).click()]);
+    await Promise.all([v.page.waitForEvent('framenavigated'), fill(v, String((Number(code) + i) % 1_000_000).padStart(6, '0'))]);
     await v.page.getByText(i < 5 ? 'That is not the code' : 'no more are taken').waitFor();
   }
   await v.accessible();

@@ -45,17 +45,23 @@ export function firstBelow(pages: readonly Span[], y: number): number {
   return low;
 }
 
-export type Zoom = "width" | "page" | number;
+/** "auto" shows the first page as a whole and the others at the width of the window. */
+export type Zoom = "auto" | "width" | "page" | number;
 
 export const SMALLEST = 0.25;
 export const LARGEST = 5;
 /** Wider than this, lines of a page are too long to follow. */
 const WIDEST = 860; // as --page in viewer.css
 
-/** Returns CSS pixels a point for a page of a size in points. */
-export function scaleOf(zoom: Zoom, page: { width: number; height: number }, area: { width: number; height: number }): number {
-  const width = Math.min(area.width, page.width > page.height ? area.width : WIDEST);
-  if (zoom === "width") return clamp(width / page.width);
+/** Small pages are not made larger than this to fit the width: their letters would be those of a poster. */
+const BIGGEST_FIT = 1.25;
+
+/** Returns CSS pixels a point for a page of a size in points. first: it is the document's first page. */
+export function scaleOf(zoom: Zoom, page: { width: number; height: number }, area: { width: number; height: number }, first = false): number {
+  const upright = page.width <= page.height;
+  const width = Math.min(area.width, upright ? WIDEST : area.width);
+  if (zoom === "auto" && first) return clamp(Math.min(width / page.width, area.height / page.height));
+  if (zoom === "auto" || zoom === "width") return clamp(Math.min(width / page.width, upright ? BIGGEST_FIT * CSS_UNITS : Infinity));
   if (zoom === "page") return clamp(Math.min(area.width / page.width, area.height / page.height));
   return clamp(zoom * CSS_UNITS);
 }

@@ -1,4 +1,5 @@
 import type { PDFDocumentProxy, PDFPageProxy, RenderTask } from "pdfjs-dist";
+import { bleed } from "./bleed.ts";
 import { density, safeLink } from "./layout.ts";
 import { structure } from "./structure.ts";
 
@@ -97,6 +98,7 @@ export class Page {
     } finally {
       this.task = null;
     }
+    bleed(canvas);
     this.canvas?.remove();
     this.canvas = canvas;
     this.drawnWidth = width;
@@ -208,6 +210,7 @@ export class Page {
     canvas.width = Math.max(1, Math.round(viewport.width));
     canvas.height = Math.max(1, Math.round(viewport.height));
     await this.proxy!.render({ canvas, viewport, intent: width > 1000 ? "print" : "display" }).promise;
+    bleed(canvas);
     return canvas;
   }
 }

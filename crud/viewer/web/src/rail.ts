@@ -15,6 +15,23 @@ export class Rail {
     private readonly chosen: (page: number) => void,
   ) {
     toggle.addEventListener("click", () => this.show(!this.shown));
+    for (const button of rail.querySelectorAll<HTMLElement>("[data-shows]")) {
+      button.addEventListener("click", () => this.choose(button.dataset.shows!));
+    }
+  }
+
+  /** Shows the thumbnails or the contents. */
+  choose(what: string): void {
+    this.rail.dataset.shown = what;
+    for (const button of this.rail.querySelectorAll<HTMLElement>("[data-shows]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.shows === what));
+    }
+    this.refresh();
+  }
+
+  /** Closes it where it covers the document. */
+  done(): void {
+    if (!matchMedia("(min-width: 1100px)").matches) this.show(false);
   }
 
   /** Whether it is there to see: on wide windows it is, until the reader hides it. */
@@ -72,7 +89,7 @@ export class Rail {
       button.append(leaf, number);
       button.addEventListener("click", () => {
         this.chosen(page.number);
-        if (!matchMedia("(min-width: 1100px)").matches) this.show(false);
+        this.done();
       });
       const item = document.createElement("li");
       item.append(button);

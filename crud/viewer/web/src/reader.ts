@@ -19,7 +19,7 @@ export interface Place {
 export class Reader {
   readonly pages: Page[] = [];
   current = 1;
-  zoom: Zoom = "width";
+  zoom: Zoom = "auto";
 
   private spans: Span[] = [];
   private drawing: Page | null = null;
@@ -70,7 +70,7 @@ export class Reader {
 
   private layout(): void {
     const area = this.area;
-    for (const page of this.pages) page.place(scaleOf(this.zoom, page.size, area));
+    for (const page of this.pages) page.place(scaleOf(this.zoom, page.size, area, page.number === 1));
     this.measure();
   }
 
@@ -102,7 +102,8 @@ export class Reader {
     this.look();
   }
 
-  private async follow(dest: unknown): Promise<void> {
+  /** Goes to a destination of the document, as its links and its table of contents have them. */
+  async follow(dest: unknown): Promise<void> {
     const explicit = typeof dest === "string" ? await this.pdf.getDestination(dest) : (dest as unknown[] | null);
     const target = explicit?.[0];
     if (target === undefined || target === null) return;
@@ -154,7 +155,7 @@ export class Reader {
 
   private resized(): void {
     // On phones the height changes whenever the address bar comes and goes.
-    if (innerWidth === this.lastWidth && this.zoom !== "page") {
+    if (innerWidth === this.lastWidth && this.zoom !== "page" && (this.zoom !== "auto" || matchMedia("(pointer: coarse)").matches)) {
       this.look();
       return;
     }

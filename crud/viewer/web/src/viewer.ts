@@ -3,6 +3,7 @@
 import type { PDFDocumentLoadingTask, PDFDocumentProxy } from "pdfjs-dist";
 import { scaleOf, type Zoom } from "./layout.ts";
 import { Notice } from "./notice.ts";
+import { outline } from "./outline.ts";
 import { print } from "./print.ts";
 import { Queue } from "./queue.ts";
 import { Rail } from "./rail.ts";
@@ -150,6 +151,7 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, f
     find("zoom-level").textContent = `${Math.round(reader.level * 100)}%`;
     find("zoom-level").setAttribute("aria-label", `Zoom ${Math.round(reader.level * 100)} %, fit`);
     rail?.mark(page);
+    progress();
     if (page !== announced) {
       announced = page;
       clearTimeout(timer);
@@ -162,7 +164,7 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, f
   const reader = new Reader(pdfjs, pdf, root, bar, fetchAll, changed);
   find("count").textContent = String(pdf.numPages);
   const before = stored();
-  if (before.zoom) reader.zoom = before.zoom === "width" || before.zoom === "page" ? before.zoom : Number(before.zoom) || "width";
+  if (before.zoom) reader.zoom = before.zoom === "auto" || before.zoom === "width" || before.zoom === "page" ? before.zoom : Number(before.zoom) || "auto";
   await reader.begin(find("first"));
 
   rail = new Rail(find("rail"), find("thumbnails"), find("rail-toggle"), reader, (page) => reader.go(page));
@@ -176,7 +178,25 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, f
 
   watch(visits, queue);
   steer(reader, rail);
+  void outline(pdf, find("contents"), (dest) => {
+    rail!.done();
+    void reader.follow(dest);
+  }).then((there) => {
+    find("rail-tabs").hidden = find("menu-contents").hidden = !there;
+  });
+  const end = document.getElementById("end");
+  if (end) {
+    end.hidden = false;
+    document.getElementById("again")?.addEventListener("click", () => reader.go(1));
+    document.getElementById("end-download")?.addEventListener("click", () => find("download").click());
+  }
   document.documentElement.dataset.ready = "";
+}
+
+/** Shows how far the reader is. */
+function progress(): void {
+  const way = root.offsetTop + root.offsetHeight - innerHeight;
+  find("progress").style.transform = `scaleX(${way > 0 ? Math.min(1, Math.max(0, scrollY / way)).toFixed(4) : 1})`;
 }
 
 /** Tells the visits who is there, and the queue when to leave. */
@@ -206,6 +226,10 @@ function steer(reader: Reader, rail: Rail): void {
   const other = (): Zoom => (reader.zoom === "width" ? "page" : "width");
   const paper = () => void print(reader.pages, find("paper"), notice);
   const full = () => void (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.())?.catch(() => undefined);
+  const panel = (what: string) => {
+    rail.choose(what);
+    rail.show(true);
+  };
   const keys = find<HTMLDialogElement>("keys");
   const menu = find<HTMLDialogElement>("menu");
   on("previous", () => turn(-1));
@@ -223,7 +247,7 @@ function steer(reader: Reader, rail: Rail): void {
   }
   menu.addEventListener("close", () => {
     const chosen: Record<string, () => void> = {
-      smaller: () => reader.bigger(-1), larger: () => reader.bigger(1), fit: () => reader.resize("width"), print: paper,
+      pages: () => panel("pages"), contents: () => panel("contents"), fit: () => reader.resize("width"), print: paper,
     };
     chosen[menu.returnValue]?.();
     menu.returnValue = "";
@@ -261,6 +285,7 @@ function steer(reader: Reader, rail: Rail): void {
       "0": () => reader.resize(other()),
       f: full,
       t: () => rail.show(!rail.shown),
+      Escape: matchMedia("(min-width: 1100px)").matches || !rail.shown ? undefined : () => rail.show(false),
       "?": () => keys.showModal(),
     };
     const action = run[event.key.length === 1 ? event.key.toLowerCase() : event.key];

@@ -31,6 +31,16 @@ test("zoom fits the width, but no wider than lines are read", () => {
   assert.equal(scaleOf(1.5, a4, { width: 1, height: 1 }), 1.5 * CSS_UNITS);
 });
 
+test("a document opens with its first page as a whole, and goes on at a width that reads well", () => {
+  const a5 = { width: 420, height: 595 };
+  const desktop = { width: 1240, height: 828 };
+  assert.equal(Math.round(scaleOf("auto", a5, desktop, true) * 595), 828);
+  assert.equal(scaleOf("auto", a5, desktop), 1.25 * CSS_UNITS);
+  assert.equal(scaleOf("width", a5, desktop), 1.25 * CSS_UNITS);
+  assert.equal(scaleOf("auto", a5, { width: 360, height: 570 }) * 420, 360);
+  assert.equal(scaleOf("auto", { width: 960, height: 540 }, desktop) * 960, 1240);
+});
+
 test("steps of zoom", () => {
   assert.equal(step(1, 1), 1.1);
   assert.equal(step(1, -1), 0.9);
