@@ -19,7 +19,7 @@ ALTER TABLE lodestone.events ADD PROJECTION IF NOT EXISTS quarters
         toStartOfFifteenMinutes(created_at), generic_link_id, magnet_version, user_agent, agent_names, origin
 );
 -- Consumers go on meanwhile; parts that do not have it yet are read without it. Nothing waits here: that may take hours.
-ALTER TABLE lodestone.events MATERIALIZE PROJECTION quarters SETTINGS mutations_sync = 0;
+ALTER TABLE lodestone.events MATERIALIZE PROJECTION quarters SETTINGS alter_sync = 0, mutations_sync = 0;
 ALTER TABLE lodestone.events DROP PROJECTION IF EXISTS visits SETTINGS alter_sync = 0, mutations_sync = 0;
 ALTER TABLE lodestone.events DROP PROJECTION IF EXISTS sessions SETTINGS alter_sync = 0, mutations_sync = 0;
 
@@ -73,5 +73,5 @@ ALTER TABLE lodestone.events ADD PROJECTION IF NOT EXISTS sessions
         if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id),
         event_type, bot = ''
 );
-ALTER TABLE lodestone.events MATERIALIZE PROJECTION sessions SETTINGS mutations_sync = 0;
+ALTER TABLE lodestone.events MATERIALIZE PROJECTION sessions SETTINGS alter_sync = 0, mutations_sync = 0;
 ALTER TABLE lodestone.events DROP PROJECTION quarters SETTINGS alter_sync = 0, mutations_sync = 0;
