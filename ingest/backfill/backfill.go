@@ -139,14 +139,19 @@ func (j *Job) change(ctx context.Context, conn driver.Conn, table, month string,
 	return nil
 }
 
-// await waits until ClickHouse has made all changes of a table that were asked for, by whichever process.
+// own begins the command of every change, as ClickHouse lists it. Mutations of others have other commands.
+const own = "(UPDATE agent_names = transform(toString(user_agent), "
+
+// await waits until ClickHouse has made all changes of a table that were asked for, by whichever process. Those that cannot be
+// made come first in the list.
 func (j *Job) await(ctx context.Context, conn driver.Conn, table string) error {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {
 		failed, err := texts(ctx, conn, `SELECT latest_fail_reason FROM system.mutations
-			WHERE database = 'lodestone' AND table = {table:String} AND NOT is_done AND NOT is_killed AND command LIKE '%UPDATE agent_names%'`,
-			native.Parameters{"table": table})
+			WHERE database = 'lodestone' AND table = {table:String} AND NOT is_done AND NOT is_killed AND startsWith(command, {own:String})
+			ORDER BY latest_fail_reason DESC`,
+			native.Parameters{"table": table, "own": own})
 		switch {
 		case err != nil:
 			return err

@@ -95,3 +95,35 @@ func TestOldRowsGetNames(t *testing.T) {
 		return len(names) == 2 && names[0] == "Firefox on Linux" && names[1] == "Firefox on Linux"
 	}, enginetest.Timeout, 20*time.Millisecond)
 }
+
+// A mutation that someone else asked for, and that fails, holds up nothing but the table that it is of. There the error says why.
+func TestMutationsOfOthers(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewClickHouse(t, enginetest.Dir(t))
+	enginetest.Run(t, server)
+	config := clickhouse.Config{URL: server.URL()}
+	_, err := clickhouse.Migrate(t.Context(), config)
+	require.NoError(t, err)
+	conn := enginetest.Open(t, config)
+	account := uuid.New()
+	store := func(table, columns, agent, names string) {
+		require.NoError(t, conn.Exec(t.Context(), "INSERT INTO lodestone."+table+" ("+columns+`account_id, event_id, user_agent, agent_names, created_at)
+			SETTINGS async_insert = 0 VALUES (1, ?, generateUUIDv4(), ?, ?, '2026-02-15 00:00:00')`, account, agent, names))
+	}
+	store("events", "event_type, ", safari, "")
+	store("link_views", "kafka_partition, ", chrome, "Kept/As is")
+	require.NoError(t, conn.Exec(t.Context(), `ALTER TABLE lodestone.link_views UPDATE agent_names = toString(throwIf(user_agent != '', 'not today'))
+		WHERE 1 SETTINGS mutations_sync = 0`))
+	require.Eventually(t, func() bool {
+		var failed uint64
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM system.mutations WHERE NOT is_done AND latest_fail_reason != ''").Scan(&failed))
+		return failed > 0
+	}, enginetest.Timeout, 20*time.Millisecond)
+
+	job := backfill.New(backfill.Deps{ClickHouse: config, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	require.NoError(t, job.Fill(t.Context()), "nothing of that table lacks names")
+	require.Equal(t, map[string][]string{safari: {"Safari on iOS"}}, named(t, conn, "events", account))
+
+	store("link_views", "kafka_partition, ", safari, "")
+	require.ErrorContains(t, job.Fill(t.Context()), "not today")
+}
