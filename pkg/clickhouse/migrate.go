@@ -84,10 +84,18 @@ func createFunctions(ctx context.Context, db *sql.DB) error {
 			continue
 		}
 		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("create ClickHouse functions: %w", err)
+			return functionsError(err)
 		}
 	}
 	return nil
+}
+
+// functionsError names the rights that are missing, if some are.
+func functionsError(err error) error {
+	if code, _ := IsException(err); code == accessDenied {
+		return fmt.Errorf("create ClickHouse functions: the user needs CREATE FUNCTION and DROP FUNCTION ON *.* (docs/operations.md, rights in ClickHouse): %w", err)
+	}
+	return fmt.Errorf("create ClickHouse functions: %w", err)
 }
 
 // CheckSchema returns an error unless ClickHouse answers and its schema suits this program. schema.IsMismatch
@@ -101,8 +109,9 @@ func CheckSchema(ctx context.Context, conn native.Conn) error {
 	return schema.Compare("ClickHouse", version, migrations)
 }
 
-// ClickHouse's codes for missing databases and tables (ErrorCodes.cpp).
+// ClickHouse's codes for missing databases, tables and rights (ErrorCodes.cpp).
 const (
+	accessDenied    = 497
 	unknownTable    = 60
 	unknownDatabase = 81
 )
