@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"lodestone/crud/dashboard"
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
@@ -10,10 +11,11 @@ import (
 	"lodestone/pkg/ratelimit"
 )
 
-// peopleAPI serves the people of accounts, and signs them in.
+// peopleAPI serves the people of accounts, signs them in, and shows them the dashboard.
 type peopleAPI struct {
-	users  *user.People
-	signIn *signin.Service
+	users   *user.People
+	signIn  *signin.Service
+	screens *dashboard.Dashboard
 }
 
 // newPeople puts together what concerns the people of accounts.
@@ -30,11 +32,15 @@ func newPeople(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mai
 	if err != nil {
 		return peopleAPI{}, err
 	}
-	return peopleAPI{user.New(user.Deps{Postgres: d.Postgres, Mail: mails, Limiter: limiter, Site: pages.URL("")}), in}, nil
+	screens, err := dashboard.New(dashboard.Deps{Pages: pages, Sessions: in})
+	if err != nil {
+		return peopleAPI{}, err
+	}
+	return peopleAPI{user.New(user.Deps{Postgres: d.Postgres, Mail: mails, Limiter: limiter, Site: pages.URL("")}), in, screens}, nil
 }
 
 func (p peopleAPI) register(a *api.API) {
 	p.users.Register(a)
 	p.signIn.Register(a)
-	p.signIn.RegisterHome(a)
+	p.screens.Register(a)
 }

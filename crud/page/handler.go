@@ -55,21 +55,7 @@ func (s *Site) guarded(next http.Handler) http.Handler {
 }
 
 func (s *Site) public(fn Handler, brand BrandOf) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), timeout)
-		defer cancel()
-		r = r.WithContext(ctx)
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		err := s.forms.Check(r)
-		if err != nil {
-			err = Error(Refused, Brand{}).Because(err)
-		} else {
-			err = fn(w, r)
-		}
-		if err != nil {
-			s.WriteBranded(w, r, err, brand)
-		}
-	})
+	return s.bounded(Transfer{maxForm, timeout}, fn, brand)
 }
 
 // BadForm returns the status page of a form that could not be read.

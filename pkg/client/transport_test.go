@@ -62,15 +62,15 @@ func TestTransport(t *testing.T) {
 		return string(text)
 	}
 
-	res := send("POST", "/echo?a=b", "hello")
+	res := send("POST", "/echo?a=b", "hello") //nolint:bodyclose // when the test ends, as all
 	require.Equal(t, http.StatusCreated, res.StatusCode)
 	require.Equal(t, "192.0.2.7:1234 198.51.100.9 /echo?a=b", res.Header.Get("X-From"))
 	require.Equal(t, "hello", read(res))
 
-	res = send("GET", "/empty", "")
+	res = send("GET", "/empty", "") //nolint:bodyclose // likewise
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	require.Empty(t, read(res))
-	require.Equal(t, http.StatusNotFound, send("GET", "/none", "").StatusCode)
+	require.Equal(t, http.StatusNotFound, send("GET", "/none", "").StatusCode) //nolint:bodyclose // likewise
 	require.Equal(t, http.StatusInternalServerError, send("GET", "/broken", "").StatusCode)
 
 	res = send("GET", "/stream", "")

@@ -1,0 +1,70 @@
+// Package dashboard is the screens for people who publish: what is read, by whom, and what to do about it. They are drawn on the server
+// and work without scripts. Everything that they show and change goes through the API, with the key of the session: what the API
+// refuses, a screen cannot do.
+//
+// A screen is a file here and its HTML in web, which defines "screen":
+//
+//  1. NAME.go: a method that takes a frame.Visit, asks the API (frame.Get, frame.Send, Visit.Ask), and shows a struct.
+//  2. web/NAME.html: the HTML. "number", "term" and "change" of frame/web/parts.html draw a frame.Figure; a chart is a field of type
+//     template.HTML, from chart.Figure.
+//  3. dashboard.go: its template in screens, and its patterns in Register.
+//
+// A form posts to a path below /dashboard with the field csrf ({{template "csrf" .}}). Its method sends the change to the API. If
+// frame.Rejected knows the error, it shows the screen again with the frame.Form; else it leads on by Visit.Redirect.
+package dashboard
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/page"
+	"lodestone/pkg/api"
+)
+
+//go:embed web
+var web embed.FS
+
+// Deps is what the dashboard works with. All of it is required.
+type Deps struct {
+	Pages    *page.Site
+	Sessions frame.Sessions
+}
+
+// Dashboard serves the screens. It is safe for concurrent use.
+type Dashboard struct {
+	frame   *frame.Frame
+	screens map[string]*frame.Template
+}
+
+// screens are the files of the screens. Each may have a style sheet of its own name.
+var screens = []string{"overview"}
+
+// New returns the dashboard.
+func New(d Deps) (*Dashboard, error) {
+	f, err := frame.New(frame.Deps{Pages: d.Pages, Sessions: d.Sessions})
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		return nil, fmt.Errorf("read screens: %w", err)
+	}
+	all := &Dashboard{frame: f, screens: map[string]*frame.Template{}}
+	for _, name := range screens {
+		var css []string
+		if _, err := fs.Stat(files, name+".css"); err == nil {
+			css = []string{name + ".css"}
+		}
+		if all.screens[name], err = f.Parse(files, name+".html", css...); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Register mounts the screens. They ask the API for everything.
+func (d *Dashboard) Register(a *api.API) {
+	d.frame.Mount(a, "GET /dashboard", d.overview)
+}

@@ -1,0 +1,189 @@
+package frame
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"lodestone/pkg/chart"
+)
+
+// Query is a question of POST /api/v1/analytics/query. The period of the visit is its range.
+type Query struct {
+	ID         string           `json:"id"`
+	Metrics    []string         `json:"metrics"`
+	From       string           `json:"from"`
+	To         string           `json:"to"`
+	Timezone   string           `json:"timezone"`
+	Interval   string           `json:"interval,omitempty"`
+	Dimensions []string         `json:"dimensions,omitempty"`
+	Filters    map[string][]any `json:"filters,omitempty"`
+	Compare    string           `json:"compare,omitempty"`
+	OrderBy    string           `json:"order_by,omitempty"`
+	Limit      int              `json:"limit,omitempty"`
+}
+
+// Answer is the answer to a question.
+type Answer struct {
+	ID           string            `json:"id"`
+	Rows         []Row             `json:"rows"`
+	Totals       Row               `json:"totals"`
+	ExcludedBots int64             `json:"excluded_bots"`
+	AsOf         time.Time         `json:"as_of"`
+	Labels       map[string]string `json:"labels"`
+}
+
+// Row is one row of an answer: its interval, its values of dimensions and its numbers.
+type Row map[string]any
+
+// Number returns a metric, or a gap for null.
+func (r Row) Number(metric string) float64 {
+	if n, ok := r[metric].(float64); ok {
+		return n
+	}
+	return chart.Gap()
+}
+
+// Before returns a metric of the time that the answer compares with, or a gap.
+func (r Row) Before(metric string) float64 {
+	if previous, ok := r["previous"].(map[string]any); ok {
+		return Row(previous).Number(metric)
+	}
+	return chart.Gap()
+}
+
+// Time returns the start of the row's interval.
+func (r Row) Time() time.Time {
+	text, _ := r["time"].(string)
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{} // the row has no interval
+	}
+	return t
+}
+
+// Value returns the value of a dimension, and nil for none.
+func (r Row) Value(dimension string) any { return r[dimension] }
+
+// Text returns the value of a dimension as a text; "" for null.
+func (r Row) Text(dimension string) string {
+	switch value := r[dimension].(type) {
+	case string:
+		return value
+	case float64:
+		return chart.Exact(value)
+	default:
+		return ""
+	}
+}
+
+// Is reports whether the row has a property: partial, other.
+func (r Row) Is(property string) bool {
+	is, _ := r[property].(bool)
+	return is
+}
+
+// Batch are answers of one state of the data.
+type Batch struct {
+	answers map[string]Answer
+	AsOf    time.Time
+	// Bots are the events and views of bots that were left out of the first answer.
+	Bots int64
+}
+
+// Of returns the answer to a question.
+func (b Batch) Of(id string) Answer { return b.answers[id] }
+
+type answers struct {
+	Data []Answer `json:"data"`
+}
+
+var errCount = errors.New("the API answered another number of questions than were asked")
+
+// Ask asks questions about the visit's period, in one request.
+func (v *Visit) Ask(queries ...Query) (Batch, error) {
+	for i := range queries {
+		q := &queries[i]
+		q.From, q.To, q.Timezone = v.Period.From(), v.Period.To(), v.Period.Zone.String()
+		if v.Period.Compare {
+			q.Compare = "previous"
+		}
+	}
+	got, err := Send[answers](v, "POST", "/api/v1/analytics/query", map[string]any{"queries": queries}, nil)
+	if err != nil {
+		return Batch{}, err
+	}
+	if len(got.Data) != len(queries) {
+		return Batch{}, errCount
+	}
+	b := Batch{answers: map[string]Answer{}, AsOf: got.Data[0].AsOf, Bots: got.Data[0].ExcludedBots}
+	for _, a := range got.Data {
+		b.answers[a.ID] = a
+	}
+	return b, nil
+}
+
+// Figure returns a metric of a row with its label and definition.
+func (v *Visit) Figure(r Row, metric string) Figure {
+	return Figure{
+		Metric: metric, Label: Label(metric), Value: r.Number(metric), Before: r.Before(metric), Format: formatOf(metric), Define: v.Define(metric),
+	}
+}
+
+// schema is what the API tells about metrics.
+type schema struct {
+	Metrics []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"metrics"`
+}
+
+// Define returns the definition of a metric, which the API gives. Without an answer there is none.
+func (v *Visit) Define(metric string) string {
+	f := v.frame
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.defined == nil {
+		s, err := Get[schema](v, "/api/v1/analytics/schema", nil)
+		if err != nil {
+			return ""
+		}
+		f.defined = map[string]string{}
+		for _, m := range s.Metrics {
+			f.defined[m.Name] = m.Description
+		}
+	}
+	return f.defined[metric]
+}
+
+// Series are a metric's values over the intervals of an answer, and those before.
+func (a Answer) Series(metric string) (now, before []float64) {
+	for _, r := range a.Rows {
+		now = append(now, r.Number(metric))
+		before = append(before, r.Before(metric))
+	}
+	return now, before
+}
+
+// Unfinished reports whether the last interval is not over.
+func (a Answer) Unfinished() bool {
+	return len(a.Rows) > 0 && a.Rows[len(a.Rows)-1].Is("partial")
+}
+
+// Times are the labels of the intervals of an answer.
+func (a Answer) Times(p Period) (list []string) {
+	for _, r := range a.Rows {
+		list = append(list, p.Label(r.Time()))
+	}
+	return list
+}
+
+// HasAny reports whether a number of a row is above zero.
+func (r Row) HasAny(metrics ...string) bool {
+	for _, m := range metrics {
+		if n := r.Number(m); n > 0 && !math.IsNaN(n) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,52 @@
+package frame
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"lodestone/pkg/problem"
+)
+
+// Form is what was typed, and what is wrong with it, so that nothing typed is lost.
+type Form struct {
+	Values url.Values
+	Wrong  map[string]string // by field of the API
+	Detail string            // of a problem with no field
+}
+
+// Value returns what was typed into a field.
+func (f Form) Value(name string) string { return f.Values.Get(name) }
+
+// Message returns what is wrong with a field, as a sentence; "" if nothing is.
+func (f Form) Message(name string) string { return f.Wrong[name] }
+
+// Failed reports whether anything is wrong.
+func (f Form) Failed() bool { return f.Detail != "" || len(f.Wrong) > 0 }
+
+// Rejected returns the form with the problem of the API, and whether the problem is about the form. Any other error is for the frame.
+func Rejected(values url.Values, err error) (Form, bool) {
+	p, ok := errors.AsType[*problem.Problem](err)
+	if !ok || p.Status >= 500 || p.Code == problem.Unauthorized || p.Code == problem.NotFound || p.Code == problem.Forbidden {
+		return Form{}, false
+	}
+	f := Form{Values: values, Wrong: map[string]string{}}
+	for _, field := range p.Errors {
+		f.Wrong[field.Field] = sentence(field.Message)
+	}
+	if p.Code == problem.SlugTaken {
+		f.Wrong["slug"] = p.Title + "."
+	}
+	if len(f.Wrong) == 0 {
+		f.Detail = p.Detail
+	}
+	return f, true
+}
+
+// sentence begins with a capital letter and ends with a full stop.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + strings.TrimRight(text[1:], ".") + "."
+}

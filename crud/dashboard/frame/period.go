@@ -1,0 +1,173 @@
+package frame
+
+import (
+	"maps"
+	"net/url"
+	"strconv"
+	"time"
+
+	"lodestone/pkg/chart"
+)
+
+// Period is the range of days that a screen is about. It is in the address, so that a link shows what its sender saw.
+type Period struct {
+	First, Last time.Time // days, at their start in Zone; both are included
+	Days        int
+	Preset      bool // the range ends today
+	Compare     bool
+	Zone        *time.Location
+}
+
+const (
+	dateForm    = "2006-01-02"
+	defaultDays = 30
+	maxPeriod   = 366
+)
+
+// presets are the ranges to choose from by one press.
+var presets = []int{7, 30, 90}
+
+// ParsePeriod reads a period from an address: days=N, or from and to as dates, and compare=no. What cannot be is left out.
+func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
+	y, m, d := now.In(zone).Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, zone)
+	p := Period{Last: today, Days: defaultDays, Preset: true, Compare: q.Get("compare") != "no", Zone: zone}
+	if n, err := strconv.Atoi(q.Get("days")); err == nil && n >= 1 && n <= maxPeriod {
+		p.Days = n
+	}
+	p.First = today.AddDate(0, 0, 1-p.Days)
+	first, err := time.ParseInLocation(dateForm, q.Get("from"), zone)
+	if err != nil {
+		return p
+	}
+	last, err := time.ParseInLocation(dateForm, q.Get("to"), zone)
+	if err != nil || last.After(today) {
+		last = today
+	}
+	if days := daysFrom(first, last); days >= 1 && days <= maxPeriod {
+		p.First, p.Last, p.Days, p.Preset = first, last, days, false
+	}
+	return p
+}
+
+// daysFrom counts the days from one to another, both included. Days have 23 to 25 hours.
+func daysFrom(first, last time.Time) int {
+	utc := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	return int(utc(last).Sub(utc(first))/(24*time.Hour)) + 1
+}
+
+// From is the first day, and To the day after the last, as questions have them.
+func (p Period) From() string { return p.First.Format(dateForm) }
+
+// To is the day after the last.
+func (p Period) To() string { return p.end().Format(dateForm) }
+
+func (p Period) end() time.Time { return p.Last.AddDate(0, 0, 1) }
+
+// Until is the last day.
+func (p Period) Until() string { return p.Last.Format(dateForm) }
+
+// Times returns the range as reports have it, as parameters.
+func (p Period) Times() url.Values {
+	return url.Values{"from": {p.First.Format(time.RFC3339)}, "to": {p.end().Format(time.RFC3339)}}
+}
+
+// Interval is the calendar unit by which a chart divides the period.
+func (p Period) Interval() string {
+	switch {
+	case p.Days <= 2:
+		return "hour"
+	case p.Days <= 92:
+		return "day"
+	default:
+		return "week"
+	}
+}
+
+// Label writes the start of an interval of the period.
+func (p Period) Label(t time.Time) string {
+	if p.Interval() == "hour" {
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("2 Jan")
+}
+
+// Words are how a sentence calls the period.
+func (p Period) Words() string {
+	if p.Preset && p.Days == 1 {
+		return "today"
+	}
+	if p.Preset {
+		return "in " + chart.Count(float64(p.Days)) + " days"
+	}
+	if p.Days == 1 {
+		return "on " + p.First.Format("2 January 2006")
+	}
+	return "from " + p.First.Format("2 January") + " to " + p.Last.Format("2 January 2006")
+}
+
+// Query returns the period as parameters; the default has none.
+func (p Period) Query() url.Values {
+	q := url.Values{}
+	if !p.Preset {
+		q.Set("from", p.From())
+		q.Set("to", p.Until())
+	} else if p.Days != defaultDays {
+		q.Set("days", strconv.Itoa(p.Days))
+	}
+	if !p.Compare {
+		q.Set("compare", "no")
+	}
+	return q
+}
+
+func (p Period) suffix() string {
+	if q := p.Query().Encode(); q != "" {
+		return "?" + q
+	}
+	return ""
+}
+
+// Choice is one of several states of an address.
+type Choice struct {
+	Words  string
+	URL    string
+	Chosen bool
+}
+
+// Choices returns the periods to choose from. The other parameters of the address stay.
+func (v *Visit) Choices() (list []Choice) {
+	for _, n := range presets {
+		p := v.Period
+		p.Preset, p.Days = true, n
+		list = append(list, Choice{strconv.Itoa(n) + " days", v.with(p), v.Period.Preset && v.Period.Days == n})
+	}
+	return list
+}
+
+// Comparison is the choice to compare with the time before, or not.
+func (v *Visit) Comparison() Choice {
+	p := v.Period
+	p.Compare = !p.Compare
+	return Choice{"Compare", v.with(p), v.Period.Compare}
+}
+
+// with returns the address of this screen in another period.
+func (v *Visit) with(p Period) string {
+	q := v.Rest()
+	maps.Copy(q, p.Query())
+	path := v.Path(v.R.URL.EscapedPath())
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// Rest returns the parameters of the address that are not of the period, for the form of the picker.
+func (v *Visit) Rest() url.Values {
+	q := v.R.URL.Query()
+	for _, name := range []string{"days", "from", "to", "compare"} {
+		q.Del(name)
+	}
+	return q
+}

@@ -1,0 +1,116 @@
+package frame
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"time"
+
+	"lodestone/crud/page"
+	"lodestone/crud/signin"
+	"lodestone/pkg/auth"
+)
+
+// Nav is a place in the navigation.
+type Nav string
+
+// The five places.
+const (
+	Overview Nav = "Overview"
+	Links    Nav = "Links"
+	Readers  Nav = "Readers"
+	Live     Nav = "Live"
+	Settings Nav = "Settings"
+)
+
+var places = []Place{
+	{Overview, "/dashboard", "M3 12h4v8H3zM10 4h4v16h-4zM17 9h4v11h-4z"},
+	{Links, "/dashboard/links", "M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1"},
+	{Readers, "/dashboard/readers", "M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c0-4 3.500-6 8-6s8 2 8 6"},
+	{Live, "/dashboard/live", "M3 12h4l3-8 4 16 3-8h4"},
+	{Settings, "/dashboard/settings", "M4 7h10M18 7h2M4 17h2M10 17h10M16 4v6M8 14v6"},
+}
+
+// Place is one of the navigation.
+type Place struct {
+	Nav  Nav
+	Path string
+	Icon string // path in a square of 24
+}
+
+// Visit is one request of a signed-in person.
+type Visit struct {
+	W       http.ResponseWriter
+	R       *http.Request
+	Session signin.Session
+	Period  Period
+	frame   *Frame
+	client  *client
+}
+
+func (f *Frame) visit(w http.ResponseWriter, r *http.Request, a http.Handler) *Visit {
+	v := &Visit{W: w, R: r, Session: signin.From(r.Context()), frame: f, Period: ParsePeriod(r.URL.Query(), time.Now(), time.UTC)}
+	v.client = newClient(v, a)
+	return v
+}
+
+// Path returns a path of the site as a browser asks for it.
+func (v *Visit) Path(path string) string { return v.frame.deps.Pages.Path(path) }
+
+// URL returns the public address of a path of the site.
+func (v *Visit) URL(path string) string { return v.frame.deps.Pages.URL(path) }
+
+// Link returns the address of a screen in the same period.
+func (v *Visit) Link(path string) string { return v.Path(path) + v.Period.suffix() }
+
+// May reports whether the session has a scope. A screen shows no form that the API would refuse.
+func (v *Visit) May(scope auth.Scope) bool { return v.Session.Has(scope) }
+
+// MayWrite reports whether the session may change magnets and links.
+func (v *Visit) MayWrite() bool { return v.May(auth.Write) }
+
+// MaySeePeople reports whether the session may see addresses of people.
+func (v *Visit) MaySeePeople() bool { return v.May(auth.Leads) }
+
+// Redirect leads to a path of the site after a form: reloading the page there sends nothing again.
+func (v *Visit) Redirect(path string) error {
+	v.W.Header().Set("Cache-Control", "no-store")
+	http.Redirect(v.W, v.R, v.Path(path), http.StatusSeeOther) //nolint:gosec // a path of the site
+	return nil
+}
+
+// Screen is what one answer shows.
+type Screen struct {
+	Title string
+	Nav   Nav
+	// AsOf and Bots are those of the answers that the screen shows; AsOf zero: the screen has no numbers.
+	AsOf    time.Time
+	Bots    int64
+	Periods bool // the screen depends on the period: it has the picker
+	Data    any
+}
+
+// shown is what templates see as .Data: the visit, the screen, and its .Data.
+type shown struct {
+	*Visit
+	Screen
+	Places []Place
+}
+
+// Show answers with a screen.
+func (v *Visit) Show(t *Template, s Screen) error { return v.ShowStatus(t, http.StatusOK, s) }
+
+// ShowStatus answers with a screen and a status.
+func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
+	p := page.Page{
+		Title: cmp.Or(s.Title, "Dashboard") + " – " + v.Session.Account, Class: "dash",
+		Policy: page.Policy{Scripts: true}, Data: shown{v, s, places},
+	}
+	if err := t.page.Write(v.W, v.R, status, p); err != nil {
+		return fmt.Errorf("draw screen: %w", err)
+	}
+	return nil
+}
+
+// Who is how the navigation calls the person.
+func (v *Visit) Who() string { return cmp.Or(v.Session.Email, v.Session.KeyName) }

@@ -1,0 +1,222 @@
+package dashboard
+
+import (
+	"cmp"
+	"html/template"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/chart"
+	"lodestone/pkg/client"
+)
+
+// tiles are the numbers at the top, each with a rate beside it.
+var tiles = []struct{ metric, rate string }{
+	{"visitors", ""}, {"submissions", "submission_rate"}, {"verified", ""}, {"readers", ""}, {"finished", "finish_rate"}, {"downloads", "download_rate"},
+}
+
+// Questions of the overview.
+const (
+	byTime   = "time"
+	byMagnet = "magnet"
+	bySource = "source"
+	byDevice = "device"
+)
+
+var overviewMetrics = []string{
+	"visitors", "submissions", "submission_rate", "verified", "readers", "finished", "finish_rate", "downloads", "download_rate", "page_views", "reading_ms", "median_page_ms",
+}
+
+// seriesMetrics are those that the large chart can show.
+var seriesMetrics = []string{"visitors", "submissions", "verified", "readers", "finished", "downloads", "page_views", "reading_ms", "submission_rate", "finish_rate", "download_rate", "median_page_ms"}
+
+// tile is a number with its rate, its change and its course.
+type tile struct {
+	frame.Figure
+	Rate  *frame.Figure
+	Spark template.HTML
+}
+
+// magnetRow is a lead magnet in the list.
+type magnetRow struct {
+	Title, URL string
+	Active     bool
+	Numbers    []frame.Figure
+	Funnel     template.HTML
+	order      float64
+}
+
+type overviewData struct {
+	Headline sentence
+	Tiles    []tile
+	Days     template.HTML // table behind the sparklines
+	Metrics  []option
+	Second   []option
+	Charts   []template.HTML
+	Magnets  []magnetRow
+	More     int64 // lead magnets that are not listed
+	Now      nowReading
+	Changes  []sentence
+	New      bool // nothing was published yet
+}
+
+type option struct {
+	Value, Words string
+	Chosen       bool
+}
+
+func (d *Dashboard) overview(v *frame.Visit) error {
+	var (
+		magnets client.Page[client.LeadMagnet]
+		now     nowReport
+		answers frame.Batch
+		group   errgroup.Group
+	)
+	group.Go(func() (err error) {
+		magnets, err = listMagnets(v)
+		return err
+	})
+	group.Go(func() (err error) {
+		now, err = frame.Get[nowReport](v, nowPath, nil)
+		return err
+	})
+	group.Go(func() (err error) {
+		answers, err = v.Ask(
+			frame.Query{ID: byTime, Metrics: overviewMetrics, Interval: v.Period.Interval()},
+			frame.Query{ID: byMagnet, Metrics: []string{"readers", "link_views", "submissions", "verified", "finished", "downloads", "finish_rate"}, Dimensions: []string{"lead_magnet_id"}},
+			frame.Query{ID: bySource, Metrics: []string{"readers", "submissions", "finished", "finish_rate"}, Dimensions: []string{"utm_source"}, Limit: 20},
+			frame.Query{ID: byDevice, Metrics: []string{"readers", "finished", "finish_rate"}, Dimensions: []string{"device"}},
+		)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err //nolint:wrapcheck // the frame shows it
+	}
+	if magnets.Pagination.Total == 0 {
+		return v.Show(d.screens["overview"], frame.Screen{Title: "Overview", Nav: frame.Overview, Data: overviewData{New: true}})
+	}
+	all := answers.Of(byTime)
+	data := overviewData{
+		Headline: headline(v, all.Totals), Magnets: magnetRows(v, magnets.Data, answers.Of(byMagnet)),
+		Now: readingNow(v, now, magnets.Data), Changes: changes(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
+	}
+	data.Tiles, data.Days = overviewTiles(v, all)
+	data.addSeries(v, all)
+	return v.Show(d.screens["overview"], frame.Screen{
+		Title: "Overview", Nav: frame.Overview, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Data: data,
+	})
+}
+
+// headline is the answer to what one opens the overview for.
+func headline(v *frame.Visit, totals frame.Row) sentence {
+	readers, rate := v.Figure(totals, "readers"), v.Figure(totals, "finish_rate")
+	if readers.Value == 0 {
+		return say("No readers " + v.Period.Words())
+	}
+	noun := " readers "
+	if readers.Value == 1 {
+		noun = " reader "
+	}
+	if !(rate.Value > 0) {
+		return say(&readers, noun+v.Period.Words())
+	}
+	return say(&readers, noun+v.Period.Words()+", ", &rate, " read to the end")
+}
+
+const tilesTable = "numbers"
+
+func overviewTiles(v *frame.Visit, all frame.Answer) (list []tile, table template.HTML) {
+	line := chart.Line{Title: "Numbers by " + v.Period.Interval(), Labels: all.Times(v.Period)}
+	for _, t := range tiles {
+		now, _ := all.Series(t.metric)
+		figure := v.Figure(all.Totals, t.metric)
+		figure.URL = v.Link("/dashboard/readers")
+		one := tile{Figure: figure, Spark: chart.Picture(chart.Spark{Title: figure.Label + " by " + v.Period.Interval(), Behind: tilesTable, Values: now})}
+		if t.rate != "" {
+			rate := v.Figure(all.Totals, t.rate)
+			one.Rate = &rate
+		}
+		list = append(list, one)
+		line.Series = append(line.Series, chart.Series{Name: figure.Label, Metric: t.metric, Values: now})
+	}
+	return list, template.HTML(line.Table().HTML()) //nolint:gosec // package chart escapes
+}
+
+// addSeries adds the large chart: two metrics of one unit in one picture, else one below the other.
+func (o *overviewData) addSeries(v *frame.Visit, all frame.Answer) {
+	q := v.R.URL.Query()
+	first, second := chosen(q.Get("metric"), "readers"), chosen(q.Get("second"), "finished")
+	if q.Get("second") == "none" {
+		second = ""
+	}
+	o.Metrics, o.Second = options(first), append([]option{{"none", "nothing", second == ""}}, options(second)...)
+	line := seriesOf(v, all, first)
+	if second != "" && second != first {
+		other := seriesOf(v, all, second)
+		if v.Figure(all.Totals, first).Unit() == v.Figure(all.Totals, second).Unit() {
+			other.Series[0].Kind = chart.Second
+			line.Series = append(line.Series, other.Series[0])
+			line.Title = frame.Label(first) + " and " + lower(frame.Label(second)) + " by " + v.Period.Interval()
+		} else {
+			o.Charts = append(o.Charts, chart.Figure(line))
+			line = other
+		}
+	}
+	o.Charts = append(o.Charts, chart.Figure(line))
+}
+
+func chosen(metric, otherwise string) string {
+	if slices.Contains(seriesMetrics, metric) {
+		return metric
+	}
+	return otherwise
+}
+
+func options(selected string) (list []option) {
+	for _, m := range seriesMetrics {
+		list = append(list, option{m, frame.Label(m), m == selected})
+	}
+	return list
+}
+
+// seriesOf is a metric over time with the time before.
+func seriesOf(v *frame.Visit, a frame.Answer, metric string) chart.Line {
+	now, before := a.Series(metric)
+	l := chart.Line{
+		Title: frame.Label(metric) + " by " + v.Period.Interval(), Labels: a.Times(v.Period), Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
+		Series: []chart.Series{{Name: frame.Short(metric), Metric: metric, Values: now}},
+	}
+	if slices.ContainsFunc(before, func(n float64) bool { return !math.IsNaN(n) }) {
+		l.Series = append(l.Series, chart.Series{Name: "Before", Kind: chart.Before, Values: before})
+	}
+	return l
+}
+
+// magnetRows lists the lead magnets, the most read first.
+func magnetRows(v *frame.Visit, magnets []client.LeadMagnet, a frame.Answer) (list []magnetRow) {
+	byID := map[string]frame.Row{}
+	for _, r := range a.Rows {
+		byID[r.Text("lead_magnet_id")] = r
+	}
+	for _, m := range magnets {
+		r, found := byID[m.ID]
+		if !found {
+			r = frame.Row{"readers": 0.0, "link_views": 0.0, "submissions": 0.0, "verified": 0.0, "finished": 0.0, "downloads": 0.0}
+		}
+		row := magnetRow{Title: m.Title, URL: v.Link("/dashboard/magnets/" + m.ID), Active: m.IsActive, order: r.Number("readers")}
+		for _, metric := range []string{"link_views", "submissions", "readers", "finish_rate", "downloads"} {
+			row.Numbers = append(row.Numbers, v.Figure(r, metric))
+		}
+		small := chart.Funnel{Title: "From landing page to last page: " + m.Title, Small: true}
+		for _, metric := range []string{"link_views", "submissions", "verified", "readers", "finished"} {
+			small.Steps = append(small.Steps, chart.Step{Name: frame.Label(metric), Count: r.Number(metric)})
+		}
+		row.Funnel = chart.Picture(small)
+		list = append(list, row)
+	}
+	slices.SortStableFunc(list, func(a, b magnetRow) int { return cmp.Compare(b.order, a.order) })
+	return list
+}
