@@ -93,6 +93,7 @@ func userAgent(r *http.Request) string {
 
 // write answers with a page.
 func (s *Service) write(w http.ResponseWriter, r *http.Request, status int, name string, p page.Page) error {
+	p.Font = true
 	if err := s.templates[name].Write(w, r, status, p); err != nil {
 		return fmt.Errorf("write page of signing in: %w", err)
 	}

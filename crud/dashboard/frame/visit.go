@@ -103,7 +103,7 @@ func (v *Visit) Show(t *Template, s Screen) error { return v.ShowStatus(t, http.
 // ShowStatus answers with a screen and a status.
 func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
 	p := page.Page{
-		Title: cmp.Or(s.Title, "Dashboard") + " – " + v.Session.Account, Class: "dash",
+		Title: cmp.Or(s.Title, "Dashboard") + " – " + v.Session.Account, Class: "dash", Font: true,
 		Policy: page.Policy{Scripts: true}, Data: shown{v, s, places},
 	}
 	if err := t.page.Write(v.W, v.R, status, p); err != nil {
