@@ -20,6 +20,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/pdf/pdftest"
+	people "lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
@@ -48,11 +49,28 @@ func operations(t *testing.T, u *user) []operation {
 	other := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["form.verified"]}`).object(t)["id"].(string)
 	sent := u.send(t, "POST", "/api/v1/webhooks/"+hook+"/test", http.NoBody).object(t)["id"].(string)
 	picture := string(flag(t, 40, 30, color.White))
+	person := func() string {
+		id, err := people.NewUsers(u.fixture.db).Add(t.Context(), u.account, uuid.NewString()+"@example.com", auth.Analyst)
+		require.NoError(t, err)
+		return id.String()
+	}
+	member, leaver := person(), person()
+	session := uuid.NewString()
+	_, err = u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent)
+		VALUES ($1, $2, $3, 'mail', $4, $4, '')`, session, u.account, member, []byte(session))
+	require.NoError(t, err)
+	invite := func(email string) string {
+		return u.post(t, "/api/v1/invitations", `{"email":"`+email+`","role":"editor"}`).object(t)["id"].(string)
+	}
+	invited, withdrawn := invite("ada@example.com"), invite("bob@example.com")
 	const (
 		hooks    = "/api/v1/webhooks"
 		jsonType = "application/json"
 		magnets  = "/api/v1/lead-magnets"
 		keys     = "/api/v1/keys"
+
+		persons     = "/api/v1/users"
+		invitations = "/api/v1/invitations"
 	)
 	return []operation{
 		{"get-account", "GET", "/api/v1/account", "", "", auth.Read},
@@ -98,6 +116,17 @@ func operations(t *testing.T, u *user) []operation {
 		{"test-webhook", "POST", hooks + "/" + hook + "/test", "", "", auth.Webhooks},
 		{"list-webhook-deliveries", "GET", hooks + "/" + hook + "/deliveries", "", "", auth.Webhooks},
 		{"get-webhook-delivery", "GET", hooks + "/" + hook + "/deliveries/" + sent, "", "", auth.Webhooks},
+		{"list-users", "GET", persons, "", "", auth.People},
+		{"get-user", "GET", persons + "/" + member, "", "", auth.People},
+		{"update-user", "PATCH", persons + "/" + member, `{"role":"editor"}`, jsonType, auth.People},
+		{"remove-user", "DELETE", persons + "/" + leaver, "", "", auth.People},
+		{"list-invitations", "GET", invitations, "", "", auth.People},
+		{"get-invitation", "GET", invitations + "/" + invited, "", "", auth.People},
+		{"create-invitation", "POST", invitations, `{"email":"eve@example.com","role":"analyst"}`, jsonType, auth.People},
+		{"delete-invitation", "DELETE", invitations + "/" + withdrawn, "", "", auth.People},
+		{"list-sessions", "GET", "/api/v1/sessions", "", "", auth.Read},
+		{"end-session", "DELETE", "/api/v1/sessions/" + session, "", "", auth.Read},
+		{"list-audit-log", "GET", "/api/v1/audit-log", "", "", auth.People},
 		{"replay-webhook-delivery", "POST", hooks + "/" + hook + "/deliveries/" + sent + "/replay", "", "", auth.Webhooks},
 	}
 }
@@ -149,6 +178,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		without[s] = f.userOf(t, owner.account, slices.DeleteFunc(auth.Scopes(), func(o auth.Scope) bool { return o == s })...)
 	}
 	both := f.userOf(t, owner.account, auth.Write, auth.Leads)
+	overseer := f.userOf(t, owner.account, auth.Read, auth.People)
 	revoked := f.userOf(t, owner.account)
 	require.NoError(t, f.accounts.RevokeKey(t.Context(), revoked.keyID))
 	typo := *owner
@@ -168,6 +198,10 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		if o.id == "preview-access-link" { // it makes a URL that the recipient has
 			require.Equal(t, problem.Forbidden, scoped.run(t, o).problem(t).Code)
 			scoped = both
+		}
+		if o.id == "end-session" { // it is another's
+			require.Equal(t, problem.NotFound, scoped.run(t, o).problem(t).Code)
+			scoped = overseer
 		}
 		before := f.dump(t)
 		for _, u := range []*user{revoked, &typo, &mistyped, &unknown} {

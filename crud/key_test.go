@@ -95,7 +95,7 @@ func TestKeys(t *testing.T) {
 
 	for body, field := range map[string]string{
 		`{}`: "name scopes", `{"name":"x"}`: "scopes", `{"name":"x","scopes":[]}`: "scopes", `{"name":"x","scopes":["admin"]}`: "scopes[0]",
-		`{"name":"x","scopes":["read","read"]}`: "scopes[1]", `{"name":"x","scopes":["read","write","read"]}`: "scopes[2]", `{"name":"x","scopes":["read","write","leads","webhooks","keys","read"]}`: "scopes", `{"name":" ","scopes":["read"]}`: "name",
+		`{"name":"x","scopes":["read","read"]}`: "scopes[1]", `{"name":"x","scopes":["read","write","read"]}`: "scopes[2]", `{"name":"x","scopes":["read","write","leads","webhooks","keys","people","read"]}`: "scopes", `{"name":" ","scopes":["read"]}`: "name",
 		`{"name":"x","scopes":"read"}`: "scopes", `{"name":"x","scopes":["read"],"key":"lsk_"}`: "key", `{"name":"x","scopes":["read"],"hash":"x"}`: "hash",
 		`{"name":"x","scopes":["read"],"expires_at":"soon"}`: "expires_at", `{"name":"x","scopes":["read"],"expires_at":"2020-01-01"}`: "expires_at",
 		`{"name":"` + strings.Repeat("x", 101) + `","scopes":["read"]}`: "name",

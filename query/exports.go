@@ -11,6 +11,7 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/attachment"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/slot"
@@ -25,7 +26,7 @@ func (q *Query) registerExports(a *api.API) {
 		Description: "Every event that matches all given filters, as a file, from one state of the data. The order is that of the storage. Events of bots are " +
 			"included unless bot=false; bot is the name of the rule that recognised one. If an error occurs after the file has begun, the connection is broken, so that a part of a file " +
 			"does not look complete. In CSV, a text that begins with =, +, -, @, a tab or a carriage return gets an apostrophe before it, so that no spreadsheet takes it for a formula.",
-		Answers: attachment.Describe(),
+		Answers: attachment.Describe(), Audited: true,
 		Timeout: q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited},
 	}, q.exportEvents)
 	api.RegisterRaw(a, api.Operation{
@@ -33,7 +34,7 @@ func (q *Query) registerExports(a *api.API) {
 		Summary: "Export the people who read",
 		Description: "Every person of the list of readers with these filters, in its order, as a file. Numbers are from one state of the data, and so are addresses. " +
 			"A source is the one that the person has when it is read.",
-		Answers: attachment.Describe(),
+		Answers: attachment.Describe(), Audited: true,
 		Timeout: q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited, problem.ValidationError},
 	}, q.exportReaders)
 }
@@ -59,6 +60,9 @@ func (q *Query) exportEvents(w http.ResponseWriter, r *http.Request, in *exportE
 	file, err := q.exports.Events(r.Context(), auth.From(r.Context()).AccountID, filter, in.Format)
 	if err != nil {
 		return exportProblem(err)
+	}
+	if err := audit.Record(r.Context(), q.postgres); err != nil {
+		return errors.Join(err, file.Close())
 	}
 	_, err = file.WriteTo(out)
 	if err = errors.Join(err, file.Close()); err != nil {
@@ -104,6 +108,9 @@ func (q *Query) exportReaders(w http.ResponseWriter, r *http.Request, in *export
 	if r.Method == http.MethodHead {
 		_, err := out.Write(nil)
 		return err //nolint:wrapcheck // of the connection
+	}
+	if err := audit.Record(r.Context(), q.postgres); err != nil {
+		return err
 	}
 	buffer := bufio.NewWriterSize(out, exportBuffer)
 	file := attachment.NewTable[readerRow](buffer, in.Format)

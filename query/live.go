@@ -41,7 +41,7 @@ func (in *liveInput) position() (*live.Position, error) {
 const liveDescription = "Server-sent events: each event of people, or with bot=true of bots, is sent once, about as soon as it is in the list of events, and has the form that it has there. " +
 	"A message is its id, its type, and the event as data, in this order; a message without data tells the id with which the stream begins. After a lost connection, " +
 	"send the id of the last message as Last-Event-ID. A comment each 15 seconds shows that the connection works. " +
-	"An account may have 20 streams. A client that does not keep up is disconnected. The stream ends within a minute after its key does."
+	"An account may have 20 streams. A client that does not keep up is disconnected. The stream ends within a minute after its key does. Pages of the dashboard send the cookie of their session instead of a key."
 
 const liveExample = "id: AbjrzIz3MQAB\nevent: page_viewed\n" +
 	`data: {"id":"0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55","access_link_id":"0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e56","event_type":"page_viewed",` +
@@ -50,7 +50,7 @@ const liveExample = "id: AbjrzIz3MQAB\nevent: page_viewed\n" +
 // registerLive adds the stream of events.
 func (q *Query) registerLive(a *api.API) {
 	api.RegisterStream(a, api.Operation{
-		ID: "stream-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics/live", Scope: auth.Read, Tag: tag,
+		ID: "stream-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics/live", Scope: auth.Read, Tag: tag, Sessions: true,
 		Summary: "Stream analytics events", Description: liveDescription, Errors: []problem.Code{problem.RateLimited},
 	}, liveExample, q.streamEvents)
 }

@@ -132,7 +132,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	postgres := []string{"LODESTONE_POSTGRES_URL=" + u.env["LODESTONE_POSTGRES_URL"]}
 	account := launch(t, u.dir, postgres, "account", "create", "--name", "stranger", "--plan", "team")
 	require.Zero(t, account.wait(), "%s", account.out)
-	created := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()), "--scopes", "read,write,leads", "--scope", "webhooks,keys")
+	created := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()), "--scopes", "read,write,leads", "--scope", "webhooks,keys,people")
 	require.Zero(t, created.wait(), "%s", created.out)
 	stranger := asker{base, regexp.MustCompile(`lsk_\w{38}`).FindString(created.out.String())}
 	stranger.must(t, "GET", "/api/v1/account", "")
@@ -158,6 +158,12 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, len(things), 4, "lead magnets, both kinds of links, keys")
 	things["/api/v1/analytics/readers"] = things["/api/v1/access-links"]
+	signedIn(t, u.env["LODESTONE_DASHBOARD_URL"])
+	for _, path := range []string{"/api/v1/users", "/api/v1/sessions"} {
+		first := owner.must(t, "GET", path, "")["data"].([]any)[0].(map[string]any)
+		things[path] = first["id"].(string)
+		ids = append(ids, things[path])
+	}
 
 	// Where an id stands, the owner's is put.
 	concrete := func(path string) string {

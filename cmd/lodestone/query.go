@@ -112,7 +112,7 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 		p.stack.Add("idempotency keys", answers)
 	}
 	return api.New(api.Deps{
-		Verifier: verifier, Log: p.log, Metrics: p.metrics,
+		Verifier: verifier, Sessions: verifier, Log: p.log, Metrics: p.metrics,
 		Limits: ratelimit.New(c, ratelimit.Deps{Postgres: counters, Log: p.log, Registerer: p.metrics}), Idempotency: answers, Addresses: finder,
 		Unavailable: []func(error) bool{query.IsUnavailable},
 	}), nil

@@ -12,6 +12,7 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/locale"
@@ -99,6 +100,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 	if err != nil {
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
+	audit.Created(ctx, id)
 	var created GenericLink
 	var revision int64
 	err = l.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {

@@ -15,6 +15,7 @@ import (
 	"lodestone/crud/picture"
 	"lodestone/crud/upload"
 	"lodestone/pkg/api"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -130,6 +131,7 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 	if err != nil {
 		return nil, fmt.Errorf("create lead magnet: %w", err)
 	}
+	audit.Created(ctx, id)
 	var row store.LeadMagnet
 	err = m.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
 		if err := m.config.Limits.Reserve(ctx, tx, account.LeadMagnets, 1); err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/page"
+	"lodestone/pkg/api"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
 )
@@ -54,12 +56,19 @@ func emptySession(r *http.Request, whom holder, method string) (newSession, erro
 	}, secrets.Secret}, nil
 }
 
-// begin inserts the session. The transaction is the account's.
-func (n newSession) begin(ctx context.Context, tx pgx.Tx) error {
+// begin inserts the session, and writes it into the audit log as an action. The transaction is the account's, or not scoped.
+func (n newSession) begin(ctx context.Context, tx pgx.Tx, action audit.Action) error {
 	if err := store.New(tx).InsertUserSession(ctx, n.InsertUserSessionParams); err != nil {
 		return fmt.Errorf("begin session: %w", err)
 	}
-	return nil
+	caller := auth.Identity{AccountID: n.AccountID, SessionID: n.ID}
+	if n.UserID != nil {
+		caller.UserID = *n.UserID
+	}
+	if n.KeyID != nil {
+		caller.KeyID = *n.KeyID
+	}
+	return audit.Write(ctx, tx, audit.Entry{Action: action, Object: n.ID, Caller: caller, RequestID: api.RequestID(ctx)})
 }
 
 // enter gives the browser its session, ends the one that it had, and leads on.

@@ -103,7 +103,6 @@ func start(t *testing.T) *fixture {
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(f.db, log), Log: log})
 	service.Register(a)
-	service.RegisterHome(a)
 	user.New(user.Deps{Postgres: f.db, Mail: f.mails, Limiter: limiter, Site: site}).Register(a)
 	account.NewSelf(account.Limits{}, account.Deps{Postgres: f.db}).Register(a)
 	// What a page of the dashboard is like: it asks the API with the key of the session, and takes a form.

@@ -10,6 +10,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/crud/proof"
 	"lodestone/crud/user"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/email"
 	"lodestone/pkg/store"
 )
@@ -75,7 +76,7 @@ func (s *Service) join(w http.ResponseWriter, r *http.Request) error {
 		if in, err = emptySession(r, holder{account: taken.AccountID, user: &id}, byInvitation); err != nil {
 			return err
 		}
-		return in.begin(r.Context(), tx)
+		return in.begin(r.Context(), tx, audit.AcceptInvitation)
 	})
 	if err != nil {
 		return err

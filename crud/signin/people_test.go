@@ -206,3 +206,25 @@ func TestAccountsAreApart(t *testing.T) {
 	status, _ = f.api(t, b.key(t), "GET", "/api/v1/users/"+stranger.String(), "")
 	require.Equal(t, 200, status)
 }
+
+// Signing in and out, and what is done in a session, names the person in the audit log.
+func TestSessionsAreAudited(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	b := f.browser()
+	b.signIn(t, "owner@example.com")
+	key := b.key(t)
+	f.api(t, key, "PATCH", "/api/v1/account", `{"brand_color":"#112233"}`)
+	b.send(t, "POST", "/dashboard/sign-out", url.Values{"csrf": {csrf(t, b.get(t, "/dashboard/settings"))}})
+	b.signIn(t, "owner@example.com")
+	_, log := f.api(t, b.key(t), "GET", "/api/v1/audit-log?user_id="+f.owner.String(), "")
+	var actions []string
+	for _, e := range log["data"].([]any) {
+		entry := e.(map[string]any)
+		actions = append(actions, entry["action"].(string))
+		require.Equal(t, "owner@example.com", entry["actor"])
+		require.NotNil(t, entry["session_id"])
+		require.Nil(t, entry["key_id"])
+	}
+	require.Equal(t, []string{"sign-in", "sign-out", "update-account", "sign-in"}, actions)
+}

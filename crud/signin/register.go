@@ -27,16 +27,3 @@ func (s *Service) Register(a *api.API) {
 	mount("POST "+signOutPath, s.Require(s.signOut))
 	mount("GET "+signOutPath, func(w http.ResponseWriter, r *http.Request) error { return s.redirect(w, r, dashboardPath) })
 }
-
-type homeData struct {
-	Session
-	SignOut string
-}
-
-// RegisterHome mounts the first page of the dashboard.
-func (s *Service) RegisterHome(a *api.API) {
-	s.deps.Pages.Mount(a, "GET "+dashboardPath, s.Require(func(w http.ResponseWriter, r *http.Request) error {
-		session := From(r.Context())
-		return s.write(w, r, http.StatusOK, "home.html", page.Page{Title: session.Account, Brand: page.Brand{Name: session.Account}, Data: homeData{session, s.deps.Pages.Path(signOutPath)}})
-	}))
-}

@@ -106,7 +106,8 @@ type Session struct {
 	UserID    uuid.UUID // zero if an API key signed in
 	Email     string    // "" if an API key signed in
 	Role      auth.Role // "" if an API key signed in
-	KeyName   string    // of the API key that signed in; "" for a person
+	KeyID     uuid.UUID // of the API key that signed in; zero for a person
+	KeyName   string    // its name; "" for a person
 	Scopes    []auth.Scope
 	Key       string // API key of the session. Secret.
 	CSRF      string // token for forms. Secret.
@@ -118,7 +119,7 @@ func (s Session) Has(scope auth.Scope) bool { return auth.Identity{Scopes: s.Sco
 func sessionOf(row store.LookUpSessionRow, secrets auth.Session) Session {
 	i := auth.IdentityOf(row)
 	s := Session{
-		ID: row.ID, AccountID: row.AccountID, Account: row.AccountName, UserID: i.UserID, Email: row.Email, KeyName: row.KeyName,
+		ID: row.ID, AccountID: row.AccountID, Account: row.AccountName, UserID: i.UserID, Email: row.Email, KeyID: i.KeyID, KeyName: row.KeyName,
 		Scopes: i.Scopes, Key: secrets.Key, CSRF: secrets.CSRF,
 	}
 	if row.Role != nil {

@@ -15,6 +15,7 @@ import (
 
 	"lodestone/crud/page"
 	"lodestone/crud/proof"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
 )
@@ -190,7 +191,7 @@ func (s *Service) complete(r *http.Request, id uuid.UUID, method string) (in new
 		} else if err != nil {
 			return fmt.Errorf("use sign-in: %w", err)
 		}
-		return in.begin(ctx, tx)
+		return in.begin(ctx, tx, audit.SignIn)
 	})
 }
 

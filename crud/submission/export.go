@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/attachment"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
 )
@@ -36,6 +38,9 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 	defer release()
 	out, err := attachment.Create(w, r, "submissions", in.Format)
 	if err != nil {
+		return err
+	}
+	if err := s.record(r, account, in.ID); err != nil {
 		return err
 	}
 	err = s.db.AccountSnapshot(r.Context(), account, func(tx pgx.Tx) error {
@@ -69,6 +74,21 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 		return fmt.Errorf("export submissions: %w", err)
 	}
 	return nil
+}
+
+// record writes the export of a link that is there into the audit log.
+func (s *Submissions) record(r *http.Request, account, link uuid.UUID) error {
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	err := s.db.AccountSnapshot(r.Context(), account, func(tx pgx.Tx) error {
+		_, err := getLink(r.Context(), store.New(tx), link)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("export submissions: %w", err)
+	}
+	return audit.Record(r.Context(), s.db)
 }
 
 // each calls fn with every submission, newest first. The transaction shows one state of them.

@@ -45,6 +45,6 @@ func (s *Submissions) Register(a *api.API) {
 		Description: "All submissions of the period as a file, newest first, from one state of the data. If an error occurs after the file has begun, the " +
 			"connection is broken, so that a part of a file does not look complete. In CSV, a text that begins with =, +, -, @, a tab or a carriage return gets an " +
 			"apostrophe before it, so that no spreadsheet takes it for a formula.",
-		Answers: attachment.Describe(), Timeout: exportTimeout, Errors: []problem.Code{problem.RateLimited},
+		Answers: attachment.Describe(), Audited: true, Timeout: exportTimeout, Errors: []problem.Code{problem.RateLimited},
 	}, s.export)
 }

@@ -14,6 +14,7 @@ import (
 	"lodestone/crud/mail"
 	"lodestone/crud/proof"
 	"lodestone/pkg/api"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/problem"
@@ -166,6 +167,7 @@ func (p *People) invite(ctx context.Context, in *inviteInput) (*api.Answer[Invit
 		if err != nil {
 			return err
 		}
+		audit.Created(ctx, row.ID)
 		return p.deps.Mail.Send(ctx, tx, mail.Message{
 			Kind: mail.KindInvitation, AccountID: caller, To: address.Text, URL: p.deps.Site + InvitationPath + secret,
 			Account: own.Name, Role: string(in.Body.Role), ExpiresAt: row.ExpiresAt,

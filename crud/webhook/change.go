@@ -15,6 +15,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/api"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -108,6 +109,7 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 	if err != nil {
 		return nil, fmt.Errorf("create webhook: %w", err)
 	}
+	audit.Created(ctx, id)
 	var row store.WebhookEndpoint
 	var created secret
 	err = w.db.Account(ctx, owner, func(tx pgx.Tx) (err error) {

@@ -34,9 +34,16 @@ type Verifier interface {
 	Verify(ctx context.Context, key string) (auth.Identity, error)
 }
 
+// Sessions tells who presents the cookie of a session; it is implemented by auth.Verifier.
+type Sessions interface {
+	// VerifyCookie is Verify for the value of a cookie.
+	VerifyCookie(ctx context.Context, secret string) (auth.Identity, error)
+}
+
 // Deps is what an API works with.
 type Deps struct {
 	Verifier Verifier              // required
+	Sessions Sessions              // nil: cookies stand for nothing
 	Log      *slog.Logger          // required
 	Metrics  prometheus.Registerer // nil: no metrics
 	// Limits counts the requests of keys and accounts; nil: nothing is limited.
@@ -57,6 +64,7 @@ type Deps struct {
 type API struct {
 	mux         *http.ServeMux
 	verifier    Verifier
+	sessions    Sessions
 	log         *slog.Logger
 	metrics     *metrics
 	limits      *ratelimit.Limiter
@@ -84,6 +92,7 @@ func New(d Deps) *API {
 	a := &API{
 		mux:         http.NewServeMux(),
 		verifier:    d.Verifier,
+		sessions:    d.Sessions,
 		log:         d.Log,
 		metrics:     newMetrics(d.Metrics),
 		limits:      d.Limits,

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 )
@@ -49,7 +51,7 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 // account. The verifier counts them by address: a key has 190 random bits and is not found by guessing, but one that is
 // invented with a right checksum has to be looked up.
 func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn func(w http.ResponseWriter, r *http.Request) error) error {
-	identity, err := a.authenticate(r.Context(), r)
+	identity, err := a.identify(r.Context(), r, op)
 	if err != nil {
 		a.writeUntouched(w, op.Limit)
 		return err
@@ -61,6 +63,9 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 		return err
 	}
 	r = r.WithContext(auth.NewContext(r.Context(), identity))
+	if op.changes() || op.Audited {
+		r = r.WithContext(audit.NewContext(r.Context(), entryOf(r, op, identity)))
+	}
 	if op.Timeout > defaultTimeout {
 		if err := extendDeadlines(w, op.Timeout); err != nil {
 			return err
@@ -70,6 +75,17 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 		return a.once(w, r, op, keys, fn)
 	}
 	return fn(w, r)
+}
+
+// changes reports whether an operation changes something.
+func (op *Operation) changes() bool {
+	return op.Method != http.MethodGet && op.Method != http.MethodHead && !op.Safe
+}
+
+// entryOf returns the entry of a request in the audit log. Its object is the one of the path.
+func entryOf(r *http.Request, op *Operation, caller auth.Identity) audit.Entry {
+	object, _ := jsonschema.ParseUUID(r.PathValue("id")) // one that is none is answered with 404
+	return audit.Entry{Action: audit.Action(op.ID), Object: object, Caller: caller, RequestID: RequestID(r.Context())}
 }
 
 // limit counts a request, and tells the client where it stands.
@@ -110,6 +126,31 @@ func extendDeadlines(w http.ResponseWriter, timeout time.Duration) error {
 	return nil
 }
 
+// identify returns who sent a request for an operation: by the key, or by the cookie of a session if the operation takes one.
+func (a *API) identify(ctx context.Context, r *http.Request, op *Operation) (auth.Identity, error) {
+	// Browsers send the cookie along with requests that other sites cause, and say so.
+	if !op.Sessions || a.sessions == nil || len(r.Header.Values("Authorization")) > 0 || r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+		return a.authenticate(ctx, r)
+	}
+	for _, secret := range auth.SessionCookies(r) {
+		identity, err := a.sessions.VerifyCookie(auth.NewClientContext(ctx, a.addresses.Client(r)), secret)
+		if auth.IsInvalid(err) {
+			continue
+		}
+		if err == nil {
+			note(ctx, identity)
+		}
+		return identity, err
+	}
+	return a.authenticate(ctx, r)
+}
+
+// note keeps who sent a request, for the log.
+func note(ctx context.Context, i auth.Identity) {
+	q := requestOf(ctx)
+	q.account, q.key, q.session = i.AccountID, i.KeyID, i.SessionID
+}
+
 // authenticate returns who sent a request, if the key is good.
 func (a *API) authenticate(ctx context.Context, r *http.Request) (auth.Identity, error) {
 	refuse := func(detail string) error {
@@ -130,8 +171,7 @@ func (a *API) authenticate(ctx context.Context, r *http.Request) (auth.Identity,
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	q := requestOf(ctx)
-	q.account, q.key = identity.AccountID, identity.KeyID
+	note(ctx, identity)
 	return identity, nil
 }
 

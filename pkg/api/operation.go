@@ -43,6 +43,10 @@ type Operation struct {
 	ReadOnly []string
 	// NotHere has the messages about such fields that another operation sets.
 	NotHere map[string]string
+	// Audited says that the operation calls audit.Record before it answers, although it only reads: an export of personal data.
+	Audited bool
+	// Sessions says that the cookie of a session of the dashboard stands for a key, on requests of the dashboard's own pages.
+	Sessions bool
 	// Ranges says that a RegisterRaw operation answers like http.ServeContent: parts of its answer can be
 	// asked for, and nothing is sent again that the client has.
 	Ranges bool

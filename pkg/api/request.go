@@ -28,6 +28,7 @@ type request struct {
 	route   string
 	account uuid.UUID
 	key     uuid.UUID
+	session uuid.UUID
 	url     string // path and query as sent, for links to other pages
 	problem *problem.Problem
 }

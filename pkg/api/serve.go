@@ -87,6 +87,9 @@ func (a *API) finish(r *http.Request, q *request, out *recorder, took time.Durat
 	if q.account != uuid.Nil {
 		attrs = append(attrs, slog.String("account_id", q.account.String()), slog.String("key_id", q.key.String()))
 	}
+	if q.session != uuid.Nil {
+		attrs = append(attrs, slog.String("session_id", q.session.String()))
+	}
 	level := slog.LevelInfo
 	if q.problem != nil {
 		attrs = append(attrs, slog.String("code", string(q.problem.Code)))

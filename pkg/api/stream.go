@@ -201,7 +201,7 @@ func (s *stream) watch(ctx context.Context, end context.CancelCauseFunc) {
 func (s *stream) verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, streamWrite)
 	defer cancel()
-	identity, err := s.api.authenticate(ctx, s.request)
+	identity, err := s.api.identify(ctx, s.request, s.op)
 	if problem.Is(err, problem.Unauthorized) || err == nil && (identity.AccountID != s.caller.AccountID || !identity.Has(s.op.Scope)) {
 		return errKeyEnded
 	}

@@ -62,6 +62,7 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, 'owner')", []any{account, link}},
 			{"INSERT INTO invitations (id, account_id, email, email_key, role, secret_hash, expires_at) VALUES (gen_random_uuid(), $1, 'e', 'e', 'analyst', $2, now())", []any{account, account[:]}},
 			{"INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent) VALUES (gen_random_uuid(), $1, $2, 'mail', $3, $3, '')", []any{account, link, account[:]}},
+			{"INSERT INTO audit_log (id, account_id, action, actor, request_id) VALUES (gen_random_uuid(), $1, 'a', '', '')", []any{account}},
 		} {
 			if _, err := tx.Exec(t.Context(), s.sql, s.args...); err != nil {
 				return err
@@ -164,6 +165,9 @@ func TestAccountCannotReachFurther(t *testing.T) {
 		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES (gen_random_uuid(), '" + mine.String() + "', '" + magnet.String() + "', 'stolen')",
 		"INSERT INTO lead_magnets (id, account_id, title) VALUES (gen_random_uuid(), '" + other.String() + "', 'planted')",
 		"SELECT * FROM ip_salts",
+		"UPDATE audit_log SET actor = 'x'",
+		"DELETE FROM audit_log",
+		"TRUNCATE audit_log",
 	} {
 		require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
 			_, err := tx.Exec(t.Context(), sql)

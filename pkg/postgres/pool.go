@@ -147,7 +147,10 @@ func (p *Pool) account(ctx context.Context, account uuid.UUID, options pgx.TxOpt
 		if err := tx.SendBatch(ctx, scope).Close(); err != nil {
 			return fmt.Errorf("scope transaction to account: %w", err)
 		}
-		return fn(tx)
+		if err := fn(tx); err != nil || options.AccessMode == pgx.ReadOnly {
+			return err
+		}
+		return runLast(ctx, tx)
 	})
 }
 
@@ -173,6 +176,21 @@ func WithFirst(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) erro
 
 func runFirst(ctx context.Context, tx pgx.Tx) error {
 	if fn, ok := ctx.Value(firstKey{}).(func(context.Context, pgx.Tx) error); ok {
+		return fn(ctx, tx)
+	}
+	return nil
+}
+
+type lastKey struct{}
+
+// WithLast returns a context under which every transaction of an account that may write ends with fn, within the account's scope: what
+// fn writes commits with the transaction or not at all.
+func WithLast(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) context.Context {
+	return context.WithValue(ctx, lastKey{}, fn)
+}
+
+func runLast(ctx context.Context, tx pgx.Tx) error {
+	if fn, ok := ctx.Value(lastKey{}).(func(context.Context, pgx.Tx) error); ok {
 		return fn(ctx, tx)
 	}
 	return nil

@@ -11,6 +11,16 @@ import (
 	"github.com/google/uuid"
 )
 
+const endSessionByID = `-- name: EndSessionByID :exec
+UPDATE user_sessions SET ended_at = clock_timestamp()
+WHERE id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
+`
+
+func (q *Queries) EndSessionByID(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, endSessionByID, id)
+	return err
+}
+
 const endSessionOfCookie = `-- name: EndSessionOfCookie :exec
 UPDATE user_sessions SET ended_at = clock_timestamp()
 WHERE cookie_hash = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
@@ -21,15 +31,36 @@ func (q *Queries) EndSessionOfCookie(ctx context.Context, cookieHash []byte) err
 	return err
 }
 
-const endUserSessions = `-- name: EndUserSessions :exec
+const endSessionsOfUser = `-- name: EndSessionsOfUser :many
 UPDATE user_sessions SET ended_at = clock_timestamp()
-WHERE user_id = $1::uuid AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
+WHERE user_id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
+RETURNING id, account_id
 `
 
-// Every session of a user.
-func (q *Queries) EndUserSessions(ctx context.Context, userID uuid.UUID) error {
-	_, err := q.db.Exec(ctx, endUserSessions, userID)
-	return err
+type EndSessionsOfUserRow struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+}
+
+// Every session of a user, in whatever account.
+func (q *Queries) EndSessionsOfUser(ctx context.Context, userID *uuid.UUID) ([]EndSessionsOfUserRow, error) {
+	rows, err := q.db.Query(ctx, endSessionsOfUser, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EndSessionsOfUserRow
+	for rows.Next() {
+		var i EndSessionsOfUserRow
+		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const forgetUserSessions = `-- name: ForgetUserSessions :exec

@@ -36,10 +36,15 @@ UPDATE user_sessions SET kept_form = sqlc.narg(kept_form) WHERE id = sqlc.arg(id
 UPDATE user_sessions SET ended_at = clock_timestamp()
 WHERE cookie_hash = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
 
--- name: EndUserSessions :exec
--- Every session of a user.
+-- name: EndSessionByID :exec
 UPDATE user_sessions SET ended_at = clock_timestamp()
-WHERE user_id = sqlc.arg(user_id)::uuid AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
+WHERE id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
+
+-- name: EndSessionsOfUser :many
+-- Every session of a user, in whatever account.
+UPDATE user_sessions SET ended_at = clock_timestamp()
+WHERE user_id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
+RETURNING id, account_id;
 
 -- name: ForgetUserSessions :exec
 -- A session that is over is kept for two days: a form that was sent after its end may be waiting.

@@ -1,0 +1,67 @@
+package user
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/store"
+)
+
+// Entry is one of the audit log.
+type Entry struct {
+	ID        uuid.UUID  `json:"id" format:"uuid" doc:"Unique identifier. Later entries have greater ones."`
+	At        api.Time   `json:"at" doc:"When it was done."`
+	Action    string     `json:"action" doc:"What was done: the operation's operationId in this description, or sign-in, sign-out or accept-invitation."`
+	ObjectID  *uuid.UUID `json:"object_id" format:"uuid" doc:"Id of the object that it was done to; null for the account itself and for several objects."`
+	Actor     string     `json:"actor" doc:"Address of the person, or name of the API key, as it was then."`
+	UserID    *uuid.UUID `json:"user_id" format:"uuid" doc:"Id of the person; null for an API key."`
+	SessionID *uuid.UUID `json:"session_id" format:"uuid" doc:"Id of the dashboard's session; null for a request with an API key."`
+	KeyID     *uuid.UUID `json:"key_id" format:"uuid" doc:"Id of the API key, or of the one that the session was signed in by; null for a person."`
+	RequestID string     `json:"request_id" doc:"X-Request-Id of the request."`
+}
+
+func (p *People) registerAudit(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "list-audit-log", Method: "GET", Path: "/api/v1/audit-log", Scope: auth.People, Tag: tag,
+		Summary:     "List what was done to the account, newest first",
+		Description: "Every change, every export of personal data and every sign-in, with who did it. Entries cannot be changed or deleted.",
+		PerPage:     api.PageSize{Default: 50, Max: 100},
+	}, p.listAudit)
+}
+
+type auditInput struct {
+	api.Paging
+	UserID   *uuid.UUID `query:"user_id" doc:"Only what this person did."`
+	ObjectID *uuid.UUID `query:"object_id" doc:"Only what was done to this object."`
+	Action   *string    `query:"action" maxLength:"100" doc:"Only this action."`
+}
+
+func (p *People) listAudit(ctx context.Context, in *auditInput) (*api.Answer[api.Page[Entry]], error) {
+	var total int64
+	var entries []Entry
+	err := p.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		q := store.New(tx)
+		if total, err = q.CountAudit(ctx, store.CountAuditParams{UserID: in.UserID, ObjectID: in.ObjectID, Action: in.Action}); err != nil {
+			return err
+		}
+		rows, err := q.ListAudit(ctx, store.ListAuditParams{
+			UserID: in.UserID, ObjectID: in.ObjectID, Action: in.Action, RowOffset: in.Offset(), RowLimit: in.Limit(),
+		})
+		for _, row := range rows {
+			entries = append(entries, Entry{
+				ID: row.ID, At: api.TimeOf(row.At), Action: row.Action, ObjectID: row.ObjectID, Actor: row.Actor, UserID: row.UserID,
+				SessionID: row.SessionID, KeyID: row.KeyID, RequestID: row.RequestID,
+			})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list audit log: %w", err)
+	}
+	return api.List(ctx, in.Paging, entries, total), nil
+}
