@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // the zones of every machine are the same
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -17,6 +16,7 @@ import (
 	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
+	"lodestone/pkg/timezone"
 )
 
 // Account is an account as the API shows it to itself.
@@ -178,7 +178,7 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 		}
 	}
 	if b.Timezone != nil {
-		if _, err := time.LoadLocation(*b.Timezone); err != nil || *b.Timezone == "Local" {
+		if _, err := timezone.Load(*b.Timezone); err != nil {
 			return nil, problem.Invalid(problem.Field{Field: "timezone", Message: "must be the IANA name of a time zone, such as Europe/Berlin"})
 		}
 	}
