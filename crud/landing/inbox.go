@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"slices"
 	"strings"
 
 	"lodestone/crud/page"
@@ -24,10 +25,8 @@ var inboxes = []struct {
 func inboxOf(address string) *page.Action {
 	_, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	for _, i := range inboxes {
-		for _, d := range i.domains {
-			if d == domain {
-				return &page.Action{Words: i.name, URL: i.url}
-			}
+		if slices.Contains(i.domains, domain) {
+			return &page.Action{Words: i.name, URL: i.url}
 		}
 	}
 	return nil

@@ -15,12 +15,12 @@ import (
 // outlined is a PDF of pages with a table of contents: entries as they stand in the file, the first of which is object 4 + 2·pages.
 func outlined(pages int, first, last string, entries ...string) []byte {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R /Outlines 3 0 R >>", "", ""}
-	kids := ""
+	var kids strings.Builder
 	for n := range pages {
-		kids += fmt.Sprintf("%d 0 R ", 4+2*n)
+		fmt.Fprintf(&kids, "%d 0 R ", 4+2*n)
 		objects = append(objects, fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R >>", 5+2*n), "<< /Length 0 >>\nstream\n\nendstream")
 	}
-	objects[1] = fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", pages, kids)
+	objects[1] = fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", pages, kids.String())
 	objects[2] = fmt.Sprintf("<< /Type /Outlines /First %s /Last %s >>", first, last)
 	return pdftest.Assemble(append(objects, entries...), 0)
 }
