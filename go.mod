@@ -10,6 +10,7 @@ require (
 	github.com/ClickHouse/ch-go v0.74.0 // writes blocks of columns to ClickHouse on the hot path
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0 // queries and migrations of ClickHouse
 	github.com/alecthomas/kong v1.17.0 // command line and environment variables
+	github.com/boombuler/barcode v1.1.0 // encodes QR codes
 	github.com/ebitengine/purego v0.11.3 // loads the ClickHouse library into its launcher without cgo
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // tests: logs in to the SMTP server of tests
 	github.com/emersion/go-smtp v0.25.1 // tests: an SMTP server that mails are sent to
@@ -19,6 +20,7 @@ require (
 	github.com/hashicorp/golang-lru v1.0.2 // remembers a bounded number of user agents; uap-go brings it
 	github.com/jackc/pgx/v5 v5.12.0 // Postgres
 	github.com/klippa-app/go-pdfium v1.19.8 // PDFium compiled to WebAssembly reads PDFs: decision 004
+	github.com/makiuchi-d/gozxing v0.1.1 // tests: reads QR codes as phones do
 	github.com/maxmind/mmdbwriter v1.2.0 // tests: writes files of countries
 	github.com/minio/minio-go/v7 v7.4.1 // puts the daily export into a bucket
 	github.com/oschwald/maxminddb-golang/v2 v2.4.1 // reads files that map addresses to countries
@@ -69,6 +71,7 @@ require (
 	github.com/xyproto/randomstring v1.2.0 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // indirect
+	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
 	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 

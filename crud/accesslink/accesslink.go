@@ -102,6 +102,7 @@ func (l *Links) Register(a *api.API) {
 		Description: "Creates one link for each address, in the same order. If one link cannot be created, none is.",
 		Errors:      []problem.Code{problem.Conflict, problem.LimitReached},
 	}, l.createMany)
+	l.registerCode(a)
 }
 
 type idInput struct {

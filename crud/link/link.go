@@ -103,6 +103,7 @@ func (l *Links) Register(a *api.API) {
 	}, l.delete)
 	l.registerThumbnail(a)
 	l.registerTracking(a)
+	l.registerCode(a)
 }
 
 type idInput struct {
