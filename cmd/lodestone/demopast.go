@@ -87,9 +87,13 @@ func (c *demoCommand) runPast(ctx context.Context) (err error) {
 		return errors.Join(err, writer.Stop(ctx))
 	}
 	defer func() { err = errors.Join(err, writer.Stop(ctx)) }()
+	settings, err := c.shellSettings()
+	if err != nil {
+		return err
+	}
 	deps := history.Deps{
 		API: client.New(client.Config{URL: c.Demo.URL, Key: c.Demo.APIKey}), Postgres: pool, Kafka: writer, Client: kafkaClient, Tokens: ring,
-		Guide: demo.Guide(), Out: os.Stdout,
+		Guide: demo.Guide(), Settings: settings, Out: os.Stdout,
 	}
 	if c.Past.SQLURL != "" {
 		sql, err := newSQLClient(c.Past.SQLURL)
@@ -99,6 +103,20 @@ func (c *demoCommand) runPast(ctx context.Context) (err error) {
 		deps.SQL = sql.rows
 	}
 	return history.New(cfg, deps).Run(ctx)
+}
+
+// shellSettings says how a shell gets the address and the key of the API: from the data directory, if they are its own.
+func (c *demoCommand) shellSettings() (string, error) {
+	for name, used := range map[string]string{"LODESTONE_URL": c.Demo.URL, "LODESTONE_API_KEY": c.Demo.APIKey} {
+		written, err := readEnvFile(c.Data.Data, name)
+		if err != nil {
+			return "", err
+		}
+		if written != used {
+			return "with LODESTONE_URL and LODESTONE_API_KEY set", nil
+		}
+	}
+	return "after `source " + shellQuote(filepath.Join(c.Data.Data, envFile)) + "`", nil
 }
 
 // pastStartTimeout bounds the wait for Kafka at the start.

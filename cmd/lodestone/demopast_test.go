@@ -42,16 +42,19 @@ func TestDemoOfThePast(t *testing.T) {
 	})
 	require.NoError(t, err)
 
-	run := func(args ...string) string {
+	run := func(dir string, args ...string) string {
 		t.Helper()
-		p := launch(t, u.dir, nil, append([]string{"demo"}, args...)...)
+		p := launch(t, dir, nil, append([]string{"demo"}, args...)...)
 		require.Zero(t, p.wait(), "%s", p.out)
 		require.Contains(t, p.out.String(), pastAgrees)
 		require.NotContains(t, p.out.String(), "✗")
 		return p.out.String()
 	}
-	out := run("--days", "6", "--seed", "5")
-	run("--days", "6", "--seed", "5") // adds another past, beside the first
+	elsewhere := t.TempDir()
+	outputs := map[string]string{ // by where it ran; the second adds another past, beside the first
+		u.dir:     run(u.dir, "--days", "6", "--seed", "5"),
+		elsewhere: run(elsewhere, "--days", "6", "--seed", "5", "--data", filepath.Join(u.dir, "data")),
+	}
 
 	magnets, err := api.LeadMagnets(t.Context(), client.Paging{})
 	require.NoError(t, err)
@@ -67,15 +70,19 @@ func TestDemoOfThePast(t *testing.T) {
 	status, _ := get(t, links.Data[0].URL, "")
 	require.Equal(t, http.StatusOK, status)
 
-	// So do the commands that it shows.
-	commands := regexp.MustCompile(`(?m)^  curl [^\\\n]*(\\\n.*)?$`).FindAllString(out, -1)
-	require.Len(t, commands, 5)
-	for _, command := range commands {
-		shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", "source data/lodestone.env;"+command)
-		shell.Dir = u.dir
-		answer, err := shell.Output()
-		require.NoError(t, err, command)
-		require.True(t, strings.HasPrefix(string(answer), `{"data":[{`), "%s\n%s", command, answer)
+	// So do the commands that it shows, in the directory of the shell.
+	for dir, out := range outputs {
+		settings := regexp.MustCompile("after `(source [^`]+)`").FindStringSubmatch(out)
+		require.Len(t, settings, 2, out)
+		commands := regexp.MustCompile(`(?m)^  curl [^\\\n]*(\\\n.*)?$`).FindAllString(out, -1)
+		require.Len(t, commands, 5)
+		for _, command := range commands {
+			shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", settings[1]+";"+command)
+			shell.Dir = dir
+			answer, err := shell.Output()
+			require.NoError(t, err, command)
+			require.True(t, strings.HasPrefix(string(answer), `{"data":[{`), "%s\n%s", command, answer)
+		}
 	}
 
 	verify := launch(t, u.dir, nil, "verify")

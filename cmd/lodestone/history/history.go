@@ -61,6 +61,7 @@ type Deps struct {
 	Tokens   *token.Ring
 	SQL      func(ctx context.Context, query string) ([][]string, error) // the rows of an answer; nil: SQL is not compared
 	Guide    []byte                                                      // the document: a PDF of twelve pages
+	Settings string                                                      // how a shell gets LODESTONE_URL and LODESTONE_API_KEY, such as "after `source data/lodestone.env`"
 	Out      io.Writer
 }
 

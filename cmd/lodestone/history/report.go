@@ -93,10 +93,10 @@ func (h *History) printSources(want tally, got *answers) {
 		is, of := got.api.bySource[source], want.bySource[source]
 		title := source
 		if title == "" {
-			title = "none (search, direct, …)"
+			title = "no utm_source"
 		}
 		if readers := is["readers"]; readers > 0 {
-			title = fmt.Sprintf("%-12.12s %3d%% finish", title, 100*is["finished"]/readers)
+			title = fmt.Sprintf("%-13.13s %3d%% finish", title, 100*is["finished"]/readers)
 		}
 		h.line(title, of, is, metrics)
 	}
@@ -163,7 +163,7 @@ func (h *History) printNext(p *plan, o offer, t *tally) {
 	for _, url := range o.urls {
 		fmt.Fprintln(h.deps.Out, "  "+url)
 	}
-	fmt.Fprintln(h.deps.Out, "\nMore to ask, after `source data/lodestone.env`:")
+	fmt.Fprintf(h.deps.Out, "\nMore to ask, %s:\n", h.deps.Settings)
 	query := func(what, body string) {
 		fmt.Fprintf(h.deps.Out, "\n%s:\n  curl -s \"$LODESTONE_URL/api/v1/analytics/query\" -H \"Authorization: Bearer $LODESTONE_API_KEY\" -H 'Content-Type: application/json' \\\n    -d '%s'\n", what, body)
 	}
