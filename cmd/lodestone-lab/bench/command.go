@@ -18,6 +18,7 @@ type Command struct {
 	EndToEnd suiteCommand[endToEndOptions] `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
 	Query    suiteCommand[queryOptions]    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored, and how many bytes an event takes."`
 	Report   suiteCommand[reportOptions]   `cmd:"" help:"Measure reports of a large account while events are stored, and how many bytes an event takes."`
+	Export   suiteCommand[exportOptions]   `cmd:"" help:"Measure exports of events beside a client that reads the same rows from ClickHouse."`
 	SQL      suiteCommand[sqlOptions]      `cmd:"" name:"sql" help:"Measure the questions of docs/sql.md, what heavy SQL queries do to everything else, and summaries of an address."`
 	Up       suiteCommand[upOptions]       `cmd:"" help:"Measure how long lodestone up takes to start, and what it needs at rest."`
 	All      allCommand                    `cmd:"" help:"Measure everything."`
@@ -59,13 +60,14 @@ type allCommand struct {
 	EndToEnd endToEndOptions `embed:""`
 	Query    queryOptions    `embed:""`
 	Report   reportOptions   `embed:""`
+	Export   exportOptions   `embed:""`
 	SQL      sqlOptions      `embed:""`
 	Up       upOptions       `embed:""`
 }
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context) error {
-	return run(ctx, c.Settings, c.Collect, c.Consume, c.EndToEnd, c.Query, c.Report, c.SQL, c.Up)
+	return run(ctx, c.Settings, c.Collect, c.Consume, c.EndToEnd, c.Query, c.Report, c.Export, c.SQL, c.Up)
 }
 
 // run runs suites one after another, each on fresh engines, and prints what they found.
@@ -88,7 +90,7 @@ func commandLine(args []string) string {
 	for i := 1; i < len(args); i++ {
 		switch name, _, joined := strings.Cut(args[i], "="); name {
 		case "--erase":
-		case "--json", "--dir", "--program", "--engine-cache", "--kafka-brokers", "--clickhouse-url", "--postgres-url":
+		case "--json", "--dir", "--program", "--engine-cache", "--kafka-brokers", "--clickhouse-url", "--clickhouse-http-url", "--postgres-url":
 			if !joined {
 				i++
 			}
@@ -115,14 +117,15 @@ type Settings struct {
 	Only  []string `name:"only" placeholder:"PART" help:"Measure only the cases whose name has one of these parts in it."`
 	JSON  string   `name:"json" placeholder:"FILE" help:"Write everything that was measured to this file."`
 
-	Kafka         string   `name:"kafka" default:"embedded" enum:"embedded,real,both" help:"Which Kafka to start: embedded, as in lodestone up; real, which is Apache Kafka (needs Java 17); or both, one after the other."`
-	KafkaBrokers  []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka to measure on instead of one that is started here. Its topics of Lodestone are deleted: needs --erase."`
-	ClickHouseURL string   `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to measure on instead of one that is started here, as clickhouse://user:password@host:port/lodestone. All rows are removed: needs --erase. Secret."`
-	PostgresURL   string   `name:"postgres-url" placeholder:"URL" help:"Postgres to measure on instead of one that is started here. All accounts are removed: needs --erase. Secret."`
-	Erase         bool     `name:"erase" help:"What Lodestone has in the engines that are given may be erased."`
-	Cache         string   `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, shared by all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`
-	Program       string   `name:"program" placeholder:"FILE" help:"The program that is measured. Default: lodestone beside this one."`
-	Dir           string   `name:"dir" placeholder:"DIR" help:"Where a directory for the data is made, and removed at the end. Default: the system's directory for temporary files."`
+	Kafka          string   `name:"kafka" default:"embedded" enum:"embedded,real,both" help:"Which Kafka to start: embedded, as in lodestone up; real, which is Apache Kafka (needs Java 17); or both, one after the other."`
+	KafkaBrokers   []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka to measure on instead of one that is started here. Its topics of Lodestone are deleted: needs --erase."`
+	ClickHouseURL  string   `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to measure on instead of one that is started here, as clickhouse://user:password@host:port/lodestone. All rows are removed: needs --erase. Secret."`
+	ClickHouseHTTP string   `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://user:password@host:port, which exports need. Secret."`
+	PostgresURL    string   `name:"postgres-url" placeholder:"URL" help:"Postgres to measure on instead of one that is started here. All accounts are removed: needs --erase. Secret."`
+	Erase          bool     `name:"erase" help:"What Lodestone has in the engines that are given may be erased."`
+	Cache          string   `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, shared by all data directories. Default: lodestone in the user's cache directory; for root /var/cache/lodestone."`
+	Program        string   `name:"program" placeholder:"FILE" help:"The program that is measured. Default: lodestone beside this one."`
+	Dir            string   `name:"dir" placeholder:"DIR" help:"Where a directory for the data is made, and removed at the end. Default: the system's directory for temporary files."`
 }
 
 // quickRuns is how often a side runs with --quick.

@@ -40,6 +40,8 @@ type Engines struct {
 	Login []kgo.Opt
 	// ClickHouseURL is the native address.
 	ClickHouseURL, PostgresURL string
+	// ClickHouseHTTP is the HTTP address with user and password, "" if it is not known.
+	ClickHouseHTTP string
 	// TokenKeys is the setting of the keys that sign tracking tokens, Tokens the same ready for use.
 	TokenKeys string
 	Tokens    *token.Ring
@@ -55,7 +57,7 @@ type Engines struct {
 // startEngines starts the engines that are not given, and empties those that are.
 func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err error) {
 	keys := token.NewKeys(1)
-	e := &Engines{Kafka: kafka, Brokers: b.KafkaBrokers, ClickHouseURL: b.ClickHouseURL, PostgresURL: b.PostgresURL, TokenKeys: keys.Keys}
+	e := &Engines{Kafka: kafka, Brokers: b.KafkaBrokers, ClickHouseURL: b.ClickHouseURL, ClickHouseHTTP: b.ClickHouseHTTP, PostgresURL: b.PostgresURL, TokenKeys: keys.Keys}
 	if e.Tokens, err = keys.Ring(); err != nil {
 		return nil, err
 	}
@@ -123,7 +125,7 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 		e.Brokers = e.apache.Brokers()
 	}
 	if e.clickhouse != nil {
-		e.ClickHouseURL = e.clickhouse.URL()
+		e.ClickHouseURL, e.ClickHouseHTTP = e.clickhouse.URL(), e.clickhouse.HTTPURL()
 	}
 	if e.postgres != nil {
 		e.PostgresURL = e.postgres.URL()
@@ -225,12 +227,16 @@ func (b *Bench) startBroker(ctx context.Context, e *Engines) (*Process, error) {
 
 // Environment is the settings by which processes of Lodestone reach the engines.
 func (e *Engines) Environment() []string {
-	return []string{
+	all := []string{
 		config.EnvPrefix + "_KAFKA_BROKERS=" + strings.Join(e.Brokers, ","),
 		config.EnvPrefix + "_CLICKHOUSE_URL=" + e.ClickHouseURL,
 		config.EnvPrefix + "_POSTGRES_URL=" + e.PostgresURL,
 		config.EnvPrefix + "_TOKEN_KEYS=" + e.TokenKeys,
 	}
+	if e.ClickHouseHTTP != "" {
+		all = append(all, config.EnvPrefix+"_CLICKHOUSE_HTTP_URL="+e.ClickHouseHTTP)
+	}
+	return all
 }
 
 // Processes are the engines that were started here, for Watch: "kafka", "clickhouse", "postgres".
