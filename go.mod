@@ -11,6 +11,7 @@ require (
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0 // queries and migrations of ClickHouse
 	github.com/alecthomas/kong v1.17.0 // command line and environment variables
 	github.com/boombuler/barcode v1.1.0 // encodes QR codes
+	github.com/coreos/go-oidc/v3 v3.21.0 // signs people in by OpenID Connect
 	github.com/ebitengine/purego v0.11.3 // loads the ClickHouse library into its launcher without cgo
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // tests: logs in to the SMTP server of tests
 	github.com/emersion/go-smtp v0.25.1 // tests: an SMTP server that mails are sent to
@@ -42,6 +43,7 @@ require (
 	github.com/wneessen/go-mail v0.8.1 // writes and sends mail
 	go.uber.org/goleak v1.3.0 // tests: no goroutine is left
 	golang.org/x/net v0.61.0 // internationalised host names
+	golang.org/x/oauth2 v0.38.0 // trades the codes of OpenID Connect, with PKCE
 	golang.org/x/sync v0.24.0 // errgroup
 	golang.org/x/term v0.47.0 // knows whether lodestone sql prints to a terminal
 	google.golang.org/protobuf v1.36.12 // protowire: the format of records
@@ -52,6 +54,7 @@ require (
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.4 // indirect
 	github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
 	github.com/klauspost/crc32 v1.3.0 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect

@@ -28,7 +28,7 @@ func newPeople(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mai
 		return peopleAPI{}, err
 	}
 	limiter := ratelimit.NewVisitors(d.Postgres, d.Tokens)
-	in, err := signin.New(signin.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Mail: mails, Limiter: limiter, Addresses: addresses, Log: d.Log})
+	in, err := signin.New(c.SignIn, signin.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Mail: mails, Limiter: limiter, Addresses: addresses, Log: d.Log})
 	if err != nil {
 		return peopleAPI{}, err
 	}

@@ -26,6 +26,7 @@ import (
 	"lodestone/crud/picture"
 	"lodestone/crud/queue"
 	"lodestone/crud/session"
+	"lodestone/crud/signin"
 	"lodestone/crud/submission"
 	"lodestone/crud/upload"
 	"lodestone/crud/viewer"
@@ -53,6 +54,7 @@ type Config struct {
 	Viewer               viewer.Config     `embed:""`
 	Addresses            clientaddr.Config `embed:""`
 	Country              country.Config    `embed:""`
+	SignIn               signin.Config     `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -60,7 +62,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate()}
+	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate()}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}

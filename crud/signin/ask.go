@@ -51,8 +51,10 @@ type askData struct {
 	Ask, Key        string // where the forms are sent to
 	Email           string
 	Wrong, WrongKey string
-	Note            string
-	Insecure        bool // browsers do not keep the session's cookie
+	Note, Alert     string
+	OpenID          string // where a link to the provider leads; "": there is none
+	Provider        string // its name
+	Insecure        bool   // browsers do not keep the session's cookie
 }
 
 // notes say why someone has to sign in.
@@ -78,6 +80,9 @@ func (s *Service) show(w http.ResponseWriter, r *http.Request) error {
 func (s *Service) writeAsk(w http.ResponseWriter, r *http.Request, status int, d askData) error {
 	d.CSRF = auth.SessionOf(s.ensureBrowser(w, r)).CSRF
 	d.Ask, d.Key, d.Insecure = s.deps.Pages.Path(signInPath), s.deps.Pages.Path(signInPath+"/key"), !s.secure
+	if s.provider != nil {
+		d.OpenID, d.Provider = s.deps.Pages.Path(openIDPath)+"?"+url.Values{"next": {d.Next}}.Encode(), s.provider.config.OpenIDName
+	}
 	title := "Sign in"
 	if d.Wrong != "" || d.WrongKey != "" {
 		title = "Please check: " + title

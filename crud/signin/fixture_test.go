@@ -84,13 +84,37 @@ type fixture struct {
 	users    *user.Users
 	mails    *mailbox
 	account  uuid.UUID
+	config   signin.Config
 	owner    uuid.UUID
 	handled  chan url.Values // forms that a page of the dashboard took
 }
 
-func start(t *testing.T) *fixture {
+func start(t *testing.T, change ...func(*signin.Config)) *fixture {
 	t.Helper()
 	f := &fixture{db: enginetest.MigratedPostgres(t), mails: &mailbox{}, handled: make(chan url.Values, 10)}
+	var err error
+	f.accounts, f.users = account.New(f.db), user.NewUsers(f.db)
+	f.account, err = f.accounts.Create(t.Context(), "Acme Ltd", account.Team)
+	require.NoError(t, err)
+	f.owner, err = f.users.Add(t.Context(), f.account, "owner@example.com", auth.Owner)
+	require.NoError(t, err)
+	f.serve(t, change...)
+	return f
+}
+
+// startOn serves the database of another fixture with other settings.
+func startOn(t *testing.T, other *fixture, change ...func(*signin.Config)) *fixture {
+	t.Helper()
+	f := *other
+	f.serve(t, change...)
+	return &f
+}
+
+func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
+	t.Helper()
+	for _, c := range change {
+		c(&f.config)
+	}
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
@@ -99,7 +123,7 @@ func start(t *testing.T) *fixture {
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1"}}.Finder()
 	require.NoError(t, err)
 	limiter := ratelimit.NewVisitors(f.db, tokens)
-	service, err := signin.New(signin.Deps{Postgres: f.db, Tokens: tokens, Pages: pages, Mail: f.mails, Limiter: limiter, Addresses: addresses, Log: log})
+	service, err := signin.New(f.config, signin.Deps{Postgres: f.db, Tokens: tokens, Pages: pages, Mail: f.mails, Limiter: limiter, Addresses: addresses, Log: log})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(f.db, log), Log: log})
 	service.Register(a)
@@ -122,12 +146,7 @@ func start(t *testing.T) *fixture {
 	}))
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	f.url, f.accounts, f.users = server.URL, account.New(f.db), user.NewUsers(f.db)
-	f.account, err = f.accounts.Create(t.Context(), "Acme Ltd", account.Team)
-	require.NoError(t, err)
-	f.owner, err = f.users.Add(t.Context(), f.account, "owner@example.com", auth.Owner)
-	require.NoError(t, err)
-	return f
+	f.url = server.URL
 }
 
 func (f *fixture) exec(t *testing.T, sql string, args ...any) {

@@ -20,6 +20,8 @@ func (s *Service) Register(a *api.API) {
 	mount("GET "+signInPath+"/link/{link}", s.askToSignIn)
 	mount("POST "+signInPath+"/link/{link}", s.pressed)
 	mount("GET "+oncePath+"{link}", s.once)
+	mount("GET "+openIDPath, s.toProvider)
+	mount("GET "+callbackPath, s.fromProvider)
 	mount("GET "+user.InvitationPath+"{secret}", s.invited)
 	mount("POST "+user.InvitationPath+"{secret}", s.join)
 	mount("GET "+keptPath, s.Require(s.showKept))

@@ -1,5 +1,5 @@
-// Package signin lets people into the dashboard: by a mailed link or code, by an API key, by an invitation, or by the link that
-// `lodestone up` prints. It keeps their sessions.
+// Package signin lets people into the dashboard: by a mailed link or code, by an API key, by an invitation, by OpenID
+// Connect, or by the link that `lodestone up` prints. It keeps their sessions.
 //
 // A page of the dashboard is a page.Handler behind Require:
 //
@@ -69,17 +69,21 @@ type Service struct {
 	keys [][token.KeyBytes]byte // the first one derives links and codes; those of the others are still sent again
 
 	templates map[string]*page.Template
+	provider  *provider // nil: there is no OpenID Connect
 }
 
 // New returns the sign-in of an installation.
-func New(d Deps) (*Service, error) {
+func New(c Config, d Deps) (*Service, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	site, err := url.Parse(d.Pages.URL(""))
 	if err != nil {
 		return nil, fmt.Errorf("read the address of the site: %w", err)
 	}
 	s := &Service{
 		deps: d, verifier: auth.NewVerifier(d.Postgres, d.Log), cookie: cookieName(site), secure: trustworthy(site), templates: map[string]*page.Template{},
-		keys: d.Tokens.DeriveEach("sign-in"),
+		keys: d.Tokens.DeriveEach("sign-in"), provider: newProvider(c, d.Pages.URL(callbackPath)),
 	}
 	s.browser = browserCookie + s.cookie[len(auth.SessionCookie):]
 	files, err := fs.Sub(web, "web")

@@ -1,0 +1,302 @@
+package signin_test
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/signin"
+	"lodestone/pkg/auth"
+)
+
+const client = "lodestone"
+
+// issuer is an OpenID Connect provider that does as a test says, also what it must not. (The laboratory's module has the test with a real
+// one.)
+type issuer struct {
+	url string
+	key *rsa.PrivateKey
+
+	mu         sync.Mutex
+	metadata   map[string]any // besides what every provider has
+	claims     map[string]any // of the ID token, over the right ones
+	info       map[string]any // about the user
+	challenges map[string]string
+	nonces     map[string]string
+}
+
+func newIssuer(t *testing.T) *issuer {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	p := &issuer{key: key, challenges: map[string]string{}, nonces: map[string]string{}}
+	mux := http.NewServeMux()
+	answer := func(w http.ResponseWriter, body any) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(body)
+	}
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		body := map[string]any{
+			"issuer": p.url, "authorization_endpoint": p.url + "/authorize", "token_endpoint": p.url + "/token", "jwks_uri": p.url + "/keys",
+			"userinfo_endpoint": p.url + "/userinfo", "id_token_signing_alg_values_supported": []string{"RS256"},
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		maps.Copy(body, p.metadata)
+		answer(w, body)
+	})
+	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{"keys": []any{map[string]any{
+			"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
+		}}})
+	})
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		code := r.PostFormValue("code")
+		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+		if p.challenges[code] != encode(sum[:]) {
+			w.WriteHeader(http.StatusBadRequest)
+			answer(w, map[string]any{"error": "invalid_grant"})
+			return
+		}
+		delete(p.challenges, code)
+		c := map[string]any{
+			"iss": p.url, "aud": client, "sub": "subject", "nonce": p.nonces[code], "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(),
+			"email": "owner@example.com", "email_verified": true,
+		}
+		maps.Copy(c, p.claims)
+		answer(w, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": p.sign(c)})
+	})
+	mux.HandleFunc("GET /userinfo", func(w http.ResponseWriter, _ *http.Request) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		answer(w, p.info)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	p.url = server.URL
+	return p
+}
+
+func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+func (p *issuer) sign(claims map[string]any) string {
+	body, _ := json.Marshal(claims) //nolint:errchkjson // of strings and numbers
+	text := encode([]byte(`{"alg":"RS256","kid":"1","typ":"JWT"}`)) + "." + encode(body)
+	sum := sha256.Sum256([]byte(text))
+	signature, _ := rsa.SignPKCS1v15(rand.Reader, p.key, crypto.SHA256, sum[:]) // the key is good
+	return text + "." + encode(signature)
+}
+
+// says sets what the ID token says beside the right claims.
+func (p *issuer) says(claims map[string]any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.claims = claims
+}
+
+// agree is the user's consent at the provider: it returns where the browser is led back to.
+func (p *issuer) agree(t *testing.T, to string) url.Values {
+	t.Helper()
+	u, err := url.Parse(to)
+	require.NoError(t, err)
+	q := u.Query()
+	require.Equal(t, p.url+"/authorize", u.Scheme+"://"+u.Host+u.Path)
+	require.Equal(t, "S256", q.Get("code_challenge_method"))
+	require.Equal(t, site+"/dashboard/sign-in/openid/callback", q.Get("redirect_uri"))
+	require.Equal(t, "openid email", q.Get("scope"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	code := rand.Text()
+	p.challenges[code], p.nonces[code] = q.Get("code_challenge"), q.Get("nonce")
+	return url.Values{"code": {code}, "state": {q.Get("state")}}
+}
+
+func (p *issuer) settings(c *signin.Config) {
+	c.OpenIDIssuer, c.OpenIDClientID, c.OpenIDClientSecret, c.OpenIDName = p.url, client, "secret", "Acme"
+}
+
+const callback = "/dashboard/sign-in/openid/callback?"
+
+// leave follows the link to the provider, and returns its address.
+func (b *browser) leave(t *testing.T) string {
+	t.Helper()
+	require.Contains(t, b.get(t, "/dashboard/sign-in?next=/dashboard/live").body, "Sign in with Acme")
+	r := b.get(t, "/dashboard/sign-in/openid?next=/dashboard/live")
+	require.Equal(t, 303, r.status, r.body)
+	return r.header.Get("Location")
+}
+
+// visit signs in at the provider, and returns what comes of it.
+func (b *browser) visit(t *testing.T, p *issuer) reply {
+	t.Helper()
+	return b.get(t, callback+p.agree(t, b.leave(t)).Encode())
+}
+
+func TestSignInByOpenID(t *testing.T) {
+	t.Parallel()
+	p := newIssuer(t)
+	f := start(t, p.settings)
+	b := f.browser()
+	r := b.visit(t, p)
+	require.Equal(t, 303, r.status, r.body)
+	require.Equal(t, "/dashboard/live", r.header.Get("Location"))
+	require.True(t, b.signedIn(t))
+
+	// From now on the identity is issuer and subject, whatever the address is.
+	p.says(map[string]any{"email": "renamed@example.com", "email_verified": false})
+	again := f.browser()
+	require.Equal(t, 303, again.visit(t, p).status)
+	require.True(t, again.signedIn(t))
+	require.Equal(t, f.owner.String(), one[string](t, f, "SELECT user_id::text FROM openid_identities"))
+	// Another subject with the old address is another person only if the address is verified.
+	p.says(map[string]any{"sub": "other", "email_verified": false})
+	require.Equal(t, 403, f.browser().visit(t, p).status)
+	require.Equal(t, 1, one[int](t, f, "SELECT count(*) FROM openid_identities"))
+	// An address that is not in the ID token is asked for, about the same subject.
+	p.says(map[string]any{"sub": "other", "email": nil, "email_verified": nil})
+	p.info = map[string]any{"sub": "third", "email": "owner@example.com", "email_verified": "true"}
+	require.Equal(t, 400, f.browser().visit(t, p).status)
+	p.info["sub"] = "other"
+	require.Equal(t, 303, f.browser().visit(t, p).status)
+}
+
+// Someone new has to be invited, or may join the one account that is open to everyone, as an analyst.
+func TestNewPeopleByOpenID(t *testing.T) {
+	t.Parallel()
+	p := newIssuer(t)
+	f := start(t, p.settings)
+	b := f.browser()
+	p.says(map[string]any{"sub": "ada", "email": "Ada@example.com"})
+	r := b.visit(t, p)
+	require.Equal(t, 403, r.status)
+	require.Contains(t, r.body, "Ask an owner to invite you")
+	require.Zero(t, one[int](t, f, "SELECT count(*) FROM users WHERE email_key = 'ada@example.com'"))
+	key, err := f.accounts.CreateKey(t.Context(), f.account, "people", auth.People)
+	require.NoError(t, err)
+	status, _ := f.api(t, key.Text, "POST", "/api/v1/invitations", `{"email":"ada@example.com","role":"editor"}`)
+	require.Equal(t, 201, status)
+	require.Equal(t, 303, b.visit(t, p).status)
+	require.True(t, b.signedIn(t))
+	require.Equal(t, "editor", one[string](t, f, "SELECT role FROM memberships JOIN users ON id = user_id WHERE email_key = 'ada@example.com'"))
+	require.Zero(t, one[int](t, f, "SELECT count(*) FROM invitations"))
+	// Who was removed does not come back.
+	f.exec(t, "DELETE FROM memberships USING users WHERE id = user_id AND email_key = 'ada@example.com'")
+	require.Equal(t, 403, b.visit(t, p).status)
+
+	open := newIssuer(t)
+	g := start(t, open.settings)
+	g2 := startOn(t, g, func(c *signin.Config) { c.OpenIDAccount = g.account.String() })
+	open.says(map[string]any{"sub": "bob", "email": "bob@example.com"})
+	bob := g2.browser()
+	require.Equal(t, 303, bob.visit(t, open).status)
+	require.Equal(t, "analyst", one[string](t, g2, "SELECT role FROM memberships JOIN users ON id = user_id WHERE email_key = 'bob@example.com'"))
+}
+
+// What is not of this provider, for this client, for this request, in time, and signed, signs no one in.
+func TestOpenIDIsNotFooled(t *testing.T) {
+	t.Parallel()
+	p, evil := newIssuer(t), newIssuer(t)
+	f := start(t, p.settings)
+	refused := func(name string, b *browser, r reply) {
+		t.Helper()
+		require.Equal(t, 400, r.status, name)
+		require.Contains(t, r.body, "did not work", name)
+		require.False(t, b.signedIn(t), name)
+		f.exec(t, "DELETE FROM visitor_counts")
+	}
+	for name, claims := range map[string]map[string]any{
+		"wrong issuer":   {"iss": evil.url},
+		"wrong audience": {"aud": "another"},
+		"expired":        {"exp": time.Now().Add(-time.Minute).Unix()},
+		"nonce replayed": {"nonce": "of another request"},
+		"no nonce":       {"nonce": nil},
+	} {
+		p.says(claims)
+		b := f.browser()
+		refused(name, b, b.visit(t, p))
+	}
+	p.says(nil)
+
+	// A state works once, in the browser that asked, and for a while.
+	b, other := f.browser(), f.browser()
+	back := p.agree(t, b.leave(t))
+	other.get(t, "/dashboard/sign-in")
+	refused("another browser", other, other.get(t, callback+back.Encode()))
+	refused("state used up by another browser", b, b.get(t, callback+back.Encode()))
+	back = p.agree(t, b.leave(t))
+	require.Equal(t, 303, b.get(t, callback+back.Encode()).status)
+	replay := f.browser()
+	replay.cookies = map[string]string{}
+	maps.Copy(replay.cookies, b.cookies)
+	delete(replay.cookies, cookieName)
+	refused("state replayed", replay, replay.get(t, callback+back.Encode()))
+	late := f.browser()
+	back = p.agree(t, late.leave(t))
+	f.exec(t, "UPDATE openid_requests SET expires_at = clock_timestamp()")
+	refused("too late", late, late.get(t, callback+back.Encode()))
+	refused("no state", late, late.get(t, callback+url.Values{"code": {"x"}}.Encode()))
+
+	// A code of another request has another verifier.
+	first, second := f.browser(), f.browser()
+	stolen := p.agree(t, first.leave(t))
+	back = p.agree(t, second.leave(t))
+	back.Set("code", stolen.Get("code"))
+	refused("stolen code", second, second.get(t, callback+back.Encode()))
+
+	// Mix-up: another issuer leads back. One that says that it names itself has to.
+	b = f.browser()
+	back = p.agree(t, b.leave(t))
+	back.Set("iss", evil.url)
+	refused("mix-up", b, b.get(t, callback+back.Encode()))
+	back = p.agree(t, b.leave(t))
+	back.Set("iss", p.url)
+	require.Equal(t, 303, b.get(t, callback+back.Encode()).status)
+	named := newIssuer(t)
+	named.metadata = map[string]any{"authorization_response_iss_parameter_supported": true}
+	g := start(t, named.settings)
+	b = g.browser()
+	r := b.visit(t, named)
+	require.Equal(t, 400, r.status, "it did not name itself")
+	back = named.agree(t, b.leave(t))
+	back.Set("iss", named.url)
+	require.Equal(t, 303, b.get(t, callback+back.Encode()).status)
+
+	b = f.browser()
+	back = p.agree(t, b.leave(t))
+	refused("refused there", b, b.get(t, callback+url.Values{"error": {"access_denied"}, "state": back["state"]}.Encode()))
+}
+
+// A provider that is away is no error of ours, and works when it is back.
+func TestOpenIDProviderIsAway(t *testing.T) {
+	t.Parallel()
+	f := start(t, func(c *signin.Config) { c.OpenIDIssuer, c.OpenIDClientID = "http://127.0.0.1:1", client })
+	require.Equal(t, 400, f.browser().get(t, "/dashboard/sign-in/openid").status)
+	plain := start(t)
+	require.Equal(t, 404, plain.browser().get(t, "/dashboard/sign-in/openid").status)
+	require.Equal(t, 404, plain.browser().get(t, callback).status)
+}
+
+func TestOpenIDSettings(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, signin.Config{}.Validate())
+	require.NoError(t, signin.Config{OpenIDIssuer: "https://id.example.com/realms/x", OpenIDClientID: "x"}.Validate())
+	err := signin.Config{OpenIDIssuer: "http://id.example.com", OpenIDAccount: "x"}.Validate()
+	for _, setting := range []string{"--openid-issuer", "--openid-client-id", "--openid-account"} {
+		require.ErrorContains(t, err, setting)
+	}
+}

@@ -1,0 +1,153 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// providerTimeout bounds a request to the OpenID Connect provider.
+const providerTimeout = 10 * time.Second
+
+// provider is the OpenID Connect provider of an installation. It is safe for concurrent use.
+type provider struct {
+	config   Config
+	redirect string // URI that the provider leads back to
+	client   *http.Client
+
+	mu    sync.Mutex
+	found *discovered
+}
+
+// discovered is what the provider says about itself.
+type discovered struct {
+	*oidc.Provider
+	oauth  oauth2.Config
+	tokens *oidc.IDTokenVerifier
+	named  bool // it says who it is when it leads back (RFC 9207)
+}
+
+// newProvider returns nil if the settings name no provider.
+func newProvider(c Config, redirect string) *provider {
+	if c.OpenIDIssuer == "" {
+		return nil
+	}
+	return &provider{config: c, redirect: redirect, client: &http.Client{Timeout: providerTimeout}}
+}
+
+// errProvider says that the provider cannot be reached, or answers nonsense.
+var errProvider = errors.New("the OpenID Connect provider does not answer as it should")
+
+// discover asks the provider about itself until it has answered once.
+func (p *provider) discover(ctx context.Context) (*discovered, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found != nil {
+		return p.found, nil
+	}
+	// The context is also that of looking up the provider's keys later on.
+	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), p.config.OpenIDIssuer)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errProvider, err)
+	}
+	var more struct {
+		Named bool `json:"authorization_response_iss_parameter_supported"`
+	}
+	if err := found.Claims(&more); err != nil {
+		return nil, fmt.Errorf("%w: %w", errProvider, err)
+	}
+	p.found = &discovered{
+		Provider: found, named: more.Named, tokens: found.Verifier(&oidc.Config{ClientID: p.config.OpenIDClientID}),
+		oauth: oauth2.Config{
+			ClientID: p.config.OpenIDClientID, ClientSecret: p.config.OpenIDClientSecret, Endpoint: found.Endpoint(), RedirectURL: p.redirect,
+			Scopes: []string{oidc.ScopeOpenID, "email"},
+		},
+	}
+	return p.found, nil
+}
+
+// person is who the provider says has signed in there.
+type person struct {
+	issuer, subject string
+	email           string // "" if the provider has not verified it
+}
+
+// claims are those of an ID token, or of the answer about a user.
+type claims struct {
+	Email    string   `json:"email"`
+	Verified verified `json:"email_verified"`
+}
+
+// verified is a boolean, which some providers write as a text.
+type verified bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *verified) UnmarshalJSON(text []byte) error {
+	*v = string(text) == "true" || string(text) == `"true"`
+	return nil
+}
+
+func (c claims) address() string {
+	if !c.Verified {
+		return ""
+	}
+	return c.Email
+}
+
+// redeem trades a code for the person, if the ID token is of this issuer, for this client, not too old, and has the nonce.
+func (p *provider) redeem(ctx context.Context, code string, secrets requestSecrets) (person, error) {
+	found, err := p.discover(ctx)
+	if err != nil {
+		return person{}, err
+	}
+	ctx = oidc.ClientContext(ctx, p.client)
+	token, err := found.oauth.Exchange(ctx, code, oauth2.VerifierOption(secrets.Verifier))
+	if err != nil {
+		return person{}, fmt.Errorf("%w: trade the code: %w", errProvider, err)
+	}
+	raw, ok := token.Extra("id_token").(string)
+	if !ok {
+		return person{}, fmt.Errorf("%w: there is no ID token", errProvider)
+	}
+	id, err := found.tokens.Verify(ctx, raw)
+	if err != nil {
+		return person{}, fmt.Errorf("%w: verify the ID token: %w", errProvider, err)
+	}
+	if id.Nonce != secrets.Nonce {
+		return person{}, fmt.Errorf("%w: the ID token is of another request", errProvider)
+	}
+	var c claims
+	if err := id.Claims(&c); err != nil {
+		return person{}, fmt.Errorf("%w: read the ID token: %w", errProvider, err)
+	}
+	if c.Email == "" { // some providers tell it apart
+		if c, err = p.ask(ctx, found, token, id.Subject); err != nil {
+			return person{}, err
+		}
+	}
+	return person{issuer: id.Issuer, subject: id.Subject, email: c.address()}, nil
+}
+
+// ask asks the provider about a user; nothing is known if it has no such endpoint.
+func (p *provider) ask(ctx context.Context, found *discovered, token *oauth2.Token, subject string) (c claims, err error) {
+	if found.UserInfoEndpoint() == "" {
+		return c, nil
+	}
+	info, err := found.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil {
+		return c, fmt.Errorf("%w: ask about the user: %w", errProvider, err)
+	}
+	if info.Subject != subject {
+		return c, fmt.Errorf("%w: it tells about another user", errProvider)
+	}
+	if err := info.Claims(&c); err != nil {
+		return c, fmt.Errorf("%w: read what it tells about the user: %w", errProvider, err)
+	}
+	return c, nil
+}
