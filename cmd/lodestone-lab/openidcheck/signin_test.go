@@ -1,0 +1,120 @@
+package openidcheck
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"github.com/zitadel/oidc/v3/example/server/exampleop"
+	"github.com/zitadel/oidc/v3/example/server/storage"
+
+	"lodestone/crud/account"
+	"lodestone/crud/mail"
+	"lodestone/crud/page"
+	"lodestone/crud/signin"
+	"lodestone/crud/user"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/token"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// noMail takes mails that this test does not read.
+type noMail struct{}
+
+func (noMail) Send(context.Context, pgx.Tx, mail.Message) error { return nil }
+
+// jar keeps cookies with Secure for this machine, as browsers do.
+type jar struct{ *cookiejar.Jar }
+
+func (j jar) SetCookies(u *url.URL, cookies []*http.Cookie) { j.Jar.SetCookies(secure(u), cookies) }
+
+func (j jar) Cookies(u *url.URL) []*http.Cookie { return j.Jar.Cookies(secure(u)) }
+
+func secure(u *url.URL) *url.URL {
+	c := *u
+	c.Scheme = "https"
+	return &c
+}
+
+// listen returns a listener of this machine and its address.
+func listen(t *testing.T) (l net.Listener, address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return l, "http://" + l.Addr().String()
+}
+
+func serve(t *testing.T, l net.Listener, handler http.Handler) {
+	t.Helper()
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: handler}} //nolint:gosec // of this test
+	server.Start()
+	t.Cleanup(server.Close)
+}
+
+// A person whose verified address the provider knows signs in there, and is in the dashboard.
+func TestSignInAtARealProvider(t *testing.T) {
+	db := enginetest.MigratedPostgres(t)
+	ring, err := token.NewKeys(1).Ring()
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	siteListener, site := listen(t)
+	providerListener, issuer := listen(t)
+	storage.RegisterClients(storage.WebClient("lodestone", "secret", site+"/dashboard/sign-in/openid/callback"))
+	serve(t, providerListener, exampleop.SetupServer(issuer, storage.NewStorage(storage.NewUserStore(issuer)), log, false))
+
+	pages, err := page.New(page.Deps{Site: site, Log: log})
+	require.NoError(t, err)
+	addresses, err := clientaddr.Config{}.Finder()
+	require.NoError(t, err)
+	service, err := signin.New(signin.Config{OpenIDIssuer: issuer, OpenIDClientID: "lodestone", OpenIDClientSecret: "secret", OpenIDName: "Zitadel"}, signin.Deps{
+		Postgres: db, Tokens: ring, Pages: pages, Mail: noMail{}, Limiter: ratelimit.NewVisitors(db, ring), Addresses: addresses, Log: log,
+	})
+	require.NoError(t, err)
+	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
+	service.Register(a)
+	pages.Mount(a, "GET /dashboard", service.Require(func(w http.ResponseWriter, r *http.Request) error {
+		_, err := io.WriteString(w, "signed in as "+signin.From(r.Context()).Email)
+		return err
+	}))
+	serve(t, siteListener, a)
+	tenant, err := account.New(db).Create(t.Context(), "Acme", account.Team)
+	require.NoError(t, err)
+	_, err = user.NewUsers(db).Add(t.Context(), tenant, "test-user@zitadel.ch", auth.Editor)
+	require.NoError(t, err)
+
+	cookies, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	browser := &http.Client{Jar: jar{cookies}}
+	read := func(res *http.Response, err error) (string, *url.URL) {
+		t.Helper()
+		require.NoError(t, err)
+		defer func() { _ = res.Body.Close() }()
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Equal(t, 200, res.StatusCode, string(text))
+		return string(text), res.Request.URL
+	}
+	text, _ := read(browser.Get(site + "/dashboard"))
+	require.Contains(t, text, "Sign in with Zitadel")
+	text, at := read(browser.Get(site + "/dashboard/sign-in/openid?next=/dashboard"))
+	require.Equal(t, issuer+"/login/username", at.Scheme+"://"+at.Host+at.Path)
+	id := regexp.MustCompile(`name="id" value="([^"]+)"`).FindStringSubmatch(text)
+	require.NotNil(t, id, text)
+	text, at = read(browser.PostForm(at.String(), url.Values{"id": {id[1]}, "username": {"test-user@127.0.0.1"}, "password": {"verysecure"}}))
+	require.Equal(t, site+"/dashboard", at.String())
+	require.Equal(t, "signed in as test-user@zitadel.ch", text)
+}
