@@ -114,7 +114,7 @@ func TestALinkIsOverAfterAWhile(t *testing.T) {
 }
 
 // An address that is no one's is answered in the same way.
-func TestUnknownAddressesAreNotTold(t *testing.T) {
+func TestUnknownAddressesGetTheSameAnswer(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	var bodies []string

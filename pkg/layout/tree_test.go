@@ -129,6 +129,7 @@ var licences = map[string]string{
 	"ISC":        "Permission to use, copy, modify, and/or distribute",
 	"ISC (old)":  "Permission to use, copy, modify, and distribute",
 	"MPL-2.0":    "Mozilla Public License",
+	"Unlicense":  "This is free and unencumbered software released into the public domain",
 }
 
 // Whoever builds on Lodestone must be able to under its own licence, Apache-2.0.
