@@ -199,6 +199,24 @@ func TestAccountsAreApart(t *testing.T) {
 			require.Equal(t, 404, status)
 		}
 	}
+	// Whoever is in both goes from one to the other, with a session of its own, and to no third one.
+	two := f.browser()
+	two.signIn(t, "both@example.com")
+	before := two.cookies[cookieName]
+	page := two.get(t, "/dashboard/sign-in/account")
+	require.Contains(t, page.body, "Acme Ltd")
+	require.Contains(t, page.body, "Other")
+	target := map[string]string{f.account.String(): other.String(), other.String(): f.account.String()}[one[string](t, f, "SELECT account_id::text FROM user_sessions WHERE user_id = $1", both)]
+	require.Equal(t, 303, two.send(t, "POST", "/dashboard/sign-in/account", url.Values{"csrf": {csrf(t, page)}, "account": {target}}).status)
+	require.NotEqual(t, before, two.cookies[cookieName])
+	_, object := f.api(t, two.key(t), "GET", "/api/v1/account", "")
+	require.Equal(t, target, object["id"])
+	third, err := f.accounts.Create(t.Context(), "Third", account.Free)
+	require.NoError(t, err)
+	page = two.get(t, "/dashboard/sign-in/account")
+	require.Equal(t, 404, two.send(t, "POST", "/dashboard/sign-in/account", url.Values{"csrf": {csrf(t, page)}, "account": {third.String()}}).status)
+	require.True(t, two.signedIn(t))
+
 	// Removing someone from one account leaves the other alone.
 	status, _ := f.api(t, b.key(t), "DELETE", "/api/v1/users/"+both.String(), "")
 	require.Equal(t, 204, status)

@@ -26,6 +26,8 @@ func (s *Service) Register(a *api.API) {
 	mount("POST "+user.InvitationPath+"{secret}", s.join)
 	mount("GET "+keptPath, s.Require(s.showKept))
 	mount("POST "+keptPath, s.Require(s.discardKept))
+	mount("GET "+AccountsPath, s.Require(s.chooseAccount))
+	mount("POST "+AccountsPath, s.Require(s.changeAccount))
 	mount("POST "+signOutPath, s.Require(s.signOut))
 	mount("GET "+signOutPath, func(w http.ResponseWriter, r *http.Request) error { return s.redirect(w, r, dashboardPath) })
 }

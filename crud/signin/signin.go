@@ -112,6 +112,7 @@ type Session struct {
 	Role      auth.Role // "" if an API key signed in
 	KeyID     uuid.UUID // of the API key that signed in; zero for a person
 	KeyName   string    // its name; "" for a person
+	Method    string    // how they signed in
 	Scopes    []auth.Scope
 	Key       string // API key of the session. Secret.
 	CSRF      string // token for forms. Secret.
@@ -123,7 +124,7 @@ func (s Session) Has(scope auth.Scope) bool { return auth.Identity{Scopes: s.Sco
 func sessionOf(row store.LookUpSessionRow, secrets auth.Session) Session {
 	i := auth.IdentityOf(row)
 	s := Session{
-		ID: row.ID, AccountID: row.AccountID, Account: row.AccountName, UserID: i.UserID, Email: row.Email, KeyID: i.KeyID, KeyName: row.KeyName,
+		ID: row.ID, AccountID: row.AccountID, Account: row.AccountName, UserID: i.UserID, Email: row.Email, KeyID: i.KeyID, Method: row.Method, KeyName: row.KeyName,
 		Scopes: i.Scopes, Key: secrets.Key, CSRF: secrets.CSRF,
 	}
 	if row.Role != nil {

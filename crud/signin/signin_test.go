@@ -256,11 +256,11 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	f := start(t)
-	for name, end := range map[string]string{
-		"idle":    "UPDATE user_sessions SET last_active_at = clock_timestamp() - interval '12 hours'",
-		"old":     "UPDATE user_sessions SET started_at = clock_timestamp() - interval '30 days'",
-		"ended":   "UPDATE user_sessions SET ended_at = clock_timestamp()",
-		"removed": "DELETE FROM memberships WHERE role = 'analyst'",
+	for _, end := range []string{
+		"UPDATE user_sessions SET last_active_at = clock_timestamp() - interval '12 hours'",
+		"UPDATE user_sessions SET started_at = clock_timestamp() - interval '30 days'",
+		"UPDATE user_sessions SET ended_at = clock_timestamp()",
+		"DELETE FROM memberships WHERE role = 'analyst'",
 	} {
 		_, err := f.users.Add(t.Context(), f.account, "analyst@example.com", auth.Analyst)
 		require.NoError(t, err)
@@ -270,11 +270,11 @@ func TestSessionsEnd(t *testing.T) {
 		status, _ := f.api(t, b.key(t), "GET", "/api/v1/sessions", "")
 		require.Equal(t, 200, status)
 		f.exec(t, end)
-		require.False(t, b.signedIn(t), name)
+		require.False(t, b.signedIn(t), end)
 		require.Eventually(t, func() bool {
 			status, _ := f.api(t, b.key(t), "GET", "/api/v1/sessions", "")
 			return status == 401
-		}, testTimeout, poll, name)
+		}, testTimeout, poll, end)
 	}
 	require.Zero(t, one[int](t, f, "SELECT count(*) FROM users WHERE email_key = 'analyst@example.com'"), "the last removal erased the person")
 }

@@ -120,7 +120,7 @@ func (q *Queries) KeepForm(ctx context.Context, arg KeepFormParams) error {
 }
 
 const lookUpSession = `-- name: LookUpSession :one
-SELECT s.id, s.account_id, s.user_id, s.key_id, m.role, k.scopes, coalesce(u.email, '')::text AS email, coalesce(k.name, '')::text AS key_name, a.name AS account_name,
+SELECT s.id, s.account_id, s.user_id, s.key_id, s.method, m.role, k.scopes, coalesce(u.email, '')::text AS email, coalesce(k.name, '')::text AS key_name, a.name AS account_name,
     extract(epoch FROM least(user_session_end(s.started_at, s.last_active_at, s.ended_at), k.expires_at) - clock_timestamp())::float8 AS seconds_left
 FROM user_sessions s
 JOIN accounts a ON a.id = s.account_id
@@ -142,6 +142,7 @@ type LookUpSessionRow struct {
 	AccountID   uuid.UUID
 	UserID      *uuid.UUID
 	KeyID       *uuid.UUID
+	Method      string
 	Role        *string
 	Scopes      []string
 	Email       string
@@ -160,6 +161,7 @@ func (q *Queries) LookUpSession(ctx context.Context, arg LookUpSessionParams) (L
 		&i.AccountID,
 		&i.UserID,
 		&i.KeyID,
+		&i.Method,
 		&i.Role,
 		&i.Scopes,
 		&i.Email,

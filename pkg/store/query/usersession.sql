@@ -1,7 +1,7 @@
 -- name: LookUpSession :one
 -- A session that is alive, by the hash of its key or that of its cookie, with what decides its scopes. The seconds are those until
 -- it ends if nothing happens. The one to whom it belongs is still one of the account's people, and the key still works.
-SELECT s.id, s.account_id, s.user_id, s.key_id, m.role, k.scopes, coalesce(u.email, '')::text AS email, coalesce(k.name, '')::text AS key_name, a.name AS account_name,
+SELECT s.id, s.account_id, s.user_id, s.key_id, s.method, m.role, k.scopes, coalesce(u.email, '')::text AS email, coalesce(k.name, '')::text AS key_name, a.name AS account_name,
     extract(epoch FROM least(user_session_end(s.started_at, s.last_active_at, s.ended_at), k.expires_at) - clock_timestamp())::float8 AS seconds_left
 FROM user_sessions s
 JOIN accounts a ON a.id = s.account_id
