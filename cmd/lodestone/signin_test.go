@@ -39,7 +39,7 @@ type browsed struct {
 // browse gets a page with a cookie, or without one if it is nil, and follows no redirect.
 func browse(t *testing.T, address string, cookie *http.Cookie, header ...string) browsed {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", address, http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	require.NoError(t, err)
 	if cookie != nil {
 		req.AddCookie(cookie)

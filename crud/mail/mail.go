@@ -110,7 +110,18 @@ func (m Message) validate() error {
 	if _, err := wire(m.To); err != nil {
 		return errors.New("it has no receiver that can be written to")
 	}
-	var missing bool
+	missing, known := m.incomplete()
+	if !known {
+		return fmt.Errorf("there is no kind %q", m.Kind)
+	}
+	if missing {
+		return fmt.Errorf("something is missing that a mail of the kind %q needs", m.Kind)
+	}
+	return nil
+}
+
+// incomplete reports whether something is missing that a mail of the kind needs, and whether there is such a kind.
+func (m Message) incomplete() (missing, known bool) {
 	switch m.Kind {
 	case KindDocument, KindNotices:
 		missing = m.URL == ""
@@ -125,12 +136,9 @@ func (m Message) validate() error {
 	case KindWebhook:
 		missing = m.Webhook == nil || m.Webhook.Host == "" || m.Webhook.Reason == "" || m.Unsubscribe == ""
 	default:
-		return fmt.Errorf("there is no kind %q", m.Kind)
+		return false, false
 	}
-	if missing {
-		return fmt.Errorf("something is missing that a mail of the kind %q needs", m.Kind)
-	}
-	return nil
+	return missing, true
 }
 
 // queueName is the queue of mails: a slow SMTP server holds up nothing else.

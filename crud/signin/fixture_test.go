@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -55,9 +56,9 @@ func (m *mailbox) last(t *testing.T, to string) mail.Message {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for i := len(m.mails) - 1; i >= 0; i-- {
-		if m.mails[i].To == to && !m.mails[i].Void {
-			return m.mails[i]
+	for _, message := range slices.Backward(m.mails) {
+		if message.To == to && !message.Void {
+			return message
 		}
 	}
 	require.Fail(t, "no mail to "+to)

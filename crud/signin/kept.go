@@ -34,7 +34,7 @@ type keptForm struct {
 func (s *Service) keep(r *http.Request) (bool, error) {
 	secrets, ok := s.secrets(r)
 	if !ok || !isPlainForm(r) || checkToken(r, secrets.CSRF) != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // it is not kept
 	}
 	q := store.New(s.deps.Postgres.Unscoped())
 	old, err := q.SessionOfCookie(r.Context(), secrets.CookieHash[:])

@@ -46,7 +46,7 @@ func newIssuer(t *testing.T) *issuer {
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, body any) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(body)
+		_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // of texts and lists
 	}
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		body := map[string]any{
