@@ -120,6 +120,6 @@ require (
 	golang.org/x/image v0.47.0 // scales pictures and reads WebP
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sys v0.49.0 // features of the processor, free disk, terminals
-	golang.org/x/text v0.43.0 // normal form of the letters of a slug
+	golang.org/x/text v0.43.0 // normal form of the letters of a slug; languages, plural forms and numbers of pages
 	golang.org/x/tools v0.51.0 // indirect
 )

@@ -224,7 +224,7 @@ func (s *Service) Register(a *api.API) error {
 		a.RequireTLS()
 	}
 	if !s.hasHome {
-		s.pages.Mount(a, "GET /{$}", page.NothingHere) // visitors who shorten an address learn no more than that
+		s.pages.MountBranded(a, "GET /{$}", page.NothingHere, page.Unbranded) // visitors who shorten an address learn no more than that
 	}
 	a.ShowProblems(s.pages.WriteProblem)
 	s.images.Register(a)

@@ -25,6 +25,7 @@ import (
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
@@ -144,9 +145,9 @@ func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	}
 	var out Outcome
 	if link.RequireVerification {
-		out.Page, err = c.beginVerification(ctx, tx, link, s, address.Text, now)
+		out.Page, err = c.beginVerification(ctx, tx, link, s, f, address.Text, now)
 	} else {
-		out.Access, err = c.formAccess(ctx, tx, link, s, mayMail)
+		out.Access, err = c.formAccess(ctx, tx, link, s, f.Language, mayMail)
 	}
 	if err != nil || !first {
 		return out, err
@@ -228,13 +229,13 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 // formAccess returns the secret of a link for whoever submitted the form, or "" if the form leads to a page of the
 // owner's instead. The link is new each time, since the next to type the address may be someone else; the
 // mailbox's own link is only in the mail. Links of a form do not count for a submission that was verified.
-func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, mayMail bool) (string, error) {
+func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, language locale.Language, mayMail bool) (string, error) {
 	own, err := c.mailboxAccess(ctx, tx, link, s)
 	if err != nil {
 		return "", err
 	}
 	if mayMail {
-		if err := c.mailDocument(ctx, tx, link, own); err != nil {
+		if err := c.mailDocument(ctx, tx, link, own, language); err != nil {
 			return "", err
 		}
 	}
@@ -300,13 +301,13 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 	return mailboxLink{a, t.Text}, nil
 }
 
-func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, link store.GenericLink, a mailboxLink) error {
+func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, link store.GenericLink, a mailboxLink, language locale.Language) error {
 	title, err := store.New(tx).OfferTitle(ctx, link.ID)
 	if err != nil {
 		return fmt.Errorf("read title: %w", err)
 	}
 	err = c.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token), Title: title, LeadMagnetID: a.LeadMagnetID,
+		Kind: mail.KindDocument, AccountID: a.AccountID, To: a.Email, URL: c.accessURL(a.token), Title: title, LeadMagnetID: a.LeadMagnetID, Language: language,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the document's link: %w", err)

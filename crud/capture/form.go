@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 
 	"lodestone/crud/capture/disposable"
+	"lodestone/crud/catalogue"
 	"lodestone/pkg/email"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/store"
 )
 
@@ -40,6 +42,7 @@ type Form struct {
 	Agreed      bool
 	Seen        string
 	Trap        string
+	Language    locale.Language // of the page, and so of its mails; "": English
 	Origin
 }
 
@@ -88,8 +91,17 @@ func tidy(text string, limit int) string {
 	return text
 }
 
-// Invalid is the error of a form that cannot be taken: what is wrong, by field.
+// Invalid is the error of a form that cannot be taken: what is wrong, by field, as keys of the catalogue.
 type Invalid map[string]string
+
+// In returns what is wrong in words.
+func (i Invalid) In(t *catalogue.Texts) map[string]string {
+	texts := make(map[string]string, len(i))
+	for field, key := range i {
+		texts[field] = t.Say(key)
+	}
+	return texts
+}
 
 // Error implements error.
 func (Invalid) Error() string { return "the form cannot be taken as it is" }
@@ -114,30 +126,30 @@ func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
 	address, err := email.Parse(f.Email)
 	switch {
 	case f.Email == "":
-		wrong[FieldEmail] = "Enter your email address."
+		wrong[FieldEmail] = "wrong.email.empty"
 	case err != nil:
-		wrong[FieldEmail] = "Enter an email address like jo@example.com."
+		wrong[FieldEmail] = "wrong.email.form"
 	case c.config.RefuseDisposable && throwaway(address):
-		wrong[FieldEmail] = "Enter an address that you keep: this one is from a service for throwaway mailboxes."
+		wrong[FieldEmail] = "wrong.email.disposable"
 	}
 	if link.CollectName {
 		switch {
 		case f.Name == "":
-			wrong[FieldName] = "Enter your name."
+			wrong[FieldName] = "wrong.name.empty"
 		case utf8.RuneCountInString(f.Name) > maxName:
-			wrong[FieldName] = "Enter a name of at most 100 characters."
+			wrong[FieldName] = "wrong.name.long"
 		}
 	}
 	if version := ConsentVersion(link); version != "" {
 		switch {
 		case !f.Agreed:
-			wrong[FieldConsent] = "Tick the box to go on."
+			wrong[FieldConsent] = "wrong.consent.empty"
 		case f.Seen != version:
-			wrong[FieldConsent] = "This text has changed while you were here. Read it, and tick the box again."
+			wrong[FieldConsent] = "wrong.consent.changed"
 		}
 	}
 	if f.Trap != "" && len(wrong) == 0 {
-		wrong[FieldTrap] = "Something filled in a field that people do not see. It is empty again: send the form once more."
+		wrong[FieldTrap] = "wrong.trap"
 	}
 	if len(wrong) > 0 {
 		return email.Address{}, wrong

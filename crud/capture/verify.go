@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/store"
 )
 
@@ -92,7 +94,7 @@ func (c *Capture) ByLink(ctx context.Context, link string) (Verification, error)
 	return c.seen(row.Verification, row.Mailbox, row.Slug, row.GenericLinkID), nil
 }
 
-func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, typed string, now time.Time) (page string, err error) {
+func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form, typed string, now time.Time) (page string, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make id: %w", err)
@@ -101,22 +103,22 @@ func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.G
 	ends := now.Add(c.config.VerificationTime)
 	err = store.New(tx).InsertVerification(ctx, store.InsertVerificationParams{
 		ID: id, AccountID: s.AccountID, SubmissionID: s.ID, Email: typed, PageHash: proof.Hash(secrets.Page), LinkHash: proof.Hash(secrets.Link),
-		CodeHash: proof.CodeHash(secrets.Page, secrets.Code), SentAt: now, ExpiresAt: ends,
+		CodeHash: proof.CodeHash(secrets.Page, secrets.Code), SentAt: now, ExpiresAt: ends, Language: string(cmp.Or(f.Language, locale.English)),
 	})
 	if err != nil {
 		return "", fmt.Errorf("add verification: %w", err)
 	}
-	return secrets.Page, c.mailSecrets(ctx, tx, link.ID, s.AccountID, s.Email, secrets, ends)
+	return secrets.Page, c.mailSecrets(ctx, tx, link.ID, s.AccountID, s.Email, secrets, ends, f.Language)
 }
 
 // mailSecrets goes to the address of the first submission: a later one differs from it in case alone.
-func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid.UUID, to string, s proof.Secrets, ends time.Time) error {
+func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid.UUID, to string, s proof.Secrets, ends time.Time, language locale.Language) error {
 	title, err := store.New(tx).OfferTitle(ctx, link)
 	if err != nil {
 		return fmt.Errorf("read title: %w", err)
 	}
 	err = c.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + "/verify/" + s.Link, Code: s.Code, ExpiresAt: ends, Title: title,
+		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + "/verify/" + s.Link, Code: s.Code, ExpiresAt: ends, Title: title, Language: language,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the verification: %w", err)
@@ -208,7 +210,7 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 	}
 	own, err := c.verifiedAccess(ctx, tx, link, s)
 	if err == nil && changed > 0 { // who verifies again has the mail of the first time
-		err = c.mailDocument(ctx, tx, link, own)
+		err = c.mailDocument(ctx, tx, link, own, locale.Language(v.row.Language))
 	}
 	if err == nil && changed > 0 { // the notice leads to the link
 		err = c.notify(ctx, tx, s.ID)
@@ -270,7 +272,7 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 		if sent = counted > 0; err != nil || !sent {
 			return err
 		}
-		return c.mailSecrets(ctx, tx, v.genericID, v.row.AccountID, v.mailbox, secrets, v.row.ExpiresAt)
+		return c.mailSecrets(ctx, tx, v.genericID, v.row.AccountID, v.mailbox, secrets, v.row.ExpiresAt, locale.Language(v.row.Language))
 	})
 	if err != nil {
 		return false, v, fmt.Errorf("send mail again: %w", err)

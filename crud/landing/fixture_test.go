@@ -228,7 +228,7 @@ func values(fields ...string) url.Values {
 
 // sent is a mail that waits in the queue.
 type sent struct {
-	Kind, To, URL, Code string
+	Kind, To, URL, Code, Language string
 }
 
 func (f *fixture) mails(t *testing.T) []sent {

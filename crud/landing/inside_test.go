@@ -34,7 +34,7 @@ func TestThePageShowsWhatIsInTheDocument(t *testing.T) {
 		SELECT md5(k), account_id, k, lead_magnet_id, version, 'image/jpeg', 360, 509, '' FROM lead_magnet_files, unnest(ARRAY['inside1', 'inside2', 'inside3']) k`)
 	f.exec(t, `UPDATE lead_magnets SET author = 'Ada Lovelace', author_about = 'Writes programs.'`)
 	body := f.get(t, "/l/"+slug).body
-	require.Contains(t, body, `<li><span>Why &lt;b&gt; guides</span><span class="number"><span class="unseen">, page </span>2</span></li>`)
+	require.Contains(t, body, `<li><span>Why &lt;b&gt; guides</span><span class="number"><span class="unseen">, page 2</span><span aria-hidden="true">2</span></span></li>`)
 	require.Contains(t, body, `<li class="part"><span>A part</span>`)
 	require.Equal(t, 3, strings.Count(body, `width="360" height="509" alt="" loading="lazy"`))
 	require.Contains(t, body, "<strong>Ada Lovelace</strong><br>Writes programs.")

@@ -127,7 +127,7 @@ func (o offered) Description() string {
 }
 
 func (o offered) brand() page.Brand {
-	b := page.Brand{Name: o.AccountName, Font: o.BrandFont == "inter"}
+	b := page.Brand{Name: o.AccountName, Font: o.BrandFont == "inter", Language: o.PageLanguage}
 	if o.BrandColor != nil {
 		b.Accent = *o.BrandColor
 	}

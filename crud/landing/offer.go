@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"lodestone/crud/capture"
+	"lodestone/crud/catalogue"
 	"lodestone/crud/page"
 	"lodestone/crud/picture"
 	"lodestone/pkg/token"
@@ -39,7 +39,7 @@ type offerData struct {
 	Preview       bool
 	Form          capture.Form
 	UTM           map[string]string
-	Wrong         capture.Invalid
+	Wrong         map[string]string
 	First         string // the first field that is wrong
 	Count         *count // nil: nothing is counted
 }
@@ -84,6 +84,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return page.BadForm(err)
 	}
 	form := capture.ReadForm(r.PostForm)
+	form.Language = l.deps.Pages.Texts(r, o.brand()).Language
 	if o.preview {
 		return l.writeOffer(w, r, http.StatusOK, o, form, nil)
 	}
@@ -105,7 +106,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 func (o offered) errorPage(err error) error {
 	if limited, ok := errors.AsType[*capture.Limited](err); ok {
 		st := page.Error(page.TooManyRequests, o.brand())
-		st.Wait, st.Action = limited.Wait, page.Action{Words: "Back to the page", URL: o.path}
+		st.Wait, st.Action = limited.Wait, page.Action{Key: "action.page", URL: o.path}
 		return st
 	}
 	if capture.IsGone(err) {
@@ -137,11 +138,11 @@ func (l *Landing) redirect(w http.ResponseWriter, _ *http.Request, to string) er
 }
 
 func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int, o offered, form capture.Form, wrong capture.Invalid) error {
-	g := o.GenericLink
+	g, t := o.GenericLink, l.deps.Pages.Texts(r, o.brand())
 	d := offerData{
 		Title: o.Title(), Long: long(o.Title()), Action: o.path, Account: o.AccountName, Names: g.CollectName, Verify: g.RequireVerification,
-		Away: o.redirectURL() != "", ConsentSeen: capture.ConsentVersion(g), Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong,
-		Facts: facts(o), Button: button(o), Share: o.pictures.Preview,
+		Away: o.redirectURL() != "", ConsentSeen: capture.ConsentVersion(g), Preview: o.preview, Form: form, UTM: form.UTM, Wrong: wrong.In(t),
+		Facts: facts(o, t), Button: button(o, t), Share: o.pictures.Preview,
 	}
 	if o.preview {
 		d.Action += "?" + url.Values{"preview": {r.URL.Query().Get("preview")}}.Encode()
@@ -164,12 +165,12 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 	}
 	p := page.Page{
 		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(pathOf(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
-		Brand: o.brand(), Keep: !o.preview && status == http.StatusOK, Policy: page.Policy{Forms: []string{o.redirectURL()}},
+		Brand: o.brand(), Texts: t, Keep: !o.preview && status == http.StatusOK, Policy: page.Policy{Forms: []string{o.redirectURL()}},
 	}
 	if len(wrong) > 0 {
-		p.Title = "Please check: " + p.Title
+		p.Title = t.Say("check", "title", p.Title)
 	}
-	d.Cover = o.cover()
+	d.Cover = o.cover(t)
 	d.Contents, d.Inside = o.contents(), o.inside()
 	if o.Author != nil {
 		d.Author = *o.Author
@@ -211,60 +212,60 @@ func (l *Landing) countedPage(slug string, utm map[string]string) string {
 	return address
 }
 
-func (o offered) cover() *cover {
-	t := o.pictures.Thumbnail
-	if t == nil {
+func (o offered) cover(t *catalogue.Texts) *cover {
+	p := o.pictures.Thumbnail
+	if p == nil {
 		return nil
 	}
-	c := &cover{URL: t.URL, SrcSet: t.SrcSet(), Alt: t.Alt(o.Title()), Width: t.Width, Height: t.Height, Wide: t.Width > t.Height}
-	if t.Path != "" {
-		c.URL = t.Path
+	alt := "landing.alt.first"
+	if p.Uploaded {
+		alt = "landing.alt.cover"
+	}
+	c := &cover{URL: p.URL, SrcSet: p.SrcSet(), Alt: t.Say(alt, "title", o.Title()), Width: p.Width, Height: p.Height, Wide: p.Width > p.Height}
+	if p.Path != "" {
+		c.URL = p.Path
 	}
 	return c
 }
 
 // button returns words that say what the press does.
-func button(o offered) string {
+func button(o offered, t *catalogue.Texts) string {
 	switch {
 	case o.GenericLink.ButtonText != nil:
 		return *o.GenericLink.ButtonText
 	case o.GenericLink.RequireVerification || o.redirectURL() != "":
-		return "Send me the document"
+		return t.Say("landing.send")
 	default:
-		return "Read the document"
+		return t.Say("landing.read")
 	}
 }
 
 // facts says what one gets.
-func facts(o offered) (list []string) {
+func facts(o offered, t *catalogue.Texts) (list []string) {
 	if o.ContentType != nil && *o.ContentType == "application/pdf" {
 		list = append(list, "PDF")
 	}
 	if o.PageCount != nil {
-		if *o.PageCount == 1 {
-			list = append(list, "1 page")
-		} else {
-			list = append(list, strconv.Itoa(int(*o.PageCount))+" pages")
-		}
+		list = append(list, t.Say("facts.pages", "n", *o.PageCount))
 	}
 	if o.FileSize != nil {
-		list = append(list, size(*o.FileSize))
+		list = append(list, size(*o.FileSize, t))
 	}
 	if o.readers >= minReaders {
-		list = append(list, "Read by "+strconv.FormatInt(o.readers, 10)+" people")
+		list = append(list, t.Say("facts.readers", "n", o.readers))
 	}
 	return list
 }
 
 // size says a number of bytes as file managers do.
-func size(bytes int64) string {
+func size(bytes int64, t *catalogue.Texts) string {
 	switch {
 	case bytes < 1000:
-		return strconv.FormatInt(bytes, 10) + " bytes"
+		return t.Say("size.bytes", "n", bytes)
 	case bytes < 1000*1000-500:
-		return strconv.FormatInt((bytes+500)/1000, 10) + " kB"
+		return t.Say("size.kb", "n", (bytes+500)/1000)
 	default:
-		return strconv.FormatFloat(float64(bytes)/1e6, 'f', 1, 64) + " MB"
+		return t.Say("size.mb", "n", float64(bytes)/1e6)
 	}
 }
 

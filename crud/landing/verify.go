@@ -17,15 +17,16 @@ import (
 // sentData is what the page shows that waits for the verification.
 type sentData struct {
 	capture.Verification
-	Back  string // the landing page
-	Here  string
-	Title string
-	Again bool // the mail was sent again just now
-	Wrong string
-	Typed string
-	Away  bool
-	Valid string       // for how long the code is valid
-	Inbox *page.Action // the mail program of the address on the web; nil: not known
+	Back     string // the landing page
+	Here     string
+	Title    string
+	Again    bool // the mail was sent again just now
+	Wrong    string
+	WrongKey string // of the text in the catalogue
+	Typed    string
+	Away     bool
+	Valid    string       // for how long the code is valid
+	Inbox    *page.Action // the mail program of the address on the web; nil: not known
 }
 
 // waiting is the page after the form. Its address is the browser's alone, and opens nothing: a mail's link
@@ -77,7 +78,7 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return fmt.Errorf("find verification: %w", err)
 		}
-		return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, sentData{Wrong: "Enter the six digits from the mail.", Typed: typed})
+		return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, sentData{WrongKey: "wrong.code.form", Typed: typed})
 	}
 	out, v, err := l.deps.Capture.Try(r.Context(), r.PathValue("page"), typed)
 	if err != nil {
@@ -88,17 +89,13 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := sentData{Typed: typed}
 	if v.State == capture.Open {
-		d.Wrong = "That is not the code in the mail. " + tries(v.Attempts)
+		d.WrongKey = wrongCode
 	}
 	return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, d)
 }
 
-func tries(left int) string {
-	if left == 1 {
-		return "You have one more try."
-	}
-	return fmt.Sprintf("You have %d more tries.", left)
-}
+// wrongCode is the key of the text about a code that is not that of the mail.
+const wrongCode = "wrong.code"
 
 func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	v, o, err := l.byPage(r)
@@ -110,7 +107,7 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		err = o.errorPage(err)
 		if st, ok := errors.AsType[*page.Status](err); ok {
-			st.Action = page.Action{Words: "Back", URL: here}
+			st.Action = page.Action{Key: "action.back", URL: here}
 		}
 		return err
 	}
@@ -124,17 +121,24 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offered, d sentData) error {
+	t := l.deps.Pages.Texts(r, o.brand())
 	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path("/verify/sent/"+r.PathValue("page")), o.Title()
 	d.Away = o.redirectURL() != ""
-	d.Valid, d.Inbox = mail.Until(v.Ends.Sub(l.deps.Now())), inboxOf(v.Email)
-	p := page.Page{Title: "Check your mail", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirectURL()}}}
+	d.Valid, d.Inbox = mail.Until(t, "valid", v.Ends.Sub(l.deps.Now())), inboxOf(v.Email)
+	if d.WrongKey != "" {
+		d.Wrong = t.Say(d.WrongKey)
+	}
+	if d.WrongKey == wrongCode {
+		d.Wrong += " " + t.Say("wrong.code.left", "n", v.Attempts)
+	}
+	p := page.Page{Title: t.Say("sent.check"), Brand: o.brand(), Texts: t, Policy: page.Policy{Forms: []string{o.redirectURL()}}}
 	switch {
 	case v.State == capture.Used:
-		p.Title = "Your address is confirmed"
+		p.Title = t.Say("sent.done")
 	case v.State == capture.Over:
-		p.Title = "The time to confirm is over"
+		p.Title = t.Say("sent.over")
 	case d.Wrong != "":
-		p.Title = "Please check: " + p.Title
+		p.Title = t.Say("check", "title", p.Title)
 	}
 	p.Data = d
 	if err := l.sent.Write(w, r, status, p); err != nil {
@@ -170,13 +174,14 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 
 func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered) error {
 	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path("/verify/" + r.PathValue("link")), Title: o.Title(), Away: o.redirectURL() != ""}
-	p := page.Page{Title: "Confirm your address", Brand: o.brand(), Policy: page.Policy{Forms: []string{o.redirectURL()}}, Data: d}
+	t := l.deps.Pages.Texts(r, o.brand())
+	p := page.Page{Title: t.Say("confirm.ask"), Brand: o.brand(), Texts: t, Policy: page.Policy{Forms: []string{o.redirectURL()}}, Data: d}
 	status := http.StatusOK
 	switch v.State {
 	case capture.Used:
-		p.Title, status = "This link was used already", http.StatusGone
+		p.Title, status = t.Say("confirm.used"), http.StatusGone
 	case capture.Over:
-		p.Title, status = "The time to confirm is over", http.StatusGone
+		p.Title, status = t.Say("sent.over"), http.StatusGone
 	case capture.Open, capture.Guessed:
 	}
 	if err := l.confirm.Write(w, r, status, p); err != nil {

@@ -61,7 +61,7 @@ func TestVerificationByLink(t *testing.T) {
 	require.Regexp(t, `^/a/[a-z2-7]{26}$`, to)
 	require.True(t, f.verified(t, "jo@example.com"))
 	require.Equal(t, f.now(), one[time.Time](t, f, `SELECT verified_at FROM submissions`).UTC())
-	require.Equal(t, sent{Kind: "document", To: "jo@example.com", URL: site + to}, f.last(t))
+	require.Equal(t, sent{Kind: "document", To: "jo@example.com", URL: site + to, Language: "en"}, f.last(t))
 	require.Equal(t, 1, one[int](t, f, `SELECT submission_count FROM generic_links WHERE slug = $1`, slug))
 
 	// It works once.

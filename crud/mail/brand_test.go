@@ -1,14 +1,17 @@
 package mail
 
 import (
+	"cmp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/page"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/locale"
 )
 
 // A visitor gets a mail from whom they asked, in the colour of the page, with the title of what they asked for.
@@ -81,4 +84,27 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Brand{Accent: page.Token("accent")}, b)
 	}
+}
+
+// A mail to a visitor is in the language of the form, whatever that of the account's other pages.
+func TestMailsToVisitorsAreInTheLanguageOfTheForm(t *testing.T) {
+	t.Parallel()
+	w := writer(t)
+	for language, want := range map[locale.Language][2]string{
+		"de": {"Ihr Dokument: Worth the email", "Bewahren Sie diese E-Mail auf"}, "fr": {"Votre document : Worth the email", "Gardez cet e-mail"},
+		"pl": {"Zamówiony dokument: Worth the email", "Warto zachować ten e-mail"}, "": {"Your document: Worth the email", "Keep this mail"},
+	} {
+		m := messages()["document"]
+		m.Language = language
+		_, o := posted(t, w, m)
+		require.Equal(t, want[0], o.decoded(t, "Subject"))
+		require.Contains(t, o.text, want[1])
+		require.Contains(t, o.html, want[1])
+		require.Contains(t, o.html, `<html lang="`+string(cmp.Or(language, "en"))+`">`)
+	}
+	confirm := messages()["confirm"]
+	confirm.Language = "pl"
+	confirm.ExpiresAt = submitted.Add(23*time.Hour + 5*time.Minute)
+	_, o := posted(t, w, confirm)
+	require.Contains(t, o.text, "ważne przez około 23 godziny.")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lodestone/crud/catalogue"
 	"lodestone/pkg/timezone"
 )
 
@@ -18,33 +19,14 @@ const (
 )
 
 // write turns a message into words. site is the public address of the installation.
-func write(m Message, b Brand, site string, now time.Time) (letter, error) {
+func write(m Message, t *catalogue.Texts, b Brand, site string, now time.Time) (letter, error) {
 	here := host(site)
-	title := Clean(m.Title, maxTitle)
 	if b.Name != "" {
 		here = b.Name + " (" + here + ")"
 	}
 	switch m.Kind {
-	case KindDocument:
-		return letter{
-			Subject: or("Your document: %s", title, "Your document"),
-			Preview: "Your personal link to read or download it.",
-			Heading: or("“%s” is ready", title, "Your document is ready"),
-			Before:  []string{"The link is yours alone. Keep this mail to come back to the document later."},
-			Button:  "Open the document", URL: m.URL,
-			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: you get no others.",
-		}, nil
-	case KindConfirm:
-		return letter{
-			Subject: or(m.Code+" is your code for “%s”", title, m.Code+" is your code"),
-			Preview: "Confirm your address to open your document.",
-			Heading: "Confirm your address",
-			Before:  []string{or("Type this code on the page where you asked for “%s”:", title, "Type this code on the page where you asked for the document:")},
-			Code:    m.Code,
-			Button:  "Confirm my address", URL: m.URL,
-			After:  []string{"The code and the button are valid " + Until(m.ExpiresAt.Sub(now)) + "."},
-			Reason: "You get this mail because this address was entered at " + here + ". If that was not you, ignore it: nothing happens without the code.",
-		}, nil
+	case KindDocument, KindConfirm:
+		return writeToVisitor(m, t, here, now), nil
 	case KindSignIn:
 		return letter{
 			Subject: m.Code + " is your sign-in code",
@@ -53,7 +35,7 @@ func write(m Message, b Brand, site string, now time.Time) (letter, error) {
 			Before:  []string{"Enter this code on the page that waits for it:"},
 			Code:    m.Code,
 			Button:  "Sign in", URL: m.URL,
-			After: []string{"Or open the address above in the same browser. Both work once, " + Until(m.ExpiresAt.Sub(now)) + "."},
+			After: []string{"Or open the address above in the same browser. Both work once, " + span(m.ExpiresAt.Sub(now)) + "."},
 			Reason: "You get this mail because someone entered this address to sign in at " + here + ". If that was not you, ignore it, and give the code to no one: " +
 				"without it nothing happens.",
 		}, nil
@@ -97,12 +79,36 @@ func writeInvitation(m Message, here string) letter {
 	}
 }
 
-// or puts a title into a sentence, or returns the sentence without one.
-func or(with, title, without string) string {
-	if title == "" {
-		return without
+// writeToVisitor turns a message to a visitor into words of the form's language.
+func writeToVisitor(m Message, t *catalogue.Texts, here string, now time.Time) letter {
+	title := Clean(m.Title, maxTitle)
+	// titled returns a text with the title, or another one if there is none.
+	titled := func(with, without string, args ...any) string {
+		if title == "" {
+			return t.Say(without, args...)
+		}
+		return t.Say(with, append(args, "title", title)...)
 	}
-	return strings.Replace(with, "%s", title, 1)
+	if m.Kind == KindDocument {
+		return letter{
+			Subject: titled("mail.document.subject", "mail.document.untitled"),
+			Preview: t.Say("mail.document.preview"),
+			Heading: titled("mail.document.heading", "mail.document.heading.untitled"),
+			Before:  []string{t.Say("mail.document.text")},
+			Button:  t.Say("mail.document.button"), URL: m.URL,
+			Reason: t.Say("mail.document.reason", "where", here),
+		}
+	}
+	return letter{
+		Subject: titled("mail.confirm.subject", "mail.confirm.untitled", "code", m.Code),
+		Preview: t.Say("mail.confirm.preview"),
+		Heading: t.Say("mail.confirm.heading"),
+		Before:  []string{titled("mail.confirm.text", "mail.confirm.text.untitled")},
+		Code:    m.Code,
+		Button:  t.Say("mail.confirm.button"), URL: m.URL,
+		After:  []string{Until(t, "mail.valid", m.ExpiresAt.Sub(now))},
+		Reason: t.Say("mail.confirm.reason", "where", here),
+	}
 }
 
 func writeLead(m Message) letter {
@@ -193,8 +199,20 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Until returns about how long something still lasts, in words.
-func Until(d time.Duration) string {
+// Until says about how long something still lasts, by the texts whose keys begin with a prefix.
+func Until(t *catalogue.Texts, prefix string, d time.Duration) string {
+	switch minutes := int(d.Round(time.Minute).Minutes()); {
+	case minutes >= 50:
+		return t.Say(prefix+".hours", "n", (minutes+30)/60)
+	case minutes >= 10:
+		return t.Say(prefix+".minutes", "n", minutes/5*5)
+	default:
+		return t.Say(prefix + ".few")
+	}
+}
+
+// span is how long something still lasts, in words of mails to owners.
+func span(d time.Duration) string {
 	switch minutes := int(d.Round(time.Minute).Minutes()); {
 	case minutes >= 90:
 		return fmt.Sprintf("for about %d hours", (minutes+30)/60)

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"html"
 	"regexp"
 	"slices"
@@ -13,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/page"
+	"lodestone/pkg/locale"
 )
 
 const unsubscribe = "https://links.example.com/notices/T"
@@ -44,7 +47,9 @@ func writer(t require.TestingT) *worker {
 	require.NoError(t, err)
 	render, err := newRenderer()
 	require.NoError(t, err)
-	return &worker{from: from, replyTo: replyTo, render: render, site: "https://links.example.com", mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
+	texts, err := catalogue.New()
+	require.NoError(t, err)
+	return &worker{from: from, replyTo: replyTo, render: render, texts: texts, site: "https://links.example.com", mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
 }
 
 // posted returns a message as it arrives.
@@ -54,9 +59,9 @@ func posted(t require.TestingT, w *worker, m Message) (raw string, o opened) {
 
 // postedBy is posted for an account with a look of its own.
 func postedBy(t require.TestingT, w *worker, m Message, brand Brand) (raw string, o opened) {
-	l, err := write(m, brand, w.site, submitted.Add(time.Minute))
+	l, err := write(m, w.texts.In(m.Language), brand, w.site, submitted.Add(time.Minute))
 	require.NoError(t, err)
-	l.MessageID = "id"
+	l.MessageID, l.Language = "id", cmp.Or(m.Language, locale.English)
 	msg, err := w.compose(m.To, submitted, l, brand)
 	require.NoError(t, err)
 	var b strings.Builder

@@ -14,6 +14,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/queue"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/token"
 )
 
@@ -57,6 +58,8 @@ type Message struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// Title is what a visitor asked for.
 	Title string `json:"title,omitempty"`
+	// Language is that of a mail to a visitor; "": English.
+	Language locale.Language `json:"language,omitempty"`
 	// LeadMagnetID is the document of the mail; its cover is shown.
 	LeadMagnetID uuid.UUID `json:"lead_magnet_id,omitzero"`
 	// Timezone is that of the owner's account, an IANA name; "": UTC.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/page"
+	"lodestone/pkg/locale"
 )
 
 // kept is a mailbox in memory.
@@ -23,7 +24,7 @@ func TestMailboxGetsPictures(t *testing.T) {
 	w, box := writer(t), &kept{}
 	b := Brand{Name: "Northwind", Accent: page.Token("accent"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("pixels")}}
 	m := messages()["confirm"]
-	l, err := write(m, b, w.site, submitted)
+	l, err := write(m, w.texts.In(""), b, w.site, submitted)
 	require.NoError(t, err)
 	msg, err := w.compose(m.To, submitted, l, b)
 	require.NoError(t, err)
@@ -38,8 +39,9 @@ func TestMailboxGetsTheRenderedMail(t *testing.T) {
 	w, box := writer(t), &kept{}
 	for _, m := range messages() {
 		_, o := posted(t, w, m)
-		l, err := write(m, Brand{Accent: page.Token("accent")}, w.site, submitted)
+		l, err := write(m, w.texts.In(""), Brand{Accent: page.Token("accent")}, w.site, submitted)
 		require.NoError(t, err)
+		l.Language = locale.English
 		msg, err := w.compose(m.To, submitted, l, Brand{Accent: page.Token("accent")})
 		require.NoError(t, err)
 		require.NoError(t, mailboxSender{box}.send(t.Context(), msg))

@@ -9,6 +9,7 @@ import (
 	texttemplate "text/template"
 
 	"lodestone/crud/page"
+	"lodestone/pkg/locale"
 )
 
 //go:embed template
@@ -29,6 +30,7 @@ type letter struct {
 	ReplyTo   string   // instead of the installation's address
 	OneClick  string   // URL that a mail program posts to when the reader has had enough
 	MessageID string
+	Language  locale.Language // of the words
 
 	Unsubscribe, UnsubscribeWords string
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/catalogue"
 )
 
 const receiver = "jo@example.com"
@@ -28,8 +30,10 @@ func sendTo(ctx context.Context, t *testing.T, s *smtpServer, url, tls string, r
 	}
 	render, err := newRenderer()
 	require.NoError(t, err)
+	texts, err := catalogue.New()
+	require.NoError(t, err)
 	w := &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
-	l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: receiver, URL: "https://x.example/a/T"}, Brand{}, "https://x.example", time.Now())
+	l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: receiver, URL: "https://x.example/a/T"}, texts.In(""), Brand{}, "https://x.example", time.Now())
 	require.NoError(t, err)
 	msg, err := w.compose(receiver, time.Now(), l, Brand{})
 	require.NoError(t, err)

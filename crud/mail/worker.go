@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river"
 	gomail "github.com/wneessen/go-mail"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/queue"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
@@ -60,7 +61,11 @@ func New(c Config, d Deps) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{site: strings.TrimRight(d.Site, "/"), render: render, postgres: d.Postgres, tokens: d.Tokens, log: d.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
+	texts, err := catalogue.New()
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{site: strings.TrimRight(d.Site, "/"), render: render, texts: texts, postgres: d.Postgres, tokens: d.Tokens, log: d.Log, mails: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_mail_attempts_total",
 		Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
 	}, []string{"kind", "outcome"})}
@@ -94,6 +99,7 @@ type worker struct {
 	site     string
 	render   *renderer
 	postgres *postgres.Pool // may be nil
+	texts    *catalogue.Catalogue
 	tokens   *token.Ring
 	log      *slog.Logger
 	mails    *prometheus.CounterVec
@@ -138,12 +144,13 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		w.count(m, "failed")
 		return err
 	}
-	l, err := write(m, brand, w.site, now)
+	texts := w.texts.In(m.Language)
+	l, err := write(m, texts, brand, w.site, now)
 	if err != nil {
 		w.count(m, "refused") // by ourselves: a later version wrote it
 		return river.JobCancel(err)
 	}
-	l.MessageID = j.Args.ID.String()
+	l.MessageID, l.Language = j.Args.ID.String(), texts.Language
 	msg, err := w.compose(m.To, j.CreatedAt, l, brand)
 	if err != nil {
 		w.count(m, "refused")

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"lodestone/pkg/api"
@@ -22,6 +23,9 @@ const maxForm = 64 << 10
 // Handler writes a page, or returns an error before anything was sent, which becomes a status page.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
+// Unbranded is the brand of pages for visitors that are no account's.
+func Unbranded(*http.Request) Brand { return Brand{} }
+
 // NothingHere is the page of addresses that people may come to and that have none.
 func NothingHere(http.ResponseWriter, *http.Request) error { return Error(NotFound, Brand{}) }
 
@@ -32,7 +36,8 @@ func (s *Site) Mount(a *api.API, pattern string, fn Handler) { s.MountBranded(a,
 // BrandOf returns the brand of the account whose page a request asks for; the zero value if there is none, or it cannot be found.
 type BrandOf func(r *http.Request) Brand
 
-// MountBranded is Mount for a page of an account: also the status pages of errors that come before the page carry the brand.
+// MountBranded is Mount for a page for visitors of an account: also the status pages of errors that come before the page carry the brand, and are in the language of the
+// page.
 func (s *Site) MountBranded(a *api.API, pattern string, fn Handler, brand BrandOf) {
 	a.Handle(pattern, s.guarded(s.public(fn, brand)))
 }
@@ -92,9 +97,12 @@ func (s *Site) WriteBranded(w http.ResponseWriter, r *http.Request, err error, b
 	if st.Kind.StatusCode() >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
 		s.log.Error("page failed", "request_id", requestID, "status", st.Kind.StatusCode(), "cause", err.Error())
 	}
-	if brand != nil && st.Brand == (Brand{}) && st.Kind != NotFound && r.Context().Err() == nil {
+	if brand != nil { // it is a visitor's page
 		branded := *st
-		branded.Brand = brand(r)
+		if st.Brand == (Brand{}) && st.Kind != NotFound && r.Context().Err() == nil {
+			branded.Brand = brand(r)
+		}
+		branded.texts = s.Texts(r, branded.Brand)
 		st = &branded
 	}
 	s.WriteStatus(w, r, st, requestID)
@@ -110,6 +118,8 @@ func (s *Site) WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.P
 	st := &Status{Kind: kind}
 	if !known {
 		st = &Status{Kind: Other, problem: p}
+	} else if !strings.HasPrefix(r.URL.Path, "/api/") {
+		st.texts = s.Texts(r, Brand{})
 	}
 	if seconds, err := strconv.Atoi(p.Header().Get("Retry-After")); err == nil {
 		st.Wait = time.Duration(seconds) * time.Second

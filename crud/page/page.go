@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 
+	"lodestone/crud/catalogue"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/look"
 )
 
@@ -43,6 +45,7 @@ type Site struct {
 	base        *template.Template
 	baseCSS     string
 	status      *Template
+	catalogue   *catalogue.Catalogue
 	forms       *http.CrossOriginProtection
 }
 
@@ -59,6 +62,9 @@ func New(d Deps) (*Site, error) {
 	s := &Site{
 		url: public.String(), prefix: public.EscapedPath(), log: d.Log, unavailable: d.Unavailable, secret: d.Secret, cookie: d.Cookie,
 		forms: http.NewCrossOriginProtection(),
+	}
+	if s.catalogue, err = catalogue.New(); err != nil {
+		return nil, err
 	}
 	if origin := Origin(d.Site); origin != "" {
 		if err := s.forms.AddTrustedOrigin(origin); err != nil {
@@ -85,6 +91,11 @@ func (s *Site) URL(path string) string { return s.url + path }
 // Path returns a path of the site as a browser asks for it: a proxy in front may have the site below a
 // path of its own.
 func (s *Site) Path(path string) string { return s.prefix + path }
+
+// Texts returns the texts of a page for a visitor: in the language that the account chose, or the one that suits the visitor best.
+func (s *Site) Texts(r *http.Request, b Brand) *catalogue.Texts {
+	return s.catalogue.In(locale.Or(b.Language, r.Header.Get("Accept-Language")))
+}
 
 // Template is a page in the frame.
 type Template struct {
@@ -122,6 +133,8 @@ type Brand struct {
 	LogoWidth int    // in pixels, at LogoHeight; 0: unknown
 	Accent    string // #rrggbb; "": ours. What does not read well on our grounds is moved until it does.
 	Font      bool   // the shipped typeface; else the visitor's own system's
+
+	Language *string // of pages for visitors; nil: each visitor's own
 }
 
 // LogoHeight is how high a logo is shown, in pixels.
@@ -139,9 +152,10 @@ type Page struct {
 	Class       string // of the body
 	Brand       Brand
 	Policy      Policy
-	Font        bool // the shipped typeface, whatever the brand
-	Keep        bool // a browser may keep it, and asks whether it has changed; else it is not stored
-	Data        any  // for "content" and the other parts
+	Font        bool             // the shipped typeface, whatever the brand
+	Texts       *catalogue.Texts // of the page's language; nil: English
+	Keep        bool             // a browser may keep it, and asks whether it has changed; else it is not stored
+	Data        any              // for "content" and the other parts
 }
 
 // view is what templates see.
@@ -150,6 +164,7 @@ type view struct {
 	Nonce    string
 	Style    template.CSS
 	Ground   Pair
+	T        *catalogue.Texts
 	Icon     string // URL
 	FontPath string // "": the system's typeface
 }
@@ -159,6 +174,11 @@ type view struct {
 func (t *Template) Write(w http.ResponseWriter, r *http.Request, status int, p Page) error {
 	css := t.css + accentCSS(p.Brand.Accent)
 	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"), Icon: cmp.Or(p.Brand.Logo, t.site.Path(look.IconPath))}
+	if v.T = p.Texts; v.T == nil {
+		v.T = t.site.catalogue.In(locale.English)
+	} else if p.Brand.Language == nil {
+		w.Header().Add("Vary", "Accept-Language")
+	}
 	if p.Font || p.Brand.Font || t.site.cookie != "" { // private pages are the owner's
 		css += look.FontCSS(t.site.prefix) + ":root{--sans:" + look.FontStack + "}"
 		v.FontPath = t.site.Path(look.FontPath)

@@ -2,9 +2,12 @@ package page
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
+	"lodestone/crud/catalogue"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 )
 
@@ -33,8 +36,8 @@ const (
 	Other                       // a problem of the API that has no words of its own here
 )
 
-// Action is the one thing to do next.
-type Action struct{ Words, URL string }
+// Action is the one thing to do next. Its words are given, or a text of the catalogue.
+type Action struct{ Words, Key, URL string }
 
 // Status is a status page: an error that a handler returns, or a page that it writes.
 type Status struct {
@@ -45,14 +48,16 @@ type Status struct {
 	cause  error
 
 	problem *problem.Problem // of the kind Other
+	texts   *catalogue.Texts // nil: English ones
 }
 
 // Error implements error.
 func (s *Status) Error() string {
+	name := "status page " + strconv.Itoa(int(s.Kind)) + " (" + http.StatusText(s.Kind.StatusCode()) + ")"
 	if s.cause != nil {
-		return words[s.Kind].heading + ": " + s.cause.Error()
+		return name + ": " + s.cause.Error()
 	}
-	return words[s.Kind].heading
+	return name
 }
 
 // Unwrap returns the cause.
@@ -61,13 +66,17 @@ func (s *Status) Unwrap() error { return s.cause }
 // Error returns the page of a kind as an error.
 func Error(kind Kind, brand Brand) *Status { return &Status{Kind: kind, Brand: brand} }
 
+// wording is what the page of a kind says. Kinds that visitors meet have texts of the catalogue, in each language, and the others,
+// which are owners', have their own.
 type wording struct {
 	status        int
 	tone, mark    string
-	heading       string
-	text          []string
-	actionHere    string // words of a link to the same address
+	key           string // of the heading in the catalogue; its paragraphs have numbers behind it
+	paragraphs    int
+	action        string // key of the words of a link to the same address
 	tellRequestID bool
+	heading       string // without a key
+	text          []string
 }
 
 // Marks, as paths in a square of 48.
@@ -80,41 +89,27 @@ const (
 )
 
 var words = map[Kind]wording{
-	NotFound: {http.StatusNotFound, "", markSearch, "There is no page here",
-		[]string{"The address may have a typing mistake, or the link was cut off on its way to you.", "Check the link, or ask whoever gave it to you for a new one."}, "", false},
-	Gone: {http.StatusGone, "", markClosed, "This page is no longer there",
-		[]string{"Whoever offered something here has taken it down.", "Ask them if they offer it elsewhere."}, "", false},
-	Inactive: {http.StatusGone, "", markClosed, "This offer is closed",
-		[]string{"The page is switched off at the moment.", "If you already have your personal link, look for it in your mail. Otherwise ask whoever gave you this address."}, "", false},
-	Disabled: {http.StatusGone, "", markClosed, "This link is switched off",
-		[]string{"Whoever sent it has closed the document for now.", "Ask them to open it again."}, "", false},
-	Expired: {http.StatusGone, "", markClock, "This link has expired",
-		[]string{"It was valid for a limited time.", "Ask whoever sent it for a new one."}, "", false},
-	UsedUp: {http.StatusGone, "", markClock, "This link is used up",
-		[]string{"It has been opened as many times as is allowed.", "Ask whoever sent it for a new one."}, "", false},
-	NotReady: {http.StatusNotFound, "", markPage, "The document is not here yet",
-		[]string{"The page is ready, but its document has not been uploaded.", "Come back a little later."}, "Try again", false},
-	TooManyRequests: {http.StatusTooManyRequests, "warn", markClock, "Too many requests",
-		[]string{"We received too many requests from your network in a short time."}, "", false},
-	Refused: {http.StatusForbidden, "warn", markAlert, "This form came from another page",
-		[]string{"For your safety we accept this form only from our own page. Nothing was sent."}, "Open our page", false},
-	TooLarge: {http.StatusRequestEntityTooLarge, "warn", markAlert, "That was too long",
-		[]string{"The form was longer than this page allows. Nothing was stored."}, "Back to the page", false},
-	TooSlow: {http.StatusRequestTimeout, "warn", markClock, "That took too long",
-		[]string{"What you sent did not arrive in time; your connection may be slow. Nothing was stored."}, "Back to the page", false},
-	Unreadable: {http.StatusBadRequest, "warn", markAlert, "We could not read that",
-		[]string{"The data we received does not match the form of this page. Nothing was stored."}, "Back to the page", false},
-	NoCookie: {http.StatusForbidden, "warn", markAlert, "Your browser did not keep our cookie",
-		[]string{"Signing in needs one cookie of this site, which no other site can read. Allow cookies here, and try again.",
-			"Over plain HTTP, it works only on the machine that Lodestone runs on."}, "Try again", false},
-	InvitationGone: {http.StatusGone, "", markClosed, "This invitation no longer works",
-		[]string{"It was used, taken back, repeated by a later mail, or is older than seven days.", "If you have joined, sign in at the dashboard. Otherwise ask for another invitation."}, "", false},
-	Unavailable: {http.StatusServiceUnavailable, "warn", markAlert, "We will be back in a moment",
-		[]string{"A part of our service is temporarily unavailable. None of your data is lost."}, "Try again", false},
-	Private: {http.StatusNotFound, "", markClosed, "This page is for the person who started Lodestone",
-		[]string{"Open the address that “lodestone up” printed, with the secret at its end. The secret is also in the file lodestone.env of the data directory."}, "", false},
-	Failed: {http.StatusInternalServerError, "warn", markAlert, "Something went wrong on our side",
-		[]string{"It is not your fault, and the error was logged. Trying again may help."}, "Try again", true},
+	NotFound:        {status: http.StatusNotFound, mark: markSearch, key: "status.not_found", paragraphs: 2},
+	Gone:            {status: http.StatusGone, mark: markClosed, key: "status.gone", paragraphs: 2},
+	Inactive:        {status: http.StatusGone, mark: markClosed, key: "status.inactive", paragraphs: 2},
+	Disabled:        {status: http.StatusGone, mark: markClosed, key: "status.disabled", paragraphs: 2},
+	Expired:         {status: http.StatusGone, mark: markClock, key: "status.expired", paragraphs: 2},
+	UsedUp:          {status: http.StatusGone, mark: markClock, key: "status.used_up", paragraphs: 2},
+	NotReady:        {status: http.StatusNotFound, mark: markPage, key: "status.not_ready", paragraphs: 2, action: "action.again"},
+	TooManyRequests: {status: http.StatusTooManyRequests, tone: "warn", mark: markClock, key: "status.too_many", paragraphs: 1},
+	Refused:         {status: http.StatusForbidden, tone: "warn", mark: markAlert, key: "status.refused", paragraphs: 1, action: "action.open"},
+	TooLarge:        {status: http.StatusRequestEntityTooLarge, tone: "warn", mark: markAlert, key: "status.too_large", paragraphs: 1, action: "action.page"},
+	TooSlow:         {status: http.StatusRequestTimeout, tone: "warn", mark: markClock, key: "status.too_slow", paragraphs: 1, action: "action.page"},
+	Unreadable:      {status: http.StatusBadRequest, tone: "warn", mark: markAlert, key: "status.unreadable", paragraphs: 1, action: "action.page"},
+	Unavailable:     {status: http.StatusServiceUnavailable, tone: "warn", mark: markAlert, key: "status.unavailable", paragraphs: 1, action: "action.again"},
+	Failed:          {status: http.StatusInternalServerError, tone: "warn", mark: markAlert, key: "status.failed", paragraphs: 1, action: "action.again", tellRequestID: true},
+	NoCookie: {status: http.StatusForbidden, tone: "warn", mark: markAlert, heading: "Your browser did not keep our cookie", action: "action.again",
+		text: []string{"Signing in needs one cookie of this site, which no other site can read. Allow cookies here, and try again.",
+			"Over plain HTTP, it works only on the machine that Lodestone runs on."}},
+	InvitationGone: {status: http.StatusGone, mark: markClosed, heading: "This invitation no longer works",
+		text: []string{"It was used, taken back, repeated by a later mail, or is older than seven days.", "If you have joined, sign in at the dashboard. Otherwise ask for another invitation."}},
+	Private: {status: http.StatusNotFound, mark: markClosed, heading: "This page is for the person who started Lodestone",
+		text: []string{"Open the address that “lodestone up” printed, with the secret at its end. The secret is also in the file lodestone.env of the data directory."}},
 }
 
 // StatusCode returns the HTTP status of a kind.
@@ -127,52 +122,69 @@ type statusData struct {
 	Quiet                          bool
 }
 
-func (s *Status) wording() wording {
-	if s.Kind != Other {
-		return words[s.Kind]
+// say returns the words of a page.
+func (s *Status) say(t *catalogue.Texts) (heading string, text []string) {
+	known := words[s.Kind]
+	if s.Kind == Other {
+		known.heading, known.text = s.problem.Title, []string{"This address is one of the API, for programs."}
+		if s.problem.Detail != "" {
+			known.text = append([]string{s.problem.Detail}, known.text...)
+		}
 	}
-	text := []string{"This address is one of the API, for programs."}
-	if s.problem.Detail != "" {
-		text = append([]string{s.problem.Detail}, text...)
+	heading, text = known.heading, slices.Clone(known.text)
+	if known.key != "" {
+		heading = t.Say(known.key)
 	}
-	return wording{status: s.problem.Status, tone: "warn", mark: markAlert, heading: s.problem.Title, text: text}
+	for n := range known.paragraphs {
+		text = append(text, t.Say(known.key+"."+strconv.Itoa(n+1)))
+	}
+	if s.Wait > 0 {
+		text = append(text, waiting(t, s.Wait))
+	}
+	return heading, text
 }
 
 // WriteStatus answers with a status page.
 func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, requestID string) {
-	text := st.wording()
-	data := statusData{Tone: text.tone, Mark: text.mark, Heading: text.heading, Text: text.text, Action: st.Action}
-	if data.Action.URL == "" && text.actionHere != "" {
-		data.Action = Action{text.actionHere, s.Path(r.URL.EscapedPath())}
+	texts := st.texts
+	if texts == nil {
+		texts = s.catalogue.In(locale.English)
 	}
-	if text.tellRequestID {
+	known := words[st.Kind]
+	if st.Kind == Other {
+		known = wording{status: st.problem.Status, tone: "warn", mark: markAlert}
+	}
+	heading, text := st.say(texts)
+	data := statusData{Tone: known.tone, Mark: known.mark, Heading: heading, Text: text, Action: st.Action}
+	if data.Action.URL == "" && known.action != "" {
+		data.Action = Action{Key: known.action, URL: s.Path(r.URL.EscapedPath())}
+	}
+	if data.Action.Words == "" && data.Action.Key != "" {
+		data.Action.Words = texts.Say(data.Action.Key)
+	}
+	if known.tellRequestID {
 		data.RequestID = requestID
 	}
 	if st.Wait > 0 {
 		seconds := int64((st.Wait + time.Second - 1) / time.Second)
 		w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
-		data.Text = append([]string{}, data.Text...)
-		data.Text = append(data.Text, "Try again in "+span(st.Wait)+".")
 	} else if st.Kind == Unavailable {
 		w.Header().Set("Retry-After", "5")
 	}
-	if err := s.status.Write(w, r, text.status, Page{Title: text.heading, Brand: st.Brand, Data: data}); err != nil {
+	if err := s.status.Write(w, r, known.status, Page{Title: heading, Brand: st.Brand, Texts: st.texts, Data: data}); err != nil {
 		s.log.Error("cannot write a status page", "request_id", requestID, "error", err)
-		http.Error(w, text.heading, text.status)
+		http.Error(w, heading, known.status)
 	}
 }
 
-// span says a time in words, rounded up to a whole number of the largest unit that it fills.
-func span(d time.Duration) string {
-	n, word := int64((d+time.Second-1)/time.Second), "second"
-	for _, larger := range []string{"minute", "hour"} {
+// waiting says how long to wait, rounded up to a whole number of the largest unit that it fills.
+func waiting(t *catalogue.Texts, d time.Duration) string {
+	n, unit := int64((d+time.Second-1)/time.Second), "seconds"
+	for _, larger := range []string{"minutes", "hours"} {
 		if n < 60 {
 			break
 		}
-		n, word = (n+59)/60, larger
+		n, unit = (n+59)/60, larger
 	}
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.FormatInt(n, 10) + " " + word + "s"
+	return t.Say("status.wait."+unit, "n", n)
 }

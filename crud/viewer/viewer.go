@@ -171,7 +171,7 @@ func (v *Viewer) brand(r *http.Request) page.Brand {
 }
 
 func (v *Viewer) brandOf(d session.Document) page.Brand {
-	b := page.Brand{Name: d.Owner, Font: d.Font == "inter"}
+	b := page.Brand{Name: d.Owner, Font: d.Font == "inter", Language: d.Language}
 	if d.Colour != nil {
 		b.Accent = *d.Colour
 	}
@@ -232,7 +232,7 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 		s.Ratio = template.CSS(fmt.Sprintf("%d / %d", t.Width, t.Height)) //nolint:gosec // numbers
 	}
 	return v.template.Write(w, r, http.StatusOK, page.Page{
-		Title: d.Title, Class: "viewer", Brand: v.brandOf(d), Data: s, Font: true,
+		Title: d.Title, Class: "viewer", Brand: v.brandOf(d), Texts: v.deps.Pages.Texts(r, v.brandOf(d)), Data: s, Font: true,
 		Policy: page.Policy{Scripts: true, Wasm: true, Connect: []string{v.deps.Collector}},
 	})
 }

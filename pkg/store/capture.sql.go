@@ -208,8 +208,8 @@ func (q *Queries) InsertSubmission(ctx context.Context, arg InsertSubmissionPara
 }
 
 const insertVerification = `-- name: InsertVerification :exec
-INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at, language)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
 type InsertVerificationParams struct {
@@ -222,6 +222,7 @@ type InsertVerificationParams struct {
 	CodeHash     []byte
 	SentAt       time.Time
 	ExpiresAt    time.Time
+	Language     string
 }
 
 func (q *Queries) InsertVerification(ctx context.Context, arg InsertVerificationParams) error {
@@ -235,6 +236,7 @@ func (q *Queries) InsertVerification(ctx context.Context, arg InsertVerification
 		arg.CodeHash,
 		arg.SentAt,
 		arg.ExpiresAt,
+		arg.Language,
 	)
 	return err
 }
@@ -557,7 +559,7 @@ func (q *Queries) UseVerification(ctx context.Context, arg UseVerificationParams
 }
 
 const verificationByLink = `-- name: VerificationByLink :one
-SELECT v.id, v.account_id, v.submission_id, v.email, v.page_hash, v.link_hash, v.code_hash, v.attempts, v.mails, v.sent_at, v.expires_at, v.used_at, s.generic_link_id, s.email AS mailbox, g.slug
+SELECT v.id, v.account_id, v.submission_id, v.email, v.page_hash, v.link_hash, v.code_hash, v.attempts, v.mails, v.sent_at, v.expires_at, v.used_at, v.language, s.generic_link_id, s.email AS mailbox, g.slug
 FROM verifications v
 JOIN submissions s ON s.account_id = v.account_id AND s.id = v.submission_id
 JOIN generic_links g ON g.account_id = s.account_id AND g.id = s.generic_link_id
@@ -588,6 +590,7 @@ func (q *Queries) VerificationByLink(ctx context.Context, linkHash []byte) (Veri
 		&i.Verification.SentAt,
 		&i.Verification.ExpiresAt,
 		&i.Verification.UsedAt,
+		&i.Verification.Language,
 		&i.GenericLinkID,
 		&i.Mailbox,
 		&i.Slug,
@@ -596,7 +599,7 @@ func (q *Queries) VerificationByLink(ctx context.Context, linkHash []byte) (Veri
 }
 
 const verificationByPage = `-- name: VerificationByPage :one
-SELECT v.id, v.account_id, v.submission_id, v.email, v.page_hash, v.link_hash, v.code_hash, v.attempts, v.mails, v.sent_at, v.expires_at, v.used_at, s.generic_link_id, s.email AS mailbox, g.slug
+SELECT v.id, v.account_id, v.submission_id, v.email, v.page_hash, v.link_hash, v.code_hash, v.attempts, v.mails, v.sent_at, v.expires_at, v.used_at, v.language, s.generic_link_id, s.email AS mailbox, g.slug
 FROM verifications v
 JOIN submissions s ON s.account_id = v.account_id AND s.id = v.submission_id
 JOIN generic_links g ON g.account_id = s.account_id AND g.id = s.generic_link_id
@@ -627,6 +630,7 @@ func (q *Queries) VerificationByPage(ctx context.Context, pageHash []byte) (Veri
 		&i.Verification.SentAt,
 		&i.Verification.ExpiresAt,
 		&i.Verification.UsedAt,
+		&i.Verification.Language,
 		&i.GenericLinkID,
 		&i.Mailbox,
 		&i.Slug,

@@ -200,6 +200,7 @@ type Verification struct {
 	SentAt       time.Time
 	ExpiresAt    time.Time
 	UsedAt       *time.Time
+	Language     string
 }
 
 type WebhookDelivery struct {

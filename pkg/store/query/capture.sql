@@ -96,8 +96,8 @@ UPDATE access_links SET verified = true WHERE id = $1 AND NOT verified;
 UPDATE access_links SET submission_id = NULL WHERE submission_id = sqlc.arg(submission_id)::uuid AND source = 'form';
 
 -- name: InsertVerification :exec
-INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link_hash, code_hash, sent_at, expires_at, language)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
 
 -- name: TryCode :one
 -- Counts a try, unless there were enough or the verification is over.

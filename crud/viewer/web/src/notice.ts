@@ -1,10 +1,5 @@
 import type { Trouble } from "./source.ts";
-
-const WORDS: Record<Exclude<Trouble, null>, string> = {
-  offline: "You are offline. The pages that are here stay; the others come when the connection does.",
-  busy: "We are busy just now. The document comes in a moment.",
-  slow: "The connection is slow. The page comes as soon as it can.",
-};
+import { say } from "./words.ts";
 
 /** A notice to the reader, at the bottom of the window, read out once. */
 export class Notice {
@@ -14,7 +9,7 @@ export class Notice {
 
   trouble(why: Trouble): void {
     // Browsers are sure when they say offline, and guess when they say online.
-    this.say(why === null ? null : WORDS[why === "busy" && !navigator.onLine ? "offline" : why]);
+    this.say(why === null ? null : say(why === "busy" && !navigator.onLine ? "offline" : why));
   }
 
   say(words: string | null, action?: { words: string; run: () => void }): void {

@@ -2,6 +2,7 @@ import type { PDFDocumentProxy, PDFPageProxy, RenderTask } from "pdfjs-dist";
 import { bleed } from "./bleed.ts";
 import { density, safeLink } from "./layout.ts";
 import { structure } from "./structure.ts";
+import { say } from "./words.ts";
 
 type Library = typeof import("pdfjs-dist");
 
@@ -41,7 +42,7 @@ export class Page {
     this.element.classList.add("page");
     this.element.dataset.page = String(number);
     this.element.setAttribute("role", "group");
-    this.element.setAttribute("aria-label", `Page ${number} of ${total}`);
+    this.element.setAttribute("aria-label", say("place", { n: number, total }));
   }
 
   /** Fetches the page and returns whether its size was not the one assumed. */
@@ -116,10 +117,10 @@ export class Page {
     const box = document.createElement("div");
     box.className = "wrong-page";
     const words = document.createElement("span");
-    words.textContent = `Page ${this.number} cannot be shown.`;
+    words.textContent = say("failed", { n: this.number });
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = "Try again";
+    button.textContent = say("again");
     button.addEventListener("click", () => {
       box.remove();
       again();
@@ -180,7 +181,7 @@ export class Page {
         spot.title = url;
       } else {
         spot.href = "#";
-        spot.setAttribute("aria-label", (annotation.overlaidText as string | undefined)?.trim() || "Go to another page");
+        spot.setAttribute("aria-label", (annotation.overlaidText as string | undefined)?.trim() || say("link"));
         spot.addEventListener("click", (event) => {
           event.preventDefault();
           this.go(annotation.dest);

@@ -1,5 +1,6 @@
 import type { Notice } from "./notice.ts";
 import type { Page } from "./page.ts";
+import { say } from "./words.ts";
 
 /** Dots of a page's width on paper: about 150 an inch. */
 const WIDTH = 1240;
@@ -13,7 +14,7 @@ export async function print(pages: readonly Page[], paper: HTMLElement, notice: 
   let stopped = false;
   try {
     for (const page of pages) {
-      notice.say(`Preparing page ${page.number} of ${pages.length} for printing.`, { words: "Cancel", run: () => (stopped = true) });
+      notice.say(say("printing", { n: page.number, total: pages.length }), { words: say("cancel"), run: () => (stopped = true) });
       const canvas = await page.picture(WIDTH);
       if (stopped) return;
       const image = document.createElement("img");

@@ -1,4 +1,5 @@
 import type { Reader } from "./reader.ts";
+import { say } from "./words.ts";
 
 const WIDTH = 128;
 
@@ -79,7 +80,7 @@ export class Rail {
     for (const page of this.reader.pages) {
       const button = document.createElement("button");
       button.type = "button";
-      button.setAttribute("aria-label", `Page ${page.number}`);
+      button.setAttribute("aria-label", say("page", { n: page.number }));
       const leaf = document.createElement("span");
       leaf.className = "leaf";
       leaf.dataset.page = String(page.number);

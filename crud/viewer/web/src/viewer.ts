@@ -12,6 +12,7 @@ import { keep, open, retryAfter, seen, stored, type Session } from "./session.ts
 import { Source } from "./source.ts";
 import { uuidv7 } from "./uuid.ts";
 import { Visits } from "./visits.ts";
+import { figure, say } from "./words.ts";
 
 /** Files up to this size come in one piece. */
 const FETCH_ALL_BYTES = 384 * 1024;
@@ -86,12 +87,12 @@ async function begin(): Promise<void> {
       parts.onDataProgressiveDone();
     });
   }
-  task.onPassword = () => failed("This document asks for a password, so it opens only after a download.");
+  task.onPassword = () => failed(say("password"));
   let pdf: PDFDocumentProxy;
   try {
     pdf = await task.promise;
   } catch {
-    failed("This document cannot be shown here. It may open after a download.");
+    failed(say("unreadable"));
     return;
   }
   await show(pdfjs, pdf, fetchAll, queue);
@@ -117,8 +118,8 @@ function offerDownload(queue: Queue): void {
   prepare();
   link.removeAttribute("role");
   link.removeAttribute("tabindex");
-  link.setAttribute("aria-label", `Download, PDF, ${bytes(session.size)}`);
-  link.title = `Download (PDF, ${bytes(session.size)})`;
+  link.title = say("download", { size: bytes(session.size) });
+  link.setAttribute("aria-label", link.title);
   const clicked = (event: MouseEvent) => {
     if (event.type === "auxclick" && event.button !== 1) return;
     queue.add({ event_type: "download_started" }, Date.now());
@@ -130,7 +131,7 @@ function offerDownload(queue: Queue): void {
 }
 
 function bytes(size: number): string {
-  return size < 1e6 ? `${Math.max(1, Math.round(size / 1e3))} kB` : `${(size / 1e6).toFixed(1)} MB`;
+  return size < 1e6 ? say("kb", { n: figure(Math.max(1, Math.round(size / 1e3))) }) : say("mb", { n: figure(size / 1e6, 1) });
 }
 
 async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, fetchAll: boolean, queue: Queue): Promise<void> {
@@ -149,13 +150,13 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, f
     find<HTMLButtonElement>("previous").disabled = page === 1;
     find<HTMLButtonElement>("next").disabled = page === pdf.numPages;
     find("zoom-level").textContent = `${Math.round(reader.level * 100)}%`;
-    find("zoom-level").setAttribute("aria-label", `Zoom ${Math.round(reader.level * 100)} %, fit`);
+    find("zoom-level").setAttribute("aria-label", say("zoom", { n: Math.round(reader.level * 100) }));
     rail?.mark(page);
     progress();
     if (page !== announced) {
       announced = page;
       clearTimeout(timer);
-      timer = window.setTimeout(() => (announce.textContent = `Page ${page} of ${pdf.numPages}`), 600);
+      timer = window.setTimeout(() => (announce.textContent = say("place", { n: page, total: pdf.numPages })), 600);
     }
     clearTimeout(saving);
     saving = window.setTimeout(() => keep({ ...reader.place(), zoom: String(reader.zoom) }), 400);
