@@ -113,35 +113,34 @@ func (m Message) validate() error {
 	if _, err := wire(m.To); err != nil {
 		return errors.New("it has no receiver that can be written to")
 	}
-	missing, known := m.incomplete()
-	if !known {
+	missing, known := m.lacks()
+	switch {
+	case !known:
 		return fmt.Errorf("there is no kind %q", m.Kind)
-	}
-	if missing {
+	case missing:
 		return fmt.Errorf("something is missing that a mail of the kind %q needs", m.Kind)
 	}
 	return nil
 }
 
-// incomplete reports whether something is missing that a mail of the kind needs, and whether there is such a kind.
-func (m Message) incomplete() (missing, known bool) {
+// lacks reports whether something is missing that a mail of its kind needs, and whether the kind is known.
+func (m Message) lacks() (missing, known bool) {
 	switch m.Kind {
 	case KindDocument, KindNotices:
-		missing = m.URL == ""
+		return m.URL == "", true
 	case KindInvitation:
-		missing = m.URL == "" || m.Account == "" || m.Role == "" || m.ExpiresAt.IsZero()
+		return m.URL == "" || m.Account == "" || m.Role == "" || m.ExpiresAt.IsZero(), true
 	case KindConfirm, KindSignIn:
-		missing = m.URL == "" || m.Code == "" || m.ExpiresAt.IsZero()
+		return m.URL == "" || m.Code == "" || m.ExpiresAt.IsZero(), true
 	case KindLead:
-		missing = m.Leads == nil || len(m.Leads.List) != 1 || m.Unsubscribe == ""
+		return m.Leads == nil || len(m.Leads.List) != 1 || m.Unsubscribe == "", true
 	case KindDigest:
-		missing = m.Leads == nil || len(m.Leads.List) == 0 || m.Leads.Day == "" || m.Unsubscribe == ""
+		return m.Leads == nil || len(m.Leads.List) == 0 || m.Leads.Day == "" || m.Unsubscribe == "", true
 	case KindWebhook:
-		missing = m.Webhook == nil || m.Webhook.Host == "" || m.Webhook.Reason == "" || m.Unsubscribe == ""
+		return m.Webhook == nil || m.Webhook.Host == "" || m.Webhook.Reason == "" || m.Unsubscribe == "", true
 	default:
 		return false, false
 	}
-	return missing, true
 }
 
 // queueName is the queue of mails: a slow SMTP server holds up nothing else.
