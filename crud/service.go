@@ -120,6 +120,7 @@ type Service struct {
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
 	people      peopleAPI
+	promotion   promotion
 	query       *http.Transport // to the query process
 }
 
@@ -171,6 +172,7 @@ func New(c Config, d Deps) (*Service, error) {
 		config:      c,
 		webhooks:    webhooks,
 		people:      people,
+		promotion:   newPromotion(d, pages),
 		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer}),
 		landing:     visitors,
 		viewer:      readers,
@@ -238,6 +240,7 @@ func (s *Service) Register(a *api.API) error {
 	s.webhooks.Register(a)
 	s.notices.Register(a)
 	s.people.register(a)
+	s.promotion.register(a)
 	if s.config.QueryURL == "" {
 		return nil
 	}

@@ -5,11 +5,11 @@ import "net/url"
 
 // Campaign is the parameters that say where a visitor comes from. Nil ones are left out.
 type Campaign struct {
-	Source   *string `query:"utm_source" minLength:"1" maxLength:"200" doc:"utm_source of the address in the code."`
-	Medium   *string `query:"utm_medium" minLength:"1" maxLength:"200" doc:"utm_medium of the address in the code."`
-	Name     *string `query:"utm_campaign" minLength:"1" maxLength:"200" doc:"utm_campaign of the address in the code."`
-	Content  *string `query:"utm_content" minLength:"1" maxLength:"200" doc:"utm_content of the address in the code."`
-	Term     *string `query:"utm_term" minLength:"1" maxLength:"200" doc:"utm_term of the address in the code."`
+	Source  *string `query:"utm_source" minLength:"1" maxLength:"200" doc:"utm_source of the address in the code."`
+	Medium  *string `query:"utm_medium" minLength:"1" maxLength:"200" doc:"utm_medium of the address in the code."`
+	Name    *string `query:"utm_campaign" minLength:"1" maxLength:"200" doc:"utm_campaign of the address in the code."`
+	Content *string `query:"utm_content" minLength:"1" maxLength:"200" doc:"utm_content of the address in the code."`
+	Term    *string `query:"utm_term" minLength:"1" maxLength:"200" doc:"utm_term of the address in the code."`
 }
 
 // Add returns an address that has no query with the parameters, in the order in which people write them.

@@ -187,6 +187,20 @@ type Submission struct {
 	ConsentedAt          *time.Time
 }
 
+type UtmTemplate struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+	Name      string
+	Source    *string
+	Medium    *string
+	Campaign  *string
+	Content   *string
+	Term      *string
+	Revision  int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
 type Verification struct {
 	ID           uuid.UUID
 	AccountID    uuid.UUID

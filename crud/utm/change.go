@@ -1,0 +1,148 @@
+package utm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/account"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
+)
+
+type createInput struct {
+	Body newTemplate
+}
+
+type newTemplate struct {
+	Name     string  `json:"name" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the template."`
+	Source   *string `json:"source" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_source, such as newsletter."`
+	Medium   *string `json:"medium" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_medium, such as email."`
+	Campaign *string `json:"campaign" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_campaign."`
+	Content  *string `json:"content" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_content."`
+	Term     *string `json:"term" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_term."`
+}
+
+// errEmpty is the problem of a template without a parameter.
+func errEmpty() error {
+	return problem.Invalid(problem.Field{Field: "source", Message: "is missing: give at least one of source, medium, campaign, content and term"})
+}
+
+func (t *Templates) create(ctx context.Context, in *createInput) (*api.Answer[Template], error) {
+	b := in.Body
+	if b.Source == nil && b.Medium == nil && b.Campaign == nil && b.Content == nil && b.Term == nil {
+		return nil, errEmpty()
+	}
+	owner := auth.From(ctx).AccountID
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("create UTM template: %w", err)
+	}
+	var row store.UtmTemplate
+	err = t.db.Account(ctx, owner, func(tx pgx.Tx) error {
+		// One at a time, so that two at once cannot pass the limit.
+		if _, err := account.LockPlan(ctx, tx); err != nil {
+			return err
+		}
+		q := store.New(tx)
+		n, err := q.CountUTMTemplates(ctx)
+		if err != nil {
+			return fmt.Errorf("count UTM templates: %w", err)
+		}
+		if n >= maxTemplates {
+			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d UTM templates: delete some that are not used.", maxTemplates))
+		}
+		row, err = q.InsertUTMTemplate(ctx, store.InsertUTMTemplateParams{
+			ID: id, AccountID: owner, Name: b.Name, Source: b.Source, Medium: b.Medium, Campaign: b.Campaign, Content: b.Content, Term: b.Term,
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create UTM template: %w", err)
+	}
+	return api.Created(path+"/"+id.String(), fromRow(row, "")).At(row.Revision), nil
+}
+
+type updateInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the template."`
+	api.Precondition
+	Body changedTemplate
+}
+
+type changedTemplate struct {
+	Name     *string            `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the template."`
+	Source   api.Change[string] `json:"source" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_source; null removes it."`
+	Medium   api.Change[string] `json:"medium" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_medium; null removes it."`
+	Campaign api.Change[string] `json:"campaign" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_campaign; null removes it."`
+	Content  api.Change[string] `json:"content" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_content; null removes it."`
+	Term     api.Change[string] `json:"term" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_term; null removes it."`
+}
+
+func (t *Templates) update(ctx context.Context, in *updateInput) (*api.Answer[Template], error) {
+	revisions, err := in.Revisions()
+	if err != nil {
+		return nil, err
+	}
+	b := in.Body
+	var row store.UtmTemplate
+	err = t.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		if b == (changedTemplate{}) {
+			row, err = read(ctx, tx, in.ID)
+			if err == nil && !api.Matches(row.Revision, revisions) {
+				err = problem.Stale("UTM template")
+			}
+			return err
+		}
+		row, err = store.New(tx).UpdateUTMTemplate(ctx, store.UpdateUTMTemplateParams{
+			ID: in.ID, Revisions: revisions, Name: b.Name, SetSource: b.Source.Given, Source: b.Source.Value, SetMedium: b.Medium.Given, Medium: b.Medium.Value,
+			SetCampaign: b.Campaign.Given, Campaign: b.Campaign.Value, SetContent: b.Content.Given, Content: b.Content.Value, SetTerm: b.Term.Given, Term: b.Term.Value,
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return conflictOf(ctx, tx, in.ID)
+		}
+		if err == nil && row.Source == nil && row.Medium == nil && row.Campaign == nil && row.Content == nil && row.Term == nil {
+			err = errEmpty()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update UTM template: %w", err)
+	}
+	return api.OK(fromRow(row, "")).At(row.Revision), nil
+}
+
+// conflictOf says why a statement that compares revisions found nothing to change.
+func conflictOf(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
+	if _, err := read(ctx, tx, id); err != nil {
+		return err
+	}
+	return problem.Stale("UTM template")
+}
+
+type deleteInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the template."`
+	api.Precondition
+}
+
+func (t *Templates) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Empty], error) {
+	revisions, err := in.Revisions()
+	if err != nil {
+		return nil, err
+	}
+	err = t.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+		n, err := store.New(tx).DeleteUTMTemplate(ctx, store.DeleteUTMTemplateParams{ID: in.ID, Revisions: revisions})
+		if err != nil || n > 0 {
+			return err
+		}
+		return conflictOf(ctx, tx, in.ID)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete UTM template: %w", err)
+	}
+	return &api.Answer[api.Empty]{}, nil
+}

@@ -1,0 +1,166 @@
+package utm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+	"lodestone/pkg/store"
+)
+
+// Template is saved campaign parameters as the API shows them.
+type Template struct {
+	ID        uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
+	Name      string    `json:"name" doc:"Name of the template."`
+	Source    *string   `json:"source" doc:"Value of utm_source; null: the parameter is left out."`
+	Medium    *string   `json:"medium" doc:"Value of utm_medium; null: the parameter is left out."`
+	Campaign  *string   `json:"campaign" doc:"Value of utm_campaign; null: the parameter is left out."`
+	Content   *string   `json:"content" doc:"Value of utm_content; null: the parameter is left out."`
+	Term      *string   `json:"term" doc:"Value of utm_term; null: the parameter is left out."`
+	URL       *string   `json:"url" doc:"URL of the generic link that generic_link_id names, with the parameters; null without generic_link_id."`
+	CreatedAt api.Time  `json:"created_at" doc:"When it was created."`
+	UpdatedAt api.Time  `json:"updated_at" doc:"When it was last changed."`
+}
+
+// maxTemplates is how many templates an account can have.
+const maxTemplates = 500
+
+const (
+	path = "/api/v1/utm-templates"
+	tag  = "UTM templates"
+)
+
+// Templates serves the templates of accounts. It is safe for concurrent use.
+type Templates struct {
+	db   *postgres.Pool
+	site string
+}
+
+// New returns the templates of a database. site is the public URL of the landing pages, without a slash at the end.
+func New(db *postgres.Pool, site string) *Templates { return &Templates{db, site} }
+
+// Register adds the operations.
+func (t *Templates) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "create-utm-template", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
+		Summary: "Save campaign parameters", Description: "A template has at least one parameter.",
+		Errors: []problem.Code{problem.LimitReached},
+	}, t.create)
+	api.Register(a, api.Operation{
+		ID: "list-utm-templates", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
+		Summary: "List the saved campaign parameters, newest first", Description: "With generic_link_id, each has the URL of that link with its parameters.",
+		PerPage: api.PageSize{Default: 20, Max: 100}, Errors: []problem.Code{problem.NotFound},
+	}, t.list)
+	api.Register(a, api.Operation{
+		ID: "get-utm-template", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
+		Summary: "Get saved campaign parameters", Description: "With generic_link_id, url is the URL of that link with the parameters.",
+	}, t.get)
+	api.Register(a, api.Operation{
+		ID: "update-utm-template", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
+		Summary: "Change saved campaign parameters", Description: "Omitted fields keep their values; null removes a parameter. Addresses that carry the old values keep working.",
+	}, t.update)
+	api.Register(a, api.Operation{
+		ID: "delete-utm-template", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
+		Summary: "Delete saved campaign parameters",
+	}, t.delete)
+}
+
+type linkInput struct {
+	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Generic link whose URL is to carry the parameters."`
+}
+
+type listInput struct {
+	api.Paging
+	linkInput
+}
+
+func (t *Templates) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[Template]], error) {
+	var total int64
+	var templates []Template
+	err := t.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
+		address, err := t.address(ctx, tx, in.GenericLinkID)
+		if err != nil {
+			return err
+		}
+		q := store.New(tx)
+		if total, err = q.CountUTMTemplates(ctx); err != nil {
+			return err
+		}
+		rows, err := q.ListUTMTemplates(ctx, store.ListUTMTemplatesParams{RowOffset: in.Offset(), RowLimit: in.Limit()})
+		for _, row := range rows {
+			templates = append(templates, fromRow(row, address))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list UTM templates: %w", err)
+	}
+	return api.List(ctx, in.Paging, templates, total), nil
+}
+
+// address returns the URL of a link, "" for none.
+func (t *Templates) address(ctx context.Context, tx pgx.Tx, link *uuid.UUID) (string, error) {
+	if link == nil {
+		return "", nil
+	}
+	row, err := store.New(tx).GetLink(ctx, *link)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", problem.Missing("generic link")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read generic link: %w", err)
+	}
+	return t.site + "/l/" + row.Slug, nil
+}
+
+func fromRow(row store.UtmTemplate, address string) Template {
+	var url *string
+	if address != "" {
+		text := Campaign{Source: row.Source, Medium: row.Medium, Name: row.Campaign, Content: row.Content, Term: row.Term}.Add(address)
+		url = &text
+	}
+	return Template{
+		ID: row.ID, Name: row.Name, Source: row.Source, Medium: row.Medium, Campaign: row.Campaign, Content: row.Content, Term: row.Term, URL: url,
+		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
+	}
+}
+
+type getInput struct {
+	ID uuid.UUID `path:"id" doc:"Id of the template."`
+	linkInput
+}
+
+func (t *Templates) get(ctx context.Context, in *getInput) (*api.Answer[Template], error) {
+	var row store.UtmTemplate
+	var address string
+	err := t.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		if row, err = read(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		address, err = t.address(ctx, tx, in.GenericLinkID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get UTM template: %w", err)
+	}
+	return api.OK(fromRow(row, address)).At(row.Revision), nil
+}
+
+// read returns a template, or the problem that there is none.
+func read(ctx context.Context, tx pgx.Tx, id uuid.UUID) (store.UtmTemplate, error) {
+	row, err := store.New(tx).GetUTMTemplate(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row, problem.Missing("UTM template")
+	}
+	if err != nil {
+		return row, fmt.Errorf("read UTM template: %w", err)
+	}
+	return row, nil
+}
