@@ -116,7 +116,7 @@ require (
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.28.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/crypto v0.58.0 // argon2id: passwords of shared statistics
 	golang.org/x/image v0.47.0 // scales pictures and reads WebP
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sys v0.49.0 // features of the processor, free disk, terminals

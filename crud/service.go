@@ -164,6 +164,10 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	promoting, err := newPromotion(c, d, pages)
+	if err != nil {
+		return nil, err
+	}
 	webhooks, err := webhook.New(c.Webhooks, webhook.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Grace: d.Grace, Notifier: notices})
 	if err != nil {
 		return nil, err
@@ -172,7 +176,7 @@ func New(c Config, d Deps) (*Service, error) {
 		config:      c,
 		webhooks:    webhooks,
 		people:      people,
-		promotion:   newPromotion(d, pages),
+		promotion:   promoting,
 		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer}),
 		landing:     visitors,
 		viewer:      readers,

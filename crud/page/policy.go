@@ -21,6 +21,7 @@ type Policy struct {
 	Frames  bool     // pages of this site that allow it may be shown within this one
 
 	font bool // the shipped typeface is loaded
+	NoReferrer bool // requests from the page do not tell its address, not even to this site
 }
 
 // secure sets the headers of a page. Addresses of pages are secrets, so other hosts never learn them.
@@ -53,6 +54,9 @@ func secure(h http.Header, p Policy, nonce string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
 	h.Set("Referrer-Policy", "same-origin")
+	if p.NoReferrer {
+		h.Set("Referrer-Policy", "no-referrer")
+	}
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "+

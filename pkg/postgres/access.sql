@@ -64,5 +64,7 @@ GRANT SELECT (id, account_id, email, email_key, role, created_at, expires_at), I
 GRANT SELECT (id, account_id, user_id, key_id, method, user_agent, started_at, last_active_at, ended_at), INSERT, UPDATE (ended_at)
     ON user_sessions TO lodestone_account;
 GRANT SELECT, INSERT ON audit_log TO lodestone_account;
+GRANT SELECT (id, account_id, lead_magnet_id, name, has_password, expires_at, view_count, last_viewed_at, created_at), INSERT, DELETE
+    ON shares TO lodestone_account;
 GRANT SELECT ON event_usage TO lodestone_account;
 GRANT USAGE ON SEQUENCE river_job_id_seq TO lodestone_account;
