@@ -32,7 +32,7 @@ func newPeople(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mai
 	if err != nil {
 		return peopleAPI{}, err
 	}
-	screens, err := dashboard.New(dashboard.Deps{Pages: pages, Sessions: in})
+	screens, err := dashboard.New(dashboard.Config{MaxFileBytes: c.MaxFileBytes}, dashboard.Deps{Pages: pages, Sessions: in})
 	if err != nil {
 		return peopleAPI{}, err
 	}

@@ -5,8 +5,8 @@
 // A screen is a file here and its HTML in web, which defines "screen":
 //
 //  1. NAME.go: a method that takes a frame.Visit, asks the API (frame.Get, frame.Send, Visit.Ask), and shows a struct.
-//  2. web/NAME.html: the HTML. "number", "term" and "change" of frame/web/parts.html draw a frame.Figure; a chart is a field of type
-//     template.HTML, from chart.Figure.
+//  2. web/NAME.html: the HTML, and web/NAME.css if it needs styles of its own. "number", "term" and "change" of frame/web/parts.html
+//     draw a frame.Figure; web/shared.html has parts of several screens. A chart is a field of type template.HTML, from chart.Figure.
 //  3. dashboard.go: its template in screens, and its patterns in Register.
 //
 // A form posts to a path below /dashboard with the field csrf ({{template "csrf" .}}). Its method sends the change to the API. If
@@ -32,17 +32,23 @@ type Deps struct {
 	Sessions frame.Sessions
 }
 
+// Config is the setting of the dashboard.
+type Config struct {
+	MaxFileBytes int64 // of a lead magnet
+}
+
 // Dashboard serves the screens. It is safe for concurrent use.
 type Dashboard struct {
+	maxFile int64
 	frame   *frame.Frame
 	screens map[string]*frame.Template
 }
 
 // screens are the files of the screens. Each may have a style sheet of its own name.
-var screens = []string{"overview"}
+var screens = []string{"overview", "new", "magnet", "people", "reader", "live"}
 
 // New returns the dashboard.
-func New(d Deps) (*Dashboard, error) {
+func New(c Config, d Deps) (*Dashboard, error) {
 	f, err := frame.New(frame.Deps{Pages: d.Pages, Sessions: d.Sessions})
 	if err != nil {
 		return nil, err
@@ -51,13 +57,13 @@ func New(d Deps) (*Dashboard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read screens: %w", err)
 	}
-	all := &Dashboard{frame: f, screens: map[string]*frame.Template{}}
+	all := &Dashboard{maxFile: c.MaxFileBytes, frame: f, screens: map[string]*frame.Template{}}
 	for _, name := range screens {
-		var css []string
+		css := []string{"shared.css"}
 		if _, err := fs.Stat(files, name+".css"); err == nil {
-			css = []string{name + ".css"}
+			css = append(css, name+".css")
 		}
-		if all.screens[name], err = f.Parse(files, name+".html", css...); err != nil {
+		if all.screens[name], err = f.Parse(files, []string{"shared.html", name + ".html"}, css); err != nil {
 			return nil, err
 		}
 	}
@@ -67,4 +73,16 @@ func New(d Deps) (*Dashboard, error) {
 // Register mounts the screens. They ask the API for everything.
 func (d *Dashboard) Register(a *api.API) {
 	d.frame.Mount(a, "GET /dashboard", d.overview)
+	d.frame.Mount(a, "GET /dashboard/new", d.newMagnet)
+	d.frame.MountTransfer(a, "POST /dashboard/new", d.transfer(), d.publish)
+	d.frame.Mount(a, "GET /dashboard/magnets/{id}", d.magnet)
+	d.frame.Mount(a, "POST /dashboard/magnets/{id}", d.editMagnet)
+	d.frame.Mount(a, "POST /dashboard/magnets/{id}/active", d.switchMagnet)
+	d.frame.Mount(a, "POST /dashboard/magnets/{id}/delete", d.deleteMagnet)
+	d.frame.MountTransfer(a, "POST /dashboard/magnets/{id}/file", d.transfer(), d.uploadVersion)
+	d.frame.Mount(a, "GET /dashboard/readers", d.people)
+	d.frame.Mount(a, "GET /dashboard/readers/{access_link_id}", d.reader)
+	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}", d.newLink)
+	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/links/{link}", d.changeLink)
+	d.frame.Mount(a, "GET /dashboard/live", d.live)
 }

@@ -38,7 +38,7 @@ type nowReading struct {
 type nowPerson struct {
 	Link, ID, Name, Title, URL string
 	Page, Pages                int
-	Cells                      []bool // of each page: whether it is the one that was read last
+	Cells                      []bool // of each page: whether it was read
 	Seen                       string
 }
 

@@ -106,7 +106,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	data.Tiles, data.Days = overviewTiles(v, all)
 	data.addSeries(v, all)
 	return v.Show(d.screens["overview"], frame.Screen{
-		Title: "Overview", Nav: frame.Overview, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Data: data,
+		Title: "Overview", Nav: frame.Overview, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Compares: true, Data: data,
 	})
 }
 

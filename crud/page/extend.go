@@ -10,19 +10,11 @@ import (
 	"lodestone/pkg/api"
 )
 
-// Add adds the definitions of another HTML file to a page, and styles behind its own. Pages that share a frame of their own parse the
-// frame, and add what differs.
-func (t *Template) Add(files fs.FS, html string, css ...string) error {
+// Add adds the definitions of another HTML file to a page. Pages that share a frame of their own parse the frame, and add what differs.
+func (t *Template) Add(files fs.FS, html string) error {
 	var err error
 	if t.html, err = t.html.ParseFS(files, html); err != nil {
 		return fmt.Errorf("parse page %s: %w", html, err)
-	}
-	for _, name := range css {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return fmt.Errorf("read style %s: %w", name, err)
-		}
-		t.css += string(text)
 	}
 	return nil
 }

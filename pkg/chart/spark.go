@@ -1,5 +1,7 @@
 package chart
 
+import "html/template"
+
 // Spark is a line without axes, beside a number.
 type Spark struct {
 	Title  string
@@ -37,3 +39,13 @@ func (c Spark) SVG() string {
 func (c Spark) Table() Table {
 	return Line{Title: c.Title, Labels: c.Labels, Series: []Series{{Name: c.Title, Metric: c.Metric, Values: c.Values}}, Format: c.Format}.Table()
 }
+
+// Proportion is a thin bar from 0 to 1, beside a number in a table. It says nothing that the number does not.
+func Proportion(share float64) template.HTML {
+	d := &drawing{height: shareHeight}
+	d.write(`<svg width="100%" height="`, number(shareHeight), `" aria-hidden="true">`)
+	d.group(`fill="`+accent+`"`, func() { d.rect(0, 0, min(finite(share), 1), shareHeight, `rx="1"`) })
+	return template.HTML(d.String()) //nolint:gosec // numbers only
+}
+
+const shareHeight = 4

@@ -40,8 +40,8 @@ func (s Strip) SVG() string {
 	d := draw(s.Title, paged, height+stripLabels+8)
 	y := func(page int) float64 { return 4 + (float64(min(max(page, 1), pages))-0.5)*row }
 	d.group(`stroke="`+hair+`"`, func() {
-		for _, i := range places(pages, 3) {
-			d.rule(0, y(i+1), 1, y(i+1))
+		for _, page := range []int{1, (pages + 1) / 2, pages} {
+			d.rule(0, y(page), 1, y(page))
 		}
 	})
 	d.stretched(func() {

@@ -94,7 +94,8 @@ type Batch struct {
 // Of returns the answer to a question.
 func (b Batch) Of(id string) Answer { return b.answers[id] }
 
-type answers struct {
+// Answers are those of one request.
+type Answers struct {
 	Data []Answer `json:"data"`
 }
 
@@ -109,7 +110,7 @@ func (v *Visit) Ask(queries ...Query) (Batch, error) {
 			q.Compare = "previous"
 		}
 	}
-	got, err := Send[answers](v, "POST", "/api/v1/analytics/query", map[string]any{"queries": queries}, nil)
+	got, err := Send[Answers](v, "POST", "/api/v1/analytics/query", map[string]any{"queries": queries}, nil)
 	if err != nil {
 		return Batch{}, err
 	}

@@ -64,12 +64,12 @@ func New(d Deps) (*Frame, error) {
 		return nil, fmt.Errorf("read the frame of the dashboard: %w", err)
 	}
 	f := &Frame{deps: d, files: files}
-	f.failed, err = f.Parse(files, "failed.html")
+	f.failed, err = f.Parse(files, []string{"failed.html"}, nil)
 	return f, err
 }
 
-// Parse reads the HTML of a screen, which defines "screen", and styles of its own. In it, .Data is what the screen shows.
-func (f *Frame) Parse(files fs.FS, html string, css ...string) (*Template, error) {
+// Parse reads the HTML of a screen, which defines "screen", and its styles. In it, .Data is what the screen shows.
+func (f *Frame) Parse(files fs.FS, html, css []string) (*Template, error) {
 	t, err := f.deps.Pages.Parse(f.files, "frame.html", "frame.css")
 	if err != nil {
 		return nil, fmt.Errorf("parse the frame of the dashboard: %w", err)
@@ -78,8 +78,17 @@ func (f *Frame) Parse(files fs.FS, html string, css ...string) (*Template, error
 		return nil, fmt.Errorf("parse the parts of the dashboard: %w", err)
 	}
 	t.AddStyle(chart.CSS)
-	if err := t.Add(files, html, css...); err != nil {
-		return nil, fmt.Errorf("parse screen: %w", err)
+	for _, name := range html {
+		if err := t.Add(files, name); err != nil {
+			return nil, fmt.Errorf("parse screen: %w", err)
+		}
+	}
+	for _, name := range css {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("read style of screen: %w", err)
+		}
+		t.AddStyle(string(text))
 	}
 	return &Template{t}, nil
 }

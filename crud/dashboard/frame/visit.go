@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"lodestone/crud/page"
@@ -84,10 +85,11 @@ type Screen struct {
 	Title string
 	Nav   Nav
 	// AsOf and Bots are those of the answers that the screen shows; AsOf zero: the screen has no numbers.
-	AsOf    time.Time
-	Bots    int64
-	Periods bool // the screen depends on the period: it has the picker
-	Data    any
+	AsOf     time.Time
+	Bots     int64
+	Periods  bool // the screen depends on the period: it has the picker
+	Compares bool // and compares it with the time before
+	Data     any
 }
 
 // shown is what templates see as .Data: the visit, the screen, and its .Data.
@@ -114,3 +116,8 @@ func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
 
 // Who is how the navigation calls the person.
 func (v *Visit) Who() string { return cmp.Or(v.Session.Email, v.Session.KeyName) }
+
+// UploadTo returns the action of a form with a file. It holds the session's token, since files are read after it was checked.
+func (v *Visit) UploadTo(path string) string {
+	return v.Path(path) + "?" + url.Values{signin.FormField: {v.Session.CSRF}}.Encode()
+}

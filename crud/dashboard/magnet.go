@@ -1,0 +1,238 @@
+package dashboard
+
+import (
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/chart"
+	"lodestone/pkg/client"
+)
+
+// magnetData is the screen of a lead magnet.
+type magnetData struct {
+	Magnet    client.LeadMagnet
+	Pages     int
+	File      string
+	Headline  sentence
+	Tiles     []tile
+	Days      template.HTML
+	Published bool // it was just now: show what to do with it
+	Links     []linkRow
+	Funnel    template.HTML
+	Stopped   string // people who opened it and did not finish
+	Finished  string // people who did
+	Curve     template.HTML
+	Version   string
+	Breakdown []breakdown
+	Times     template.HTML
+	Returns   template.HTML
+	Edit      frame.Form
+	Upload    frame.Form
+	UploadTo  string
+	Self      string
+	Empty     bool // no one read it in the period
+}
+
+// linkRow is a landing page of the lead magnet.
+type linkRow struct {
+	Title, URL, Screen string
+	Active             bool
+	Submissions        int64
+}
+
+// breakdown is the numbers of a lead magnet by a dimension.
+type breakdown struct {
+	Title, Name string
+	Metrics     []frame.Figure // of no row: for the head
+	Rows        []breakdownRow
+}
+
+type breakdownRow struct {
+	Name, URL string
+	Share     template.HTML
+	Numbers   []frame.Figure
+}
+
+// magnetReports are all answers that the screen needs.
+type magnetReports struct {
+	magnet    client.LeadMagnet
+	links     client.Page[client.GenericLink]
+	answers   frame.Batch
+	funnel    funnelReport
+	pages     pagesReport
+	before    *pagesReport // of the version before
+	retention retentionReport
+}
+
+const hours = "hours"
+
+func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
+	// First what tells whether there is such a lead magnet.
+	if m.magnet, err = frame.Get[client.LeadMagnet](v, magnetsPath+"/"+url.PathEscape(id), nil); err != nil {
+		return m, err
+	}
+	query := v.Period.Times()
+	query.Set("lead_magnet_id", m.magnet.ID)
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		m.links, err = frame.Get[client.Page[client.GenericLink]](v, linksPath, url.Values{"lead_magnet_id": {m.magnet.ID}, "per_page": {"100"}})
+		return err
+	})
+	group.Go(func() (err error) {
+		m.funnel, err = frame.Get[funnelReport](v, "/api/v1/analytics/funnel", query)
+		return err
+	})
+	group.Go(func() (err error) {
+		m.pages, m.before, err = askPages(v, query)
+		return err
+	})
+	group.Go(func() (err error) {
+		from := v.Period.Last.AddDate(0, 0, -7*returnWeeks)
+		m.retention, err = frame.Get[retentionReport](v, "/api/v1/analytics/retention", url.Values{
+			"lead_magnet_id": {m.magnet.ID}, "by": {"week"}, "timezone": {v.Period.Zone.String()}, "from": {from.Format(time.DateOnly)}, "to": {v.Period.To()},
+		})
+		return err
+	})
+	group.Go(func() (err error) {
+		m.answers, err = v.Ask(magnetQueries(v, m.magnet.ID)...)
+		return err
+	})
+	return m, group.Wait() //nolint:wrapcheck // the frame shows it
+}
+
+func magnetQueries(v *frame.Visit, id string) []frame.Query {
+	only := map[string][]any{"lead_magnet_id": {id}}
+	list := []frame.Query{
+		{ID: byTime, Metrics: overviewMetrics, Interval: v.Period.Interval(), Filters: only},
+		{ID: hours, Metrics: []string{"page_views"}, Dimensions: []string{"weekday", "hour_of_day"}, Filters: only, Limit: 168},
+	}
+	for _, b := range breakdowns {
+		list = append(list, frame.Query{ID: b.dimension, Metrics: b.metrics, Dimensions: []string{b.dimension}, Filters: only, Limit: 10})
+	}
+	return list
+}
+
+// breakdowns are the dimensions by which readers are shown.
+var breakdowns = []struct {
+	dimension, title, name, none string
+	metrics                      []string
+}{
+	{"utm_source", "By source", "Source", "no source", []string{"readers", "submissions", "finish_rate"}},
+	{"generic_link_id", "By landing page", "Landing page", "made by the API", []string{"readers", "submissions", "finish_rate"}},
+	{"device", "By device", "Device", "", []string{"readers", "finish_rate", "median_page_ms"}},
+	{"magnet_version", "By version", "Version", "", []string{"readers", "finish_rate", "median_page_ms"}},
+}
+
+func (d *Dashboard) magnet(v *frame.Visit) error {
+	return d.showMagnet(v, http.StatusOK, frame.Form{}, frame.Form{})
+}
+
+// showMagnet shows the screen, with a form that was rejected.
+func (d *Dashboard) showMagnet(v *frame.Visit, status int, edit, file frame.Form) error {
+	m, err := askMagnet(v, v.R.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	self := "/dashboard/magnets/" + m.magnet.ID
+	all := m.answers.Of(byTime)
+	data := magnetData{
+		Magnet: m.magnet, Headline: headline(v, all.Totals), Published: v.R.URL.Query().Has("published"), Links: linkRows(v, m.links.Data),
+		Funnel: chart.Figure(m.funnel.chart(v, m.magnet.ID)), Stopped: peopleOf(v, m.magnet.ID, "finished", "false"), Finished: peopleOf(v, m.magnet.ID, "finished", "true"), Times: chart.Figure(whenRead(m.answers.Of(hours))), Edit: edit, Upload: file,
+		UploadTo: v.UploadTo(self + "/file"), Self: self, Empty: !all.Totals.HasAny("readers"),
+	}
+	if m.magnet.PageCount != nil {
+		data.Pages = *m.magnet.PageCount
+	}
+	if m.magnet.FileName != nil {
+		data.File = *m.magnet.FileName
+	}
+	if edit.Values == nil {
+		data.Edit.Values = url.Values{"title": {m.magnet.Title}, "etag": {m.magnet.ETag}}
+		if m.magnet.Description != nil {
+			data.Edit.Values.Set("description", *m.magnet.Description)
+		}
+	}
+	data.Tiles, data.Days = overviewTiles(v, all)
+	if len(m.pages.Data) > 0 {
+		data.Curve = chart.Figure(m.pages.chart(v, m.magnet.ID, m.before))
+		data.Version = m.pages.version()
+	}
+	if len(m.retention.Data) > 0 {
+		data.Returns = chart.Figure(m.retention.chart())
+	}
+	for _, b := range breakdowns {
+		data.Breakdown = append(data.Breakdown, breakDown(v, m.answers.Of(b.dimension), b.dimension, b.title, b.name, b.none, b.metrics))
+	}
+	return v.ShowStatus(d.screens["magnet"], status, frame.Screen{
+		Title: m.magnet.Title, Nav: frame.Overview, AsOf: m.answers.AsOf, Bots: m.answers.Bots, Periods: true, Compares: true, Data: data,
+	})
+}
+
+func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
+	for _, l := range links {
+		row := linkRow{Title: l.Slug, URL: l.URL, Screen: v.Link("/dashboard/links/" + l.ID), Active: l.Active, Submissions: l.SubmissionCount}
+		if l.Title != nil {
+			row.Title = *l.Title
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+func breakDown(v *frame.Visit, a frame.Answer, dimension, title, name, none string, metrics []string) breakdown {
+	b := breakdown{Title: title, Name: name}
+	for _, m := range metrics {
+		b.Metrics = append(b.Metrics, v.Figure(frame.Row{}, m))
+	}
+	highest := 1.0
+	for _, r := range a.Rows {
+		highest = max(highest, r.Number(metrics[0]))
+	}
+	for _, r := range a.Rows {
+		text := r.Text(dimension)
+		row := breakdownRow{Name: text}
+		switch {
+		case r.Is("other"):
+			row.Name = "others"
+		case text == "":
+			row.Name = none
+		case a.Labels[text] != "":
+			row.Name = a.Labels[text]
+		case dimension == "magnet_version" && text == "0":
+			row.Name = "not known"
+		}
+		row.Share = chart.Proportion(r.Number(metrics[0]) / highest)
+		for _, m := range metrics {
+			row.Numbers = append(row.Numbers, v.Figure(r, m))
+		}
+		b.Rows = append(b.Rows, row)
+	}
+	return b
+}
+
+var weekdays = []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+
+// whenRead is the pages that were read by weekday and hour.
+func whenRead(a frame.Answer) chart.Heat {
+	h := chart.Heat{Title: "Pages read by weekday and hour", Name: "Weekday", Metric: "page_views", Rows: weekdays}
+	for hour := range 24 {
+		h.Columns = append(h.Columns, strconv.Itoa(hour))
+	}
+	for range weekdays {
+		h.Values = append(h.Values, slices.Repeat([]float64{0}, 24))
+	}
+	for _, r := range a.Rows {
+		day, hour := int(r.Number("weekday")), int(r.Number("hour_of_day"))
+		if day >= 1 && day <= 7 && hour >= 0 && hour < 24 {
+			h.Values[day-1][hour] = r.Number("page_views")
+		}
+	}
+	return h
+}

@@ -1,0 +1,181 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/chart"
+)
+
+const readersPath = "/api/v1/analytics/readers"
+
+// readerPage is a page of the API's list of people who read.
+type readerPage struct {
+	Data       []readerRow `json:"data"`
+	Pagination struct {
+		Total      int64   `json:"total"`
+		NextCursor *string `json:"next_cursor"`
+	} `json:"pagination"`
+	ExcludedBots int64             `json:"excluded_bots"`
+	AsOf         time.Time         `json:"as_of"`
+	Labels       map[string]string `json:"labels"`
+}
+
+type readerRow struct {
+	Email       *string      `json:"email"`
+	AccessLinks []string     `json:"access_links"`
+	Source      readerSource `json:"source"`
+	readerTotals
+}
+
+type readerSource struct {
+	UTMSource    *string `json:"utm_source"`
+	UTMCampaign  *string `json:"utm_campaign"`
+	ReferrerHost *string `json:"referrer_host"`
+}
+
+// words say where a person came from.
+func (s readerSource) words() string {
+	for _, text := range []*string{s.UTMSource, s.ReferrerHost} {
+		if text != nil {
+			return *text
+		}
+	}
+	return chart.None
+}
+
+type readerTotals struct {
+	Magnets    []string   `json:"magnets"`
+	Sessions   int64      `json:"sessions"`
+	Pages      int64      `json:"pages"`
+	PageViews  int64      `json:"page_views"`
+	ReadingMS  int64      `json:"reading_ms"`
+	Finished   bool       `json:"finished"`
+	Downloads  int64      `json:"downloads"`
+	LastSeenAt *time.Time `json:"last_seen_at"`
+	Score      int64      `json:"score"`
+	ScoreParts scoreOf    `json:"score_parts"`
+}
+
+type scoreOf struct {
+	Finished  int64 `json:"finished"`
+	Attention int64 `json:"attention"`
+	Returns   int64 `json:"returns"`
+	Downloads int64 `json:"downloads"`
+	Recency   int64 `json:"recency"`
+}
+
+// sorts are the orders of the list, as the API names them.
+var sorts = []struct{ value, words string }{
+	{"-last_seen_at", "last seen"}, {"-score", "score"}, {"-reading_ms", "reading time"}, {"-pages", "pages"},
+}
+
+type peopleData struct {
+	Headline sentence
+	Q        string
+	Finished []option
+	Sort     []option
+	Keep     url.Values // parameters that the form keeps
+	Magnet   string     // title of the one that the list is of
+	Everyone string     // address of the list without filters
+	People   []personRow
+	More     string
+}
+
+type personRow struct {
+	Name, URL, Source, Magnets, Seen string
+	Exact                            string // when the person was seen last
+	Finished                         bool
+	Numbers                          []frame.Figure
+}
+
+// people lists who read in the period.
+func (d *Dashboard) people(v *frame.Visit) error {
+	asked := v.R.URL.Query()
+	query := v.Period.Times()
+	for _, name := range []string{"q", "lead_magnet_id", "generic_link_id", "min_pages", "finished", "sort", "cursor"} {
+		if value := asked.Get(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	query.Set("per_page", "50")
+	found, err := frame.Get[readerPage](v, readersPath, query)
+	if err != nil {
+		return err
+	}
+	data := peopleData{Q: asked.Get("q"), Keep: v.Period.Query(), Everyone: v.Link("/dashboard/readers")}
+	for _, name := range []string{"lead_magnet_id", "generic_link_id", "min_pages"} {
+		if value := asked.Get(name); value != "" {
+			data.Keep.Set(name, value)
+		}
+	}
+	for _, o := range []struct{ value, words string }{{"", "everyone"}, {"true", "who finished"}, {"false", "who did not finish"}} {
+		data.Finished = append(data.Finished, option{o.value, o.words, asked.Get("finished") == o.value})
+	}
+	for _, o := range sorts {
+		data.Sort = append(data.Sort, option{o.value, o.words, asked.Get("sort") == o.value})
+	}
+	count := frame.Figure{Metric: "people", Value: float64(found.Pagination.Total), Before: chart.Gap(), Define: v.Define("people")}
+	noun := " people read "
+	if found.Pagination.Total == 1 {
+		noun = " person read "
+	}
+	data.Headline = say(&count, noun+v.Period.Words())
+	if id := asked.Get("lead_magnet_id"); id != "" {
+		data.Magnet = found.Labels[id]
+	}
+	for i := range found.Data {
+		data.People = append(data.People, found.Data[i].shown(v, found.Labels))
+	}
+	if next := found.Pagination.NextCursor; next != nil {
+		q := v.R.URL.Query()
+		q.Set("cursor", *next)
+		data.More = v.Path("/dashboard/readers") + "?" + q.Encode()
+	}
+	return v.ShowStatus(d.screens["people"], http.StatusOK, frame.Screen{
+		Title: "Readers", Nav: frame.Readers, AsOf: found.AsOf, Bots: found.ExcludedBots, Periods: true, Data: data,
+	})
+}
+
+func (r *readerRow) shown(v *frame.Visit, labels map[string]string) personRow {
+	p := personRow{Name: "deleted", Source: r.Source.words(), Finished: r.Finished, Numbers: r.figures(v)}
+	if r.Email != nil {
+		p.Name = *r.Email
+	}
+	if len(r.AccessLinks) > 0 {
+		p.URL = v.Path("/dashboard/readers/" + r.AccessLinks[len(r.AccessLinks)-1])
+	}
+	p.Magnets = titles(r.Magnets, labels)
+	if r.LastSeenAt != nil {
+		t := r.LastSeenAt.In(v.Period.Zone)
+		p.Seen, p.Exact = t.Format("2 Jan, 15:04"), t.Format(time.RFC3339)
+	}
+	return p
+}
+
+// figures are the numbers of a person.
+func (t *readerTotals) figures(v *frame.Visit) []frame.Figure {
+	one := func(metric string, n int64) frame.Figure {
+		f := v.Figure(frame.Row{metric: float64(n)}, metric)
+		f.Before = chart.Gap()
+		return f
+	}
+	score := frame.Figure{Metric: "score", Label: "Score", Value: float64(t.Score), Before: chart.Gap(), Define: "How interested the person seems, from 0 to 100: the sum of its parts."}
+	pages := frame.Figure{Metric: "pages", Label: "Pages", Value: float64(t.Pages), Before: chart.Gap(), Define: "different pages viewed, of all versions of all lead magnets"}
+	return []frame.Figure{one("sessions", t.Sessions), pages, one("reading_ms", t.ReadingMS), one("downloads", t.Downloads), score}
+}
+
+func titles(ids []string, labels map[string]string) (text string) {
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		if label := labels[id]; label != "" {
+			if text != "" {
+				text += ", "
+			}
+			text += label
+		}
+	}
+	return text
+}

@@ -1,0 +1,178 @@
+package dashboard
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/page"
+	"lodestone/pkg/client"
+	"lodestone/pkg/problem"
+)
+
+const (
+	linksPath = "/api/v1/generic-links"
+	// transferTimeout is how long an upload may take, as in the API.
+	transferTimeout = 5 * time.Minute
+	// maxField is more than the API takes of any text, in bytes.
+	maxField = 32 << 10
+)
+
+// transfer bounds a form with a file. The API says what is too large, so the form may be a little larger.
+func (d *Dashboard) transfer() page.Transfer {
+	return page.Transfer{MaxBytes: 2*d.maxFile + 1<<20, Timeout: transferTimeout}
+}
+
+type newData struct {
+	frame.Form
+	Action string
+}
+
+// newMagnet is the form that publishes a PDF.
+func (d *Dashboard) newMagnet(v *frame.Visit) error {
+	return d.showNew(v, http.StatusOK, frame.Form{})
+}
+
+func (d *Dashboard) showNew(v *frame.Visit, status int, f frame.Form) error {
+	return v.ShowStatus(d.screens["new"], status, frame.Screen{Title: "New lead magnet", Nav: frame.Overview, Data: newData{f, v.UploadTo("/dashboard/new")}})
+}
+
+// publish creates a lead magnet with its landing page. The PDF is passed on while it arrives. Nothing is left behind if a step fails.
+func (d *Dashboard) publish(v *frame.Visit) error {
+	in, err := openForm(v.R)
+	if err != nil {
+		return err
+	}
+	file, err := in.file()
+	if err != nil {
+		return err
+	}
+	if file == nil {
+		return d.showNew(v, http.StatusUnprocessableEntity, frame.Form{Values: in.typed, Wrong: map[string]string{"file": "Choose a PDF."}})
+	}
+	title := titleOf(file.FileName())
+	magnet, err := frame.Send[client.LeadMagnet](v, http.MethodPost, magnetsPath, client.NewLeadMagnet{Title: title}, nil)
+	if err == nil {
+		err = fill(v, magnet.ID, in, file)
+	}
+	if err != nil {
+		in.discard()
+		if f, ok := frame.Rejected(in.typed, err); ok {
+			return d.showNew(v, http.StatusUnprocessableEntity, f)
+		}
+		return err
+	}
+	return v.Redirect("/dashboard/magnets/" + magnet.ID + "?published=1")
+}
+
+// fill gives a new lead magnet its file, what was typed about it, and its link. If that fails, the lead magnet is deleted again.
+func fill(v *frame.Visit, id string, in *form, file *multipart.Part) error {
+	err := upload(v, id, file)
+	if err == nil {
+		_, err = in.file() // the fields after it
+	}
+	if title, description := optional(in.typed.Get("title")), optional(in.typed.Get("description")); err == nil && (title != nil || description != nil) {
+		change := map[string]any{"description": description}
+		if title != nil {
+			change["title"] = title
+		}
+		_, err = frame.Send[client.LeadMagnet](v, http.MethodPatch, magnetsPath+"/"+id, change, nil)
+	}
+	if err == nil {
+		link := client.NewGenericLink{LeadMagnetID: id, Slug: optional(in.typed.Get("slug")), RequireVerification: in.typed.Get("require_verification") != ""}
+		_, err = frame.Send[client.GenericLink](v, http.MethodPost, linksPath, link, nil)
+	}
+	if err == nil {
+		return nil
+	}
+	if _, undone := frame.Send[frame.Nothing](v, http.MethodDelete, magnetsPath+"/"+id+"?cascade=true", nil, nil); undone != nil {
+		return errors.Join(err, undone)
+	}
+	return err
+}
+
+// upload sends a file on to the API while it arrives.
+func upload(v *frame.Visit, id string, file *multipart.Part) error {
+	header := http.Header{"Content-Type": {"application/pdf"}}
+	if name := file.FileName(); name != "" {
+		header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	}
+	_, err := frame.Upload[client.LeadMagnet](v, http.MethodPut, magnetsPath+"/"+url.PathEscape(id)+"/file", header, file)
+	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == problem.PayloadTooLarge {
+		return problem.Invalid(problem.Field{Field: "file", Message: p.Detail})
+	}
+	return err
+}
+
+// form is a form with a file, whose parts are read as they arrive.
+type form struct {
+	parts *multipart.Reader
+	typed url.Values
+	body  io.Reader
+}
+
+func openForm(r *http.Request) (*form, error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, page.BadForm(err)
+	}
+	return &form{parts, url.Values{}, r.Body}, nil
+}
+
+// file reads fields until a file that was chosen, and returns it; nil: there is none.
+func (f *form) file() (*multipart.Part, error) {
+	for {
+		part, err := f.parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, nil //nolint:nilnil // documented
+		}
+		if err != nil {
+			return nil, page.BadForm(err)
+		}
+		if part.FormName() == "file" {
+			if part.FileName() == "" {
+				continue
+			}
+			return part, nil
+		}
+		text, err := io.ReadAll(io.LimitReader(part, maxField))
+		if err != nil {
+			return nil, page.BadForm(err)
+		}
+		f.typed.Add(part.FormName(), strings.ReplaceAll(string(text), "\r\n", "\n"))
+	}
+}
+
+// discard reads the rest: a browser that still sends would not see the answer. The fields in it are kept.
+func (f *form) discard() {
+	for {
+		if part, err := f.file(); part == nil || err != nil {
+			return
+		}
+	}
+}
+
+// titleOf makes a title of a file's name.
+func titleOf(name string) string {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool { return r == '_' || r == '-' || r == ' ' }), " "))
+	if title == "" {
+		return "Untitled"
+	}
+	return strings.ToUpper(title[:1]) + title[1:]
+}
+
+// optional returns a text, or nil if there is none.
+func optional(text string) *string {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	return &text
+}

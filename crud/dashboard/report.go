@@ -1,0 +1,155 @@
+package dashboard
+
+import (
+	"maps"
+	"net/url"
+	"strconv"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/chart"
+)
+
+// funnelReport is the API's answer about a funnel.
+type funnelReport struct {
+	Data []struct {
+		Step          string   `json:"step"`
+		Count         int64    `json:"count"`
+		Rate          *float64 `json:"rate"`
+		TotalRate     *float64 `json:"total_rate"`
+		MedianSeconds *float64 `json:"median_seconds"`
+	} `json:"data"`
+}
+
+// steps are what people call the steps of a funnel.
+var steps = map[string]string{
+	"link_view": "Landing page viewed", "submission": "Form sent", "verified": "Address confirmed", "opened": "Document opened",
+	"finished": "Read to the end", "downloaded": "Downloaded",
+}
+
+// chart draws the funnel. A step leads to the people who took it and went no further, where the API can list them.
+func (f funnelReport) chart(v *frame.Visit, magnet string) chart.Funnel {
+	c := chart.Funnel{Title: "From the landing page to the end"}
+	for _, s := range f.Data {
+		step := chart.Step{Name: steps[s.Step], Metric: s.Step, Count: float64(s.Count), Rate: number(s.Rate), Total: number(s.TotalRate), Before: chart.Gap(), Wait: chart.Gap()}
+		if s.MedianSeconds != nil {
+			step.Wait = *s.MedianSeconds * 1000
+		}
+		switch s.Step {
+		case "submission", "verified":
+			step.URL = v.Link("/dashboard/links")
+		case "opened":
+			step.URL = peopleOf(v, magnet, "finished", "false")
+		case "finished":
+			step.URL = peopleOf(v, magnet, "finished", "true")
+		}
+		c.Steps = append(c.Steps, step)
+	}
+	return c
+}
+
+// peopleOf returns the address of the list of people who read a lead magnet in the period, with one more filter.
+func peopleOf(v *frame.Visit, magnet, filter, value string) string {
+	q := v.Period.Query()
+	q.Set("lead_magnet_id", magnet)
+	q.Set(filter, value)
+	return v.Path("/dashboard/readers") + "?" + q.Encode()
+}
+
+// number returns a gap for null.
+func number(n *float64) float64 {
+	if n == nil {
+		return chart.Gap()
+	}
+	return *n
+}
+
+// pagesReport is the API's answer about the pages of a document.
+type pagesReport struct {
+	Data []struct {
+		Page     int      `json:"page"`
+		Reached  int64    `json:"reached"`
+		Stopped  int64    `json:"stopped"`
+		MedianMS *float64 `json:"median_ms"`
+	} `json:"data"`
+	MagnetVersion *int `json:"magnet_version"`
+}
+
+// askPages asks for the pages of the version that the address names, or the newest, and for those of the version before.
+func askPages(v *frame.Visit, query url.Values) (now pagesReport, before *pagesReport, err error) {
+	const path = "/api/v1/analytics/pages"
+	q := maps.Clone(query)
+	if n, err := strconv.Atoi(v.R.URL.Query().Get("version")); err == nil && n > 0 {
+		q.Set("magnet_version", strconv.Itoa(n))
+	}
+	if now, err = frame.Get[pagesReport](v, path, q); err != nil || now.MagnetVersion == nil || *now.MagnetVersion < 2 {
+		return now, nil, err
+	}
+	q.Set("magnet_version", strconv.Itoa(*now.MagnetVersion-1))
+	older, err := frame.Get[pagesReport](v, path, q)
+	if err != nil || len(older.Data) == 0 {
+		return now, nil, err
+	}
+	return now, &older, nil
+}
+
+func (p pagesReport) version() string {
+	if p.MagnetVersion == nil || *p.MagnetVersion == 0 {
+		return ""
+	}
+	return "Version " + strconv.Itoa(*p.MagnetVersion)
+}
+
+func (p pagesReport) rows() (list []chart.PageRow) {
+	for _, r := range p.Data {
+		list = append(list, chart.PageRow{Page: r.Page, Reached: float64(r.Reached), Stopped: float64(r.Stopped), Median: number(r.MedianMS)})
+	}
+	return list
+}
+
+func (p pagesReport) chart(v *frame.Visit, magnet string, before *pagesReport) chart.Pages {
+	c := chart.Pages{Title: "How far readers get, and how long they stay", Rows: p.rows(), URL: func(page int) string {
+		return peopleOf(v, magnet, "min_pages", strconv.Itoa(page))
+	}}
+	if before != nil {
+		c.Before, c.Was = before.rows(), before.version()
+	}
+	return c
+}
+
+// returnWeeks is how many weeks of first reads are shown.
+const returnWeeks = 8
+
+// retentionReport is the API's answer about readers who return.
+type retentionReport struct {
+	Data []struct {
+		Cohort   time.Time `json:"cohort"`
+		Size     int64     `json:"size"`
+		Returned []struct {
+			After   int     `json:"after"`
+			Readers int64   `json:"readers"`
+			Rate    float64 `json:"rate"`
+		} `json:"returned"`
+	} `json:"data"`
+}
+
+func (r retentionReport) chart() chart.Heat {
+	h := chart.Heat{Title: "Readers who return, by the week of their first read", Name: "First read", Written: true, Format: chart.Share}
+	for week := 1; week <= returnWeeks; week++ {
+		h.Columns = append(h.Columns, "+"+strconv.Itoa(week))
+	}
+	for _, c := range r.Data {
+		h.Rows = append(h.Rows, c.Cohort.Format("2 Jan"))
+		row := make([]float64, returnWeeks)
+		for i := range row {
+			row[i] = chart.Gap()
+		}
+		for _, w := range c.Returned {
+			if w.After >= 1 && w.After <= returnWeeks {
+				row[w.After-1] = w.Rate
+			}
+		}
+		h.Values = append(h.Values, row)
+	}
+	return h
+}
