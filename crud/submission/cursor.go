@@ -58,5 +58,8 @@ func (in *listInput) digest() string {
 		}
 		h.Write([]byte{'\n'})
 	}
+	if in.Q != nil {
+		h.Write([]byte(*in.Q))
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

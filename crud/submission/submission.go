@@ -85,6 +85,7 @@ type Filter struct {
 	ID    uuid.UUID  `path:"id" doc:"Id of the generic link."`
 	Since *time.Time `query:"since" doc:"Only submissions after this time (ISO 8601)."`
 	Until *time.Time `query:"until" doc:"Only submissions before this time (ISO 8601)."`
+	Q     *string    `query:"q" maxLength:"254" format:"text" doc:"Only submissions whose address or name contains this text, in capital or small letters."`
 }
 
 func (f *Filter) check() error {
@@ -105,7 +106,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	}
 	// One more than the page has tells whether another one follows.
 	query := store.ListSubmissionsParams{
-		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
+		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: in.Q, RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
 	}
 	var err error
 	if query.BeforeAt, query.BeforeID, err = in.place(); err != nil {
@@ -119,7 +120,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if link, err = getLink(ctx, q, in.ID); err != nil {
 			return err
 		}
-		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since, Until: in.Until})
+		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: in.Q})
 		if err != nil || query.RowOffset >= total {
 			return err
 		}

@@ -17,16 +17,24 @@ SELECT count(*) FROM submissions
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
+    AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
+        OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
 `
 
 type CountSubmissionsParams struct {
 	GenericLinkID uuid.UUID
 	Since         *time.Time
 	Until         *time.Time
+	Containing    *string
 }
 
 func (q *Queries) CountSubmissions(ctx context.Context, arg CountSubmissionsParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countSubmissions, arg.GenericLinkID, arg.Since, arg.Until)
+	row := q.db.QueryRow(ctx, countSubmissions,
+		arg.GenericLinkID,
+		arg.Since,
+		arg.Until,
+		arg.Containing,
+	)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -37,16 +45,19 @@ SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
-    AND ($4::timestamptz IS NULL
-        OR (submitted_at, id) < ($4::timestamptz, $5::uuid))
+    AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
+        OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
+    AND ($5::timestamptz IS NULL
+        OR (submitted_at, id) < ($5::timestamptz, $6::uuid))
 ORDER BY submitted_at DESC, id DESC
-LIMIT $7::bigint OFFSET $6::bigint
+LIMIT $8::bigint OFFSET $7::bigint
 `
 
 type ListSubmissionsParams struct {
 	GenericLinkID uuid.UUID
 	Since         *time.Time
 	Until         *time.Time
+	Containing    *string
 	BeforeAt      *time.Time
 	BeforeID      *uuid.UUID
 	RowOffset     int64
@@ -58,6 +69,7 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 		arg.GenericLinkID,
 		arg.Since,
 		arg.Until,
+		arg.Containing,
 		arg.BeforeAt,
 		arg.BeforeID,
 		arg.RowOffset,

@@ -3,6 +3,8 @@ SELECT * FROM submissions
 WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
+    AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
+        OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0)
     AND (sqlc.narg(before_at)::timestamptz IS NULL
         OR (submitted_at, id) < (sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
 ORDER BY submitted_at DESC, id DESC
@@ -12,4 +14,6 @@ LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 SELECT count(*) FROM submissions
 WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
-    AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until));
+    AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
+    AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
+        OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0);
