@@ -81,6 +81,7 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 	}
 	v.reader(t)
 	v.live(t)
+	v.links(t)
 	u.interrupt(enginetest.Timeout)
 }
 

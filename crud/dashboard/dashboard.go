@@ -10,7 +10,10 @@
 //  3. dashboard.go: its template in screens, and its patterns in Register.
 //
 // A form posts to a path below /dashboard with the field csrf ({{template "csrf" .}}). Its method sends the change to the API. If
-// frame.Rejected knows the error, it shows the screen again with the frame.Form; else it leads on by Visit.Redirect.
+// frame.Rejected knows the error, it shows the screen again with the frame.Form; else it leads on by Visit.Redirect. A template of
+// Frame.ParseForms has parts that draw fields with their messages: frame/web/form.html.
+//
+// The screens about links and the settings are packages of their own, link and setting, which are built the same way.
 package dashboard
 
 import (
@@ -19,6 +22,8 @@ import (
 	"io/fs"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/dashboard/link"
+	"lodestone/crud/dashboard/setting"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 )
@@ -42,6 +47,8 @@ type Dashboard struct {
 	maxFile int64
 	frame   *frame.Frame
 	screens map[string]*frame.Template
+	links   *link.Screens
+	setting *setting.Screens
 }
 
 // screens are the files of the screens. Each may have a style sheet of its own name.
@@ -67,7 +74,11 @@ func New(c Config, d Deps) (*Dashboard, error) {
 			return nil, err
 		}
 	}
-	return all, nil
+	if all.links, err = link.New(f); err != nil {
+		return nil, err
+	}
+	all.setting, err = setting.New(f)
+	return all, err
 }
 
 // Register mounts the screens. They ask the API for everything.
@@ -85,4 +96,6 @@ func (d *Dashboard) Register(a *api.API) {
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}", d.newLink)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/links/{link}", d.changeLink)
 	d.frame.Mount(a, "GET /dashboard/live", d.live)
+	d.links.Register(a)
+	d.setting.Register(a)
 }

@@ -43,6 +43,12 @@ func (c *Client) download(ctx context.Context, path string, query url.Values, to
 	return nil
 }
 
+// Open asks for a file, once. The caller closes the body of the answer.
+func (c *Client) Open(ctx context.Context, path string, query url.Values) (*http.Response, error) {
+	res, _, err := c.open(ctx, path, query)
+	return res, err
+}
+
 // open sends a request for a file, and returns the answer if it is one.
 func (c *Client) open(ctx context.Context, path string, query url.Values) (_ *http.Response, after time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path+"?"+query.Encode(), http.NoBody)

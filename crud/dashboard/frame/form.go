@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 // Form is what was typed, and what is wrong with it, so that nothing typed is lost.
 type Form struct {
+	ID     string // tells the forms of a screen apart; "": it is the only one
 	Values url.Values
 	Wrong  map[string]string // by field of the API
 	Detail string            // of a problem with no field
@@ -19,7 +21,7 @@ type Form struct {
 func (f Form) Value(name string) string { return f.Values.Get(name) }
 
 // Message returns what is wrong with a field, as a sentence; "" if nothing is.
-func (f Form) Message(name string) string { return f.Wrong[name] }
+func (f Form) Message(name string) string { return cmp.Or(f.Wrong[name], f.inList(name)) }
 
 // Failed reports whether anything is wrong.
 func (f Form) Failed() bool { return f.Detail != "" || len(f.Wrong) > 0 }

@@ -70,14 +70,29 @@ func New(d Deps) (*Frame, error) {
 
 // Parse reads the HTML of a screen, which defines "screen", and its styles. In it, .Data is what the screen shows.
 func (f *Frame) Parse(files fs.FS, html, css []string) (*Template, error) {
+	return f.parse(files, html, css, nil, "")
+}
+
+// ParseForms is Parse for a screen with forms. It may use the parts of web/form.html.
+func (f *Frame) ParseForms(files fs.FS, html, css []string) (*Template, error) {
+	style, err := fs.ReadFile(f.files, "form.css")
+	if err != nil {
+		return nil, fmt.Errorf("read the style of forms: %w", err)
+	}
+	return f.parse(files, html, css, []string{"form.html"}, string(style))
+}
+
+func (f *Frame) parse(files fs.FS, html, css, parts []string, style string) (*Template, error) {
 	t, err := f.deps.Pages.Parse(f.files, "frame.html", "frame.css")
 	if err != nil {
 		return nil, fmt.Errorf("parse the frame of the dashboard: %w", err)
 	}
-	if err := t.Add(f.files, "parts.html"); err != nil {
-		return nil, fmt.Errorf("parse the parts of the dashboard: %w", err)
+	for _, name := range append([]string{"parts.html"}, parts...) {
+		if err := t.Add(f.files, name); err != nil {
+			return nil, fmt.Errorf("parse the parts of the dashboard: %w", err)
+		}
 	}
-	t.AddStyle(chart.CSS)
+	t.AddStyle(chart.CSS + style)
 	for _, name := range html {
 		if err := t.Add(files, name); err != nil {
 			return nil, fmt.Errorf("parse screen: %w", err)

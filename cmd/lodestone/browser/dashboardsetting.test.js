@@ -1,0 +1,109 @@
+// The dashboard's links and settings: every screen on phones and desktops, light and dark, with scripts and without.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+
+import { api, newLink } from './api.js';
+import { newDesktop, newVisitor } from './browser.js';
+import { linkOf, mailTo } from './mail.js';
+import { site, test } from './suite.js';
+
+const logo = new Uint8Array(await readFile(new URL('../demo/logo.png', import.meta.url)));
+
+let invited = 0;
+
+/** Signs a visitor in as an owner of the account, who was invited. */
+async function signIn(v) {
+  const email = `owner${invited++}-${Date.now()}@example.com`;
+  await api('POST', '/api/v1/invitations', { email, role: 'owner' });
+  await v.page.goto(linkOf(await mailTo(email), '/dashboard/sign-in/invitation/'));
+  await v.page.getByRole('button', { name: 'Join' }).click();
+  await v.page.waitForURL(`${site}/dashboard`);
+}
+
+let story;
+
+/** A link with submissions, and a webhook with messages. All visitors look at the same ones. */
+const scene = () => (story ??= (async () => {
+  const link = await newLink({ title: 'Reading, measured', collect_name: true });
+  for (let i = 0; i < 30; i++) {
+    const body = new URLSearchParams({ email: `ada.lovelace${i}@analytical-engines.example.com`, name: i % 3 ? `Ada ${i}` : '', utm_source: ['newsletter', 'linkedin', ''][i % 3], utm_campaign: 'spring' });
+    const res = await fetch(link.url, { method: 'POST', body, redirect: 'manual' });
+    assert.equal(res.status, 303, 'the form is sent');
+  }
+  const hook = await api('POST', '/api/v1/webhooks', { url: `${site}/api/v1/openapi.json`, description: 'CRM of the sales team', kinds: ['form.submitted', 'session.ended'] });
+  for (let i = 0; i < 3; i++) await api('POST', `/api/v1/webhooks/${hook.id}/test`);
+  return { link, hook };
+})());
+
+const looks = [['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['phone', { scripts: false }], ['desktop', { scripts: false }]];
+for (const [device, o] of looks) {
+  test(`links and settings: every screen, ${device} ${JSON.stringify(o)}`, async (t) => {
+    const { link, hook } = await scene();
+    const v = await newVisitor(t, device, { ...o, expected: [/422/] });
+    await signIn(v);
+    const look = async (name, path) => {
+      if (path) await v.page.goto(site + path);
+      await v.page.locator('h1').first().waitFor();
+      await v.accessible();
+      await v.fits();
+      await v.screenshot(`dashboard-${name}`, { full: true });
+    };
+    await look('links', '/dashboard/links');
+    await look('link-new', `/dashboard/links/new?magnet=${link.lead_magnet_id}`);
+    await v.page.getByLabel('Address of the page').fill('Not a slug');
+    await v.page.getByRole('button', { name: 'Make the link' }).click();
+    await v.page.locator('.wrong').first().waitFor();
+    await look('link-wrong');
+    await look('link', `/dashboard/links/${link.id}?column=name&column=state&column=source&column=submitted&column=views`);
+    for (const summary of await v.page.locator('main summary.link').all()) await summary.click();
+    await look('link-forms');
+    for (const section of ['', '/notices', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
+      await look(`settings${section.replace(hook.id, 'one').replaceAll('/', '-')}`, `/dashboard/settings${section}`);
+      for (const summary of await v.page.locator('main summary.link').all()) await summary.click();
+      await v.accessible();
+      await v.fits();
+    }
+  });
+}
+
+test('links: an owner makes one by keyboard, copies its address, and changes it', async (t) => {
+  const { link } = await scene();
+  const v = await newDesktop(t, { context: { permissions: ['clipboard-read', 'clipboard-write'] }, expected: [/422/] });
+  await signIn(v);
+  await v.page.goto(`${site}/dashboard/links/new?magnet=${link.lead_magnet_id}`);
+  await v.page.getByLabel('Headline').focus();
+  await v.page.keyboard.type('By keyboard');
+  await v.page.keyboard.press('Enter');
+  await v.page.getByText('The page is open.').waitFor();
+  await v.page.getByRole('button', { name: 'Copy' }).first().click();
+  await v.page.getByRole('button', { name: 'Copied' }).waitFor();
+  const address = await v.page.evaluate(() => navigator.clipboard.readText());
+  assert.match(address, /\/l\/by-keyboard/);
+  assert.equal((await fetch(address)).status, 200);
+  await v.page.getByText('Edit what the page says and asks').click();
+  await v.page.getByLabel('Headline').fill('Changed');
+  await v.page.getByRole('button', { name: 'Save' }).click();
+  await v.page.getByText('Saved.').waitFor();
+  assert.match(await (await fetch(address)).text(), /Changed/);
+  const shown = await v.page.locator('.code img').evaluate((img) => img.complete && img.naturalWidth > 0);
+  assert.ok(shown, 'the QR code is a picture');
+  await v.page.getByText('Edit what the page says and asks').click();
+  await v.page.getByLabel('Address of the page').fill('No slug');
+  await v.page.getByRole('button', { name: 'Save' }).click();
+  await v.page.locator('.wrong').first().waitFor();
+  assert.equal(await v.page.evaluate(() => document.activeElement?.getAttribute('name')), 'slug', 'the field with the error has the focus');
+});
+
+test('settings: the preview follows the colour that is typed, and a logo is uploaded', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v);
+  await v.page.goto(`${site}/dashboard/settings`);
+  await v.page.getByLabel('Colour', { exact: true }).fill('#006600');
+  await v.page.locator('.previews rect[fill="#006600"]').first().waitFor();
+  await v.page.getByLabel('Picture').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from(logo) });
+  await v.page.getByRole('button', { name: 'Upload' }).click();
+  await v.page.getByText('The logo is on your pages').waitFor();
+  await v.screenshot('dashboard-settings-logo', { full: true });
+  await v.page.getByRole('button', { name: 'Remove the logo' }).click();
+  await v.page.getByText('There is none.').waitFor();
+});

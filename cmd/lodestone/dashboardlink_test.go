@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// object is an answer of the API.
+type object = map[string]any
+
+// api calls the API with the owner's key, and returns the answer.
+func (v *owner) api(method, path string, body any) (status int, answer object) {
+	v.t.Helper()
+	var text io.Reader = http.NoBody
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		require.NoError(v.t, err)
+		text = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(v.t.Context(), method, v.site+path, text)
+	require.NoError(v.t, err)
+	req.Header.Set("Authorization", "Bearer "+v.key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(v.t, err)
+	defer func() { _ = res.Body.Close() }()
+	out, err := io.ReadAll(res.Body)
+	require.NoError(v.t, err)
+	if len(out) > 0 {
+		require.NoError(v.t, json.Unmarshal(out, &answer), "%s", out)
+	}
+	return res.StatusCode, answer
+}
+
+// signInWithKey returns the browser of someone whose session may do what a key may.
+func (v *owner) signInWithKey(scopes ...string) *owner {
+	v.t.Helper()
+	_, made := v.api("POST", "/api/v1/keys", object{"name": strings.Join(scopes, " "), "scopes": scopes})
+	jar, err := cookiejar.New(nil)
+	require.NoError(v.t, err)
+	other := &owner{t: v.t, site: v.site, key: v.key, http: &http.Client{Jar: secureJar{jar}, Timeout: time.Minute}}
+	s := other.send(other.open("/dashboard/sign-in"), "/dashboard/sign-in/key", url.Values{"key": {made["key"].(string)}})
+	require.Equal(v.t, http.StatusOK, s.status)
+	require.True(v.t, strings.HasPrefix(s.path, "/dashboard"), s.path)
+	return other
+}
+
+// forge posts a form that no screen showed, with the token of the session.
+func (v *owner) forge(action string, values url.Values) screen {
+	v.t.Helper()
+	for _, form := range v.open("/dashboard/links").find("form", "") {
+		if token := fields(form).Get("csrf"); token != "" {
+			values.Set("csrf", token)
+		}
+	}
+	res, err := v.http.PostForm(v.site+action, values)
+	require.NoError(v.t, err)
+	return v.read(res)
+}
+
+// has asserts that the HTML of a screen has a text; lacks that it has not. The last words are why.
+func (s screen) has(text string, why ...any) {
+	s.t.Helper()
+	require.True(s.t, strings.Contains(s.text, text), "%s has no %q %v", s.path, text, why)
+}
+
+func (s screen) lacks(text string, why ...any) {
+	s.t.Helper()
+	require.False(s.t, strings.Contains(s.text, text), "%s has %q %v", s.path, text, why)
+}
+
+// wrong are the messages beside the fields of a screen.
+func (s screen) wrong() (list []string) {
+	for _, n := range s.find("span", "wrong") {
+		list = append(list, textOf(n))
+	}
+	return list
+}
+
+// harmless asserts that nothing that was typed became an element.
+func (s screen) harmless() {
+	s.t.Helper()
+	require.Equal(s.t, http.StatusOK, s.status, s.path)
+	for _, n := range s.find("img", "") {
+		require.NotEqual(s.t, "x", attr(n, "src"), s.path)
+	}
+	for _, n := range s.find("script", "") {
+		require.NotEmpty(s.t, attr(n, "nonce"), s.path)
+	}
+	for _, n := range s.find("a", "") {
+		require.NotContains(s.t, strings.ToLower(attr(n, "href")), "javascript:", s.path)
+	}
+	s.has("&lt;img src=x", "%s shows it as text", s.path)
+}
+
+const evil = `"'><img src=x onerror=alert(1)>`
+
+// newGuide publishes the demo's PDF without a link.
+func (u *up) newGuide(title string) client.LeadMagnet {
+	u.t.Helper()
+	api := client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
+	magnet, err := api.CreateLeadMagnet(u.t.Context(), client.NewLeadMagnet{Title: title})
+	require.NoError(u.t, err)
+	pdf, err := os.ReadFile(filepath.Join("demo", "guide.pdf"))
+	require.NoError(u.t, err)
+	magnet, err = api.UploadFile(u.t.Context(), magnet.ID, "guide.pdf", bytes.NewReader(pdf))
+	require.NoError(u.t, err)
+	return magnet
+}
+
+// A link is made, changed, closed and deleted in the dashboard, and the API has what was typed.
+func TestDashboardLinks(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+	v := signIn(t, u)
+	magnet := u.newGuide("The Guide " + evil)
+	v.open("/dashboard/links").has("New link")
+
+	// What the API refuses is beside its field, and nothing typed is lost.
+	form := v.open("/dashboard/links/new?magnet=" + magnet.ID)
+	s := v.send(form, "/dashboard/links/new", url.Values{"slug": {"Not A Slug"}, "title": {"My title"}, "redirect_url": {"nowhere"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	require.Len(t, s.wrong(), 2)
+	s.has("My title")
+	s.has("Not A Slug")
+
+	s = v.send(form, "/dashboard/links/new", url.Values{
+		"slug": {"spring"}, "title": {evil}, "description": {"Two\r\nlines " + evil}, "consent_text": {evil}, "button_text": {evil}, "collect_name": {"true"},
+		"require_verification": {"true"}, "language": {"de"}, "privacy_url": {"https://example.com/privacy?" + url.QueryEscape(evil)},
+	})
+	s.harmless()
+	s.has("The page is open.")
+	id, _, _ := strings.Cut(strings.TrimPrefix(s.path, "/dashboard/links/"), "?")
+	path, api := "/dashboard/links/"+id, "/api/v1/generic-links/"+id
+	_, l := v.api("GET", api, nil)
+	require.Equal(t, object{
+		"slug": "spring", "title": evil, "description": "Two\nlines " + evil, "consent_text": evil, "button_text": evil, "language": "de", "collect_name": true,
+		"require_verification": true, "show_contents": true, "show_pages": true, "show_readers": false, "redirect_url": nil, "lead_magnet_id": magnet.ID,
+	}, pick(l, "slug", "title", "description", "consent_text", "button_text", "language", "collect_name", "require_verification", "show_contents", "show_pages", "show_readers",
+		"redirect_url", "lead_magnet_id"))
+
+	// A form that no one changed changes nothing; the picture stays that of the document.
+	v.send(v.open(path), path, nil)
+	_, same := v.api("GET", api, nil)
+	require.Equal(t, l["updated_at"], same["updated_at"])
+
+	// Two who edit at a time: the second one is asked.
+	first, second := v.open(path), v.open(path)
+	s = v.send(first, path, url.Values{"title": {"Spring"}, "description": {""}, "collect_name": nil})
+	s.has("Saved.")
+	_, l = v.api("GET", api, nil)
+	require.Equal(t, object{"title": "Spring", "description": nil, "collect_name": false}, pick(l, "title", "description", "collect_name"))
+	s = v.send(second, path, url.Values{"title": {"Summer"}})
+	require.Equal(t, http.StatusConflict, s.status)
+	s = v.send(s, path, nil)
+	require.Equal(t, http.StatusOK, s.status)
+	_, l = v.api("GET", api, nil)
+	require.Equal(t, "Summer", l["title"])
+
+	v.send(v.open(path), path+"/active", nil)
+	_, l = v.api("GET", api, nil)
+	require.Equal(t, false, l["active"])
+	v.open(path).has("Open the page")
+	v.send(v.open(path), path+"/active", nil)
+
+	v.recipients(path, magnet.ID)
+	v.submissions(u, path, id)
+	v.strangers(path, id)
+
+	s = v.send(v.open(path), path+"/delete", url.Values{"confirm": {"summer"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	require.Equal(t, []string{"Type spring to confirm."}, s.wrong())
+	v.send(s, path+"/delete", url.Values{"confirm": {"spring"}})
+	status, _ := v.api("GET", api, nil)
+	require.Equal(t, http.StatusNotFound, status)
+	require.Equal(t, http.StatusNotFound, v.open(path).status)
+	require.Equal(t, http.StatusNotFound, v.open("/dashboard/links/nothing").status)
+	u.interrupt(enginetest.Timeout)
+}
+
+func pick(o object, names ...string) object {
+	out := object{}
+	for _, name := range names {
+		out[name] = o[name]
+	}
+	return out
+}
+
+// recipients makes links for a list of addresses.
+func (v *owner) recipients(path, magnet string) {
+	v.t.Helper()
+	s := v.send(v.open(path), path+"/recipients", url.Values{"emails": {"ada@example.com\r\nmistyped\r\nada@example.com"}})
+	require.Equal(v.t, http.StatusUnprocessableEntity, s.status)
+	require.Len(v.t, s.wrong(), 1)
+	require.Contains(v.t, s.wrong()[0], "mistyped: ")
+	s.has("ada@example.com\nmistyped")
+	s = v.send(s, path+"/recipients", url.Values{"emails": {"ada@example.com, bob@example.com"}, "max_views": {"3"}})
+	require.Equal(v.t, http.StatusCreated, s.status)
+	_, made := v.api("GET", "/api/v1/access-links?lead_magnet_id="+magnet, nil)
+	require.Len(v.t, made["data"], 2)
+	for _, one := range made["data"].([]any) {
+		s.has(one.(object)["url"].(string))
+		require.EqualValues(v.t, 3, one.(object)["max_views"])
+	}
+}
+
+// submissions sends the form of the page, and finds it in the list.
+func (v *owner) submissions(u *up, path, id string) {
+	v.t.Helper()
+	v.open(path).has("No one has sent the form yet")
+	status, _ := v.api("PATCH", "/api/v1/generic-links/"+id, object{"require_verification": false, "collect_name": true, "consent_text": nil})
+	require.Equal(v.t, http.StatusOK, status)
+	stranger := visitor{v.t, &http.Client{Timeout: time.Minute}}
+	for i := range 27 {
+		name := fmt.Sprint("Reader ", i)
+		if i == 3 {
+			name = evil
+		}
+		stranger.submit(v.site+"/l/spring?utm_source="+url.QueryEscape(evil), url.Values{"email": {fmt.Sprintf("reader%d@example.com", i)}, "name": {name}, "utm_source": {evil}})
+	}
+	_, page := v.api("GET", "/api/v1/generic-links/"+id+"/submissions?per_page=25", nil)
+	s := v.open(path)
+	table := s.find("table", "submissions")[0]
+	var shown, want []string
+	for n := range table.Descendants() {
+		if n.Data == "th" && attr(n, "scope") == "row" {
+			shown = append(shown, textOf(n))
+		}
+	}
+	for _, one := range page["data"].([]any) {
+		want = append(want, one.(object)["email"].(string))
+	}
+	require.Equal(v.t, want, shown)
+	var older string
+	for _, a := range s.find("a", "quiet") {
+		if textOf(a) == "Older" {
+			older = attr(a, "href")
+		}
+	}
+	v.open(older).has("reader0@example.com")
+
+	found := v.open(path + "?q=READER13@")
+	found.has("reader13@example.com")
+	found.lacks("reader14@example.com")
+	v.open(path + "?q=nowhere").has("No address and no name contains")
+	require.Equal(v.t, http.StatusOK, v.open(path+"?cursor=mistyped").status)
+	v.open(path + "?q=" + url.QueryEscape(evil) + "&column=name&column=source&column=campaign").harmless()
+
+	// The address leads to the reader's screen.
+	_, access := v.api("GET", "/api/v1/access-links?email=reader13@example.com", nil)
+	link := access["data"].([]any)[0].(object)["id"].(string)
+	for n := range found.find("table", "submissions")[0].Descendants() {
+		if n.Data == "a" && textOf(n) == "reader13@example.com" {
+			require.Equal(v.t, "/dashboard/readers/"+link, v.open(attr(n, "href")).path)
+		}
+	}
+	res, err := v.http.Get(v.site + path + "/submissions.csv?q=reader1")
+	require.NoError(v.t, err)
+	require.Contains(v.t, res.Header.Get("Content-Disposition"), "attachment")
+	rows, err := csv.NewReader(res.Body).ReadAll()
+	require.NoError(v.t, err)
+	require.NoError(v.t, res.Body.Close())
+	require.Len(v.t, rows, 1+11) // reader1 and reader10 to reader19
+	code, err := v.http.Get(v.site + path + "/qr?format=png")
+	require.NoError(v.t, err)
+	require.NoError(v.t, code.Body.Close())
+	require.Equal(v.t, "image/png", code.Header.Get("Content-Type"))
+	u.t.Log("submissions are listed")
+}
+
+// strangers are sessions that may less: they see no forms, and the API refuses what they forge.
+func (v *owner) strangers(path, id string) {
+	v.t.Helper()
+	analyst := v.signInWithKey("read", "leads")
+	s := analyst.open(path)
+	require.Equal(v.t, http.StatusOK, s.status)
+	s.has("reader26@example.com")
+	for _, action := range []string{path, path + "/active", path + "/delete", path + "/recipients"} {
+		s.lacks(`action="`+action, action)
+		require.Equal(v.t, http.StatusForbidden, analyst.forge(action, url.Values{"confirm": {"spring"}, "title": {"x"}, "emails": {"eve@example.com"}}).status, action)
+	}
+	analyst.open("/dashboard/links/new").has("Your role only reads")
+	blind := v.signInWithKey("read", "write")
+	s = blind.open(path)
+	s.lacks("@example.com")
+	require.Equal(v.t, http.StatusForbidden, blind.open(path+"/submissions.csv").status)
+	_, l := v.api("GET", "/api/v1/generic-links/"+id, nil)
+	require.Equal(v.t, "Summer", l["title"])
+}
+
+// links compares the numbers of the list and of each link with the API.
+func (v *owner) links(t *testing.T) {
+	t.Helper()
+	today := time.Now().UTC()
+	bounds := fmt.Sprintf(`"from":"%s","to":"%s"`, today.AddDate(0, 0, -29).Format(time.DateOnly), today.AddDate(0, 0, 1).Format(time.DateOnly))
+	all := v.ask(`{"metrics":["link_views","submissions","submission_rate","readers","finish_rate"],"dimensions":["generic_link_id"],` + bounds + `}`)
+	numbers := map[string]map[string]any{}
+	for _, r := range all.Rows {
+		if id, ok := r["generic_link_id"].(string); ok {
+			numbers[id] = r
+		}
+	}
+	require.NotEmpty(t, numbers)
+	list := v.open("/dashboard/links").find("table", "links")[0]
+	compared := 0
+	for n := range list.Descendants() {
+		if n.Data != "tr" || n.Parent.Data != "tbody" {
+			continue
+		}
+		var id string
+		for a := range n.Descendants() {
+			if a.Data == "a" {
+				id = strings.TrimPrefix(attr(a, "href"), "/dashboard/links/")
+			}
+		}
+		row, found := numbers[id]
+		if !found {
+			continue
+		}
+		for metric, want := range row {
+			if metric != "generic_link_id" {
+				require.Equal(t, []string{exact(want)}, shown(n, metric), "%s of %s", metric, id)
+			}
+		}
+		compared++
+		s := v.open("/dashboard/links/" + id)
+		only := `"filters":{"generic_link_id":["` + id + `"]},` + bounds
+		totals := v.ask(`{"metrics":["visitors","submissions","verified","readers","finish_rate","downloads"],` + only + `}`)
+		strip := s.find("section", "strip")[0]
+		for metric, want := range totals.Totals {
+			require.Equal(t, []string{exact(want)}, shown(strip, metric), "%s of %s", metric, id)
+		}
+		sources := v.ask(`{"metrics":["visitors","submissions","submission_rate","readers","finish_rate"],"dimensions":["utm_source"],"limit":10,` + only + `}`)
+		table := s.find("table", "sources")[0]
+		for _, metric := range []string{"visitors", "submissions", "submission_rate", "readers", "finish_rate"} {
+			var want []string
+			for _, r := range sources.Rows {
+				want = append(want, exact(r[metric]))
+			}
+			require.Equal(t, want, shown(table, metric), "%s by source of %s", metric, id)
+		}
+	}
+	require.NotZero(t, compared)
+}

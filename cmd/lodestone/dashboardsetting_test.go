@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/client"
+	"lodestone/pkg/engine/enginetest"
+)
+
+const settings = "/dashboard/settings"
+
+// What is changed in the settings is in the API, and what the API refuses is beside its field.
+func TestDashboardSettings(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+	v := signIn(t, u)
+	v.looks(t)
+	v.keys(t)
+	v.people(t)
+	v.webhooks(t)
+	v.notices(t)
+	v.limits(t)
+	v.roles(t)
+	v.sessions(t)
+	u.interrupt(enginetest.Timeout)
+}
+
+func (v *owner) looks(t *testing.T) {
+	t.Helper()
+	s := v.send(v.open(settings), settings, url.Values{"brand_color": {"red"}, "timezone": {"Mars/Base"}, "name": {"Kept name"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	require.NotEmpty(t, s.wrong())
+	s.has("Kept name")
+	s = v.send(v.open(settings), settings, url.Values{"brand_color": {"#C81E5A"}, "timezone": {"Europe/Berlin"}, "name": {evil}, "language": {"fr"}, "brand_font": {"inter"}})
+	s.harmless()
+	s.has("Saved.")
+	_, account := v.api("GET", "/api/v1/account", nil)
+	require.Equal(t, object{"brand_color": "#c81e5a", "timezone": "Europe/Berlin", "name": evil, "language": "fr", "brand_font": "inter"},
+		pick(account, "brand_color", "timezone", "name", "language", "brand_font"))
+	s.has(`fill="#c81e5a"`, "the preview has the colour")
+	tried := v.open(settings + "?preview=1&name=Other&brand_color=%23006600")
+	tried.has(`fill="#006600"`)
+	tried.has(`value="#c81e5a"`, "a preview changes nothing")
+	v.send(s, settings, url.Values{"brand_color": {""}, "language": {""}})
+	_, account = v.api("GET", "/api/v1/account", nil)
+	require.Equal(t, object{"brand_color": nil, "language": nil}, pick(account, "brand_color", "language"))
+
+	s = v.open(settings)
+	sent := v.sendPicture(s, "/logo", []byte("no picture"))
+	require.Equal(t, http.StatusUnprocessableEntity, sent.status)
+	require.Len(t, sent.wrong(), 1)
+	var picture bytes.Buffer
+	logo := image.NewRGBA(image.Rect(0, 0, 200, 40))
+	logo.Set(3, 3, color.RGBA{200, 0, 0, 255})
+	require.NoError(t, png.Encode(&picture, logo))
+	sent = v.sendPicture(s, "/logo", picture.Bytes())
+	require.Equal(t, http.StatusOK, sent.status)
+	_, shown := v.api("GET", "/api/v1/account/logo", nil)
+	sent.has(shown["url"].(string))
+	v.send(sent, settings+"/logo/delete", nil)
+	status, _ := v.api("GET", "/api/v1/account/logo", nil)
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+// sendPicture sends a file by a form of a screen.
+func (v *owner) sendPicture(s screen, action string, content []byte) screen {
+	v.t.Helper()
+	for _, form := range s.find("form", "") {
+		to, _, _ := strings.Cut(attr(form, "action"), "?")
+		if !strings.HasSuffix(to, action) {
+			continue
+		}
+		var body bytes.Buffer
+		parts := multipart.NewWriter(&body)
+		file, err := parts.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="picture.png"`}, "Content-Type": {"image/png"}})
+		require.NoError(v.t, err)
+		_, err = file.Write(content)
+		require.NoError(v.t, err)
+		require.NoError(v.t, parts.Close())
+		address, _, _ := strings.Cut(attr(form, "action"), "#")
+		res, err := v.http.Post(v.site+address, parts.FormDataContentType(), &body)
+		require.NoError(v.t, err)
+		return v.read(res)
+	}
+	require.Fail(v.t, "no form to "+action)
+	return screen{}
+}
+
+func (v *owner) keys(t *testing.T) {
+	t.Helper()
+	const path = settings + "/keys"
+	s := v.send(v.open(path), path, url.Values{"name": {" "}, "scopes": {"read", "leads"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	require.NotEmpty(t, s.wrong())
+	s = v.send(s, path, url.Values{"name": {evil}, "expires_at": {"2099-01-31"}})
+	require.Equal(t, http.StatusCreated, s.status)
+	text := textOf(s.find("code", "")[0])
+	api := client.New(client.Config{URL: v.site, Key: text})
+	_, err := api.GenericLinks(t.Context(), client.GenericLinkFilter{})
+	require.NoError(t, err, "the key works")
+	again := v.open(path)
+	again.harmless()
+	again.lacks(text, "it is shown once")
+	_, list := v.api("GET", "/api/v1/keys", nil)
+	newest := list["data"].([]any)[0].(object)
+	require.Equal(t, object{"name": evil, "scopes": []any{"read", "leads"}, "expires_at": "2099-02-01T00:00:00.000Z"}, pick(newest, "name", "scopes", "expires_at"))
+	s = v.send(again, path+"/"+newest["id"].(string)+"/revoke", nil)
+	s.has("The key works no more.")
+	status, _ := v.api("GET", "/api/v1/keys/"+newest["id"].(string), nil)
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+func (v *owner) people(t *testing.T) {
+	t.Helper()
+	const path = settings + "/people"
+	s := v.send(v.open(path), path, url.Values{"email": {"not an address"}, "role": {"analyst"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	require.NotEmpty(t, s.wrong())
+	s.has("not an address")
+	s = v.send(s, path, url.Values{"email": {"grace@example.com"}})
+	s.has("grace@example.com")
+	_, list := v.api("GET", "/api/v1/invitations", nil)
+	invited := list["data"].([]any)[0].(object)
+	require.Equal(t, object{"email": "grace@example.com", "role": "analyst"}, pick(invited, "email", "role"))
+	v.send(s, settings+"/invitations/"+invited["id"].(string)+"/remove", nil)
+	_, list = v.api("GET", "/api/v1/invitations", nil)
+	require.Empty(t, list["data"])
+	_, users := v.api("GET", "/api/v1/users", nil)
+	self := users["data"].([]any)[0].(object)
+	s = v.send(v.open(path), path+"/"+self["id"].(string), url.Values{"role": {"analyst"}})
+	require.Equal(t, http.StatusConflict, s.status)
+	s.has("last owner")
+	s = v.send(s, path+"/"+self["id"].(string)+"/remove", nil)
+	require.Equal(t, http.StatusConflict, s.status)
+	_, users = v.api("GET", "/api/v1/users", nil)
+	require.Equal(t, "owner", users["data"].([]any)[0].(object)["role"])
+}
+
+func (v *owner) webhooks(t *testing.T) {
+	t.Helper()
+	const path = settings + "/webhooks"
+	got := make(chan string, 10)
+	to := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		got <- string(text)
+		_, _ = io.WriteString(w, evil)
+	}))
+	t.Cleanup(to.Close)
+	v.open(path).has("No webhooks yet")
+	s := v.send(v.open(path), path, url.Values{"url": {"ftp://example.com"}, "description": {"Kept"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	require.Len(t, s.wrong(), 1)
+	s.has("Kept")
+	s = v.send(s, path, url.Values{"url": {to.URL + "/"}, "description": {evil}, "kinds": {"link.created"}})
+	require.Equal(t, http.StatusCreated, s.status)
+	secret := textOf(s.find("code", "")[0])
+	require.Regexp(t, "^whsec_", secret)
+	_, list := v.api("GET", "/api/v1/webhooks", nil)
+	hook := list["data"].([]any)[0].(object)
+	id := hook["id"].(string)
+	require.Equal(t, object{"url": to.URL + "/", "description": evil, "kinds": []any{"link.created"}}, pick(hook, "url", "description", "kinds"))
+	one := path + "/" + id
+	s = v.send(v.open(one), one+"/test", nil)
+	s.has("The test message was delivered")
+	<-got
+	s = v.open(one)
+	s.harmless()
+	s.lacks(secret)
+	_, log := v.api("GET", "/api/v1/webhooks/"+id+"/deliveries", nil)
+	delivery := log["data"].([]any)[0].(object)["id"].(string)
+	s = v.send(s, one+"/deliveries/"+delivery+"/replay", nil)
+	s.has("The message is sent again.")
+	<-got
+	s = v.send(v.open(one), one, url.Values{"description": {""}, "kinds": {"form.submitted", "link.created"}})
+	s.has("Saved.")
+	_, hook = v.api("GET", "/api/v1/webhooks/"+id, nil)
+	require.Equal(t, object{"description": nil, "kinds": []any{"form.submitted", "link.created"}}, pick(hook, "description", "kinds"))
+	s = v.send(v.open(one), one+"/secret", nil)
+	require.NotEqual(t, secret, textOf(s.find("code", "")[0]))
+	v.send(v.open(one), one+"/active", nil)
+	_, hook = v.api("GET", "/api/v1/webhooks/"+id, nil)
+	require.Equal(t, false, hook["is_active"])
+	s = v.send(v.open(one), one+"/deliveries/"+delivery+"/replay", nil)
+	require.Equal(t, http.StatusConflict, s.status)
+	s.has("not active")
+	s = v.send(v.open(one), one+"/delete", url.Values{"confirm": {"other.example"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	v.send(v.open(one), one+"/delete", url.Values{"confirm": {strings.TrimPrefix(to.URL, "http://")}})
+	status, _ := v.api("GET", "/api/v1/webhooks/"+id, nil)
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+func (v *owner) notices(t *testing.T) {
+	t.Helper()
+	const path = settings + "/notices"
+	s := v.send(v.open(path), path, url.Values{"notify_email": {"not an address"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	require.Len(t, s.wrong(), 1)
+	s = v.send(s, path, url.Values{"notify_email": {"leads@example.com"}, "notify": {"daily"}})
+	s.has("A mail to the address asks")
+	_, account := v.api("GET", "/api/v1/account", nil)
+	require.Equal(t, object{"notify_email": "leads@example.com", "notify": "daily"}, pick(account, "notify_email", "notify"))
+	v.send(v.open(path), path, url.Values{"notify_email": {""}, "notify": {"none"}})
+	_, account = v.api("GET", "/api/v1/account", nil)
+	require.Equal(t, object{"notify_email": nil, "notify": "none"}, pick(account, "notify_email", "notify"))
+}
+
+// limits compares limits and use, and the audit log, with the API.
+func (v *owner) limits(t *testing.T) {
+	t.Helper()
+	s := v.open(settings + "/usage")
+	_, account := v.api("GET", "/api/v1/account", nil)
+	for name, want := range account["usage"].(object) {
+		require.Equal(t, []string{exact(want)}, shown(s.root, name), name)
+	}
+	s = v.open(settings + "/audit?action=create-webhook")
+	_, log := v.api("GET", "/api/v1/audit-log?action=create-webhook", nil)
+	require.Len(t, log["data"], 1)
+	s.has(log["data"].([]any)[0].(object)["object_id"].(string))
+	s.has("Create webhook")
+}
+
+// roles are sessions that may less than an owner's.
+func (v *owner) roles(t *testing.T) {
+	t.Helper()
+	for _, test := range []struct {
+		scopes []string
+		absent []string // paths that the session may not see
+	}{
+		{[]string{"read"}, []string{"/people", "/keys", "/webhooks", "/audit"}},
+		{[]string{"read", "write", "leads", "webhooks"}, []string{"/people", "/keys", "/audit"}},
+	} {
+		other := v.signInWithKey(test.scopes...)
+		s := other.open(settings)
+		require.Equal(t, http.StatusOK, s.status)
+		for _, path := range test.absent {
+			s.lacks(`href="` + settings + path + `"`)
+			require.Equal(t, http.StatusForbidden, other.open(settings+path).status, path)
+		}
+		for _, path := range []string{"/people", "/keys"} {
+			require.Equal(t, http.StatusForbidden, other.forge(settings+path, url.Values{"email": {"eve@example.com"}, "role": {"owner"}, "name": {"x"}, "scopes": {"read"}}).status, path)
+		}
+		if len(test.scopes) == 1 {
+			s.lacks(`action="` + settings + `"`)
+			require.Equal(t, http.StatusForbidden, other.forge(settings, url.Values{"name": {"taken over"}, "timezone": {"UTC"}, "brand_font": {"inter"}}).status)
+		}
+	}
+	_, account := v.api("GET", "/api/v1/account", nil)
+	require.Equal(t, evil, account["name"])
+}
+
+// sessions ends another session, and then the own one.
+func (v *owner) sessions(t *testing.T) {
+	t.Helper()
+	const path = settings + "/sessions"
+	other := v.signInWithKey("read")
+	_, list := v.api("GET", "/api/v1/sessions", nil)
+	s := v.open(path)
+	var own string
+	for _, one := range list["data"].([]any) {
+		id := one.(object)["id"].(string)
+		s.has(path + "/" + id + "/end")
+		if one.(object)["method"] == "link" {
+			own = id
+		}
+	}
+	require.Equal(t, "/dashboard", other.open("/dashboard").path)
+	newest := list["data"].([]any)[0].(object)
+	require.Equal(t, "key", newest["method"])
+	v.send(s, path+"/"+newest["id"].(string)+"/end", nil)
+	require.Contains(t, other.open("/dashboard").path, "/dashboard/sign-in")
+	require.Contains(t, v.send(v.open(path), path+"/"+own+"/end", nil).path, "/dashboard/sign-in")
+}

@@ -1,0 +1,60 @@
+package frame
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"lodestone/crud/page"
+	"lodestone/pkg/problem"
+)
+
+// passed are the headers of a file of the API that a browser needs.
+var passed = []string{"Content-Type", "Content-Disposition", "Content-Length", "X-Content-Type-Options", "Content-Security-Policy"}
+
+// Pass answers with a file of the API, while it arrives. If the file breaks off, so does the answer: half a file must not look whole.
+func (v *Visit) Pass(path string, query url.Values) error {
+	res, err := v.client.Open(v.R.Context(), path, query)
+	if _, ok := errors.AsType[*problem.Problem](err); err != nil && !ok {
+		return &lostError{err}
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // the frame shows it
+	}
+	defer func() { _ = res.Body.Close() }() // what was to be read has been
+	for _, name := range passed {
+		if value := res.Header.Get(name); value != "" {
+			v.W.Header().Set(name, value)
+		}
+	}
+	v.W.Header().Set("Cache-Control", "no-store")
+	v.W.WriteHeader(http.StatusOK)
+	if _, err := io.Copy(v.W, res.Body); err != nil {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is made to break a connection
+	}
+	return nil
+}
+
+// PassUpload sends the first file of a form on to the API while it arrives. found is false if no file was chosen.
+func PassUpload[T any](v *Visit, method, path string) (out T, found bool, err error) {
+	parts, err := v.R.MultipartReader()
+	if err != nil {
+		return out, false, page.BadForm(err)
+	}
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return out, false, nil
+		}
+		if err != nil {
+			return out, false, page.BadForm(err)
+		}
+		if part.FileName() == "" {
+			continue
+		}
+		out, err = Upload[T](v, method, path, http.Header{"Content-Type": {part.Header.Get("Content-Type")}}, part)
+		_, drained := io.Copy(io.Discard, v.R.Body) // a browser that still sends would not see the answer
+		return out, true, errors.Join(err, drained)
+	}
+}

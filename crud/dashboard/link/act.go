@@ -1,0 +1,89 @@
+package link
+
+import (
+	"net/http"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/page"
+)
+
+// activate opens or closes the page of a link.
+func (s *Screens) activate(v *frame.Visit) error {
+	if _, err := frame.Send[genericLink](v, http.MethodPatch, path(v), map[string]any{"active": v.R.PostFormValue("active") == "true"}, nil); err != nil {
+		return err
+	}
+	return v.Redirect(self(v))
+}
+
+// preview leads to the page of a link, where nothing is counted.
+func (s *Screens) preview(v *frame.Visit) error {
+	type address struct {
+		URL string `json:"url"`
+	}
+	made, err := frame.Send[address](v, http.MethodPost, path(v)+"/preview", nil, nil)
+	if err != nil {
+		return err
+	}
+	v.W.Header().Set("Cache-Control", "no-store")
+	http.Redirect(v.W, v.R, made.URL, http.StatusSeeOther)
+	return nil
+}
+
+// remove deletes a link with its submissions, once its slug is typed.
+func (s *Screens) remove(v *frame.Visit) error {
+	l, err := frame.Get[genericLink](v, path(v), nil)
+	if err != nil {
+		return err
+	}
+	if v.R.PostFormValue("confirm") != l.Slug {
+		return s.draw(v, http.StatusUnprocessableEntity, forms{remove: frame.Form{Values: v.R.PostForm, Wrong: map[string]string{"confirm": "Type " + l.Slug + " to confirm."}}})
+	}
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, path(v), nil, nil); err != nil {
+		return err
+	}
+	return v.Redirect(screenPath)
+}
+
+// pictureBounds are those of the API, with what a form adds; exportBounds those of a file that the API writes.
+var (
+	pictureBounds = page.Transfer{MaxBytes: 6 << 20, Timeout: time.Minute}
+	exportBounds  = page.Transfer{MaxBytes: 1 << 10, Timeout: 15 * time.Minute}
+)
+
+// uploadPicture replaces the picture of the page.
+func (s *Screens) uploadPicture(v *frame.Visit) error {
+	_, found, err := frame.PassUpload[genericLink](v, http.MethodPut, path(v)+"/thumbnail")
+	f, rejected := frame.Rejected(nil, err)
+	switch {
+	case err == nil && !found:
+		f = frame.Form{Wrong: map[string]string{"file": "Choose a picture."}}
+	case rejected:
+		f = frame.Form{Wrong: map[string]string{"file": pictureProblem(f)}}
+	case err != nil:
+		return err
+	default:
+		return v.Redirect(self(v) + "?saved=1")
+	}
+	return s.draw(v, http.StatusUnprocessableEntity, forms{picture: f})
+}
+
+func pictureProblem(f frame.Form) string {
+	for _, message := range f.Wrong {
+		return message
+	}
+	return f.Detail
+}
+
+// removePicture shows the document's first page again.
+func (s *Screens) removePicture(v *frame.Visit) error {
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, path(v)+"/thumbnail", nil, nil); err != nil {
+		return err
+	}
+	return v.Redirect(self(v) + "?saved=1")
+}
+
+// qr passes the QR code of the link's address on: a picture, or a file to keep.
+func (s *Screens) qr(v *frame.Visit) error {
+	return v.Pass(path(v)+"/qr", v.R.URL.Query())
+}

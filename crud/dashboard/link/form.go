@@ -1,0 +1,206 @@
+package link
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/page"
+	"lodestone/pkg/locale"
+	"lodestone/pkg/problem"
+)
+
+// texts are the fields that null clears, and switches those that are true or false.
+var (
+	texts    = []string{"title", "description", "thumbnail_url", "button_text", "consent_text", "privacy_url", "redirect_url", "language"}
+	switches = []string{"collect_name", "require_verification", "show_contents", "show_pages", "show_readers"}
+)
+
+// fields are the values of a link by the names of the API.
+func (l *genericLink) fields() (text map[string]*string, flag map[string]bool) {
+	return map[string]*string{
+			"title": l.Title, "description": l.Description, "thumbnail_url": l.ThumbnailURL, "button_text": l.ButtonText, "consent_text": l.ConsentText,
+			"privacy_url": l.PrivacyURL, "redirect_url": l.RedirectURL, "language": l.Language,
+		}, map[string]bool{
+			"collect_name": l.CollectName, "require_verification": l.RequireVerification, "show_contents": l.ShowContents, "show_pages": l.ShowPages,
+			"show_readers": l.ShowReaders,
+		}
+}
+
+// values are the fields of the form that changes a link.
+func (l *genericLink) values() url.Values {
+	q := url.Values{"slug": {l.Slug}, "etag": {l.ETag}}
+	text, flag := l.fields()
+	for name, value := range text {
+		if value != nil {
+			q.Set(name, *value)
+		}
+	}
+	for name, on := range flag {
+		if on {
+			q.Set(name, "true")
+		}
+	}
+	return q
+}
+
+// formData is what "fields" of form.html shows.
+type formData struct {
+	frame.Form
+	Magnets  []frame.Option // to choose from; none: the link has its lead magnet
+	Prefix   string         // what stands before the slug
+	Save     string         // address that takes the form
+	Cancel   string
+	CanNot   string // why no link can be made
+	Language []frame.Option
+}
+
+func newForm(v *frame.Visit, f frame.Form) formData {
+	d := formData{Form: f, Prefix: v.URL("/l/"), Language: []frame.Option{{Value: "", Words: "that of the account, else the visitor's"}}}
+	for _, l := range locale.Languages() {
+		d.Language = append(d.Language, frame.Option{Value: string(l), Words: languages[l]})
+	}
+	return d
+}
+
+// languages are the languages' own names.
+var languages = map[locale.Language]string{
+	"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português", "nl": "Nederlands", "pl": "Polski",
+}
+
+// read returns what was typed into a form, with line ends as the API has them.
+func read(v *frame.Visit) (url.Values, error) {
+	if err := v.R.ParseForm(); err != nil {
+		return nil, page.BadForm(err)
+	}
+	for _, values := range v.R.PostForm {
+		for i := range values {
+			values[i] = strings.ReplaceAll(values[i], "\r\n", "\n")
+		}
+	}
+	return v.R.PostForm, nil
+}
+
+// showNew is the form that makes a link. Its address may name the lead magnet.
+func (s *Screens) showNew(v *frame.Visit) error {
+	return s.drawNew(v, http.StatusOK, frame.Form{Values: url.Values{
+		"lead_magnet_id": {v.R.URL.Query().Get("magnet")}, "show_contents": {"true"}, "show_pages": {"true"},
+	}})
+}
+
+func (s *Screens) drawNew(v *frame.Visit, status int, f frame.Form) error {
+	magnets, err := listMagnets(v)
+	if err != nil {
+		return err
+	}
+	d := newForm(v, f)
+	d.Save, d.Cancel = v.Path(screenPath+"/new"), v.Path(screenPath)
+	for _, m := range magnets {
+		if m.IsActive {
+			d.Magnets = append(d.Magnets, frame.Option{Value: m.ID, Words: m.Title})
+		}
+	}
+	switch {
+	case !v.MayWrite():
+		d.CanNot = "Your role only reads. Ask an editor or an owner of the account to make a link."
+	case len(d.Magnets) == 0:
+		d.CanNot = "A link offers a lead magnet, and there is none that is active."
+	}
+	return v.ShowStatus(s.form, status, frame.Screen{Title: "New link", Nav: frame.Links, Data: d})
+}
+
+// create makes a link.
+func (s *Screens) create(v *frame.Visit) error {
+	typed, err := read(v)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"lead_magnet_id": typed.Get("lead_magnet_id")}
+	for _, name := range append([]string{"slug"}, texts...) {
+		if value := typed.Get(name); strings.TrimSpace(value) != "" {
+			body[name] = value
+		}
+	}
+	for _, name := range switches {
+		body[name] = typed.Get(name) == "true"
+	}
+	made, err := frame.Send[genericLink](v, http.MethodPost, linksPath, body, nil)
+	if f, ok := frame.Rejected(typed, err); ok {
+		if p, known := errors.AsType[*problem.Problem](err); known && p.Code == problem.InvalidLeadMagnet {
+			f.Wrong, f.Detail = map[string]string{"lead_magnet_id": p.Detail}, ""
+		}
+		return s.drawNew(v, http.StatusUnprocessableEntity, f)
+	}
+	if err != nil {
+		return err
+	}
+	return v.Redirect(screenPath + "/" + made.ID + "?created=1")
+}
+
+// edit changes what differs from the link, unless someone else changed it since the form was shown.
+func (s *Screens) edit(v *frame.Visit) error {
+	typed, err := read(v)
+	if err != nil {
+		return err
+	}
+	now, err := frame.Get[genericLink](v, path(v), nil)
+	if err != nil {
+		return err
+	}
+	header := http.Header{}
+	if tag := typed.Get("etag"); tag != "" {
+		header.Set("If-Match", tag)
+	}
+	_, err = frame.Send[genericLink](v, http.MethodPatch, path(v), now.changes(typed), header)
+	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Status == http.StatusPreconditionFailed {
+		typed.Del("etag") // whoever sends it again has seen this
+		return s.draw(v, http.StatusConflict, forms{edit: &frame.Form{
+			Values: typed, Detail: "Someone else changed the link meanwhile. What you typed is here: save again to replace their change.",
+		}})
+	}
+	if f, ok := frame.Rejected(typed, err); ok {
+		return s.draw(v, http.StatusUnprocessableEntity, forms{edit: &f})
+	}
+	if err != nil {
+		return err
+	}
+	return v.Redirect(self(v) + "?saved=1")
+}
+
+// changes returns the fields that differ from the link. What was emptied is null.
+func (l *genericLink) changes(typed url.Values) map[string]any {
+	body := map[string]any{}
+	if typed.Get("slug") != l.Slug {
+		body["slug"] = typed.Get("slug")
+	}
+	text, flag := l.fields()
+	for _, name := range texts {
+		value, was := typed.Get(name), text[name]
+		switch {
+		case strings.TrimSpace(value) == "" && was != nil:
+			body[name] = nil
+		case strings.TrimSpace(value) != "" && (was == nil || *was != value):
+			body[name] = value
+		}
+	}
+	for _, name := range switches {
+		if on := typed.Get(name) == "true"; on != flag[name] {
+			body[name] = on
+		}
+	}
+	return body
+}
+
+// wrongIn reports whether a form has a message beside one of the fields.
+func (d formData) wrongIn(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return d.Message(name) != "" })
+}
+
+// MoreOpen reports whether the fields that few need are shown: one of them has a value, or a message.
+func (d formData) MoreOpen() bool {
+	rare := []string{"button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language"}
+	return d.wrongIn(rare...)
+}

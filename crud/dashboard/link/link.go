@@ -1,0 +1,119 @@
+// Package link is the screens of the dashboard about generic links: their list, the form that makes and changes one, who came through it
+// from where, and its submissions. Package dashboard says how screens are made.
+package link
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/api"
+)
+
+//go:embed web
+var web embed.FS
+
+// Screens are the screens about generic links. They are safe for concurrent use.
+type Screens struct {
+	frame            *frame.Frame
+	list, form, show *frame.Template
+}
+
+// New returns the screens in a frame.
+func New(f *frame.Frame) (*Screens, error) {
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		return nil, fmt.Errorf("read screens of links: %w", err)
+	}
+	s := &Screens{frame: f}
+	if s.list, err = f.ParseForms(files, []string{"list.html"}, []string{"link.css"}); err != nil {
+		return nil, err
+	}
+	if s.form, err = f.ParseForms(files, []string{"new.html", "fields.html"}, []string{"link.css"}); err != nil {
+		return nil, err
+	}
+	s.show, err = f.ParseForms(files, []string{"link.html", "fields.html"}, []string{"link.css"})
+	return s, err
+}
+
+const (
+	screenPath  = "/dashboard/links"
+	linksPath   = "/api/v1/generic-links"
+	magnetsPath = "/api/v1/lead-magnets"
+)
+
+// Register mounts the screens.
+func (s *Screens) Register(a *api.API) {
+	const one = screenPath + "/{id}"
+	s.frame.Mount(a, "GET "+screenPath, s.showList)
+	s.frame.Mount(a, "GET "+screenPath+"/new", s.showNew)
+	s.frame.Mount(a, "POST "+screenPath+"/new", s.create)
+	s.frame.Mount(a, "GET "+one, s.open)
+	s.frame.Mount(a, "POST "+one, s.edit)
+	s.frame.Mount(a, "POST "+one+"/active", s.activate)
+	s.frame.Mount(a, "POST "+one+"/preview", s.preview)
+	s.frame.Mount(a, "POST "+one+"/delete", s.remove)
+	s.frame.Mount(a, "POST "+one+"/recipients", s.addRecipients)
+	s.frame.MountTransfer(a, "POST "+one+"/picture", pictureBounds, s.uploadPicture)
+	s.frame.Mount(a, "POST "+one+"/picture/delete", s.removePicture)
+	s.frame.Mount(a, "GET "+one+"/submissions/{submission}", s.reader)
+	s.frame.MountTransfer(a, "GET "+one+"/submissions.csv", exportBounds, s.export)
+	s.frame.MountTransfer(a, "GET "+one+"/qr", exportBounds, s.qr)
+}
+
+// genericLink is a generic link as the API shows it.
+type genericLink struct {
+	ID                  string    `json:"id"`
+	LeadMagnetID        string    `json:"lead_magnet_id"`
+	Slug                string    `json:"slug"`
+	URL                 string    `json:"url"`
+	Title               *string   `json:"title"`
+	Description         *string   `json:"description"`
+	ThumbnailURL        *string   `json:"thumbnail_url"`
+	CollectName         bool      `json:"collect_name"`
+	RequireVerification bool      `json:"require_verification"`
+	ButtonText          *string   `json:"button_text"`
+	ConsentText         *string   `json:"consent_text"`
+	PrivacyURL          *string   `json:"privacy_url"`
+	RedirectURL         *string   `json:"redirect_url"`
+	Language            *string   `json:"language"`
+	ShowContents        bool      `json:"show_contents"`
+	ShowPages           bool      `json:"show_pages"`
+	ShowReaders         bool      `json:"show_readers"`
+	SubmissionCount     int64     `json:"submission_count"`
+	ViewCount           int64     `json:"view_count"`
+	Active              bool      `json:"active"`
+	LeadMagnet          *magnet   `json:"lead_magnet"`
+	UpdatedAt           time.Time `json:"updated_at"`
+	ETag                string    `json:"-"`
+}
+
+// SetETag implements client.Tagged.
+func (l *genericLink) SetETag(tag string) { l.ETag = tag }
+
+// Name is the link's title, or that of its lead magnet, or its slug.
+func (l *genericLink) Name() string {
+	switch {
+	case l.Title != nil:
+		return *l.Title
+	case l.LeadMagnet != nil:
+		return l.LeadMagnet.Title
+	default:
+		return l.Slug
+	}
+}
+
+type magnet struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	IsActive bool   `json:"is_active"`
+}
+
+// path returns the API's path of the link that the address names.
+func path(v *frame.Visit) string { return linksPath + "/" + url.PathEscape(v.R.PathValue("id")) }
+
+// self returns the path of its screen.
+func self(v *frame.Visit) string { return screenPath + "/" + url.PathEscape(v.R.PathValue("id")) }

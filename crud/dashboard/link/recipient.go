@@ -1,0 +1,105 @@
+package link
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/client"
+)
+
+// recipient is someone who got a link of their own, without a form.
+type recipient struct{ Email, URL, Screen string }
+
+// newKey returns a key by which the API knows a form again that is sent twice.
+func newKey() string { return uuid.NewString() }
+
+// once returns the header with the key of a form.
+func once(typed url.Values) http.Header {
+	if key := typed.Get("once"); key != "" {
+		return http.Header{"Idempotency-Key": {key}}
+	}
+	return nil
+}
+
+// addRecipients makes an access link for each address of a list.
+func (s *Screens) addRecipients(v *frame.Visit) error {
+	typed, err := read(v)
+	if err != nil {
+		return err
+	}
+	l, err := frame.Get[genericLink](v, path(v), nil)
+	if err != nil {
+		return err
+	}
+	emails := strings.FieldsFunc(typed.Get("emails"), func(r rune) bool { return strings.ContainsRune(" \t\n\r,;", r) })
+	body := map[string]any{"emails": append([]string{}, emails...)}
+	wrong := map[string]string{}
+	if text := strings.TrimSpace(typed.Get("max_views")); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			wrong["max_views"] = "Must be a whole number."
+		}
+		body["max_views"] = n
+	}
+	if text := typed.Get("expires_at"); text != "" {
+		day, err := time.ParseInLocation(time.DateOnly, text, v.Period.Zone)
+		if err != nil {
+			wrong["expires_at"] = "Must be a day, such as 2027-01-31."
+		}
+		body["expires_at"] = day.AddDate(0, 0, 1).Format(time.RFC3339) // at the end of the day
+	}
+	if len(emails) == 0 {
+		wrong["emails"] = "Enter at least one address."
+	}
+	if len(wrong) > 0 {
+		return s.draw(v, http.StatusUnprocessableEntity, forms{recipients: frame.Form{Values: typed, Wrong: wrong}})
+	}
+	type batch struct {
+		Data []client.AccessLink `json:"data"`
+	}
+	made, err := frame.Send[batch](v, http.MethodPost, magnetsPath+"/"+url.PathEscape(l.LeadMagnetID)+"/bulk-links", body, once(typed))
+	if f, ok := frame.Rejected(typed, err); ok {
+		f.Wrong = byAddress(f.Wrong, emails)
+		return s.draw(v, http.StatusUnprocessableEntity, forms{recipients: f})
+	}
+	if err != nil {
+		return err
+	}
+	sent := forms{}
+	for i := range made.Data {
+		sent.added = append(sent.added, recipient{made.Data[i].Email, made.Data[i].URL, v.Path("/dashboard/readers/" + made.Data[i].ID)})
+	}
+	return s.draw(v, http.StatusCreated, sent)
+}
+
+// byAddress puts what is wrong with single addresses beside their list, with the addresses.
+func byAddress(wrong map[string]string, emails []string) map[string]string {
+	out := map[string]string{}
+	var about []string
+	for i, email := range emails {
+		if message, ok := wrong["emails["+strconv.Itoa(i)+"]"]; ok {
+			about = append(about, email+": "+anyEmail.ReplaceAllString(message, "one before it"))
+		}
+	}
+	for field, message := range wrong {
+		if !strings.HasPrefix(field, "emails[") {
+			out[field] = message
+		}
+	}
+	if len(about) > 0 {
+		out["emails"] = strings.Join(about[:min(len(about), maxAbout)], " ")
+	}
+	return out
+}
+
+// maxAbout is how many addresses a message names.
+const maxAbout = 5
+
+var anyEmail = regexp.MustCompile(`emails\[\d+\]`)

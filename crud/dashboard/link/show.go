@@ -1,0 +1,184 @@
+package link
+
+import (
+	"html/template"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/chart"
+	"lodestone/pkg/problem"
+)
+
+// Questions about a link.
+const (
+	byTime     = "time"
+	bySource   = "source"
+	byReferrer = "referrer"
+)
+
+var totalMetrics = []string{"visitors", "submissions", "submission_rate", "verified", "readers", "finish_rate", "downloads"}
+
+// figures are the numbers at the top.
+var figures = []string{"visitors", "submissions", "verified", "readers", "finish_rate", "downloads"}
+
+// sourceMetrics are the numbers of a source.
+var sourceMetrics = []string{"visitors", "submissions", "submission_rate", "readers", "finish_rate"}
+
+// forms are those of the screen that were sent and refused.
+type forms struct {
+	edit       *frame.Form
+	remove     frame.Form
+	picture    frame.Form
+	recipients frame.Form
+	added      []recipient
+}
+
+type showData struct {
+	Link       *genericLink
+	Self       string
+	Note       string // what was just done
+	Submitted  frame.Figure
+	Rate       frame.Figure
+	Visitors   frame.Figure
+	Figures    []frame.Figure
+	Chart      template.HTML
+	Sources    []sourceTable
+	Edit       formData
+	EditOpen   bool
+	Remove     frame.Form
+	Picture    frame.Form
+	OwnPicture bool
+	Upload     string
+	Recipients frame.Form
+	Once       string // key by which the API knows the form of recipients again
+	Added      []recipient
+	List       *submissionList // nil: the session may not see addresses
+	Magnet     string          // address of the lead magnet's screen
+}
+
+type sourceTable struct {
+	Title, Name string
+	Metrics     []frame.Figure
+	Rows        []sourceRow
+}
+
+type sourceRow struct {
+	Name    string
+	Numbers []frame.Figure
+}
+
+// open shows a link.
+func (s *Screens) open(v *frame.Visit) error { return s.draw(v, http.StatusOK, forms{}) }
+
+func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
+	var (
+		group   errgroup.Group
+		l       genericLink
+		answers frame.Batch
+		list    *submissionList
+	)
+	group.Go(func() (err error) {
+		l, err = frame.Get[genericLink](v, path(v), nil)
+		return err
+	})
+	group.Go(func() (err error) {
+		only := map[string][]any{"generic_link_id": {v.R.PathValue("id")}}
+		answers, err = v.Ask(
+			frame.Query{ID: byTime, Metrics: totalMetrics, Interval: v.Period.Interval(), Filters: only},
+			frame.Query{ID: bySource, Metrics: sourceMetrics, Dimensions: []string{"utm_source"}, Filters: only, Limit: 10},
+			frame.Query{ID: byReferrer, Metrics: sourceMetrics, Dimensions: []string{"referrer_host"}, Filters: only, Limit: 10},
+		)
+		return err
+	})
+	if v.MaySeePeople() {
+		group.Go(func() (err error) {
+			list, err = listSubmissions(v)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		if problem.Is(err, problem.ValidationError) { // the questions refuse an id that is none
+			return problem.Missing("generic link")
+		}
+		return err //nolint:wrapcheck // the frame shows it
+	}
+	return v.ShowStatus(s.show, status, frame.Screen{
+		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Data: newShown(v, &l, answers, list, sent),
+	})
+}
+
+func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submissionList, sent forms) showData {
+	all := answers.Of(byTime)
+	d := showData{
+		Link: l, Self: self(v), Submitted: v.Figure(all.Totals, "submissions"), Rate: v.Figure(all.Totals, "submission_rate"),
+		Visitors: v.Figure(all.Totals, "visitors"), List: list, Remove: sent.remove, Picture: sent.picture, Recipients: sent.recipients, Added: sent.added,
+		Upload: v.UploadTo(self(v) + "/picture"), OwnPicture: l.ThumbnailURL != nil, Magnet: v.Link("/dashboard/magnets/" + l.LeadMagnetID), Once: newKey(),
+	}
+	d.Remove.ID, d.Recipients.ID, d.Picture.ID = "delete", "recipients", "picture"
+	for _, metric := range figures {
+		d.Figures = append(d.Figures, v.Figure(all.Totals, metric))
+	}
+	d.Chart = chart.Figure(courseOf(v, all))
+	for _, t := range []sourceTable{{Title: "Sources", Name: "utm_source"}, {Title: "Sites that lead here", Name: "referrer_host"}} {
+		id := map[string]string{"utm_source": bySource, "referrer_host": byReferrer}[t.Name]
+		if t = sourcesOf(v, answers.Of(id), t); len(t.Rows) > 0 {
+			d.Sources = append(d.Sources, t)
+		}
+	}
+	f := frame.Form{Values: l.values()}
+	if sent.edit != nil {
+		f, d.EditOpen = *sent.edit, true
+	}
+	f.ID = "edit"
+	d.Edit = newForm(v, f)
+	d.Edit.Save = v.Path(d.Self)
+	q := v.R.URL.Query()
+	switch {
+	case q.Get("created") != "":
+		d.Note = "The page is open. Share its address."
+	case q.Get("saved") != "":
+		d.Note = "Saved. The page shows it now."
+	}
+	return d
+}
+
+// courseOf draws visitors and forms over time.
+func courseOf(v *frame.Visit, a frame.Answer) chart.Line {
+	visitors, _ := a.Series("visitors")
+	submissions, _ := a.Series("submissions")
+	return chart.Line{
+		Title: "Visitors and forms sent by " + v.Period.Interval(), Labels: a.Times(v.Period), Partial: a.Unfinished(),
+		Series: []chart.Series{
+			{Name: "Visitors", Metric: "visitors", Values: visitors, Kind: chart.Second},
+			{Name: "Forms", Metric: "submissions", Values: submissions},
+		},
+	}
+}
+
+func sourcesOf(v *frame.Visit, a frame.Answer, t sourceTable) sourceTable {
+	dimension := t.Name
+	for _, metric := range sourceMetrics {
+		t.Metrics = append(t.Metrics, v.Figure(a.Totals, metric))
+	}
+	for _, r := range a.Rows {
+		row := sourceRow{Name: r.Text(dimension)}
+		switch {
+		case r.Is("other"):
+			row.Name = "all others"
+		case row.Name == "" && dimension == "utm_source":
+			row.Name = "no source in the address"
+		case row.Name == "":
+			row.Name = "no site known"
+		}
+		for _, metric := range sourceMetrics {
+			f := v.Figure(r, metric)
+			f.Before = chart.Gap()
+			row.Numbers = append(row.Numbers, f)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Name = map[string]string{"utm_source": "utm_source", "referrer_host": "Site"}[dimension]
+	return t
+}

@@ -1,0 +1,177 @@
+package link
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/chart"
+	"lodestone/pkg/client"
+	"lodestone/pkg/problem"
+)
+
+// submission is a submission as the API shows it.
+type submission struct {
+	ID            string            `json:"id"`
+	Email         string            `json:"email"`
+	Name          *string           `json:"name"`
+	State         string            `json:"state"`
+	ViewCount     int64             `json:"view_count"`
+	SubmittedAt   time.Time         `json:"submitted_at"`
+	FirstViewedAt *time.Time        `json:"first_viewed_at"`
+	LastViewedAt  *time.Time        `json:"last_viewed_at"`
+	UTM           map[string]string `json:"utm"`
+	ConsentedAt   *time.Time        `json:"consented_at"`
+}
+
+// states are what people call the states of a submission.
+var states = map[string]string{"awaiting_verification": "not confirmed", "ready": "not opened", "viewed": "opened"}
+
+// column is one that the list can have beside the address.
+type column struct {
+	name, words string
+	cell        func(v *frame.Visit, s *submission) cell
+}
+
+// cell is a text, a time, or a number.
+type cell struct {
+	Text string
+	When frame.When
+	Tone string
+}
+
+var submissionColumns = []column{
+	{"name", "Name", func(_ *frame.Visit, s *submission) cell { return cell{Text: textOf(s.Name)} }},
+	{"state", "State", func(_ *frame.Visit, s *submission) cell {
+		return cell{Text: states[s.State], Tone: map[string]string{"viewed": "good"}[s.State]}
+	}},
+	{"source", "Source", func(_ *frame.Visit, s *submission) cell { return cell{Text: s.UTM["utm_source"]} }},
+	{"campaign", "Campaign", func(_ *frame.Visit, s *submission) cell { return cell{Text: s.UTM["utm_campaign"]} }},
+	{"submitted", "Sent", func(v *frame.Visit, s *submission) cell { return cell{When: v.When(&s.SubmittedAt)} }},
+	{"consented", "Agreed", func(v *frame.Visit, s *submission) cell { return cell{When: v.When(s.ConsentedAt)} }},
+	{"first_viewed", "First opened", func(v *frame.Visit, s *submission) cell { return cell{When: v.When(s.FirstViewedAt)} }},
+	{"last_viewed", "Last opened", func(v *frame.Visit, s *submission) cell { return cell{When: v.When(s.LastViewedAt)} }},
+	{"views", "Times opened", func(_ *frame.Visit, s *submission) cell { return cell{Text: chart.Count(float64(s.ViewCount))} }},
+}
+
+// usual are the columns of a list whose address names none.
+var usual = []string{"name", "state", "source", "submitted", "last_viewed"}
+
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// submissionList is a page of the submissions.
+type submissionList struct {
+	Q       string
+	Total   int64
+	Columns []frame.Option
+	Names   []string // of the columns that are shown
+	Rows    []submissionRow
+	Keep    url.Values // parameters that the search keeps
+	First   string     // address of the first page; "": this is it
+	Next    string     // address of the page that follows; "": there is none
+	CSV     string
+	Refused string // why the list is not there
+}
+
+type submissionRow struct {
+	Email, Reader string
+	Cells         []cell
+}
+
+const submissionsPerPage = 25
+
+// listSubmissions returns the page of the submissions that the address asks for. A search that the API refuses is part of the screen.
+func listSubmissions(v *frame.Visit) (*submissionList, error) {
+	asked := v.R.URL.Query()
+	if v.R.Method != http.MethodGet {
+		asked = url.Values{}
+	}
+	query := url.Values{"per_page": {chart.Exact(submissionsPerPage)}}
+	for _, name := range []string{"q", "cursor"} {
+		if value := asked.Get(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	chosen := asked["column"]
+	if len(chosen) == 0 {
+		chosen = usual
+	}
+	l := &submissionList{Q: asked.Get("q"), Keep: v.Period.Query()}
+	var shown []column
+	for _, c := range submissionColumns {
+		on := slices.Contains(chosen, c.name)
+		l.Columns = append(l.Columns, frame.Option{Value: c.name, Words: c.words, Chosen: on})
+		if on {
+			l.Names, shown = append(l.Names, c.words), append(shown, c)
+		}
+	}
+	l.CSV = v.Path(self(v)+"/submissions.csv") + "?" + url.Values{"format": {"csv"}, "q": {l.Q}}.Encode()
+	found, err := frame.Get[client.Page[submission]](v, path(v)+"/submissions", query)
+	if problem.Is(err, problem.InvalidParameter) {
+		f, _ := frame.Rejected(nil, err)
+		l.Refused = pictureProblem(f)
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.Total = found.Pagination.Total
+	if asked.Get("cursor") != "" {
+		l.First = listAt(v, "")
+	}
+	if next := found.Pagination.NextCursor; next != nil {
+		l.Next = listAt(v, *next)
+	}
+	for i := range found.Data {
+		one := &found.Data[i]
+		row := submissionRow{Email: one.Email}
+		if one.State != "awaiting_verification" {
+			row.Reader = v.Path(self(v) + "/submissions/" + one.ID)
+		}
+		for _, c := range shown {
+			row.Cells = append(row.Cells, c.cell(v, one))
+		}
+		l.Rows = append(l.Rows, row)
+	}
+	return l, nil
+}
+
+// listAt returns the address of the list from a cursor on.
+func listAt(v *frame.Visit, cursor string) string {
+	q := v.R.URL.Query()
+	for _, once := range []string{"cursor", "created", "saved"} {
+		q.Del(once)
+	}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	return v.Path(self(v)) + "?" + q.Encode() + "#submissions"
+}
+
+// export passes the file of the submissions on. The address holds the search of the list.
+func (s *Screens) export(v *frame.Visit) error {
+	query := url.Values{"format": {"csv"}}
+	if q := v.R.URL.Query().Get("q"); q != "" {
+		query.Set("q", q)
+	}
+	return v.Pass(path(v)+"/submissions/export", query)
+}
+
+// reader leads from a submission to the screen of the access link that it got.
+func (s *Screens) reader(v *frame.Visit) error {
+	found, err := frame.Get[client.Page[client.AccessLink]](v, "/api/v1/access-links", url.Values{"submission_id": {v.R.PathValue("submission")}})
+	if err != nil {
+		return err
+	}
+	if len(found.Data) == 0 {
+		return problem.Missing("access link")
+	}
+	return v.Redirect("/dashboard/readers/" + found.Data[0].ID)
+}

@@ -1,0 +1,204 @@
+package setting
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/page"
+	"lodestone/pkg/locale"
+	"lodestone/pkg/problem"
+)
+
+const (
+	accountPath = "/api/v1/account"
+	logoPath    = accountPath + "/logo"
+)
+
+// account is an account as the API shows it.
+type account struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Plan        string    `json:"plan"`
+	Limits      allowance `json:"limits"`
+	Usage       usage     `json:"usage"`
+	NotifyEmail *string   `json:"notify_email"`
+	Confirmed   bool      `json:"notify_email_confirmed"`
+	Notify      string    `json:"notify"`
+	BrandColor  *string   `json:"brand_color"`
+	BrandFont   string    `json:"brand_font"`
+	Language    *string   `json:"language"`
+	Timezone    string    `json:"timezone"`
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+type logo struct {
+	URL    string `json:"url"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+}
+
+type accountData struct {
+	frame.Form
+	Done      string
+	Logo      *logo
+	LogoForm  frame.Form
+	Upload    string
+	Preview   preview
+	Languages []frame.Option
+	Fonts     []frame.Option
+	Zones     []string
+}
+
+// showAccount shows the account. Its address may hold a name and a colour to preview: the page's script asks for them while they are typed.
+func (s *Screens) showAccount(v *frame.Visit) error {
+	return s.drawAccount(v, http.StatusOK, frame.Form{}, frame.Form{})
+}
+
+// tried returns what is to be previewed.
+func tried(v *frame.Visit, typed frame.Form) frame.Form {
+	asked := v.R.URL.Query()
+	if v.R.Method != http.MethodGet || !asked.Has("preview") {
+		return typed
+	}
+	return frame.Form{Values: asked}
+}
+
+// drawAccount shows the account, or what was typed about it and refused.
+func (s *Screens) drawAccount(v *frame.Visit, status int, typed, picture frame.Form) error {
+	var (
+		group errgroup.Group
+		own   account
+		image *logo
+	)
+	group.Go(func() (err error) {
+		own, err = frame.Get[account](v, accountPath, nil)
+		return err
+	})
+	group.Go(func() error {
+		found, err := frame.Get[logo](v, logoPath, nil)
+		if problem.Is(err, problem.NotFound) {
+			return nil
+		}
+		image = &found
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err //nolint:wrapcheck // the frame shows it
+	}
+	if typed.Values == nil {
+		typed.Values = own.values()
+	}
+	picture.ID = "logo"
+	d := accountData{
+		Form: typed, Done: done(v), Logo: image, LogoForm: picture, Upload: v.UploadTo(screenPath + "/logo"), Preview: previewOf(&own, tried(v, typed), image), Zones: zones,
+		Fonts:     []frame.Option{{Value: "system", Words: "that of each visitor’s system"}, {Value: "inter", Words: "Inter"}},
+		Languages: []frame.Option{{Value: "", Words: "that of each visitor"}},
+	}
+	for _, l := range locale.Languages() {
+		d.Languages = append(d.Languages, frame.Option{Value: string(l), Words: languages[l]})
+	}
+	return s.show(v, "account", "Account", status, d)
+}
+
+// zones are time zones to choose from. Every other one of the IANA database can be typed.
+var zones = []string{
+	"UTC", "Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/Rome", "Europe/Amsterdam", "Europe/Warsaw", "Europe/Zurich", "Europe/Vienna",
+	"Europe/Lisbon", "Europe/Stockholm", "Europe/Helsinki", "Europe/Athens", "Europe/Istanbul", "America/New_York", "America/Chicago", "America/Denver",
+	"America/Los_Angeles", "America/Toronto", "America/Sao_Paulo", "America/Mexico_City", "Africa/Lagos", "Africa/Johannesburg", "Asia/Dubai", "Asia/Kolkata",
+	"Asia/Singapore", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland",
+}
+
+// languages are the languages' own names.
+var languages = map[locale.Language]string{
+	"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português", "nl": "Nederlands", "pl": "Polski",
+}
+
+func (a *account) values() url.Values {
+	q := url.Values{"name": {a.Name}, "brand_font": {a.BrandFont}, "timezone": {a.Timezone}}
+	if a.BrandColor != nil {
+		q.Set("brand_color", *a.BrandColor)
+	}
+	if a.Language != nil {
+		q.Set("language", *a.Language)
+	}
+	return q
+}
+
+// changeAccount saves how the account looks.
+func (s *Screens) changeAccount(v *frame.Visit) error {
+	typed, err := form(v)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{
+		"name": typed.Get("name"), "brand_font": typed.Get("brand_font"), "timezone": strings.TrimSpace(typed.Get("timezone")),
+		"brand_color": optional(typed.Get("brand_color")), "language": optional(typed.Get("language")),
+	}
+	_, err = frame.Send[account](v, http.MethodPatch, accountPath, body, nil)
+	if f, ok := frame.Rejected(typed, err); ok {
+		return s.drawAccount(v, http.StatusUnprocessableEntity, f, frame.Form{})
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "", "saved")
+}
+
+// uploadLogo replaces the logo.
+func (s *Screens) uploadLogo(v *frame.Visit) error {
+	_, found, err := frame.PassUpload[logo](v, http.MethodPut, logoPath)
+	f, rejected := frame.Rejected(nil, err)
+	switch {
+	case err == nil && !found:
+		f.Detail = "Choose a picture."
+	case !rejected && err != nil:
+		return err
+	case !rejected:
+		return s.redirect(v, "", "logo")
+	}
+	message := f.Detail
+	for _, m := range f.Wrong {
+		message = m
+	}
+	return s.drawAccount(v, http.StatusUnprocessableEntity, frame.Form{}, frame.Form{Wrong: map[string]string{"file": message}})
+}
+
+// removeLogo removes the logo. One that is gone is as good as removed.
+func (s *Screens) removeLogo(v *frame.Visit) error {
+	_, err := frame.Send[frame.Nothing](v, http.MethodDelete, logoPath, nil, nil)
+	if err != nil && !problem.Is(err, problem.NotFound) {
+		return err
+	}
+	return s.redirect(v, "", "saved")
+}
+
+// form returns what was typed.
+func form(v *frame.Visit) (url.Values, error) {
+	if err := v.R.ParseForm(); err != nil {
+		return nil, page.BadForm(err)
+	}
+	return v.R.PostForm, nil
+}
+
+// optional returns a text, or nil if there is none.
+func optional(text string) *string {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	return &text
+}
+
+// conflict returns the form of an action without fields that the API refused, such as removing the last owner.
+func conflict(err error) (frame.Form, bool) {
+	p, ok := errors.AsType[*problem.Problem](err)
+	if !ok || p.Code != problem.Conflict && p.Code != problem.RateLimited {
+		return frame.Form{}, false
+	}
+	return frame.Form{Detail: p.Detail}, true
+}

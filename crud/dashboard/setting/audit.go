@@ -1,0 +1,66 @@
+package setting
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+)
+
+const auditPath = "/api/v1/audit-log"
+
+type entry struct {
+	At        time.Time `json:"at"`
+	Action    string    `json:"action"`
+	ObjectID  *string   `json:"object_id"`
+	Actor     string    `json:"actor"`
+	SessionID *string   `json:"session_id"`
+	RequestID string    `json:"request_id"`
+}
+
+type auditData struct {
+	Entries list[entryRow]
+	Action  string // the one that the list is of
+	All     string // address of the whole log
+}
+
+type entryRow struct {
+	entry
+	When frame.When
+	What string
+	With string
+	Only string // address of the entries with the same action
+}
+
+// showAudit lists who did what.
+func (s *Screens) showAudit(v *frame.Visit) error {
+	query := url.Values{}
+	action := v.R.URL.Query().Get("action")
+	if action != "" {
+		query.Set("action", action)
+	}
+	found, err := read[entry](v, auditPath, query)
+	if err != nil {
+		return err
+	}
+	d := auditData{Action: words(action), All: v.Path(screenPath + "/audit"), Entries: list[entryRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	for _, e := range found.Rows {
+		row := entryRow{entry: e, When: v.When(&e.At), What: words(e.Action), With: "an API key", Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
+		if e.SessionID != nil {
+			row.With = "the dashboard"
+		}
+		d.Entries.Rows = append(d.Entries.Rows, row)
+	}
+	return s.show(v, "audit", "Audit log", http.StatusOK, d)
+}
+
+// words writes an action as a sentence begins.
+func words(action string) string {
+	text := strings.ReplaceAll(action, "-", " ")
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

@@ -1,0 +1,137 @@
+package setting
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/client"
+	"lodestone/pkg/problem"
+)
+
+type delivery struct {
+	ID            string          `json:"id"`
+	MessageID     string          `json:"message_id"`
+	Kind          string          `json:"kind"`
+	State         string          `json:"state"`
+	Reason        *string         `json:"reason"`
+	Body          json.RawMessage `json:"body"`
+	Attempts      []attempt       `json:"attempts"`
+	NextAttemptAt *time.Time      `json:"next_attempt_at"`
+	CreatedAt     time.Time       `json:"created_at"`
+}
+
+type attempt struct {
+	AttemptedAt time.Time `json:"attempted_at"`
+	StatusCode  *int      `json:"status_code"`
+	LatencyMS   int64     `json:"latency_ms"`
+	Error       *string   `json:"error"`
+	Response    *string   `json:"response"`
+}
+
+// Outcome says how the last attempt went.
+func (d *delivery) Outcome() string {
+	if len(d.Attempts) == 0 {
+		return ""
+	}
+	last := d.Attempts[len(d.Attempts)-1]
+	switch {
+	case last.Error != nil:
+		return *last.Error
+	case last.StatusCode != nil:
+		return "It answered with " + http.StatusText(*last.StatusCode) + "."
+	default:
+		return ""
+	}
+}
+
+// deliveries is a page of the log of a webhook.
+type deliveries struct {
+	Rows   []deliveryRow
+	Total  int64
+	States []frame.Option
+	State  string
+	First  string // address of the first page; "": this is it
+	Older  string
+}
+
+type deliveryRow struct {
+	delivery
+	Created, Next frame.When
+	Tone          string
+	Text          string // body, with line ends
+	Replay        string
+	Tries         []attemptRow
+}
+
+type attemptRow struct {
+	attempt
+	When frame.When
+}
+
+var states = []frame.Option{{Value: "", Words: "all messages"}, {Value: "pending", Words: "pending"}, {Value: "delivered", Words: "delivered"}, {Value: "failed", Words: "failed"}}
+
+func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
+	asked := v.R.URL.Query()
+	if v.R.Method != http.MethodGet {
+		asked = url.Values{}
+	}
+	query := url.Values{}
+	d := deliveries{State: asked.Get("state")}
+	for _, o := range states {
+		o.Chosen = o.Value == d.State
+		d.States = append(d.States, o)
+	}
+	for _, name := range []string{"state", "cursor"} {
+		if value := asked.Get(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	found, err := frame.Get[client.Page[delivery]](v, webhooksPath+"/"+id+"/deliveries", query)
+	if problem.Is(err, problem.InvalidParameter) { // an address that was changed by hand
+		found, err = frame.Get[client.Page[delivery]](v, webhooksPath+"/"+id+"/deliveries", nil)
+	}
+	if err != nil {
+		return d, err
+	}
+	d.Total = found.Pagination.Total
+	if query.Has("cursor") {
+		asked.Del("cursor")
+		d.First = "?" + asked.Encode() + "#log"
+	}
+	if next := found.Pagination.NextCursor; next != nil {
+		asked.Set("cursor", *next)
+		d.Older = "?" + asked.Encode() + "#log"
+	}
+	for i := range found.Data {
+		one := found.Data[i]
+		row := deliveryRow{
+			delivery: one, Created: v.When(&one.CreatedAt), Next: v.When(one.NextAttemptAt), Tone: map[string]string{"delivered": "good", "failed": "bad"}[one.State],
+			Replay: v.Path(screenPath + "/webhooks/" + id + "/deliveries/" + one.ID + "/replay"),
+		}
+		var text bytes.Buffer
+		if string(one.Body) != "null" && json.Indent(&text, one.Body, "", "  ") == nil {
+			row.Text = text.String()
+		}
+		for _, a := range one.Attempts {
+			row.Tries = append(row.Tries, attemptRow{a, v.When(&a.AttemptedAt)})
+		}
+		d.Rows = append(d.Rows, row)
+	}
+	return d, nil
+}
+
+// replay has a message sent again.
+func (s *Screens) replay(v *frame.Visit) error {
+	_, err := frame.Send[delivery](v, http.MethodPost, webhooksPath+"/"+id(v)+"/deliveries/"+url.PathEscape(v.R.PathValue("delivery"))+"/replay", nil, nil)
+	if f, ok := conflict(err); ok {
+		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Refused: f.Detail})
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/webhooks/"+id(v), "replayed")
+}

@@ -1,0 +1,95 @@
+package setting
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/auth"
+)
+
+const keysPath = "/api/v1/keys"
+
+type key struct {
+	ID         string     `json:"id"`
+	Key        string     `json:"key"` // of one just made
+	Name       string     `json:"name"`
+	Prefix     string     `json:"prefix"`
+	Scopes     []string   `json:"scopes"`
+	CreatedBy  *string    `json:"created_by"`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  *time.Time `json:"expires_at"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+}
+
+type keysData struct {
+	frame.Form
+	Done    string
+	Made    *key // with its text, which is shown once
+	Keys    list[keyRow]
+	Choices []frame.Option
+}
+
+type keyRow struct {
+	key
+	Created, Used, Until frame.When
+}
+
+// scopes say what the scopes allow.
+var scopes = map[auth.Scope]string{
+	auth.Read: "read: statistics, documents, links", auth.Write: "write: make, change and delete them", auth.Leads: "leads: addresses of people",
+	auth.Webhooks: "webhooks: everything about webhooks", auth.Keys: "keys: list, make and revoke keys", auth.People: "people: people, invitations, sessions, audit log",
+}
+
+func (s *Screens) showKeys(v *frame.Visit) error {
+	return s.drawKeys(v, http.StatusOK, frame.Form{Values: url.Values{"scopes": {string(auth.Read)}}}, nil)
+}
+
+func (s *Screens) drawKeys(v *frame.Visit, status int, typed frame.Form, made *key) error {
+	found, err := read[key](v, keysPath, nil)
+	if err != nil {
+		return err
+	}
+	d := keysData{Form: typed, Done: done(v), Made: made, Keys: list[keyRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	for _, k := range found.Rows {
+		d.Keys.Rows = append(d.Keys.Rows, keyRow{k, v.When(&k.CreatedAt), v.When(k.LastUsedAt), v.When(k.ExpiresAt)})
+	}
+	for _, scope := range auth.Scopes() {
+		if v.May(scope) {
+			d.Choices = append(d.Choices, frame.Option{Value: string(scope), Words: scopes[scope]})
+		}
+	}
+	return s.show(v, "keys", "API keys", status, d)
+}
+
+// createKey makes a key, and shows it this once.
+func (s *Screens) createKey(v *frame.Visit) error {
+	typed, err := form(v)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"name": typed.Get("name"), "scopes": append([]string{}, typed["scopes"]...)}
+	if day := typed.Get("expires_at"); day != "" {
+		body["expires_at"] = day
+		if t, err := time.ParseInLocation(time.DateOnly, day, v.Period.Zone); err == nil {
+			body["expires_at"] = t.AddDate(0, 0, 1).Format(time.RFC3339) // at the end of the day
+		}
+	}
+	made, err := frame.Send[key](v, http.MethodPost, keysPath, body, nil)
+	if f, ok := frame.Rejected(typed, err); ok {
+		return s.drawKeys(v, http.StatusUnprocessableEntity, f, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return s.drawKeys(v, http.StatusCreated, frame.Form{Values: url.Values{"scopes": {string(auth.Read)}}}, &made)
+}
+
+// revokeKey ends a key, and those that it made.
+func (s *Screens) revokeKey(v *frame.Visit) error {
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, keysPath+"/"+id(v), nil, nil); err != nil {
+		return err
+	}
+	return s.redirect(v, "/keys", "revoked")
+}

@@ -1,0 +1,68 @@
+package setting
+
+import (
+	"net/http"
+	"net/url"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/auth"
+)
+
+type noticesData struct {
+	frame.Form
+	Done      string
+	Address   string
+	Confirmed bool
+	MayAsk    bool // the session may change the address
+	When      []frame.Option
+}
+
+func (s *Screens) showNotices(v *frame.Visit) error {
+	return s.drawNotices(v, http.StatusOK, frame.Form{})
+}
+
+func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) error {
+	own, err := frame.Get[account](v, accountPath, nil)
+	if err != nil {
+		return err
+	}
+	d := noticesData{Form: typed, Done: done(v), Confirmed: own.Confirmed, MayAsk: v.MaySeePeople(), When: []frame.Option{
+		{Value: "each", Words: "for each lead, at once"}, {Value: "daily", Words: "once a day"}, {Value: "none", Words: "never"},
+	}}
+	if own.NotifyEmail != nil {
+		d.Address = *own.NotifyEmail
+	}
+	if d.Values == nil {
+		d.Values = url.Values{"notify": {own.Notify}, "notify_email": {d.Address}}
+	}
+	return s.show(v, "notices", "Notices", status, d)
+}
+
+// changeNotices saves where notices go, and when. An address that was not confirmed is asked once more.
+func (s *Screens) changeNotices(v *frame.Visit) error {
+	typed, err := form(v)
+	if err != nil {
+		return err
+	}
+	own, err := frame.Get[account](v, accountPath, nil)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"notify": typed.Get("notify")}
+	address := optional(typed.Get("notify_email"))
+	same := address == nil && own.NotifyEmail == nil || address != nil && own.NotifyEmail != nil && *address == *own.NotifyEmail
+	if (!same || !own.Confirmed && address != nil) && v.May(auth.Leads) {
+		body["notify_email"] = address
+	}
+	changed, err := frame.Send[account](v, http.MethodPatch, accountPath, body, nil)
+	if f, ok := frame.Rejected(typed, err); ok {
+		return s.drawNotices(v, http.StatusUnprocessableEntity, f)
+	}
+	if err != nil {
+		return err
+	}
+	if changed.NotifyEmail != nil && !changed.Confirmed {
+		return s.redirect(v, "/notices", "asked")
+	}
+	return s.redirect(v, "/notices", "saved")
+}

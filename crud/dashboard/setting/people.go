@@ -1,0 +1,143 @@
+package setting
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/auth"
+)
+
+const (
+	usersPath       = "/api/v1/users"
+	invitationsPath = "/api/v1/invitations"
+)
+
+type person struct {
+	ID         string     `json:"id"`
+	Email      string     `json:"email"`
+	Role       string     `json:"role"`
+	CreatedAt  time.Time  `json:"created_at"`
+	LastSeenAt *time.Time `json:"last_seen_at"`
+}
+
+type invitation struct {
+	ID        string    `json:"id"`
+	Email     string    `json:"email"`
+	Role      string    `json:"role"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+type peopleData struct {
+	Form        frame.Form
+	Refused     string // why an action without fields failed
+	Done        string
+	People      list[personRow]
+	Invitations []invitationRow
+	Roles       []frame.Option
+}
+
+type personRow struct {
+	person
+	Self  bool
+	Seen  frame.When
+	Roles []frame.Option
+}
+
+type invitationRow struct {
+	invitation
+	Until frame.When
+}
+
+// roles say what the roles may do.
+var roles = []frame.Option{
+	{Value: string(auth.Owner), Words: "owner: everything"}, {Value: string(auth.Editor), Words: "editor: everything but people and keys"},
+	{Value: string(auth.Analyst), Words: "analyst: reads"},
+}
+
+func (s *Screens) showPeople(v *frame.Visit) error {
+	return s.drawPeople(v, http.StatusOK, frame.Form{Values: url.Values{"role": {string(auth.Editor)}}}, "")
+}
+
+func (s *Screens) drawPeople(v *frame.Visit, status int, typed frame.Form, refused string) error {
+	var (
+		group   errgroup.Group
+		people  list[person]
+		invited list[invitation]
+	)
+	group.Go(func() (err error) {
+		people, err = read[person](v, usersPath, nil)
+		return err
+	})
+	group.Go(func() (err error) {
+		invited, err = read[invitation](v, invitationsPath, nil)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err //nolint:wrapcheck // the frame shows it
+	}
+	d := peopleData{Form: typed, Refused: refused, Done: done(v), Roles: roles}
+	d.People = list[personRow]{Total: people.Total, Newer: people.Newer, Older: people.Older}
+	for _, p := range people.Rows {
+		row := personRow{person: p, Self: p.ID == v.Session.UserID.String(), Seen: v.When(p.LastSeenAt)}
+		for _, r := range auth.Roles() {
+			row.Roles = append(row.Roles, frame.Option{Value: string(r), Words: string(r), Chosen: string(r) == p.Role})
+		}
+		d.People.Rows = append(d.People.Rows, row)
+	}
+	for _, i := range invited.Rows {
+		d.Invitations = append(d.Invitations, invitationRow{i, v.When(&i.ExpiresAt)})
+	}
+	return s.show(v, "people", "People", status, d)
+}
+
+// invite mails an invitation.
+func (s *Screens) invite(v *frame.Visit) error {
+	typed, err := form(v)
+	if err != nil {
+		return err
+	}
+	_, err = frame.Send[invitation](v, http.MethodPost, invitationsPath, map[string]any{"email": typed.Get("email"), "role": typed.Get("role")}, nil)
+	if f, ok := frame.Rejected(typed, err); ok {
+		return s.drawPeople(v, http.StatusUnprocessableEntity, f, "")
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/people", "invited")
+}
+
+// changeRole changes what a person may do.
+func (s *Screens) changeRole(v *frame.Visit) error {
+	_, err := frame.Send[person](v, http.MethodPatch, usersPath+"/"+id(v), map[string]any{"role": v.R.PostFormValue("role")}, nil)
+	return s.afterPerson(v, err, "role")
+}
+
+// removePerson takes a person out of the account.
+func (s *Screens) removePerson(v *frame.Visit) error {
+	_, err := frame.Send[frame.Nothing](v, http.MethodDelete, usersPath+"/"+id(v), nil, nil)
+	return s.afterPerson(v, err, "removed")
+}
+
+// removeInvitation takes an invitation back.
+func (s *Screens) removeInvitation(v *frame.Visit) error {
+	_, err := frame.Send[frame.Nothing](v, http.MethodDelete, invitationsPath+"/"+id(v), nil, nil)
+	return s.afterPerson(v, err, "removed")
+}
+
+func (s *Screens) afterPerson(v *frame.Visit, err error, done string) error {
+	if f, ok := conflict(err); ok {
+		return s.drawPeople(v, http.StatusConflict, frame.Form{}, f.Detail)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/people", done)
+}
+
+// id returns the id in the address of a screen, for a path of the API.
+func id(v *frame.Visit) string { return url.PathEscape(v.R.PathValue("id")) }

@@ -1,0 +1,87 @@
+package setting
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+)
+
+const sessionsPath = "/api/v1/sessions"
+
+type session struct {
+	ID           string    `json:"id"`
+	Email        *string   `json:"email"`
+	Method       string    `json:"method"`
+	UserAgent    string    `json:"user_agent"`
+	Current      bool      `json:"current"`
+	StartedAt    time.Time `json:"started_at"`
+	LastActiveAt time.Time `json:"last_active_at"`
+	EndsAt       time.Time `json:"ends_at"`
+}
+
+type sessionsData struct {
+	Done     string
+	Sessions list[sessionRow]
+}
+
+type sessionRow struct {
+	session
+	Who, How, Browser     string
+	Started, Active, Ends frame.When
+}
+
+// methods say how someone signed in.
+var methods = map[string]string{
+	"mail": "by mail", "key": "by an API key", "link": "by the link of lodestone up", "invitation": "by an invitation", "openid": "by OpenID Connect",
+}
+
+func (s *Screens) showSessions(v *frame.Visit) error {
+	found, err := read[session](v, sessionsPath, nil)
+	if err != nil {
+		return err
+	}
+	d := sessionsData{Done: done(v), Sessions: list[sessionRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	for _, one := range found.Rows {
+		row := sessionRow{session: one, Who: "an API key", How: methods[one.Method], Browser: browser(one.UserAgent), Started: v.When(&one.StartedAt), Active: v.When(&one.LastActiveAt), Ends: v.When(&one.EndsAt)}
+		if one.Email != nil {
+			row.Who = *one.Email
+		}
+		d.Sessions.Rows = append(d.Sessions.Rows, row)
+	}
+	return s.show(v, "sessions", "Sessions", http.StatusOK, d)
+}
+
+// browser shortens the name that a browser gave itself.
+func browser(agent string) string {
+	name, system := "", ""
+	for _, known := range [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
+		if strings.Contains(agent, known[0]) {
+			name = known[1]
+			break
+		}
+	}
+	for _, known := range [][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}} {
+		if strings.Contains(agent, known[0]) {
+			system = known[1]
+			break
+		}
+	}
+	switch {
+	case name == "":
+		return agent
+	case system == "":
+		return name
+	default:
+		return name + " on " + system
+	}
+}
+
+// endSession signs a browser out: also this one.
+func (s *Screens) endSession(v *frame.Visit) error {
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, sessionsPath+"/"+id(v), nil, nil); err != nil {
+		return err
+	}
+	return s.redirect(v, "/sessions", "ended")
+}

@@ -1,0 +1,163 @@
+// Package setting is the settings of the dashboard: the account and how it looks, its people, keys, webhooks, notices and sessions, the
+// audit log, and what is used of the limits. Package dashboard says how screens are made.
+package setting
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strconv"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/page"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/client"
+)
+
+//go:embed web
+var web embed.FS
+
+// Screens are the settings. They are safe for concurrent use.
+type Screens struct {
+	frame  *frame.Frame
+	byName map[string]*frame.Template
+}
+
+// screens are the files of the screens.
+var screens = []string{"account", "notices", "people", "keys", "webhooks", "webhook", "sessions", "usage", "audit"}
+
+// New returns the settings in a frame.
+func New(f *frame.Frame) (*Screens, error) {
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		return nil, fmt.Errorf("read screens of settings: %w", err)
+	}
+	s := &Screens{f, map[string]*frame.Template{}}
+	for _, name := range screens {
+		if s.byName[name], err = f.ParseForms(files, []string{"setting.html", name + ".html"}, []string{"setting.css"}); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+const screenPath = "/dashboard/settings"
+
+// Register mounts the screens.
+func (s *Screens) Register(a *api.API) {
+	s.frame.Mount(a, "GET "+screenPath, s.showAccount)
+	s.frame.Mount(a, "POST "+screenPath, s.changeAccount)
+	s.frame.Mount(a, "POST "+screenPath+"/logo/delete", s.removeLogo)
+	s.frame.Mount(a, "GET "+screenPath+"/notices", s.showNotices)
+	s.frame.Mount(a, "POST "+screenPath+"/notices", s.changeNotices)
+	s.frame.Mount(a, "GET "+screenPath+"/people", s.showPeople)
+	s.frame.Mount(a, "POST "+screenPath+"/people", s.invite)
+	s.frame.Mount(a, "POST "+screenPath+"/people/{id}", s.changeRole)
+	s.frame.Mount(a, "POST "+screenPath+"/people/{id}/remove", s.removePerson)
+	s.frame.Mount(a, "POST "+screenPath+"/invitations/{id}/remove", s.removeInvitation)
+	s.frame.Mount(a, "GET "+screenPath+"/keys", s.showKeys)
+	s.frame.Mount(a, "POST "+screenPath+"/keys", s.createKey)
+	s.frame.Mount(a, "POST "+screenPath+"/keys/{id}/revoke", s.revokeKey)
+	s.frame.Mount(a, "GET "+screenPath+"/sessions", s.showSessions)
+	s.frame.Mount(a, "POST "+screenPath+"/sessions/{id}/end", s.endSession)
+	s.frame.Mount(a, "GET "+screenPath+"/webhooks", s.showWebhooks)
+	s.frame.Mount(a, "POST "+screenPath+"/webhooks", s.createWebhook)
+	s.frame.Mount(a, "GET "+screenPath+"/webhooks/{id}", s.showWebhook)
+	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}", s.changeWebhook)
+	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/active", s.activateWebhook)
+	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/test", s.testWebhook)
+	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/secret", s.rotateSecret)
+	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/delete", s.deleteWebhook)
+	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/deliveries/{delivery}/replay", s.replay)
+	s.frame.Mount(a, "GET "+screenPath+"/usage", s.showUsage)
+	s.frame.Mount(a, "GET "+screenPath+"/audit", s.showAudit)
+	s.frame.MountTransfer(a, "POST "+screenPath+"/logo", logoBounds, s.uploadLogo)
+}
+
+var logoBounds = page.Transfer{MaxBytes: 6 << 20, Timeout: time.Minute}
+
+// section is a page of the settings.
+type section struct {
+	Words, URL string
+	Chosen     bool
+}
+
+// sections are the pages that the session may see. The API decides again.
+func sections(v *frame.Visit, chosen string) (list []section) {
+	for _, one := range []struct {
+		words, path string
+		needs       auth.Scope
+	}{
+		{"Account", "", auth.Read}, {"Notices", "/notices", auth.Read}, {"People", "/people", auth.People}, {"API keys", "/keys", auth.Keys},
+		{"Webhooks", "/webhooks", auth.Webhooks}, {"Sessions", "/sessions", auth.Read}, {"Audit log", "/audit", auth.People}, {"Limits and use", "/usage", auth.Read},
+	} {
+		if v.May(one.needs) {
+			list = append(list, section{one.words, v.Path(screenPath + one.path), one.words == chosen})
+		}
+	}
+	return list
+}
+
+// shown is what the screens show: the sections beside what is their own.
+type shown struct {
+	Sections []section
+	Own      any
+}
+
+func (s *Screens) show(v *frame.Visit, name, words string, status int, own any) error {
+	return v.ShowStatus(s.byName[name], status, frame.Screen{Title: words, Nav: frame.Settings, Data: shown{sections(v, words), own}})
+}
+
+// list is a page of a list of the API, with the addresses of its neighbours.
+type list[T any] struct {
+	Rows         []T
+	Total        int64
+	Newer, Older string
+}
+
+// read returns the page of a list that the address of the screen names.
+func read[T any](v *frame.Visit, path string, query url.Values) (l list[T], err error) {
+	if query == nil {
+		query = url.Values{}
+	}
+	query.Set("per_page", "50")
+	n := 1
+	if asked, err := strconv.Atoi(v.R.URL.Query().Get("page")); err == nil && asked > 1 {
+		n = asked
+		query.Set("page", strconv.Itoa(n))
+	}
+	found, err := frame.Get[client.Page[T]](v, path, query)
+	if err != nil {
+		return l, err
+	}
+	l.Rows, l.Total = found.Data, found.Pagination.Total
+	at := func(page int) string {
+		q := v.R.URL.Query()
+		q.Set("page", strconv.Itoa(page))
+		return "?" + q.Encode()
+	}
+	if n > 1 {
+		l.Newer = at(n - 1)
+	}
+	if int64(n) < found.Pagination.TotalPages {
+		l.Older = at(n + 1)
+	}
+	return l, nil
+}
+
+// done returns what the address says was just done.
+func done(v *frame.Visit) string { return notes[v.R.URL.Query().Get("done")] }
+
+// notes say what was done.
+var notes = map[string]string{
+	"saved": "Saved.", "asked": "Saved. A mail to the address asks whether it wants notices.", "logo": "The logo is on your pages and mails now.",
+	"invited": "The invitation is on its way.", "role": "The role is changed. It holds within a second.", "removed": "Removed.", "revoked": "The key works no more.",
+	"ended": "The session is over.", "replayed": "The message is sent again.", "deleted": "Deleted.",
+}
+
+func (s *Screens) redirect(v *frame.Visit, path, done string) error {
+	return v.Redirect(screenPath + path + "?" + url.Values{"done": {done}}.Encode())
+}

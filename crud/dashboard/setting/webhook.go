@@ -1,0 +1,215 @@
+package setting
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/problem"
+)
+
+const webhooksPath = "/api/v1/webhooks"
+
+type webhook struct {
+	ID             string     `json:"id"`
+	URL            string     `json:"url"`
+	Description    *string    `json:"description"`
+	Kinds          []string   `json:"kinds"`
+	Secret         string     `json:"secret"` // of one just made
+	IsActive       bool       `json:"is_active"`
+	DisabledReason *string    `json:"disabled_reason"`
+	DisabledAt     *time.Time `json:"disabled_at"`
+	FailingSince   *time.Time `json:"failing_since"`
+	CreatedAt      time.Time  `json:"created_at"`
+	ETag           string     `json:"-"`
+}
+
+// SetETag implements client.Tagged.
+func (w *webhook) SetETag(tag string) { w.ETag = tag }
+
+// kinds say what the kinds of messages are about.
+var kinds = []frame.Option{
+	{Value: "form.submitted", Words: "A form was sent"}, {Value: "form.verified", Words: "An address was confirmed"}, {Value: "link.created", Words: "A reader got a link"},
+	{Value: "link.accessed", Words: "A document was opened"}, {Value: "session.ended", Words: "A reader stopped reading"}, {Value: "download.completed", Words: "A document was downloaded"},
+}
+
+type webhooksData struct {
+	frame.Form
+	Done     string
+	Kinds    []frame.Option
+	Webhooks list[webhookRow]
+}
+
+type webhookRow struct {
+	webhook
+	Screen  string
+	Failing frame.When
+}
+
+func (s *Screens) showWebhooks(v *frame.Visit) error {
+	return s.drawWebhooks(v, http.StatusOK, frame.Form{Values: url.Values{"kinds": {"form.submitted", "session.ended"}}})
+}
+
+func (s *Screens) drawWebhooks(v *frame.Visit, status int, typed frame.Form) error {
+	found, err := read[webhook](v, webhooksPath, nil)
+	if err != nil {
+		return err
+	}
+	d := webhooksData{Form: typed, Done: done(v), Kinds: kinds, Webhooks: list[webhookRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	for i := range found.Rows {
+		w := found.Rows[i]
+		d.Webhooks.Rows = append(d.Webhooks.Rows, webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID), v.When(w.FailingSince)})
+	}
+	return s.show(v, "webhooks", "Webhooks", status, d)
+}
+
+func webhookBody(typed url.Values) map[string]any {
+	return map[string]any{"url": typed.Get("url"), "description": optional(typed.Get("description")), "kinds": append([]string{}, typed["kinds"]...)}
+}
+
+// createWebhook makes a webhook, and shows its secret this once.
+func (s *Screens) createWebhook(v *frame.Visit) error {
+	typed, err := form(v)
+	if err != nil {
+		return err
+	}
+	made, err := frame.Send[webhook](v, http.MethodPost, webhooksPath, webhookBody(typed), nil)
+	if f, ok := frame.Rejected(typed, err); ok {
+		return s.drawWebhooks(v, http.StatusUnprocessableEntity, f)
+	}
+	if err != nil {
+		return err
+	}
+	return s.drawWebhook(v, http.StatusCreated, made.ID, webhookShown{Secret: made.Secret})
+}
+
+// webhookShown is what the screen of a webhook shows beside the webhook.
+type webhookShown struct {
+	Edit    *frame.Form
+	Refused string
+	Secret  string
+	Trial   *delivery
+}
+
+type webhookData struct {
+	webhookShown
+	Webhook    *webhook
+	Form       frame.Form
+	Done, Self string
+	Kinds      []frame.Option
+	Failing    frame.When
+	Disabled   frame.When
+	Deliveries deliveries
+}
+
+func (s *Screens) showWebhook(v *frame.Visit) error {
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{})
+}
+
+func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhookShown) error {
+	w, err := frame.Get[webhook](v, webhooksPath+"/"+id, nil)
+	if err != nil {
+		return err
+	}
+	log, err := readDeliveries(v, id)
+	if err != nil {
+		return err
+	}
+	d := webhookData{
+		webhookShown: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Kinds: kinds, Failing: v.When(w.FailingSince), Disabled: v.When(w.DisabledAt),
+		Deliveries: log,
+	}
+	if also.Edit != nil {
+		d.Form = *also.Edit
+	} else {
+		d.Form.Values = url.Values{"url": {w.URL}, "kinds": w.Kinds, "etag": {w.ETag}}
+		if w.Description != nil {
+			d.Form.Values.Set("description", *w.Description)
+		}
+	}
+	return s.show(v, "webhook", "Webhooks", status, d)
+}
+
+// changeWebhook changes a webhook, unless someone else did so meanwhile.
+func (s *Screens) changeWebhook(v *frame.Visit) error {
+	typed, err := form(v)
+	if err != nil {
+		return err
+	}
+	header := http.Header{}
+	if tag := typed.Get("etag"); tag != "" {
+		header.Set("If-Match", tag)
+	}
+	_, err = frame.Send[webhook](v, http.MethodPatch, webhooksPath+"/"+id(v), webhookBody(typed), header)
+	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Status == http.StatusPreconditionFailed {
+		typed.Del("etag") // whoever sends it again has seen this
+		f := frame.Form{Values: typed, Detail: "Someone else changed the webhook meanwhile. What you typed is here: save again to replace their change."}
+		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Edit: &f})
+	}
+	if f, ok := frame.Rejected(typed, err); ok {
+		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookShown{Edit: &f})
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/webhooks/"+id(v), "saved")
+}
+
+// activateWebhook starts or stops the messages to a webhook.
+func (s *Screens) activateWebhook(v *frame.Visit) error {
+	if _, err := frame.Send[webhook](v, http.MethodPatch, webhooksPath+"/"+id(v), map[string]any{"is_active": v.R.PostFormValue("is_active") == "true"}, nil); err != nil {
+		return err
+	}
+	return s.redirect(v, "/webhooks/"+id(v), "saved")
+}
+
+// testWebhook sends a test message, and shows how it went.
+func (s *Screens) testWebhook(v *frame.Visit) error {
+	sent, err := frame.Send[delivery](v, http.MethodPost, webhooksPath+"/"+id(v)+"/test", nil, nil)
+	if err != nil {
+		return err
+	}
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Trial: &sent})
+}
+
+// rotateSecret makes a new secret, and shows it this once.
+func (s *Screens) rotateSecret(v *frame.Visit) error {
+	path := webhooksPath + "/" + id(v) + "/rotate-secret"
+	if v.R.PostFormValue("at_once") == "true" {
+		path += "?keep_previous_hours=0"
+	}
+	made, err := frame.Send[webhook](v, http.MethodPost, path, nil, nil)
+	if f, ok := conflict(err); ok {
+		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Refused: f.Detail})
+	}
+	if err != nil {
+		return err
+	}
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Secret: made.Secret})
+}
+
+// deleteWebhook deletes a webhook with its log, once its host is typed.
+func (s *Screens) deleteWebhook(v *frame.Visit) error {
+	w, err := frame.Get[webhook](v, webhooksPath+"/"+id(v), nil)
+	if err != nil {
+		return err
+	}
+	if v.R.PostFormValue("confirm") != w.Host() {
+		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookShown{Refused: "Nothing was deleted. Type " + w.Host() + " to confirm."})
+	}
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, webhooksPath+"/"+id(v), nil, nil); err != nil {
+		return err
+	}
+	return s.redirect(v, "/webhooks", "deleted")
+}
+
+// Host is the host of the webhook's address.
+func (w *webhook) Host() string {
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return w.URL
+	}
+	return u.Host
+}
