@@ -20,7 +20,7 @@ type Policy struct {
 	Wasm    bool     // scripts may compile WebAssembly
 	Frames  bool     // pages of this site that allow it may be shown within this one
 
-	font bool // the shipped typeface is loaded
+	font       bool // the shipped typeface is loaded
 	NoReferrer bool // requests from the page do not tell its address, not even to this site
 }
 
