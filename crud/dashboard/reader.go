@@ -69,7 +69,7 @@ type readerSession struct {
 
 type pageVisit struct {
 	Page      *int      `json:"page"`
-	StartedAt time.Time `json:"started_at"`
+	StartedAt time.Time `json:"start"`
 	MS        int64     `json:"ms"`
 }
 
