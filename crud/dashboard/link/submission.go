@@ -69,7 +69,7 @@ func textOf(s *string) string {
 // submissionList is a page of the submissions.
 type submissionList struct {
 	Q       string
-	Total   int64
+	Total   string // how many there are
 	Columns []frame.Option
 	Names   []string // of the columns that are shown
 	Rows    []submissionRow
@@ -122,7 +122,7 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Total = found.Pagination.Total
+	l.Total = chart.Count(float64(found.Pagination.Total))
 	if asked.Get("cursor") != "" {
 		l.First = listAt(v, "")
 	}
