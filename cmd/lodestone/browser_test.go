@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,13 +36,24 @@ func TestBrowser(t *testing.T) {
 	for name, value := range u.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	cmd.Env = append(cmd.Env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`))
+	cmd.Env = append(cmd.Env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`), "LODESTONE_PAST_API_KEY="+u.pastKey("Northwind Research"))
 	out := &output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	// Chromium ends when its pipe to a killed node breaks; until then it holds the output.
 	cmd.WaitDelay = 10 * time.Second
 	require.NoError(t, cmd.Run(), "%s", out)
 	t.Logf("%s\nscreenshots and measurements are in %s", out, artefacts)
+}
+
+// pastKey returns a key of a new account with the demo's weeks.
+func (u *up) pastKey(name string) string {
+	u.t.Helper()
+	v := &owner{t: u.t, site: u.env["LODESTONE_URL"], key: u.secondKey(name), http: http.DefaultClient}
+	var account struct{ ID string }
+	v.call(http.MethodGet, "/api/v1/account", "", &account)
+	past := launch(u.t, u.dir, []string{"LODESTONE_API_KEY=" + v.key}, "demo", "--days", "60", "--seed", "7", "--account", account.ID)
+	require.Zero(u.t, past.wait(), "%s", past.out)
+	return v.key
 }
 
 // secondKey returns a key of a new account.

@@ -172,3 +172,13 @@ func (s screen) by(key, value string) *html.Node {
 	}
 	return nil
 }
+
+// linkTo returns the address of a link that has all of these parts, "" if there is none.
+func (s screen) linkTo(parts ...string) string {
+	for _, a := range s.find("a", "") {
+		if !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(attr(a, "href"), p) }) {
+			return attr(a, "href")
+		}
+	}
+	return ""
+}

@@ -162,7 +162,7 @@ func (v *owner) refuse(t *testing.T, u *up, self string) {
 	require.Nil(t, s.byID("title"), "no form")
 	require.NotContains(t, reads.open("/dashboard").text, "/dashboard/new")
 	csrf := attr(s.byName("csrf"), "value")
-	res, err := reads.http.PostForm(v.site+self, url.Values{"csrf": {csrf}, "title": {"Taken over"}})
+	res, err := reads.http.PostForm(v.site+self, url.Values{"csrf": {csrf}, "title": {"Taken over"}}) //nolint:bodyclose // read closes it
 	require.NoError(t, err)
 	s = reads.read(res)
 	require.Equal(t, http.StatusForbidden, s.status)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
 
 	"lodestone/pkg/engine/enginetest"
 )
@@ -166,6 +167,13 @@ func (v *owner) magnets(t *testing.T, days int) {
 		require.Equal(t, reached, shown(figures[1], "reached"))
 		require.Equal(t, stopped, shown(figures[1], "stopped"))
 		require.Equal(t, median, shown(figures[1], "median_page_ms"))
+
+		var people struct{ Pagination struct{ Total float64 } }
+		v.call(http.MethodGet, "/api/v1/analytics/readers?finished=false&"+query, "", &people)
+		step := v.open("/dashboard/readers?finished=false&lead_magnet_id=" + m.ID + fmt.Sprintf("&days=%d", days))
+		require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", m.ID), "a step leads to the people who stopped there")
+		require.Equal(t, []string{exact(people.Pagination.Total)}, shown(step.find("h1", "")[0], "people"))
+		require.Contains(t, step.text, html.EscapeString(m.Title))
 
 		devices := v.ask(`{"metrics":["readers","finish_rate","median_page_ms"],"dimensions":["device"],"limit":10,` + only + `}`)
 		tables := s.find("table", "")

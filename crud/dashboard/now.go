@@ -53,7 +53,7 @@ func readingNow(v *frame.Visit, report nowReport, magnets []client.LeadMagnet) n
 	now := nowReading{Readers: report.Readers}
 	for _, r := range report.Data {
 		m := byID[r.LeadMagnetID]
-		p := nowPerson{ID: r.AccessLinkID, Name: "A reader", Title: m.Title, URL: v.Link("/dashboard/readers/" + r.AccessLinkID), Seen: chart.Time(float64(max(report.AsOf.Sub(r.LastSeenAt), 0) / time.Millisecond / 1000 * 1000))}
+		p := nowPerson{ID: r.AccessLinkID, Name: "A reader", Title: m.Title, URL: v.Link("/dashboard/readers/" + r.AccessLinkID), Seen: ago(report.AsOf.Sub(r.LastSeenAt))}
 		if r.Email != nil {
 			p.Name = *r.Email
 		}
@@ -76,4 +76,12 @@ func readingNow(v *frame.Visit, report nowReport, magnets []client.LeadMagnet) n
 // listMagnets returns the newest lead magnets.
 func listMagnets(v *frame.Visit) (client.Page[client.LeadMagnet], error) {
 	return frame.Get[client.Page[client.LeadMagnet]](v, magnetsPath, url.Values{"per_page": {"100"}})
+}
+
+// ago says how long ago something was, to a second.
+func ago(d time.Duration) string {
+	if d < 2*time.Second {
+		return "just now"
+	}
+	return chart.Time(float64(d.Truncate(time.Second).Milliseconds())) + " ago"
 }

@@ -10,6 +10,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/crud/signin"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/timezone"
 )
 
 // Nav is a place in the navigation.
@@ -50,9 +51,25 @@ type Visit struct {
 }
 
 func (f *Frame) visit(w http.ResponseWriter, r *http.Request, a http.Handler) *Visit {
-	v := &Visit{W: w, R: r, Session: signin.From(r.Context()), frame: f, Period: ParsePeriod(r.URL.Query(), time.Now(), time.UTC)}
+	v := &Visit{W: w, R: r, Session: signin.From(r.Context()), frame: f}
 	v.client = newClient(v, a)
+	v.Period = ParsePeriod(r.URL.Query(), time.Now(), v.zone())
 	return v
+}
+
+// zone is the time zone of the account; UTC if the API does not answer, which the screen's own question then says.
+func (v *Visit) zone() *time.Location {
+	account, err := Get[struct {
+		Timezone string `json:"timezone"`
+	}](v, "/api/v1/account", nil)
+	if err != nil {
+		return time.UTC
+	}
+	zone, err := timezone.Load(account.Timezone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
 }
 
 // Path returns a path of the site as a browser asks for it.

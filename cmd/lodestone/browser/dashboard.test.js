@@ -1,0 +1,118 @@
+// The dashboard: an owner publishes, watches and acts, with and without scripts.
+import assert from 'node:assert/strict';
+
+import { guide } from './api.js';
+import { newDesktop, newVisitor } from './browser.js';
+import { measure, note } from './measure.js';
+import { setting, site, test } from './suite.js';
+
+/** Signs a visitor in with a key. */
+async function signIn(v, key) {
+  await v.page.goto(`${site}/dashboard`);
+  await v.page.getByText('Use an API key instead').click();
+  await v.page.locator('#key').fill(key);
+  await v.page.getByRole('button', { name: 'Sign in with the key' }).click();
+  await v.page.waitForURL(`${site}/dashboard`);
+}
+
+/** Every number and picture of a page is what programs and readers of screens can use. */
+async function complete(v) {
+  const wrong = await v.page.evaluate(() => {
+    const bad = [];
+    for (const e of document.querySelectorAll('[data-metric]')) {
+      if (e.dataset.value !== '' && !Number.isFinite(Number(e.dataset.value))) bad.push(e.outerHTML);
+    }
+    for (const svg of document.querySelectorAll('svg[role=img]')) {
+      const behind = svg.closest('figure, tr')?.querySelector('table, td') ?? document.getElementById(svg.getAttribute('aria-details'))?.querySelector('table');
+      if (!svg.querySelector('title')?.textContent || !behind) bad.push(svg.outerHTML);
+    }
+    return bad;
+  });
+  assert.deepEqual(wrong, []);
+}
+
+const looks = [['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['phone', { scripts: false }], ['desktop', { scripts: false }]];
+for (const [device, o] of looks) {
+  test(`dashboard: every screen, ${device} ${JSON.stringify(o)}`, async (t) => {
+    const v = await newVisitor(t, device, o);
+    await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+    const looked = async (name) => {
+      await v.page.locator('h1').first().waitFor();
+      if (o.scripts !== false) await complete(v);
+      await v.accessible();
+      await v.fits();
+      await v.screenshot(`dashboard-${name}`, { full: true });
+      const { bytes_by_type: bytes } = await measure(`dashboard-${name}${o.dark ? '-dark' : ''}${o.scripts === false ? '-plain' : ''}`, v);
+      assert.ok(bytes.document <= 16 * 1024, `${name} has ${bytes.document} bytes of HTML, CSS and headers`);
+      assert.ok((bytes.script ?? 0) <= 30 * 1024, `${name} has ${bytes.script} bytes of scripts`);
+    };
+    await looked('overview');
+    await v.page.goto(`${site}/dashboard?days=90&compare=no&metric=finish_rate&second=visitors`);
+    await looked('overview-90');
+    await v.page.goto(`${site}/dashboard`);
+    await v.page.locator('table.magnets a').first().click();
+    await v.page.waitForURL(/\/magnets\//);
+    await looked('magnet');
+    await v.page.getByRole('link', { name: 'opened it and did not finish' }).click();
+    await v.page.waitForURL(/finished=false/);
+    await looked('readers');
+    await v.page.locator('table.people a').first().click();
+    await v.page.waitForURL(/\/readers\/[0-9a-f-]+$/);
+    await looked('reader');
+    await v.page.goto(`${site}/dashboard/live`);
+    await looked('live');
+    await v.page.goto(`${site}/dashboard/new`);
+    await looked('new');
+  });
+}
+
+test('dashboard: definitions are shown on focus, and the keyboard reaches everything', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.keyboard.press('Tab');
+  assert.equal(await v.page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
+  const term = v.page.locator('.tile .term').first();
+  assert.equal(await term.locator('.def').isVisible(), false);
+  await term.focus();
+  assert.equal(await term.locator('.def').isVisible(), true);
+  await v.page.locator('summary', { hasText: 'Table of these numbers' }).focus();
+  await v.page.keyboard.press('Enter');
+  assert.equal(await v.page.locator('#numbers table').isVisible(), true);
+});
+
+test('dashboard: from a PDF to a published page, and the first reader is seen', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_API_KEY'));
+  const begin = Date.now(), address = `first-${begin}@example.com`;
+  await v.page.goto(`${site}/dashboard/new`);
+  await v.page.locator('#file').setInputFiles({ name: 'how-to-begin.pdf', mimeType: 'application/pdf', buffer: Buffer.from(guide) });
+  await v.page.getByRole('button', { name: 'Publish' }).click();
+  const landing = await v.page.locator('[role=status] a.address').innerText();
+  note('dashboard-publish_ms', Date.now() - begin);
+  const magnet = v.page.url().replace(/\?.*/, '');
+  await v.accessible();
+  await v.screenshot('dashboard-published', { full: true });
+
+  const reader = await newDesktop(t);
+  await reader.page.goto(landing);
+  await reader.page.getByLabel('Email address').fill(address);
+  await reader.page.locator('form button').click();
+  await reader.page.locator('html[data-ready]').waitFor();
+  await v.page.goto(`${site}/dashboard/live`);
+  await v.page.locator('#state', { hasText: 'connected' }).waitFor();
+  await reader.page.waitForTimeout(1500); // reading
+  await reader.page.keyboard.press('ArrowRight');
+  const card = v.page.locator('.live .card', { hasText: address });
+  await card.waitFor();
+  assert.equal(await card.locator('.cells .on').count(), 1);
+  await reader.page.waitForTimeout(1500);
+  await reader.page.keyboard.press('ArrowRight');
+  await card.locator('.cells .on:nth-child(2)').waitFor();
+  await v.accessible();
+  await v.screenshot('dashboard-live-reading');
+  await card.getByRole('link').click();
+  await v.page.locator('figure.chart svg[role=img]').first().waitFor();
+  await v.screenshot('dashboard-first-reader', { full: true });
+  await v.page.goto(magnet);
+  assert.equal(await v.page.locator('.tiles [data-metric=readers]').getAttribute('data-value'), '1');
+});
