@@ -164,7 +164,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	promoting, err := newPromotion(c, d, pages)
+	promoting, err := newPromotion(c, d, pages, mails, notices)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\bp/[0-9a-f]{32}\.`), "PICTURE"},
 	{regexp.MustCompile(`/s/[a-z2-7]{26}`), "/SHARE"},
 	{regexp.MustCompile(`"(ip_hash|user_agent)": "[^"]+"`), "VISITOR"},
-	{regexp.MustCompile(`http://[0-9.]+:\d+/(a/\w+)?`), "ADDRESS"},
+	{regexp.MustCompile(`http://[0-9.]+:\d+/?(a/\w+)?`), "ADDRESS"},
 }
 
 // levelled returns a text without what varies.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,6 +43,7 @@ type changedGenericLink struct {
 	ShowPages           *bool                       `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages."`
 	ShowReaders         *bool                       `json:"show_readers" required:"false" nullable:"false" doc:"Whether the page shows how many people have read the document, once they are ten."`
 	RedirectURL         api.Change[string]          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to; null leads to the document."`
+	AllowedOrigins      []string                    `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form. An empty list allows none."`
 }
 
 func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[GenericLink], error) {
@@ -49,6 +51,11 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 	if err := check(b.Slug, addresses(b.ThumbnailURL.Value, b.PrivacyURL.Value, b.RedirectURL.Value)); err != nil {
 		return nil, err
 	}
+	origins, err := checkOrigins(b.AllowedOrigins)
+	if err != nil {
+		return nil, err
+	}
+	in.Body.AllowedOrigins = origins
 	revisions, err := in.Revisions()
 	if err != nil {
 		return nil, err
@@ -72,7 +79,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 
 func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revisions []int64) (row store.GenericLink, err error) {
 	b := in.Body
-	if b == (changedGenericLink{}) {
+	if reflect.ValueOf(b).IsZero() {
 		return unchanged(ctx, tx, in.ID, revisions)
 	}
 	keeps, err := l.keepsThumbnail(ctx, tx, in)
@@ -89,7 +96,7 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revision
 		SetTitle: b.Title.Given, Title: b.Title.Value,
 		SetDescription: b.Description.Given, Description: b.Description.Value,
 		SetThumbnailURL: setThumbnail, ThumbnailURL: thumbnail,
-		CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active,
+		CollectName: b.CollectName, RequireVerification: b.RequireVerification, Active: b.Active, AllowedOrigins: b.AllowedOrigins,
 		SetButtonText: b.ButtonText.Given, ButtonText: b.ButtonText.Value,
 		SetConsentText: b.ConsentText.Given, ConsentText: b.ConsentText.Value,
 		SetPrivacyURL: b.PrivacyURL.Given, PrivacyURL: b.PrivacyURL.Value,

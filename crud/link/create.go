@@ -41,6 +41,7 @@ type newGenericLink struct {
 	ShowPages           *bool            `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages; true by default."`
 	ShowReaders         bool             `json:"show_readers" required:"false" default:"false" doc:"Whether the page shows how many people have read the document, once they are ten."`
 	RedirectURL         *string          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to instead of the document, whose link then comes by mail."`
+	AllowedOrigins      []string         `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form, such as https://www.example.com."`
 }
 
 const redirectURL = "redirect_url"
@@ -95,6 +96,11 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 	if err := check(in.Body.Slug, in.Body.addresses()); err != nil {
 		return nil, err
 	}
+	origins, err := checkOrigins(in.Body.AllowedOrigins)
+	if err != nil {
+		return nil, err
+	}
+	in.Body.AllowedOrigins = append([]string{}, origins...)
 	caller := auth.From(ctx)
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -152,6 +158,7 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.L
 			ThumbnailURL: b.ThumbnailURL, CollectName: b.CollectName, RequireVerification: b.RequireVerification,
 			ButtonText: b.ButtonText, ConsentText: b.ConsentText, PrivacyURL: b.PrivacyURL, RedirectURL: b.RedirectURL,
 			Language: (*string)(b.Language), ShowContents: b.ShowContents == nil || *b.ShowContents, ShowPages: b.ShowPages == nil || *b.ShowPages, ShowReaders: b.ShowReaders,
+			AllowedOrigins: b.AllowedOrigins,
 		})
 		if err == nil {
 			return row, nil

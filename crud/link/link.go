@@ -41,6 +41,7 @@ type GenericLink struct {
 	ShowContents        bool               `json:"show_contents" doc:"Whether the page shows the document's table of contents."`
 	ShowPages           bool               `json:"show_pages" doc:"Whether the page shows blurred pictures of inside pages."`
 	ShowReaders         bool               `json:"show_readers" doc:"Whether the page shows how many people have read the document, once they are ten."`
+	AllowedOrigins      []string           `json:"allowed_origins" nullable:"false" doc:"Origins of your own pages that may show the form."`
 	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
 	ViewCount           int64              `json:"view_count" doc:"Views of the page by people so far. Each visitor counts at most once a minute."`
 	Active              bool               `json:"active" doc:"Whether the page is open."`
@@ -211,6 +212,7 @@ func (l *Links) fromRow(row store.GenericLink) GenericLink {
 		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,
 		Language: (*locale.Language)(row.Language), ShowContents: row.ShowContents, ShowPages: row.ShowPages, ShowReaders: row.ShowReaders,
+		AllowedOrigins:  row.AllowedOrigins,
 		SubmissionCount: row.SubmissionCount, ViewCount: row.ViewCount, Active: row.Active,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}

@@ -63,6 +63,7 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO invitations (id, account_id, email, email_key, role, secret_hash, expires_at) VALUES (gen_random_uuid(), $1, 'e', 'e', 'analyst', $2, now())", []any{account, account[:]}},
 			{"INSERT INTO utm_templates (id, account_id, name, source) VALUES (gen_random_uuid(), $1, 'n', 's')", []any{account}},
 			{"INSERT INTO shares (id, account_id, lead_magnet_id, token_hash, key_hash) VALUES (gen_random_uuid(), $1, $2, $3, $3)", []any{account, magnet, account[:]}},
+			{"INSERT INTO embeds (generic_link_id, account_id) VALUES ($2, $1)", []any{account, link}},
 			{"INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent) VALUES (gen_random_uuid(), $1, $2, 'mail', $3, $3, '')", []any{account, link, account[:]}},
 			{"INSERT INTO audit_log (id, account_id, action, actor, request_id) VALUES (gen_random_uuid(), $1, 'a', '', '')", []any{account}},
 		} {

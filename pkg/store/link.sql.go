@@ -56,7 +56,7 @@ func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
 }
 
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -87,20 +87,22 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.ShowContents,
 		&i.ShowPages,
 		&i.ShowReaders,
+		&i.AllowedOrigins,
 	)
 	return i, err
 }
 
 const insertLink = `-- name: InsertLink :one
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins)
 SELECT $1, $2, $3, $4, $5, $6,
     $7, $8, $9,
     $10, $11, $12, $13,
-    $14, $15, $16, $17
+    $14, $15, $16, $17,
+    $18::text[]
 WHERE NOT slug_of_another($4, $2)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins
 `
 
 type InsertLinkParams struct {
@@ -121,6 +123,7 @@ type InsertLinkParams struct {
 	ShowContents        bool
 	ShowPages           bool
 	ShowReaders         bool
+	AllowedOrigins      []string
 }
 
 // Adds nothing if the slug is taken, by whatever account, or was once another account's.
@@ -143,6 +146,7 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		arg.ShowContents,
 		arg.ShowPages,
 		arg.ShowReaders,
+		arg.AllowedOrigins,
 	)
 	var i GenericLink
 	err := row.Scan(
@@ -170,12 +174,13 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.ShowContents,
 		&i.ShowPages,
 		&i.ShowReaders,
+		&i.AllowedOrigins,
 	)
 	return i, err
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at DESC, id DESC
 LIMIT $3::bigint OFFSET $2::bigint
@@ -221,6 +226,7 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.ShowContents,
 			&i.ShowPages,
 			&i.ShowReaders,
+			&i.AllowedOrigins,
 		); err != nil {
 			return nil, err
 		}
@@ -262,9 +268,10 @@ UPDATE generic_links SET
     show_contents = coalesce($21, show_contents),
     show_pages = coalesce($22, show_pages),
     show_readers = coalesce($23, show_readers),
+    allowed_origins = coalesce($24::text[], allowed_origins),
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $24 AND ($25::bigint[] IS NULL OR revision = ANY ($25::bigint[]))
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers
+WHERE id = $25 AND ($26::bigint[] IS NULL OR revision = ANY ($26::bigint[]))
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins
 `
 
 type UpdateLinkParams struct {
@@ -291,6 +298,7 @@ type UpdateLinkParams struct {
 	ShowContents        *bool
 	ShowPages           *bool
 	ShowReaders         *bool
+	AllowedOrigins      []string
 	ID                  uuid.UUID
 	Revisions           []int64
 }
@@ -321,6 +329,7 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		arg.ShowContents,
 		arg.ShowPages,
 		arg.ShowReaders,
+		arg.AllowedOrigins,
 		arg.ID,
 		arg.Revisions,
 	)
@@ -350,6 +359,7 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.ShowContents,
 		&i.ShowPages,
 		&i.ShowReaders,
+		&i.AllowedOrigins,
 	)
 	return i, err
 }

@@ -69,6 +69,15 @@ type Download struct {
 	CompletedAt *time.Time
 }
 
+type Embed struct {
+	GenericLinkID uuid.UUID
+	AccountID     uuid.UUID
+	SeenOrigin    *string
+	SeenAt        *time.Time
+	RefusedOrigin *string
+	RefusedAt     *time.Time
+}
+
 type GenericLink struct {
 	ID                  uuid.UUID
 	AccountID           uuid.UUID
@@ -94,6 +103,7 @@ type GenericLink struct {
 	ShowContents        bool
 	ShowPages           bool
 	ShowReaders         bool
+	AllowedOrigins      []string
 }
 
 type IPSalt struct {

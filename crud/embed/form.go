@@ -1,0 +1,134 @@
+package embed
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/crud/capture"
+	"lodestone/pkg/store"
+	"lodestone/pkg/token"
+)
+
+const (
+	// visitLasts is how long a page can be open before its form is sent.
+	visitLasts = 24 * time.Hour
+	visitGrant = "embedded form"
+	fieldToken = "token"
+)
+
+// form is what the script shows.
+type form struct {
+	Token          string    `json:"token"` // of the visit, for the form
+	Visit          uuid.UUID `json:"visit"` // id of the view
+	TrackingToken  string    `json:"tracking_token"`
+	Views          *string   `json:"views"` // where views are counted; nil: nowhere
+	Page           string    `json:"page"`  // the landing page
+	Title          string    `json:"title"`
+	Name           bool      `json:"name"`
+	Consent        *string   `json:"consent"`
+	ConsentVersion string    `json:"consent_version"`
+	PrivacyURL     *string   `json:"privacy_url"`
+	Button         string    `json:"button"`
+	Note           string    `json:"note"`
+}
+
+// subject is what the grant of a visit is bound to.
+func subject(link uuid.UUID, origin string) []byte { return append(link[:], origin...) }
+
+// load answers with the form of a link and a new visit.
+func (f *Forms) load(w http.ResponseWriter, r *http.Request, o offer) error {
+	g := o.GenericLink
+	visit, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("make id of visit: %w", err)
+	}
+	shown := form{
+		Token: f.deps.Tokens.Grant(visitGrant, subject(g.ID, o.origin), visit[:], f.deps.Now().Add(visitLasts)), Visit: visit,
+		TrackingToken: f.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)}),
+		Page:          f.deps.Site + "/l/" + g.Slug, Title: o.MagnetTitle, Name: g.CollectName, Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
+		PrivacyURL: g.PrivacyURL,
+	}
+	if g.Title != nil {
+		shown.Title = *g.Title
+	}
+	if f.deps.Collector != "" {
+		views := f.deps.Collector + "/v1/link-views"
+		shown.Views = &views
+	}
+	shown.Button, shown.Note = words(o.LandingPageRow)
+	return writeJSON(w, http.StatusOK, shown)
+}
+
+// words are those of the landing page: what the press does, and what follows.
+func words(row store.LandingPageRow) (button, note string) {
+	away := capture.Redirect(row.GenericLink) != ""
+	switch {
+	case row.GenericLink.RequireVerification:
+		button, note = "Send me the document", "We mail you a link to confirm your address; then the document is yours."
+	case away:
+		button, note = "Send me the document", "We mail you the link to it."
+	default:
+		button, note = "Get the document", "It is ready at once, and we mail you the link as well."
+	}
+	if row.GenericLink.ButtonText != nil {
+		button = *row.GenericLink.ButtonText
+	}
+	return button, note + " " + row.AccountName + " gets your address and sees what you read."
+}
+
+// outcome is what follows a form.
+type outcome struct {
+	State string `json:"state"` // verify: a mail comes first; redirect: to a page of the owner's; ready: the document
+	URL   string `json:"url"`
+}
+
+type rejected struct {
+	Errors map[string]string `json:"errors"`
+}
+
+// submit takes the form of a visit.
+func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
+	if err := r.ParseForm(); err != nil {
+		return &refused{status: http.StatusBadRequest, Message: "The form could not be read. Nothing was stored."}
+	}
+	given := r.PostForm.Get(fieldToken)
+	if _, err := f.deps.Tokens.OpenGrant(visitGrant, subject(o.GenericLink.ID, o.origin), given, f.deps.Now()); err != nil {
+		return &refused{status: http.StatusConflict, Message: "The page was open for too long. Send the form again."}
+	}
+	sent := capture.ReadForm(r.PostForm)
+	if withheld(r) {
+		sent.Origin = capture.Origin{}
+	}
+	out, err := f.deps.Capture.Submit(r.Context(), o.GenericLink, sent, f.deps.Addresses.Client(r))
+	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
+		return writeJSON(w, http.StatusUnprocessableEntity, rejected{wrong.In(f.texts)})
+	}
+	if limited, ok := errors.AsType[*capture.Limited](err); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(int(limited.Wait/time.Second)+1))
+		return &refused{status: http.StatusTooManyRequests, Message: "We received too many forms from your network in a short time. Try again later."}
+	}
+	if capture.IsGone(err) {
+		return &refused{status: http.StatusGone, Message: "This offer is no longer there."}
+	}
+	if err != nil {
+		return fmt.Errorf("submit embedded form: %w", err)
+	}
+	switch {
+	case out.Page != "":
+		return writeJSON(w, http.StatusOK, outcome{"verify", f.deps.Site + "/verify/sent/" + out.Page})
+	case out.Access == "":
+		return writeJSON(w, http.StatusOK, outcome{"redirect", capture.Redirect(o.GenericLink)})
+	default:
+		return writeJSON(w, http.StatusOK, outcome{"ready", f.deps.Site + "/a/" + out.Access})
+	}
+}
+
+// withheld reports whether a visitor asked not to be tracked: then where the visit came from is not kept.
+func withheld(r *http.Request) bool {
+	return r.Header.Get("Sec-Gpc") == "1" || r.Header.Get("Dnt") == "1"
+}

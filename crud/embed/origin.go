@@ -1,0 +1,148 @@
+package embed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/page"
+	"lodestone/pkg/api"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
+)
+
+const (
+	maxForm    = 64 << 10 // bytes
+	timeout    = 15 * time.Second
+	maxSlug    = 64
+	maxOrigin  = 300
+	textClosed = "This offer is closed."
+)
+
+var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// offer is a link whose form may be shown, on a page of an origin.
+type offer struct {
+	store.LandingPageRow
+	origin string
+}
+
+// refused is an answer in words.
+type refused struct {
+	status  int
+	Message string `json:"message"`
+}
+
+// Error implements error.
+func (r *refused) Error() string { return r.Message }
+
+// answer returns the handler of a request that a page of another origin sends. The form of a link answers only the origins that the link
+// allows: without the header, browsers keep the answer from every other page.
+func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		h := w.Header()
+		h.Set("Vary", "Origin")
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		o, err := f.find(r)
+		if o.origin != "" {
+			h.Set("Access-Control-Allow-Origin", o.origin)
+			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		}
+		if err == nil {
+			err = fn(w, r, o)
+		}
+		if err == nil {
+			return
+		}
+		reply, ok := errors.AsType[*refused](err)
+		if !ok {
+			reply = &refused{http.StatusInternalServerError, "Something went wrong on our side. Nothing was stored. Try again later."}
+			if postgres.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) {
+				reply.status = http.StatusServiceUnavailable
+			}
+			f.deps.Log.Error("embedded form failed", "request_id", api.RequestID(ctx), "error", err)
+		}
+		_ = writeJSON(w, reply.status, reply) // a visitor that left needs no answer
+	})
+}
+
+// find returns the link of a request. The origin of the offer is set as soon as the link allows it, also with an error.
+func (f *Forms) find(r *http.Request) (o offer, err error) {
+	ctx, slug, origin := r.Context(), r.PathValue("slug"), r.Header.Get("Origin")
+	if len(slug) > maxSlug || !slugForm.MatchString(slug) {
+		return o, &refused{http.StatusNotFound, "There is no such link."}
+	}
+	err = f.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
+		o = offer{}
+		o.LandingPageRow, err = store.New(tx).LandingPage(ctx, slug)
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return o, &refused{http.StatusNotFound, "There is no such link."}
+	}
+	if err != nil {
+		return o, fmt.Errorf("find link of embedded form: %w", err)
+	}
+	if !slices.Contains(o.GenericLink.AllowedOrigins, origin) {
+		if err := f.noteRefused(ctx, o, origin); err != nil {
+			return o, err
+		}
+		return o, &refused{http.StatusForbidden, "The link does not allow its form on pages of this origin: add the origin to allowed_origins."}
+	}
+	o.origin = origin
+	if r.Method == http.MethodGet {
+		if err := f.noteSeen(ctx, o); err != nil {
+			return o, err
+		}
+	}
+	if !o.GenericLink.Active || !o.MagnetActive || o.FileVersion == 0 {
+		return o, &refused{http.StatusGone, textClosed}
+	}
+	return o, nil
+}
+
+func (f *Forms) noteSeen(ctx context.Context, o offer) error {
+	err := store.New(f.deps.Postgres.Unscoped()).NoteEmbed(ctx, store.NoteEmbedParams{GenericLinkID: o.GenericLink.ID, AccountID: o.GenericLink.AccountID, Origin: &o.origin})
+	if err != nil && !postgres.IsForeignKeyViolation(err) { // the link was deleted meanwhile
+		return fmt.Errorf("note where a form was loaded: %w", err)
+	}
+	return nil
+}
+
+// noteRefused keeps the origin of a page that the link does not allow. Only what a browser sends is kept: programs can send anything.
+func (f *Forms) noteRefused(ctx context.Context, o offer, origin string) error {
+	if origin == "" || len(origin) > maxOrigin || page.Origin(origin) != origin {
+		return nil
+	}
+	err := store.New(f.deps.Postgres.Unscoped()).NoteRefusedEmbed(ctx, store.NoteRefusedEmbedParams{GenericLinkID: o.GenericLink.ID, AccountID: o.GenericLink.AccountID, Origin: &origin})
+	if err != nil && !postgres.IsForeignKeyViolation(err) {
+		return fmt.Errorf("note where a form was refused: %w", err)
+	}
+	return nil
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode answer of form: %w", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a visitor that left needs no answer
+	return nil
+}

@@ -1,0 +1,166 @@
+package crud_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/crud"
+	"lodestone/crud/account"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/token"
+)
+
+// ask sends what the script on a page of an origin sends.
+func (f *fixture) ask(t *testing.T, method, slug, origin string, form url.Values, header ...string) (*http.Response, map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, f.url+"/embed/"+slug, strings.NewReader(form.Encode()))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	if origin != "" {
+		req.Header.Set("Origin", origin)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := f.http.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Empty(t, res.Header.Get("Set-Cookie"))
+	require.Equal(t, "Origin", res.Header.Get("Vary"))
+	var out map[string]any
+	require.NoError(t, json.Unmarshal(text, &out), "%s", text)
+	return res, out
+}
+
+func TestEmbeddedForm(t *testing.T) {
+	t.Parallel()
+	f := start(t, func(c *crud.Config) { c.CollectorURL = "https://events.example.com" })
+	u := f.user(t, account.Team)
+	m := u.file(t)
+	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m+`","slug":"guide","collect_name":true,"consent_text":"I agree.","allowed_origins":["https://WWW.example.com:443","https://www.example.com/","http://localhost:3000"]}`).object(t)
+	require.Equal(t, []any{"https://www.example.com", "http://localhost:3000"}, link["allowed_origins"], "as browsers write them")
+	state := linksPath + "/" + link["id"].(string) + "/embed"
+	got := u.get(t, state).object(t)
+	require.Equal(t, `<script src="`+site+`/embed.js" data-link="guide" async></script><noscript><a href="`+site+`/l/guide">Get the document</a></noscript>`, got["script"])
+	require.Equal(t, "script-src "+site+"; connect-src "+site+" https://events.example.com", got["content_security_policy"])
+	require.Nil(t, got["last_seen_at"])
+
+	const origin = "https://www.example.com"
+	res, form := f.ask(t, "GET", "guide", origin, nil)
+	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
+	require.Empty(t, res.Header.Get("Access-Control-Allow-Credentials"))
+	require.Equal(t, "https://events.example.com/v1/link-views", form["views"])
+	claims, err := f.tokens.Verify([]byte(form["tracking_token"].(string)))
+	require.NoError(t, err)
+	require.Equal(t, token.Claims{AccountID: u.account, LeadMagnetID: uuid.MustParse(m), GenericLinkID: uuid.MustParse(link["id"].(string)), MagnetVersion: 1}, claims)
+	got = u.get(t, state).object(t)
+	require.NotNil(t, got["last_seen_at"])
+	require.Equal(t, origin, got["last_seen_origin"])
+
+	// What is wrong is named by field; then the form leads to the document.
+	values := url.Values{"token": {form["token"].(string)}, "email": {"ada"}, "consent_seen": {form["consent_version"].(string)}, "utm_source": {"blog"}, "ref": {"https://search.example/a?q=x"}}
+	res, out := f.ask(t, "POST", "guide", origin, values)
+	require.Equal(t, 422, res.StatusCode)
+	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"), "the page must be able to read it")
+	require.Equal(t, map[string]any{"email": "Enter an email address like jo@example.com.", "name": "Enter your name.", "consent": "Tick the box to go on."}, out["errors"])
+	values.Set("email", "ada@example.com")
+	values.Set("name", "Ada")
+	values.Set("consent", "yes")
+	res, out = f.ask(t, "POST", "guide", origin, values)
+	require.Equal(t, 200, res.StatusCode, out)
+	require.Equal(t, "ready", out["state"])
+	require.Regexp(t, "^"+site+"/a/", out["url"])
+	values.Set("email", "bob@example.com")
+	res, _ = f.ask(t, "POST", "guide", origin, values, "Sec-GPC", "1")
+	require.Equal(t, 200, res.StatusCode)
+	submissions := u.get(t, linksPath+"/"+link["id"].(string)+"/submissions").object(t)["data"].([]any)
+	require.Len(t, submissions, 2)
+	require.Empty(t, submissions[0].(map[string]any)["utm"], "who asks for privacy is not traced")
+	require.Nil(t, submissions[0].(map[string]any)["referrer"])
+	require.Equal(t, map[string]any{"utm_source": "blog"}, submissions[1].(map[string]any)["utm"])
+
+	// A form needs the token of a visit: of this link, and of this origin.
+	for _, wrong := range []string{"", "x", form["tracking_token"].(string)} {
+		values.Set("token", wrong)
+		res, _ = f.ask(t, "POST", "guide", origin, values)
+		require.Equal(t, 409, res.StatusCode)
+	}
+	values.Set("token", form["token"].(string))
+	res, _ = f.ask(t, "POST", "guide", "http://localhost:3000", values)
+	require.Equal(t, 409, res.StatusCode)
+	require.Len(t, u.get(t, linksPath+"/"+link["id"].(string)+"/submissions").object(t)["data"], 2)
+
+	// Other origins read nothing and send nothing; the owner learns which one asked.
+	for _, other := range []string{"https://evil.example", "http://www.example.com", "https://example.com", "null", ""} {
+		for _, method := range []string{"GET", "POST"} {
+			res, out = f.ask(t, method, "guide", other, values)
+			require.Equal(t, 403, res.StatusCode)
+			require.Empty(t, res.Header.Get("Access-Control-Allow-Origin"))
+			require.NotContains(t, out, "token")
+		}
+	}
+	require.Equal(t, "https://evil.example", u.get(t, state).object(t)["last_refused_origin"])
+	require.Equal(t, origin, u.get(t, state).object(t)["last_seen_origin"])
+
+	// A link that is closed says so, and one that is not there is not known.
+	require.Equal(t, 200, u.send(t, "PATCH", linksPath+"/"+link["id"].(string), strings.NewReader(`{"active":false}`), "Content-Type", "application/json").status)
+	res, out = f.ask(t, "GET", "guide", origin, nil)
+	require.Equal(t, 410, res.StatusCode)
+	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
+	require.Equal(t, "This offer is closed.", out["message"])
+	res, _ = f.ask(t, "GET", "unknown", origin, nil)
+	require.Equal(t, 404, res.StatusCode)
+
+	require.Equal(t, 404, f.user(t, account.Free).get(t, state).status)
+	require.Equal(t, 403, f.userOf(t, u.account, auth.Write).get(t, state).status)
+}
+
+func TestEmbeddedFormLeadsOn(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	m := u.file(t)
+	const origin = "https://www.example.com"
+	for slug, want := range map[string]string{
+		`"slug":"checked","require_verification":true`:            "^" + site + "/verify/sent/",
+		`"slug":"away","redirect_url":"https://example.com/done"`: "^https://example.com/done$",
+	} {
+		link := u.post(t, linksPath, `{"lead_magnet_id":"`+m+`","allowed_origins":["`+origin+`"],`+slug+`}`).object(t)
+		_, form := f.ask(t, "GET", link["slug"].(string), origin, nil)
+		res, out := f.ask(t, "POST", link["slug"].(string), origin, url.Values{"token": {form["token"].(string)}, "email": {"ada@example.com"}})
+		require.Equal(t, 200, res.StatusCode, out)
+		require.Regexp(t, want, out["url"])
+	}
+}
+
+func TestAllowedOrigins(t *testing.T) {
+	t.Parallel()
+	u := start(t).user(t, account.Team)
+	m := u.magnet(t)
+	for _, wrong := range []string{"example.com", "https://example.com/page", "ftp://example.com", "https://*.example.com", "*", "null", "", "https://u:p@example.com", "https://example.com?x"} {
+		p := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","allowed_origins":["https://example.com","`+wrong+`"]}`).problem(t)
+		require.Equal(t, 422, p.Status, wrong)
+		require.Equal(t, "allowed_origins[1]", p.Errors[0].Field)
+	}
+	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m.ID+`","allowed_origins":["https://exämple.com"]}`).object(t)
+	require.Equal(t, []any{"https://xn--exmple-cua.com"}, link["allowed_origins"])
+	one := linksPath + "/" + link["id"].(string)
+	change := func(body string) any {
+		return u.send(t, "PATCH", one, strings.NewReader(body), "Content-Type", "application/json").object(t)["allowed_origins"]
+	}
+	require.Equal(t, link["allowed_origins"], change(`{"title":"x"}`))
+	require.Equal(t, link["allowed_origins"], change(`{}`))
+	require.Equal(t, []any{"https://example.org"}, change(`{"allowed_origins":["https://example.org"]}`))
+	require.Equal(t, []any{}, change(`{"allowed_origins":[]}`))
+}
