@@ -26,7 +26,7 @@ let story;
 const scene = () => (story ??= (async () => {
   const link = await newLink({ title: 'Reading, measured', collect_name: true });
   for (let i = 0; i < 30; i++) {
-    const body = new URLSearchParams({ email: `ada.lovelace${i}@analytical-engines.example.com`, name: i % 3 ? `Ada ${i}` : '', utm_source: ['newsletter', 'linkedin', ''][i % 3], utm_campaign: 'spring' });
+    const body = new URLSearchParams({ email: `ada.lovelace${i}@analytical-engines.example.com`, name: `Ada ${i}`, utm_source: ['newsletter', 'linkedin', ''][i % 3], utm_campaign: 'spring' });
     const res = await fetch(link.url, { method: 'POST', body, redirect: 'manual' });
     assert.equal(res.status, 303, 'the form is sent');
   }
