@@ -69,7 +69,7 @@ func (v *owner) forge(action string, values url.Values) screen {
 			values.Set("csrf", token)
 		}
 	}
-	res, err := v.http.PostForm(v.site+action, values)
+	res, err := v.http.PostForm(v.site+action, values) //nolint:bodyclose // read closes it
 	require.NoError(v.t, err)
 	return v.read(res)
 }
@@ -77,12 +77,12 @@ func (v *owner) forge(action string, values url.Values) screen {
 // has asserts that the HTML of a screen has a text; lacks that it has not. The last words are why.
 func (s screen) has(text string, why ...any) {
 	s.t.Helper()
-	require.True(s.t, strings.Contains(s.text, text), "%s has no %q %v", s.path, text, why)
+	require.Contains(s.t, s.text, text, append([]any{s.path}, why...)...)
 }
 
 func (s screen) lacks(text string, why ...any) {
 	s.t.Helper()
-	require.False(s.t, strings.Contains(s.text, text), "%s has %q %v", s.path, text, why)
+	require.NotContains(s.t, s.text, text, append([]any{s.path}, why...)...)
 }
 
 // wrong are the messages beside the fields of a screen.

@@ -41,7 +41,7 @@ type form struct {
 func subject(link uuid.UUID, origin string) []byte { return append(link[:], origin...) }
 
 // load answers with the form of a link and a new visit.
-func (f *Forms) load(w http.ResponseWriter, r *http.Request, o offer) error {
+func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 	g := o.GenericLink
 	visit, err := uuid.NewV7()
 	if err != nil {

@@ -180,7 +180,7 @@ func (s *Shares) unlock(w http.ResponseWriter, r *http.Request) error {
 		if !right {
 			return s.writeLocked(w, r, http.StatusUnprocessableEntity, o, "That is not the password. Check capitals, or ask whoever gave you this link.")
 		}
-		http.SetCookie(w, &http.Cookie{
+		http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the site is https
 			Name: unlockCookie, Value: s.deps.Tokens.Grant(unlockGrant, o.subject(), nil, s.deps.Now().Add(unlockedFor)),
 			Path: s.deps.Pages.Path(pagePath + o.share.Token), MaxAge: int(unlockedFor.Seconds()), HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
 		})

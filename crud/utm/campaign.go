@@ -1,7 +1,10 @@
 // Package utm is the campaign parameters of links: how an address carries them, and the templates that an account saves.
 package utm
 
-import "net/url"
+import (
+	"net/url"
+	"strings"
+)
 
 // Campaign is the parameters that say where a visitor comes from. Nil ones are left out.
 type Campaign struct {
@@ -14,15 +17,17 @@ type Campaign struct {
 
 // Add returns an address that has no query with the parameters, in the order in which people write them.
 func (c Campaign) Add(address string) string {
-	sign := "?"
+	var query []string
 	for _, p := range []struct {
 		name  string
 		value *string
 	}{{"utm_source", c.Source}, {"utm_medium", c.Medium}, {"utm_campaign", c.Name}, {"utm_content", c.Content}, {"utm_term", c.Term}} {
 		if p.value != nil {
-			address += sign + p.name + "=" + url.QueryEscape(*p.value)
-			sign = "&"
+			query = append(query, p.name+"="+url.QueryEscape(*p.value))
 		}
 	}
-	return address
+	if len(query) == 0 {
+		return address
+	}
+	return address + "?" + strings.Join(query, "&")
 }

@@ -203,13 +203,14 @@ func (w *writer) summed(rows string, needed []string) string {
 
 // grouped returns the visits that no filter leaves out, grouped by keys. A group that lies in two pieces is two rows.
 func (w *writer) grouped(fields, keys []string) string {
-	where := "account_id = {account:UUID}"
+	conditions := []string{"account_id = {account:UUID}"}
 	for _, filter := range w.conditions(events, visitMS) {
 		if !filter.links {
 			sql, _ := ofVisits(filter.sql)
-			where += " AND " + sql
+			conditions = append(conditions, sql)
 		}
 	}
+	where := strings.Join(conditions, " AND ")
 	var pieces []string
 	for _, within := range w.pieces() {
 		pieces = append(pieces, fmt.Sprintf("SELECT %s\n    FROM lodestone.events\n    WHERE %s AND %s\n    GROUP BY %s", strings.Join(fields, ", "), where, within, strings.Join(keys, ", ")))
