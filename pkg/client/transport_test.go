@@ -70,7 +70,7 @@ func TestTransport(t *testing.T) {
 	res = send("GET", "/empty", "") //nolint:bodyclose // likewise
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	require.Empty(t, read(res))
-	require.Equal(t, http.StatusNotFound, send("GET", "/none", "").StatusCode) //nolint:bodyclose // likewise
+	require.Equal(t, http.StatusNotFound, send("GET", "/none", "").StatusCode)              //nolint:bodyclose // likewise
 	require.Equal(t, http.StatusInternalServerError, send("GET", "/broken", "").StatusCode) //nolint:bodyclose // likewise
 
 	res = send("GET", "/stream", "") //nolint:bodyclose // likewise

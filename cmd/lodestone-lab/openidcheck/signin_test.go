@@ -60,7 +60,7 @@ func listen(t *testing.T) (l net.Listener, address string) {
 
 func serve(t *testing.T, l net.Listener, handler http.Handler) {
 	t.Helper()
-	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: handler}} //nolint:gosec // of this test
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: handler}}
 	server.Start()
 	t.Cleanup(server.Close)
 }
@@ -108,13 +108,13 @@ func TestSignInAtARealProvider(t *testing.T) {
 		require.Equal(t, 200, res.StatusCode, string(text))
 		return string(text), res.Request.URL
 	}
-	text, _ := read(browser.Get(site + "/dashboard"))
+	text, _ := read(browser.Get(site + "/dashboard")) //nolint:bodyclose // read closes it
 	require.Contains(t, text, "Sign in with Zitadel")
-	text, at := read(browser.Get(site + "/dashboard/sign-in/openid?next=/dashboard"))
+	text, at := read(browser.Get(site + "/dashboard/sign-in/openid?next=/dashboard")) //nolint:bodyclose // read closes it
 	require.Equal(t, issuer+"/login/username", at.Scheme+"://"+at.Host+at.Path)
 	id := regexp.MustCompile(`name="id" value="([^"]+)"`).FindStringSubmatch(text)
 	require.NotNil(t, id, text)
-	text, at = read(browser.PostForm(at.String(), url.Values{"id": {id[1]}, "username": {"test-user@127.0.0.1"}, "password": {"verysecure"}}))
+	text, at = read(browser.PostForm(at.String(), url.Values{"id": {id[1]}, "username": {"test-user@127.0.0.1"}, "password": {"verysecure"}})) //nolint:bodyclose // read closes it
 	require.Equal(t, site+"/dashboard", at.String())
 	require.Equal(t, "signed in as test-user@zitadel.ch", text)
 }
