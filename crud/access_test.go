@@ -63,6 +63,9 @@ func operations(t *testing.T, u *user) []operation {
 		return u.post(t, "/api/v1/invitations", `{"email":"`+email+`","role":"editor"}`).object(t)["id"].(string)
 	}
 	invited, withdrawn := invite("ada@example.com"), invite("bob@example.com")
+	share := u.post(t, "/api/v1/lead-magnets/"+m.ID+"/shares", `{"name":"board"}`).object(t)["id"].(string)
+	template := u.post(t, "/api/v1/utm-templates", `{"name":"letter","source":"newsletter"}`).object(t)["id"].(string)
+	spare := u.post(t, "/api/v1/utm-templates", `{"name":"spare","source":"newsletter"}`).object(t)["id"].(string)
 	const (
 		hooks    = "/api/v1/webhooks"
 		jsonType = "application/json"
@@ -70,6 +73,7 @@ func operations(t *testing.T, u *user) []operation {
 		keys     = "/api/v1/keys"
 
 		persons     = "/api/v1/users"
+		templates   = "/api/v1/utm-templates"
 		invitations = "/api/v1/invitations"
 	)
 	return []operation{
@@ -127,6 +131,17 @@ func operations(t *testing.T, u *user) []operation {
 		{"list-sessions", "GET", "/api/v1/sessions", "", "", auth.Read},
 		{"end-session", "DELETE", "/api/v1/sessions/" + session, "", "", auth.Read},
 		{"list-audit-log", "GET", "/api/v1/audit-log", "", "", auth.People},
+		{"get-generic-link-qr", "GET", linksPath + "/" + link.ID + "/qr", "", "", auth.Read},
+		{"get-access-link-qr", "GET", accessPath + "/" + access.ID + "/qr", "", "", auth.Leads},
+		{"get-generic-link-embed", "GET", linksPath + "/" + link.ID + "/embed", "", "", auth.Read},
+		{"create-share", "POST", magnets + "/" + m.ID + "/shares", `{"name":"team"}`, jsonType, auth.Write},
+		{"list-shares", "GET", magnets + "/" + m.ID + "/shares", "", "", auth.Read},
+		{"revoke-share", "DELETE", magnets + "/" + m.ID + "/shares/" + share, "", "", auth.Write},
+		{"create-utm-template", "POST", templates, `{"name":"webinar","source":"webinar"}`, jsonType, auth.Write},
+		{"list-utm-templates", "GET", templates, "", "", auth.Read},
+		{"get-utm-template", "GET", templates + "/" + template, "", "", auth.Read},
+		{"update-utm-template", "PATCH", templates + "/" + template, `{"medium":"email"}`, jsonType, auth.Write},
+		{"delete-utm-template", "DELETE", templates + "/" + spare, "", "", auth.Write},
 		{"replay-webhook-delivery", "POST", hooks + "/" + hook + "/deliveries/" + sent + "/replay", "", "", auth.Webhooks},
 	}
 }
