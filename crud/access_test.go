@@ -246,6 +246,10 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			}
 			for _, id := range secrets {
 				r := stranger.run(t, operation{o.id, o.method, o.path + "?" + p.Name + "=" + id, o.body, o.kind, o.scope})
+				if r.status == http.StatusNotFound {
+					require.NotContains(t, r.body, id, name)
+					continue
+				}
 				require.Contains(t, r.body, `"total":0`, name)
 				require.Contains(t, r.body, `"data":[]`)
 			}
@@ -317,8 +321,8 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 			strings.Replace(o.body, "{", `{"":1,`, 1):               problem.ValidationError,
 			`{"title":"` + strings.Repeat("x", 2<<20) + `"}`:        problem.PayloadTooLarge,
 		} {
-			if o.method == "PATCH" && body == "{}" {
-				continue // which changes nothing, and is fine
+			if body == "{}" && (o.method == "PATCH" || len(f.described()[o.id].RequestBody.Content[o.kind].Schema.Resolve().Required) == 0) {
+				continue // which is fine
 			}
 			p := u.run(t, operation{o.id, o.method, o.path, body, o.kind, o.scope}).problem(t)
 			require.Equal(t, code, p.Code, "%s %.60q %s", name, body, p.Detail)
@@ -345,7 +349,10 @@ func wrongValues(s *jsonschema.Schema) []string {
 		values = append(values, "true", text, `"5"`, `""`, "1.5", "0.1e1x", "1e100", "9223372036854775808", "-1", "01", "+1", "NaN", "Infinity", "0x1",
 			fmt.Sprint(int64(*s.Minimum)-1), fmt.Sprint(int64(*s.Maximum)+1))
 	case jsonschema.Array:
-		values = append(values, "true", "1", text, "[]", "[", "[,]", "["+strings.Repeat("[", 40)+strings.Repeat("]", 41),
+		if s.MinItems != nil && *s.MinItems > 0 {
+			values = append(values, "[]")
+		}
+		values = append(values, "true", "1", text, "[", "[,]", "["+strings.Repeat("[", 40)+strings.Repeat("]", 41),
 			"["+strings.Repeat(`"a",`, *s.MaxItems)+`"a"]`)
 		for _, v := range wrongValues(s.Items) {
 			values = append(values, "["+v+"]")

@@ -23,6 +23,7 @@ import (
 
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/jsonschema"
@@ -150,6 +151,7 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 	if err != nil {
 		return nil, fmt.Errorf("create share: %w", err)
 	}
+	audit.Created(ctx, id)
 	made := auth.ShareOf(auth.NewShareToken(), s.keys[0])
 	row := store.InsertShareParams{ID: id, AccountID: owner, LeadMagnetID: in.ID, Name: b.Name, TokenHash: made.TokenHash[:], KeyHash: made.KeyHash[:]}
 	if row.ExpiresAt, err = s.expiry(b.ExpiresAt); err != nil {
