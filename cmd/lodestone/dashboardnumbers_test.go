@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"lodestone/pkg/chart"
 	"lodestone/pkg/engine/enginetest"
 )
 
@@ -233,20 +234,33 @@ func (v *owner) reader(t *testing.T) {
 		require.Equal(t, http.StatusOK, s.status)
 		var story struct {
 			Totals   readerRow
-			Sessions []struct{ Visits []struct{ MS float64 } }
+			Sessions []struct{ Visits []struct{ Start time.Time } }
 		}
 		v.call(http.MethodGet, "/api/v1/analytics/readers/"+id, "", &story)
 		require.Equal(t, []string{exact(story.Totals.Score)}, shown(s.root, "score"))
 		require.Equal(t, []string{exact(story.Totals.Sessions)}, shown(s.root, "sessions"))
 		require.Equal(t, []string{exact(story.Totals.Downloads)}, shown(s.root, "downloads"))
+		var after []string
 		drawn := 0
-		for i, one := range story.Sessions {
+		for _, one := range story.Sessions {
 			if len(one.Visits) > 0 {
 				drawn++
-				require.NotEmpty(t, story.Sessions[i].Visits)
+			}
+			for _, visit := range one.Visits {
+				after = append(after, chart.Time(float64(visit.Start.Sub(one.Visits[0].Start).Milliseconds())))
 			}
 		}
-		require.Len(t, s.find("figure", "chart"), drawn, "a strip for each session")
+		strips := s.find("figure", "chart")
+		require.Len(t, strips, drawn, "a strip for each session")
+		var begun []string
+		for _, strip := range strips {
+			for _, n := range (screen{t: t, root: strip}).find("th", "") {
+				if attr(n, "scope") == "row" {
+					begun = append(begun, textOf(n))
+				}
+			}
+		}
+		require.Equal(t, after, begun, "when each page was opened")
 	}
 }
 
