@@ -46,11 +46,11 @@ func TestDashboardWithoutAnalytics(t *testing.T) {
 	}
 	token := regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-	status, header, _ := read(browser.Get(f.url + "/dashboard"))
+	status, header, _ := read(browser.Get(f.url + "/dashboard")) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusSeeOther, status)
 	require.Contains(t, header.Get("Location"), "/dashboard/sign-in?next=")
-	_, _, form := read(browser.Get(f.url + "/dashboard/sign-in"))
-	status, _, text := read(browser.PostForm(f.url+"/dashboard/sign-in/key", url.Values{"csrf": {token.FindStringSubmatch(form)[1]}, "key": {u.key}, "next": {"/dashboard"}}))
+	_, _, form := read(browser.Get(f.url + "/dashboard/sign-in")) //nolint:bodyclose // read closes it
+	status, _, text := read(browser.PostForm(f.url+"/dashboard/sign-in/key", url.Values{"csrf": {token.FindStringSubmatch(form)[1]}, "key": {u.key}, "next": {"/dashboard"}})) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusSeeOther, status, text)
 
 	for _, path := range []string{"/dashboard", "/dashboard?days=7", "/dashboard/readers", "/dashboard/live", "/dashboard/magnets/" + magnet["id"].(string)} {
