@@ -49,7 +49,7 @@ func TestDashboardWithoutAnalytics(t *testing.T) {
 	status, header, _ := read(browser.Get(f.url + "/dashboard")) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusSeeOther, status)
 	require.Contains(t, header.Get("Location"), "/dashboard/sign-in?next=")
-	_, _, form := read(browser.Get(f.url + "/dashboard/sign-in")) //nolint:bodyclose // read closes it
+	_, _, form := read(browser.Get(f.url + "/dashboard/sign-in"))                                                                                                              //nolint:bodyclose // read closes it
 	status, _, text := read(browser.PostForm(f.url+"/dashboard/sign-in/key", url.Values{"csrf": {token.FindStringSubmatch(form)[1]}, "key": {u.key}, "next": {"/dashboard"}})) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusSeeOther, status, text)
 
