@@ -181,6 +181,10 @@ var examples = map[string]any{
 	"ip_hash":       "9f86d081884c7d659a2feaa0c55ad015",
 	"user_agent":    "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0",
 	"next_cursor":   nil,
+
+	"allowed_origins": "https://www.example.com",
+	"medium":          "email",
+	"campaign":        "spring-launch",
 }
 
 func exampleText(s *jsonschema.Schema, name string) any {
