@@ -117,7 +117,7 @@ func (v *owner) keys(t *testing.T) {
 	again.lacks(text, "it is shown once")
 	_, list := v.api("GET", "/api/v1/keys", nil)
 	newest := list["data"].([]any)[0].(object)
-	require.Equal(t, object{"name": evil, "scopes": []any{"read", "leads"}, "expires_at": "2099-02-01T00:00:00.000Z"}, pick(newest, "name", "scopes", "expires_at"))
+	require.Equal(t, object{"name": evil, "scopes": []any{"read", "leads"}, "expires_at": "2099-01-31T23:00:00.000Z"}, pick(newest, "name", "scopes", "expires_at"), "the end of the day in the account's time zone, Europe/Berlin")
 	s = v.send(again, path+"/"+newest["id"].(string)+"/revoke", nil)
 	s.has("The key works no more.")
 	status, _ := v.api("GET", "/api/v1/keys/"+newest["id"].(string), nil)

@@ -12,14 +12,17 @@ import (
 	"lodestone/pkg/engine/enginetest"
 )
 
-// The first start leads a newcomer to a landing page; what they delete does not come back.
+// The first start leads a newcomer to the dashboard and a landing page; what they delete does not come back.
 func TestUpMakesASampleOnce(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
 	u.start()
 	site := u.env["LODESTONE_URL"]
 	landing := site + "/l/welcome"
-	require.Equal(t, landing, regexp.MustCompile(`http://\S+`).FindString(u.out.String()), "the first address that is printed")
+	printed := regexp.MustCompile(`http://\S+`).FindAllString(u.out.String(), 2)
+	require.Len(t, printed, 2)
+	require.Contains(t, printed[0], site+"/dashboard/sign-in/once/", "the first address that is printed signs the owner in")
+	require.Equal(t, landing, printed[1], "the second address that is printed")
 	status, _ := get(t, landing, "")
 	require.Equal(t, http.StatusOK, status)
 	secret := u.env["LODESTONE_DEV_SECRET"]
