@@ -142,7 +142,7 @@ unit-plain:
 	@go test -timeout 40m -run '^TestNothingIsAllocated' ./ingest/collector
 
 unit-programs:
-	@go test -count=1 -timeout 40m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
+	@go test -count=1 -timeout 60m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
 
 unit-lab:
 	@cd $(LAB) && go test -count=1 -timeout 40m ./...
@@ -177,7 +177,7 @@ dbt-tools: .cache/dbt/installed
 	@touch $@
 
 browser: browser-tools ## Test the pages in Chromium; pictures and weights go to .cache/browser (BROWSER_ONLY="landing viewer")
-	@go test -count=1 -v -run '^TestBrowser$$' ./cmd/lodestone
+	@go test -count=1 -timeout 40m -v -run '^TestBrowser$$' ./cmd/lodestone
 
 browser-tools: cmd/lodestone/browser/node_modules/.package-lock.json
 
