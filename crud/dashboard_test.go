@@ -54,23 +54,23 @@ func TestDashboardWithoutAnalytics(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, status, text)
 
 	for _, path := range []string{"/dashboard", "/dashboard?days=7", "/dashboard/readers", "/dashboard/live", "/dashboard/magnets/" + magnet["id"].(string)} {
-		status, _, text = read(browser.Get(f.url + path))
+		status, _, text = read(browser.Get(f.url + path)) //nolint:bodyclose // read closes it
 		require.Equal(t, http.StatusServiceUnavailable, status, path)
 		require.Contains(t, text, "The numbers are not available", path)
 		require.Contains(t, text, "Try again", path)
 		require.Contains(t, text, `aria-label="Dashboard"`, "the navigation is there")
 	}
-	status, _, text = read(browser.Get(f.url + "/dashboard/new"))
+	status, _, text = read(browser.Get(f.url + "/dashboard/new")) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusOK, status)
 	self := f.url + "/dashboard/magnets/" + magnet["id"].(string)
 	values := url.Values{"csrf": {token.FindStringSubmatch(text)[1]}, "title": {"A better guide"}}
-	status, _, text = read(browser.PostForm(self, values))
+	status, _, text = read(browser.PostForm(self, values)) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusSeeOther, status, text)
 	require.Equal(t, "A better guide", u.get(t, "/api/v1/lead-magnets/"+magnet["id"].(string)).object(t)["title"])
 
 	values.Set("csrf", "forged")
-	status, _, _ = read(browser.PostForm(self, values))
+	status, _, _ = read(browser.PostForm(self, values)) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusForbidden, status, "a form without the session's token is refused")
-	status, _, _ = read(browser.Get(f.url + "/dashboard/magnets/none"))
+	status, _, _ = read(browser.Get(f.url + "/dashboard/magnets/none")) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusNotFound, status)
 }
