@@ -56,7 +56,7 @@ func TestEmbeddedForm(t *testing.T) {
 	require.Nil(t, got["last_seen_at"])
 
 	const origin = "https://www.example.com"
-	res, form := f.ask(t, "GET", "guide", origin, nil)
+	res, form := f.ask(t, "GET", "guide", origin, nil) //nolint:bodyclose // ask closes it
 	require.Equal(t, 200, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
 	require.Empty(t, res.Header.Get("Access-Control-Allow-Credentials"))
@@ -70,19 +70,19 @@ func TestEmbeddedForm(t *testing.T) {
 
 	// What is wrong is named by field; then the form leads to the document.
 	values := url.Values{"token": {form["token"].(string)}, "email": {"ada"}, "consent_seen": {form["consent_version"].(string)}, "utm_source": {"blog"}, "ref": {"https://search.example/a?q=x"}}
-	res, out := f.ask(t, "POST", "guide", origin, values)
+	res, out := f.ask(t, "POST", "guide", origin, values) //nolint:bodyclose // ask closes it
 	require.Equal(t, 422, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"), "the page must be able to read it")
 	require.Equal(t, map[string]any{"email": "Enter an email address like jo@example.com.", "name": "Enter your name.", "consent": "Tick the box to go on."}, out["errors"])
 	values.Set("email", "ada@example.com")
 	values.Set("name", "Ada")
 	values.Set("consent", "yes")
-	res, out = f.ask(t, "POST", "guide", origin, values)
+	res, out = f.ask(t, "POST", "guide", origin, values) //nolint:bodyclose // ask closes it
 	require.Equal(t, 200, res.StatusCode, out)
 	require.Equal(t, "ready", out["state"])
 	require.Regexp(t, "^"+site+"/a/", out["url"])
 	values.Set("email", "bob@example.com")
-	res, _ = f.ask(t, "POST", "guide", origin, values, "Sec-GPC", "1")
+	res, _ = f.ask(t, "POST", "guide", origin, values, "Sec-GPC", "1") //nolint:bodyclose // ask closes it
 	require.Equal(t, 200, res.StatusCode)
 	submissions := u.get(t, linksPath+"/"+link["id"].(string)+"/submissions").object(t)["data"].([]any)
 	require.Len(t, submissions, 2)
@@ -93,18 +93,18 @@ func TestEmbeddedForm(t *testing.T) {
 	// A form needs the token of a visit: of this link, and of this origin.
 	for _, wrong := range []string{"", "x", form["tracking_token"].(string)} {
 		values.Set("token", wrong)
-		res, _ = f.ask(t, "POST", "guide", origin, values)
+		res, _ = f.ask(t, "POST", "guide", origin, values) //nolint:bodyclose // ask closes it
 		require.Equal(t, 409, res.StatusCode)
 	}
 	values.Set("token", form["token"].(string))
-	res, _ = f.ask(t, "POST", "guide", "http://localhost:3000", values)
+	res, _ = f.ask(t, "POST", "guide", "http://localhost:3000", values) //nolint:bodyclose // ask closes it
 	require.Equal(t, 409, res.StatusCode)
 	require.Len(t, u.get(t, linksPath+"/"+link["id"].(string)+"/submissions").object(t)["data"], 2)
 
 	// Other origins read nothing and send nothing; the owner learns which one asked.
 	for _, other := range []string{"https://evil.example", "http://www.example.com", "https://example.com", "null", ""} {
 		for _, method := range []string{"GET", "POST"} {
-			res, out = f.ask(t, method, "guide", other, values)
+			res, out = f.ask(t, method, "guide", other, values) //nolint:bodyclose // ask closes it
 			require.Equal(t, 403, res.StatusCode)
 			require.Empty(t, res.Header.Get("Access-Control-Allow-Origin"))
 			require.NotContains(t, out, "token")
@@ -115,11 +115,11 @@ func TestEmbeddedForm(t *testing.T) {
 
 	// A link that is closed says so, and one that is not there is not known.
 	require.Equal(t, 200, u.send(t, "PATCH", linksPath+"/"+link["id"].(string), strings.NewReader(`{"active":false}`), "Content-Type", "application/json").status)
-	res, out = f.ask(t, "GET", "guide", origin, nil)
+	res, out = f.ask(t, "GET", "guide", origin, nil) //nolint:bodyclose // ask closes it
 	require.Equal(t, 410, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
 	require.Equal(t, "This offer is closed.", out["message"])
-	res, _ = f.ask(t, "GET", "unknown", origin, nil)
+	res, _ = f.ask(t, "GET", "unknown", origin, nil) //nolint:bodyclose // ask closes it
 	require.Equal(t, 404, res.StatusCode)
 
 	require.Equal(t, 404, f.user(t, account.Free).get(t, state).status)
@@ -137,8 +137,8 @@ func TestEmbeddedFormLeadsOn(t *testing.T) {
 		`"slug":"away","redirect_url":"https://example.com/done"`: "^https://example.com/done$",
 	} {
 		link := u.post(t, linksPath, `{"lead_magnet_id":"`+m+`","allowed_origins":["`+origin+`"],`+slug+`}`).object(t)
-		_, form := f.ask(t, "GET", link["slug"].(string), origin, nil)
-		res, out := f.ask(t, "POST", link["slug"].(string), origin, url.Values{"token": {form["token"].(string)}, "email": {"ada@example.com"}})
+		_, form := f.ask(t, "GET", link["slug"].(string), origin, nil)                                                                           //nolint:bodyclose // ask closes it
+		res, out := f.ask(t, "POST", link["slug"].(string), origin, url.Values{"token": {form["token"].(string)}, "email": {"ada@example.com"}}) //nolint:bodyclose // ask closes it
 		require.Equal(t, 200, res.StatusCode, out)
 		require.Regexp(t, want, out["url"])
 	}
