@@ -212,7 +212,9 @@ export class Visitor {
     const directory = path.join(artefacts, 'screenshots');
     await mkdir(directory, { recursive: true });
     const marks = [name, this.device, this.options.dark && 'dark', this.options.scripts === false && 'plain'];
-    await page.screenshot({ path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: full });
+    const options = { path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: full };
+    // Chromium at times never answers a request for a picture; it answers the next one.
+    await page.screenshot({ ...options, timeout: 20_000 }).catch(() => page.screenshot(options));
   }
 
   /** Lets the network of a page be that of a phone far from the mast: 400 kbit/s, 400 ms. */
