@@ -69,6 +69,10 @@ type GenericLink struct {
 	ConsentText         *string     `json:"consent_text"`
 	PrivacyURL          *string     `json:"privacy_url"`
 	RedirectURL         *string     `json:"redirect_url"`
+	Language            *string     `json:"language"`
+	ShowContents        bool        `json:"show_contents"`
+	ShowPages           bool        `json:"show_pages"`
+	ShowReaders         bool        `json:"show_readers"`
 	SubmissionCount     int64       `json:"submission_count"`
 	ViewCount           int64       `json:"view_count"`
 	Active              bool        `json:"active"`

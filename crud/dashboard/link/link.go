@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"time"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/api"
+	"lodestone/pkg/client"
 )
 
 //go:embed web
@@ -64,35 +64,8 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.MountTransfer(a, "GET "+one+"/qr", exportBounds, s.qr)
 }
 
-// genericLink is a generic link as the API shows it.
-type genericLink struct {
-	ID                  string    `json:"id"`
-	LeadMagnetID        string    `json:"lead_magnet_id"`
-	Slug                string    `json:"slug"`
-	URL                 string    `json:"url"`
-	Title               *string   `json:"title"`
-	Description         *string   `json:"description"`
-	ThumbnailURL        *string   `json:"thumbnail_url"`
-	CollectName         bool      `json:"collect_name"`
-	RequireVerification bool      `json:"require_verification"`
-	ButtonText          *string   `json:"button_text"`
-	ConsentText         *string   `json:"consent_text"`
-	PrivacyURL          *string   `json:"privacy_url"`
-	RedirectURL         *string   `json:"redirect_url"`
-	Language            *string   `json:"language"`
-	ShowContents        bool      `json:"show_contents"`
-	ShowPages           bool      `json:"show_pages"`
-	ShowReaders         bool      `json:"show_readers"`
-	SubmissionCount     int64     `json:"submission_count"`
-	ViewCount           int64     `json:"view_count"`
-	Active              bool      `json:"active"`
-	LeadMagnet          *magnet   `json:"lead_magnet"`
-	UpdatedAt           time.Time `json:"updated_at"`
-	ETag                string    `json:"-"`
-}
-
-// SetETag implements client.Tagged.
-func (l *genericLink) SetETag(tag string) { l.ETag = tag }
+// genericLink is a generic link with what screens say of it.
+type genericLink struct{ client.GenericLink }
 
 // Name is the link's title, or that of its lead magnet, or its slug.
 func (l *genericLink) Name() string {
@@ -104,12 +77,6 @@ func (l *genericLink) Name() string {
 	default:
 		return l.Slug
 	}
-}
-
-type magnet struct {
-	ID       string `json:"id"`
-	Title    string `json:"title"`
-	IsActive bool   `json:"is_active"`
 }
 
 // path returns the API's path of the link that the address names.

@@ -49,7 +49,7 @@ func (s *Screens) showList(v *frame.Visit) error {
 	var (
 		group   errgroup.Group
 		links   client.Page[genericLink]
-		magnets []magnet
+		magnets []client.LeadMagnet
 	)
 	group.Go(func() (err error) {
 		links, err = frame.Get[client.Page[genericLink]](v, linksPath, query)
@@ -92,8 +92,8 @@ func (s *Screens) showList(v *frame.Visit) error {
 }
 
 // listMagnets returns the newest lead magnets.
-func listMagnets(v *frame.Visit) ([]magnet, error) {
-	found, err := frame.Get[client.Page[magnet]](v, magnetsPath, url.Values{"per_page": {"100"}})
+func listMagnets(v *frame.Visit) ([]client.LeadMagnet, error) {
+	found, err := frame.Get[client.Page[client.LeadMagnet]](v, magnetsPath, url.Values{"per_page": {"100"}})
 	return found.Data, err
 }
 

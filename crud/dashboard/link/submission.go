@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
@@ -12,27 +11,13 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// submission is a submission as the API shows it.
-type submission struct {
-	ID            string            `json:"id"`
-	Email         string            `json:"email"`
-	Name          *string           `json:"name"`
-	State         string            `json:"state"`
-	ViewCount     int64             `json:"view_count"`
-	SubmittedAt   time.Time         `json:"submitted_at"`
-	FirstViewedAt *time.Time        `json:"first_viewed_at"`
-	LastViewedAt  *time.Time        `json:"last_viewed_at"`
-	UTM           map[string]string `json:"utm"`
-	ConsentedAt   *time.Time        `json:"consented_at"`
-}
-
 // states are what people call the states of a submission.
 var states = map[string]string{"awaiting_verification": "not confirmed", "ready": "not opened", "viewed": "opened"}
 
 // column is one that the list can have beside the address.
 type column struct {
 	name, words string
-	cell        func(v *frame.Visit, s *submission) cell
+	cell        func(v *frame.Visit, s *client.Submission) cell
 }
 
 // cell is a text, a time, or a number.
@@ -43,17 +28,17 @@ type cell struct {
 }
 
 var submissionColumns = []column{
-	{"name", "Name", func(_ *frame.Visit, s *submission) cell { return cell{Text: textOf(s.Name)} }},
-	{"state", "State", func(_ *frame.Visit, s *submission) cell {
+	{"name", "Name", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: textOf(s.Name)} }},
+	{"state", "State", func(_ *frame.Visit, s *client.Submission) cell {
 		return cell{Text: states[s.State], Tone: map[string]string{"viewed": "good"}[s.State]}
 	}},
-	{"source", "Source", func(_ *frame.Visit, s *submission) cell { return cell{Text: s.UTM["utm_source"]} }},
-	{"campaign", "Campaign", func(_ *frame.Visit, s *submission) cell { return cell{Text: s.UTM["utm_campaign"]} }},
-	{"submitted", "Sent", func(v *frame.Visit, s *submission) cell { return cell{When: v.When(&s.SubmittedAt)} }},
-	{"consented", "Agreed", func(v *frame.Visit, s *submission) cell { return cell{When: v.When(s.ConsentedAt)} }},
-	{"first_viewed", "First opened", func(v *frame.Visit, s *submission) cell { return cell{When: v.When(s.FirstViewedAt)} }},
-	{"last_viewed", "Last opened", func(v *frame.Visit, s *submission) cell { return cell{When: v.When(s.LastViewedAt)} }},
-	{"views", "Times opened", func(_ *frame.Visit, s *submission) cell { return cell{Text: chart.Count(float64(s.ViewCount))} }},
+	{"source", "Source", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_source"]} }},
+	{"campaign", "Campaign", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_campaign"]} }},
+	{"submitted", "Sent", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(&s.SubmittedAt)} }},
+	{"consented", "Agreed", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.ConsentedAt)} }},
+	{"first_viewed", "First opened", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.FirstViewedAt)} }},
+	{"last_viewed", "Last opened", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.LastViewedAt)} }},
+	{"views", "Times opened", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: chart.Count(float64(s.ViewCount))} }},
 }
 
 // usual are the columns of a list whose address names none.
@@ -113,7 +98,7 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 		}
 	}
 	l.CSV = v.Path(self(v)+"/submissions.csv") + "?" + url.Values{"format": {"csv"}, "q": {l.Q}}.Encode()
-	found, err := frame.Get[client.Page[submission]](v, path(v)+"/submissions", query)
+	found, err := frame.Get[client.Page[client.Submission]](v, path(v)+"/submissions", query)
 	if problem.Is(err, problem.InvalidParameter) {
 		f, _ := frame.Rejected(nil, err)
 		l.Refused = pictureProblem(f)
