@@ -49,11 +49,7 @@ func (d *Dashboard) switchMagnet(v *frame.Visit) error {
 
 // uploadVersion takes a new version of the PDF.
 func (d *Dashboard) uploadVersion(v *frame.Visit) error {
-	in, err := openForm(v.R)
-	if err != nil {
-		return err
-	}
-	file, err := in.file()
+	in, file, err := openUpload(v.R)
 	if err != nil {
 		return err
 	}

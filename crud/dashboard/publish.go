@@ -46,11 +46,7 @@ func (d *Dashboard) showNew(v *frame.Visit, status int, f frame.Form) error {
 
 // publish creates a lead magnet with its landing page. The PDF is passed on while it arrives. Nothing is left behind if a step fails.
 func (d *Dashboard) publish(v *frame.Visit) error {
-	in, err := openForm(v.R)
-	if err != nil {
-		return err
-	}
-	file, err := in.file()
+	in, file, err := openUpload(v.R)
 	if err != nil {
 		return err
 	}
@@ -118,12 +114,14 @@ type form struct {
 	body  io.Reader
 }
 
-func openForm(r *http.Request) (*form, error) {
+func openUpload(r *http.Request) (*form, *multipart.Part, error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return nil, page.BadForm(err)
+		return nil, nil, page.BadForm(err)
 	}
-	return &form{parts, url.Values{}, r.Body}, nil
+	in := &form{parts, url.Values{}, r.Body}
+	file, err := in.file()
+	return in, file, err
 }
 
 // file reads fields until a file that was chosen, and returns it; nil: there is none.
