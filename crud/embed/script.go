@@ -2,7 +2,6 @@ package embed
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -28,14 +27,5 @@ func (f *Forms) serveScript(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	body, coding := f.script.Encode(strings.Join(r.Header.Values("Accept-Encoding"), ","))
-	h.Set("Content-Type", f.script.Type)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	if coding != "" {
-		h.Set("Content-Encoding", coding)
-	}
-	w.WriteHeader(http.StatusOK)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // a visitor that left needs no answer
-	}
+	f.script.Serve(w, r)
 }

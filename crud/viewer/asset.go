@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -73,20 +72,11 @@ func (b *build) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "There is no such file.", http.StatusNotFound)
 		return
 	}
-	body, coding := file.Encode(strings.Join(r.Header.Values("Accept-Encoding"), ","))
-	h.Set("Content-Type", file.Type)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	if coding != "" {
-		h.Set("Content-Encoding", coding)
-	}
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	if version != b.Page && version != b.PDFJS {
 		h.Set("Cache-Control", "no-store") // a page of another release, which must do with this one
 	}
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Content-Security-Policy", workerPolicy)
-	w.WriteHeader(http.StatusOK)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // a reader that left needs no answer
-	}
+	file.Serve(w, r)
 }
