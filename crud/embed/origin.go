@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/link"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
@@ -22,12 +22,9 @@ import (
 const (
 	maxForm    = 64 << 10 // bytes
 	timeout    = 15 * time.Second
-	maxSlug    = 64
 	maxOrigin  = 300
 	textClosed = "This offer is closed."
 )
-
-var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // offer is a link whose form may be shown, on a page of an origin.
 type offer struct {
@@ -82,7 +79,7 @@ func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error)
 // find returns the link of a request. The origin of the offer is set as soon as the link allows it, also with an error.
 func (f *Forms) find(r *http.Request) (o offer, err error) {
 	ctx, slug, origin := r.Context(), r.PathValue("slug"), r.Header.Get("Origin")
-	if len(slug) > maxSlug || !slugForm.MatchString(slug) {
+	if len(slug) > link.MaxSlug || !link.SlugForm.MatchString(slug) {
 		return o, &refused{http.StatusNotFound, "There is no such link."}
 	}
 	err = f.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/capture"
+	"lodestone/crud/link"
 	"lodestone/crud/page"
 	"lodestone/crud/picture"
 	"lodestone/pkg/clientaddr"
@@ -73,7 +74,7 @@ func New(d Deps) (*Landing, error) {
 // redirectTrailingSlash redirects from an address with a slash at its end to the page.
 func (l *Landing) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) error {
 	slug := r.PathValue("slug")
-	if !slugForm.MatchString(slug) {
+	if !link.SlugForm.MatchString(slug) {
 		return page.Error(page.NotFound, page.Brand{})
 	}
 	http.Redirect(w, r, l.deps.Pages.Path(pathOf(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
@@ -87,12 +88,7 @@ func query(r *http.Request) string {
 	return "?" + r.URL.RawQuery
 }
 
-var (
-	slugForm   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	secretForm = regexp.MustCompile(`^[a-z2-7]{26,32}$`)
-)
-
-const maxSlug = 64
+var secretForm = regexp.MustCompile(`^[a-z2-7]{26,32}$`)
 
 func pathOf(slug string) string { return "/l/" + slug }
 
@@ -140,7 +136,7 @@ func (o offered) brand() page.Brand {
 // find returns the link at a slug. A slug without one is a status page: an unknown one, or one that was
 // there once.
 func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) {
-	if len(slug) > maxSlug || !slugForm.MatchString(slug) {
+	if len(slug) > link.MaxSlug || !link.SlugForm.MatchString(slug) {
 		return o, page.Error(page.NotFound, page.Brand{})
 	}
 	err = l.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
@@ -193,7 +189,7 @@ func (l *Landing) open(r *http.Request) (offered, error) {
 func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool {
 	slug := r.PathValue("slug")
 	small := strings.ToLower(slug)
-	if small == slug || !slugForm.MatchString(small) {
+	if small == slug || !link.SlugForm.MatchString(small) {
 		return false
 	}
 	http.Redirect(w, r, l.deps.Pages.Path(pathOf(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked

@@ -2,6 +2,7 @@ package link
 
 import (
 	"crypto/rand"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -10,11 +11,9 @@ import (
 
 const (
 	minSlug       = 3
-	maxSlug       = 64
-	slugPattern   = `^[a-z0-9]+(-[a-z0-9]+)*$`
 	slugWords     = "3 to 64 characters of a-z, 0-9 and -, without a - at an end or two in a row"
 	suffixLength  = 6
-	maxSlugStem   = maxSlug - 1 - suffixLength
+	maxSlugStem   = MaxSlug - 1 - suffixLength
 	fallbackStem  = "guide"
 	slugReserved  = "is reserved: choose another slug"
 	reservedWords = " about account accounts admin administrator analytics api app assets auth billing blog cdn contact " +
@@ -23,6 +22,12 @@ const (
 		"register robots root search security settings signin signout signup sitemap static status submissions support " +
 		"system team terms test undefined user users verify webhook webhooks well-known www "
 )
+
+// MaxSlug is the greatest length of a slug.
+const MaxSlug = 64
+
+// SlugForm is the form of a slug, whatever its length.
+var SlugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // reserved reports whether a slug is kept for pages of our own, or would mislead.
 func reserved(slug string) bool { return strings.Contains(reservedWords, " "+slug+" ") }
