@@ -44,7 +44,7 @@ type Limits struct {
 type ClickHouse struct {
 	conn    driver.Conn
 	limits  Limits
-	settled settled
+	settled Settled
 }
 
 // Open returns a ClickHouse without connecting: the first use does.

@@ -31,8 +31,8 @@ const (
 	settledFresh = time.Second
 )
 
-// settled is the last answer.
-type settled struct {
+// Settled is the last time up to which nothing is missing, for as long as it serves. It is safe for concurrent use.
+type Settled struct {
 	mu    sync.Mutex
 	until time.Time
 	asked time.Time
@@ -42,7 +42,7 @@ type settled struct {
 // missing: every row whose stored_at is not after it, now or ever, is seen by a query that begins
 // after this call. It does not depend on an account.
 func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
-	if until, ok := c.settled.get(); ok {
+	if until, ok := c.settled.Get(); ok {
 		return until, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
@@ -54,7 +54,7 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("query oldest insert: %w", err)
 	}
 	until := time.UnixMilli(milliseconds).Add(-settledSlack).UTC()
-	c.settled.set(until, asked)
+	c.settled.Set(until, asked)
 	return until, nil
 }
 
@@ -73,13 +73,15 @@ func (c *ClickHouse) bounds(name string) native.Settings {
 	}
 }
 
-func (s *settled) get() (until time.Time, ok bool) {
+// Get returns the time; false: there is none that still serves.
+func (s *Settled) Get() (until time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.until, !s.asked.IsZero() && time.Since(s.asked) < settledFresh
 }
 
-func (s *settled) set(until, asked time.Time) {
+// Set keeps a time that was asked for at another, unless a later one is kept.
+func (s *Settled) Set(until, asked time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if asked.After(s.asked) {

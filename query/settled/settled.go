@@ -5,7 +5,6 @@ package settled
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,16 +14,11 @@ import (
 	"lodestone/query/scope"
 )
 
-// fresh is how long a time serves for other answers: an old one is as true as a new one.
-const fresh = time.Second
-
 // Clock knows the time. It is safe for concurrent use.
 type Clock struct {
 	postgres *postgres.Pool
 	ch       *scope.ClickHouse
-
-	mu           sync.Mutex
-	until, asked time.Time
+	settled  scope.Settled
 }
 
 // New returns a Clock.
@@ -33,7 +27,7 @@ func New(p *postgres.Pool, ch *scope.ClickHouse) *Clock { return &Clock{postgres
 // AsOf returns the time up to which everything that was stored is in an answer that is asked for after this call: every
 // event by its stored_at, and every submission by its own times. Newer ones may be in it as well.
 func (c *Clock) AsOf(ctx context.Context) (time.Time, error) {
-	if until, ok := c.last(); ok {
+	if until, ok := c.settled.Get(); ok {
 		return until, nil
 	}
 	asked := time.Now()
@@ -48,7 +42,7 @@ func (c *Clock) AsOf(ctx context.Context) (time.Time, error) {
 	if copies = copies.Add(-scope.ClockSlack).Truncate(time.Millisecond).UTC(); copies.Before(until) {
 		until = copies
 	}
-	c.keep(until, asked)
+	c.settled.Set(until, asked)
 	return until, nil
 }
 
@@ -68,18 +62,4 @@ func (c *Clock) copied(ctx context.Context) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("look for changes that are not copied: %w", err)
 	}
 	return at, nil
-}
-
-func (c *Clock) last() (until time.Time, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.until, !c.asked.IsZero() && time.Since(c.asked) < fresh
-}
-
-func (c *Clock) keep(until, asked time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if asked.After(c.asked) {
-		c.until, c.asked = until, asked
-	}
 }
