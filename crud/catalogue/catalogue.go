@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"regexp"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/message"
@@ -56,8 +57,10 @@ type Texts struct {
 // Catalogue has the texts of every language.
 type Catalogue struct{ languages map[locale.Language]*Texts }
 
-// New reads the catalogue.
-func New() (*Catalogue, error) {
+// New returns the catalogue, which the process reads once.
+func New() (*Catalogue, error) { return read() }
+
+var read = sync.OnceValues(func() (*Catalogue, error) {
 	c := &Catalogue{languages: map[locale.Language]*Texts{}}
 	for _, l := range locale.Languages() {
 		data, err := files.ReadFile("text/" + string(l) + ".json")
@@ -71,7 +74,7 @@ func New() (*Catalogue, error) {
 		c.languages[l] = t
 	}
 	return c, nil
-}
+})
 
 // In returns the texts of a language, English ones for a language that has none.
 func (c *Catalogue) In(l locale.Language) *Texts {
