@@ -8,7 +8,6 @@ import (
 	"lodestone/crud/signin"
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
-	"lodestone/pkg/ratelimit"
 )
 
 // peopleAPI serves the people of accounts, signs them in, and shows them the dashboard.
@@ -19,16 +18,11 @@ type peopleAPI struct {
 }
 
 // newPeople puts together what concerns the people of accounts.
-func newPeople(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue) (peopleAPI, error) {
-	addresses, err := c.Addresses.Finder()
-	if err != nil {
-		return peopleAPI{}, err
-	}
+func newPeople(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue, shared visitor) (peopleAPI, error) {
 	if err := signin.Forget(jobs, d.Postgres); err != nil {
 		return peopleAPI{}, err
 	}
-	limiter := ratelimit.NewVisitors(d.Postgres, d.Tokens)
-	in, err := signin.New(c.SignIn, signin.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Mail: mails, Limiter: limiter, Addresses: addresses, Log: d.Log})
+	in, err := signin.New(c.SignIn, signin.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Mail: mails, Limiter: shared.limiter, Addresses: shared.addresses, Log: d.Log})
 	if err != nil {
 		return peopleAPI{}, err
 	}
@@ -36,7 +30,7 @@ func newPeople(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mai
 	if err != nil {
 		return peopleAPI{}, err
 	}
-	return peopleAPI{user.New(user.Deps{Postgres: d.Postgres, Mail: mails, Limiter: limiter, Site: pages.URL("")}), in, screens}, nil
+	return peopleAPI{user.New(user.Deps{Postgres: d.Postgres, Mail: mails, Limiter: shared.limiter, Site: pages.URL("")}), in, screens}, nil
 }
 
 func (p peopleAPI) register(a *api.API) {

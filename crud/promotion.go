@@ -3,15 +3,11 @@ package crud
 import (
 	"strings"
 
-	"lodestone/crud/capture"
 	"lodestone/crud/embed"
-	"lodestone/crud/mail"
-	"lodestone/crud/notice"
 	"lodestone/crud/page"
 	"lodestone/crud/share"
 	"lodestone/crud/utm"
 	"lodestone/pkg/api"
-	"lodestone/pkg/ratelimit"
 )
 
 // promotion is how links and their numbers get around.
@@ -21,19 +17,14 @@ type promotion struct {
 	forms     *embed.Forms
 }
 
-func newPromotion(c Config, d Deps, pages *page.Site, mails *mail.Queue, notices *notice.Notices) (promotion, error) {
-	addresses, err := c.Addresses.Finder()
+func newPromotion(c Config, d Deps, pages *page.Site, shared visitor) (promotion, error) {
+	site := pages.URL("")
+	shares, err := share.New(share.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Limiter: shared.limiter, Addresses: shared.addresses})
 	if err != nil {
 		return promotion{}, err
 	}
-	limiter, site := ratelimit.NewVisitors(d.Postgres, d.Tokens), pages.URL("")
-	shares, err := share.New(share.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Limiter: limiter, Addresses: addresses})
-	if err != nil {
-		return promotion{}, err
-	}
-	taking := capture.New(c.Capture, capture.Deps{Postgres: d.Postgres, Limiter: limiter, Mail: mails, Notices: notices, Tokens: d.Tokens, Site: site})
 	forms, err := embed.New(embed.Deps{
-		Postgres: d.Postgres, Capture: taking, Tokens: d.Tokens, Addresses: addresses, Log: d.Log, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"),
+		Postgres: d.Postgres, Capture: shared.capture, Tokens: d.Tokens, Addresses: shared.addresses, Log: d.Log, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"),
 	})
 	if err != nil {
 		return promotion{}, err

@@ -8,15 +8,10 @@ import (
 	"lodestone/crud/queue"
 	"lodestone/crud/session"
 	"lodestone/crud/viewer"
-	"lodestone/pkg/ratelimit"
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
-func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue) (*viewer.Viewer, *session.Reporter, error) {
-	finder, err := c.Addresses.Finder()
-	if err != nil {
-		return nil, nil, err
-	}
+func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue, shared visitor) (*viewer.Viewer, *session.Reporter, error) {
 	countries, err := c.Country.Open()
 	if err != nil {
 		return nil, nil, err
@@ -32,7 +27,7 @@ func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue) (*viewer.
 	}
 	v, err := viewer.New(c.Viewer, viewer.Deps{
 		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens, Queue: jobs}), Postgres: d.Postgres,
-		Tokens: d.Tokens, Addresses: finder, Countries: countries, Limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens), Collector: collector, Log: d.Log,
+		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Collector: collector, Log: d.Log,
 	})
 	return v, reporter, err
 }

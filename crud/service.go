@@ -152,19 +152,23 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	visitors, err := newLanding(c, d, pages, jobs, mails, notices)
+	shared, err := newVisitor(c, d, pages, jobs, mails, notices)
 	if err != nil {
 		return nil, err
 	}
-	readers, reporter, err := newReading(c, d, pages, jobs)
+	visitors, err := newLanding(c, d, pages, shared)
 	if err != nil {
 		return nil, err
 	}
-	people, err := newPeople(c, d, pages, jobs, mails)
+	readers, reporter, err := newReading(c, d, pages, jobs, shared)
 	if err != nil {
 		return nil, err
 	}
-	promoting, err := newPromotion(c, d, pages, mails, notices)
+	people, err := newPeople(c, d, pages, jobs, mails, shared)
+	if err != nil {
+		return nil, err
+	}
+	promoting, err := newPromotion(c, d, pages, shared)
 	if err != nil {
 		return nil, err
 	}

@@ -9,23 +9,35 @@ import (
 	"lodestone/crud/notice"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/ratelimit"
 )
 
-// newLanding puts together what visitors of landing pages meet.
-func newLanding(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices) (*landing.Landing, error) {
+// visitor is what all pages for visitors work with.
+type visitor struct {
+	addresses *clientaddr.Finder
+	limiter   *ratelimit.Visitors
+	capture   *capture.Capture
+}
+
+func newVisitor(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices) (visitor, error) {
 	addresses, err := c.Addresses.Finder()
 	if err != nil {
-		return nil, err
+		return visitor{}, err
 	}
 	limiter := ratelimit.NewVisitors(d.Postgres, d.Tokens)
 	if err := capture.Forget(jobs, d.Postgres, limiter); err != nil {
-		return nil, err
+		return visitor{}, err
 	}
-	site := pages.URL("")
-	taking := capture.New(c.Capture, capture.Deps{Postgres: d.Postgres, Limiter: limiter, Mail: mails, Notices: notices, Tokens: d.Tokens, Site: site})
+	return visitor{addresses, limiter, capture.New(c.Capture, capture.Deps{
+		Postgres: d.Postgres, Limiter: limiter, Mail: mails, Notices: notices, Tokens: d.Tokens, Site: pages.URL(""),
+	})}, nil
+}
+
+// newLanding puts together what visitors of landing pages meet.
+func newLanding(c Config, d Deps, pages *page.Site, v visitor) (*landing.Landing, error) {
 	return landing.New(landing.Deps{
-		Postgres: d.Postgres, Pages: pages, Capture: taking, Tokens: d.Tokens, Addresses: addresses,
-		Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"),
+		Postgres: d.Postgres, Pages: pages, Capture: v.capture, Tokens: d.Tokens, Addresses: v.addresses,
+		Site: pages.URL(""), Collector: strings.TrimRight(c.CollectorURL, "/"),
 	})
 }
