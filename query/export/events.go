@@ -52,9 +52,9 @@ var events = []column{
 }
 
 // expression returns the SQL of the column in a file. A spreadsheet takes a cell of CSV that begins with one of these
-// characters for a formula, so the cell gets an apostrophe before it.
+// characters for a formula, so the cell gets an apostrophe before it. A JSON object begins with none of them.
 func (c column) expression(f attachment.Format) string {
-	if f != attachment.CSV || !c.isText {
+	if f != attachment.CSV || !c.isText || c.isJSON {
 		return c.sql
 	}
 	return `if(substring(` + c.sql + `, 1, 1) IN ('=', '+', '-', '@', '\t', '\r'), concat('\'', ` + c.sql + `), ` + c.sql + `)`
