@@ -1,6 +1,6 @@
-// Package catalogue has the texts of the pages and mails that visitors get, in each language. There is one file a language, embedded: a JSON
-// object of texts by their keys. A text has placeholders in braces. One that depends on a number is an object of its plural forms, by
-// their CLDR names.
+// Package catalogue has the texts of the pages and mails that visitors get, in each language, and those of the dashboard. There is one file a
+// language, embedded: a JSON object of texts by their keys. A text has placeholders in braces. One that depends on a number is an object of
+// its plural forms, by their CLDR names.
 package catalogue
 
 import (
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"regexp"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ import (
 	"lodestone/pkg/locale"
 )
 
-//go:embed text
+//go:embed text dashboard
 var files embed.FS
 
 // forms are the CLDR names of plural forms.
@@ -57,13 +58,29 @@ type Texts struct {
 // Catalogue has the texts of every language.
 type Catalogue struct{ languages map[locale.Language]*Texts }
 
-// New returns the catalogue, which the process reads once.
-func New() (*Catalogue, error) { return read() }
+// New returns the texts for visitors, which the process reads once. Every language has them.
+func New() (*Catalogue, error) { return visitors() }
 
-var read = sync.OnceValues(func() (*Catalogue, error) {
+// Dashboard returns the texts of the dashboard, which the process reads once. A language has them if it has a file in dashboard.
+func Dashboard() (*Catalogue, error) { return owners() }
+
+var (
+	visitors = sync.OnceValues(func() (*Catalogue, error) { return read("text", locale.Languages()) })
+	owners   = sync.OnceValues(func() (*Catalogue, error) {
+		var found []locale.Language
+		for _, l := range locale.Languages() {
+			if _, err := fs.Stat(files, "dashboard/"+string(l)+".json"); err == nil {
+				found = append(found, l)
+			}
+		}
+		return read("dashboard", found)
+	})
+)
+
+func read(directory string, languages []locale.Language) (*Catalogue, error) {
 	c := &Catalogue{languages: map[locale.Language]*Texts{}}
-	for _, l := range locale.Languages() {
-		data, err := files.ReadFile("text/" + string(l) + ".json")
+	for _, l := range languages {
+		data, err := files.ReadFile(directory + "/" + string(l) + ".json")
 		if err != nil {
 			return nil, fmt.Errorf("read the texts of a language: %w", err)
 		}
@@ -74,7 +91,17 @@ var read = sync.OnceValues(func() (*Catalogue, error) {
 		c.languages[l] = t
 	}
 	return c, nil
-})
+}
+
+// Languages returns the languages that have texts, in the order of package locale.
+func (c *Catalogue) Languages() (list []locale.Language) {
+	for _, l := range locale.Languages() {
+		if c.languages[l] != nil {
+			list = append(list, l)
+		}
+	}
+	return list
+}
 
 // In returns the texts of a language, English ones for a language that has none.
 func (c *Catalogue) In(l locale.Language) *Texts {
@@ -87,17 +114,53 @@ func (c *Catalogue) In(l locale.Language) *Texts {
 // Say returns a text. args are the names and values of its placeholders; a number is written as the language writes it, and the number
 // called n chooses the plural form. A key that does not exist returns itself, which a test prevents.
 func (t *Texts) Say(key string, args ...any) string {
-	return t.fill(key, args, func(s string) string { return s }, func(v any) string { return t.value(v) })
+	var out strings.Builder
+	for _, p := range t.parts(key, args) {
+		if p.Value != nil {
+			out.WriteString(t.value(p.Value))
+		}
+		out.WriteString(p.Text)
+	}
+	return out.String()
 }
 
-// HTML is Say for a page: values are escaped, and those of type Strong stand out.
+// HTML is Say for a page: everything is escaped but values of type template.HTML. Those of type Strong stand out, and those of type Link lead
+// somewhere.
 func (t *Texts) HTML(key string, args ...any) template.HTML {
-	return template.HTML(t.fill(key, args, template.HTMLEscapeString, func(v any) string { //nolint:gosec // everything is escaped
-		if s, ok := v.(Strong); ok {
-			return `<strong class="address">` + template.HTMLEscapeString(string(s)) + `</strong>`
+	var out strings.Builder
+	for _, p := range t.parts(key, args) {
+		switch v := p.Value.(type) {
+		case nil:
+			template.HTMLEscape(&out, []byte(p.Text))
+		case template.HTML:
+			out.WriteString(string(v))
+		case Strong:
+			out.WriteString(`<strong class="address">` + template.HTMLEscapeString(string(v)) + `</strong>`)
+		case Link:
+			out.WriteString(`<a href="` + template.HTMLEscapeString(v.address()) + `">` + template.HTMLEscapeString(v.Words) + `</a>`)
+		default:
+			template.HTMLEscape(&out, []byte(t.value(v)))
 		}
-		return template.HTMLEscapeString(t.value(v))
-	}))
+	}
+	return template.HTML(out.String()) //nolint:gosec // everything is escaped
+}
+
+// Part is a piece of a text: words, or a value that is neither a word nor a number.
+type Part struct {
+	Text  string
+	Value any
+}
+
+// Parts is Say for a text with values that are drawn in a way of their own.
+func (t *Texts) Parts(key string, args ...any) (list []Part) {
+	for _, p := range t.parts(key, args) {
+		switch p.Value.(type) {
+		case string, int, int32, int64, float64:
+			p = Part{Text: t.value(p.Value)}
+		}
+		list = append(list, p)
+	}
+	return list
 }
 
 // Strong is a value that stands out in a text of a page.
@@ -106,9 +169,22 @@ type Strong string
 // Strong returns a value that stands out, for templates.
 func (t *Texts) Strong(s string) Strong { return Strong(s) }
 
+// Link is a value of a text of a page that leads to an address.
+type Link struct{ URL, Words string }
+
+// address returns the address of the link if it is one of a page, and else one that leads nowhere, as html/template does.
+func (l Link) address() string {
+	scheme, _, found := strings.Cut(l.URL, ":")
+	if found && !strings.ContainsAny(scheme, "/?#") && !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "mailto") {
+		return "#"
+	}
+	return l.URL
+}
+
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
-func (t *Texts) fill(key string, args []any, literal func(string) string, value func(any) string) string {
+// parts divides a text at its placeholders. One without a value is a word.
+func (t *Texts) parts(key string, args []any) (list []Part) {
 	values := map[string]any{}
 	for i := 0; i+1 < len(args); i += 2 {
 		if name, ok := args[i].(string); ok {
@@ -116,20 +192,23 @@ func (t *Texts) fill(key string, args []any, literal func(string) string, value 
 		}
 	}
 	source := t.choose(key, values["{n}"])
-	var out strings.Builder
 	at := 0
 	for _, found := range placeholder.FindAllStringIndex(source, -1) {
-		out.WriteString(literal(source[at:found[0]]))
 		name := source[found[0]:found[1]]
-		if v, ok := values[name]; ok {
-			out.WriteString(value(v))
-		} else {
-			out.WriteString(literal(name))
+		v, ok := values[name]
+		if !ok || v == nil {
+			continue
 		}
+		if found[0] > at {
+			list = append(list, Part{Text: source[at:found[0]]})
+		}
+		list = append(list, Part{Value: v})
 		at = found[1]
 	}
-	out.WriteString(literal(source[at:]))
-	return out.String()
+	if at < len(source) {
+		list = append(list, Part{Text: source[at:]})
+	}
+	return list
 }
 
 // choose returns a text in the plural form of a number.
@@ -163,6 +242,8 @@ func (t *Texts) value(v any) string {
 		return v
 	case Strong:
 		return string(v)
+	case Link:
+		return v.Words
 	case float64:
 		return t.printer.Sprint(number.Decimal(v, number.MaxFractionDigits(1)))
 	default:

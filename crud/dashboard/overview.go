@@ -152,14 +152,14 @@ func (o *overviewData) addSeries(v *frame.Visit, all frame.Answer) {
 	if q.Get("second") == "none" {
 		second = ""
 	}
-	o.Metrics, o.Second = options(first), append([]option{{"none", "nothing", second == ""}}, options(second)...)
+	o.Metrics, o.Second = options(v, first), append([]option{{"none", v.Say("overview.nothing"), second == ""}}, options(v, second)...)
 	line := seriesOf(v, all, first)
 	if second != "" && second != first {
 		other := seriesOf(v, all, second)
 		if v.Figure(all.Totals, first).Unit() == v.Figure(all.Totals, second).Unit() {
 			other.Series[0].Kind = chart.Second
 			line.Series = append(line.Series, other.Series[0])
-			line.Title = frame.Label(first) + " and " + lower(frame.Label(second)) + " by " + v.Period.Interval()
+			line.Title = v.Label(first) + " and " + lower(v.Label(second)) + " by " + v.Period.Interval()
 		} else {
 			o.Charts = append(o.Charts, chart.Figure(line))
 			line = other
@@ -175,9 +175,9 @@ func chosen(metric, otherwise string) string {
 	return otherwise
 }
 
-func options(selected string) (list []option) {
+func options(v *frame.Visit, selected string) (list []option) {
 	for _, m := range seriesMetrics {
-		list = append(list, option{m, frame.Label(m), m == selected})
+		list = append(list, option{m, v.Label(m), m == selected})
 	}
 	return list
 }
@@ -186,8 +186,8 @@ func options(selected string) (list []option) {
 func seriesOf(v *frame.Visit, a frame.Answer, metric string) chart.Line {
 	now, before := a.Series(metric)
 	l := chart.Line{
-		Title: frame.Label(metric) + " by " + v.Period.Interval(), Labels: a.Times(v.Period), Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
-		Series: []chart.Series{{Name: frame.Short(metric), Metric: metric, Values: now}},
+		Title: v.Label(metric) + " by " + v.Period.Interval(), Labels: a.Times(v.Period), Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
+		Series: []chart.Series{{Name: v.Short(metric), Metric: metric, Values: now}},
 	}
 	if slices.ContainsFunc(before, func(n float64) bool { return !math.IsNaN(n) }) {
 		l.Series = append(l.Series, chart.Series{Name: "Before", Kind: chart.Before, Values: before})
@@ -212,7 +212,7 @@ func magnetRows(v *frame.Visit, magnets []client.LeadMagnet, a frame.Answer) (li
 		}
 		small := chart.Funnel{Title: "From landing page to last page: " + m.Title, Small: true}
 		for _, metric := range []string{"link_views", "submissions", "verified", "readers", "finished"} {
-			small.Steps = append(small.Steps, chart.Step{Name: frame.Label(metric), Count: r.Number(metric)})
+			small.Steps = append(small.Steps, chart.Step{Name: v.Label(metric), Count: r.Number(metric)})
 		}
 		row.Funnel = chart.Picture(small)
 		list = append(list, row)

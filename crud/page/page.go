@@ -108,12 +108,17 @@ type Template struct {
 // "head", "foot", or "body", which takes the place of the whole frame. The styles are inlined behind
 // those of the frame.
 func (s *Site) Parse(files fs.FS, html string, css ...string) (*Template, error) {
+	return s.ParseWith(nil, files, html, css...)
+}
+
+// ParseWith is Parse for a file that calls functions. So may those that are added.
+func (s *Site) ParseWith(funcs template.FuncMap, files fs.FS, html string, css ...string) (*Template, error) {
 	base, err := s.base.Clone()
 	if err != nil {
 		return nil, fmt.Errorf("copy the frame of pages: %w", err)
 	}
 	t := &Template{site: s, css: s.baseCSS}
-	if t.html, err = base.ParseFS(files, html); err != nil {
+	if t.html, err = base.Funcs(funcs).ParseFS(files, html); err != nil {
 		return nil, fmt.Errorf("parse page %s: %w", html, err)
 	}
 	for _, name := range css {

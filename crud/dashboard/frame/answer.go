@@ -124,39 +124,6 @@ func (v *Visit) Ask(queries ...Query) (Batch, error) {
 	return b, nil
 }
 
-// Figure returns a metric of a row with its label and definition.
-func (v *Visit) Figure(r Row, metric string) Figure {
-	return Figure{
-		Metric: metric, Label: Label(metric), Value: r.Number(metric), Before: r.Before(metric), Format: formatOf(metric), Define: v.Define(metric),
-	}
-}
-
-// schema is what the API tells about metrics.
-type schema struct {
-	Metrics []struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
-	} `json:"metrics"`
-}
-
-// Define returns the definition of a metric, which the API gives. Without an answer there is none.
-func (v *Visit) Define(metric string) string {
-	f := v.frame
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.defined == nil {
-		s, err := Get[schema](v, "/api/v1/analytics/schema", nil)
-		if err != nil {
-			return ""
-		}
-		f.defined = map[string]string{}
-		for _, m := range s.Metrics {
-			f.defined[m.Name] = m.Description
-		}
-	}
-	return f.defined[metric]
-}
-
 // Series are a metric's values over the intervals of an answer, and those before.
 func (a Answer) Series(metric string) (now, before []float64) {
 	for _, r := range a.Rows {

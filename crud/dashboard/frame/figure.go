@@ -3,6 +3,7 @@ package frame
 import (
 	"math"
 
+	"lodestone/crud/catalogue"
 	"lodestone/pkg/chart"
 )
 
@@ -13,9 +14,35 @@ type Figure struct {
 	Value  float64
 	Before float64 // of the time that it is compared with; a gap: none
 	Format chart.Format
-	Define string // definition, from the API; "": none
+	Define string // definition; "": none
 	URL    string // the people and events behind it; "": none
+
+	texts *catalogue.Texts // of the words of its change
 }
+
+// Figure returns a metric of a row with its label and definition.
+func (v *Visit) Figure(r Row, metric string) Figure {
+	return Figure{
+		Metric: metric, Label: v.Label(metric), Value: r.Number(metric), Before: r.Before(metric), Format: formatOf(metric), Define: v.Define(metric), texts: v.texts,
+	}
+}
+
+// Define returns the definition of a metric.
+func (v *Visit) Define(metric string) string { return v.Say("metric." + metric + ".means") }
+
+// Label returns what people call a metric.
+func (v *Visit) Label(metric string) string { return v.Say("metric." + metric) }
+
+// Short returns a label of one short word, for a line of a chart.
+func (v *Visit) Short(metric string) string {
+	if short[metric] {
+		return v.Say("metric." + metric + ".short")
+	}
+	return v.Label(metric)
+}
+
+// short are the metrics whose label has no room at a line.
+var short = map[string]bool{"submissions": true, "finished": true, "page_views": true, "reading_ms": true, "submission_rate": true, "median_page_ms": true}
 
 // Text is the number with its unit.
 func (f Figure) Text() string {
@@ -48,32 +75,30 @@ func (f Figure) Tone() string {
 
 func (f Figure) change() (words, tone string) {
 	switch {
-	case math.IsNaN(f.Before):
+	case math.IsNaN(f.Before) || f.texts == nil:
 		return "", ""
 	case math.IsNaN(f.Value):
-		return "none now", ""
+		return f.texts.Say("frame.change.none_now"), ""
 	case f.Value == f.Before:
-		return "unchanged", ""
+		return f.texts.Say("frame.change.unchanged"), ""
 	case !f.IsShare() && f.Before == 0:
-		return "none before", ""
+		return f.texts.Say("frame.change.none_before"), ""
 	}
-	difference, unit := f.Value-f.Before, " points"
+	difference, key := f.Value-f.Before, "frame.change.points"
 	if f.IsShare() {
 		difference = math.Round(difference * 100)
 	} else {
-		difference, unit = math.Round(difference/f.Before*100), " %"
-	}
-	sign, judgement, tone := "+", "better", "good"
-	if difference < 0 {
-		sign, judgement, tone = "−", "worse", "bad"
+		difference, key = math.Round(difference/f.Before*100), "frame.change.percent"
 	}
 	if difference == 0 {
-		return "about the same", ""
+		return f.texts.Say("frame.change.about"), ""
 	}
-	if f.IsShare() && math.Abs(difference) == 1 {
-		unit = " point"
+	sign, judgement, tone := "+", "frame.change.better", "good"
+	if difference < 0 {
+		sign, judgement, tone = "−", "frame.change.worse", "bad"
 	}
-	return sign + chart.Count(math.Abs(difference)) + unit + ", " + judgement, tone
+	by := f.texts.Say(key, "n", int64(math.Abs(difference)), "sign", sign)
+	return f.texts.Say(judgement, "by", by), tone
 }
 
 // shares are the metrics that are rates.
@@ -89,35 +114,6 @@ func formatOf(metric string) chart.Format {
 	default:
 		return nil
 	}
-}
-
-// labels are what people call the metrics.
-var labels = map[string]string{
-	"link_views": "Page views", "visitors": "Visitors", "submissions": "Forms sent", "verified": "Confirmed", "readers": "Readers", "people": "People",
-	"sessions": "Sessions", "events": "Events", "page_views": "Pages read", "reading_ms": "Reading time", "downloads_started": "Downloads begun",
-	"downloads": "Downloads", "finished": "Read to the end", "attentive": "Read closely", "submission_rate": "Sent the form", "open_rate": "Opened",
-	"finish_rate": "Finished", "download_rate": "Downloaded", "median_page_ms": "Time a page", "p90_page_ms": "Long time a page",
-}
-
-// Label returns what people call a metric.
-func Label(metric string) string {
-	if l, ok := labels[metric]; ok {
-		return l
-	}
-	return metric
-}
-
-// short are what a line of a chart is called, where the usual label has no room.
-var short = map[string]string{
-	"submissions": "Forms", "finished": "Finished", "page_views": "Pages", "reading_ms": "Time", "submission_rate": "Sent", "median_page_ms": "Median",
-}
-
-// Short returns a label of one short word.
-func Short(metric string) string {
-	if l, ok := short[metric]; ok {
-		return l
-	}
-	return Label(metric)
 }
 
 // Unit tells which numbers can share a scale.

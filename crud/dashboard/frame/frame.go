@@ -8,8 +8,11 @@
 //		if err != nil {
 //			return err
 //		}
-//		return v.Show(d.live, frame.Screen{Title: "Live", Nav: frame.Live, Data: now})
+//		return v.Show(d.live, frame.Screen{Title: v.Say("live.title"), Nav: frame.Live, Data: now})
 //	}
+//
+// Texts stand in crud/catalogue/dashboard/en.json. A template writes {{t "live.title"}}, and Go Visit.Say. A text with markup in it is
+// {{rich "link.offers" "document" (to .Magnet .Title)}}, and one with numbers that are drawn is a Sentence.
 //
 // An error of the API becomes a screen by itself: no permission, too many requests, not available. A form passes the problem to its
 // screen instead, which shows each message beside its field (Form).
@@ -22,11 +25,12 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"sync"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/chart"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 )
 
@@ -44,18 +48,18 @@ type Deps struct {
 	Sessions Sessions
 }
 
-// Frame draws screens. It is safe for concurrent use once every screen is parsed.
+// Frame draws screens. It is safe for concurrent use.
 type Frame struct {
 	deps   Deps
 	files  fs.FS
+	texts  *catalogue.Catalogue
 	failed *Template
-
-	mu      sync.Mutex
-	defined map[string]string // definitions of metrics; nil: not read yet
 }
 
-// Template is the HTML of a screen.
-type Template struct{ page *page.Template }
+// Template is the HTML of a screen, in each language of the dashboard.
+type Template struct {
+	pages map[locale.Language]*page.Template
+}
 
 // New returns the frame.
 func New(d Deps) (*Frame, error) {
@@ -64,6 +68,9 @@ func New(d Deps) (*Frame, error) {
 		return nil, fmt.Errorf("read the frame of the dashboard: %w", err)
 	}
 	f := &Frame{deps: d, files: files}
+	if f.texts, err = catalogue.Dashboard(); err != nil {
+		return nil, err
+	}
 	f.failed, err = f.Parse(files, []string{"failed.html"}, nil)
 	return f, err
 }
@@ -83,7 +90,19 @@ func (f *Frame) ParseForms(files fs.FS, html, css []string) (*Template, error) {
 }
 
 func (f *Frame) parse(files fs.FS, html, css, parts []string, style string) (*Template, error) {
-	t, err := f.deps.Pages.Parse(f.files, "frame.html", "frame.css")
+	all := &Template{pages: map[locale.Language]*page.Template{}}
+	for _, l := range f.texts.Languages() {
+		one, err := f.parseIn(f.texts.In(l), files, html, css, parts, style)
+		if err != nil {
+			return nil, err
+		}
+		all.pages[l] = one
+	}
+	return all, nil
+}
+
+func (f *Frame) parseIn(texts *catalogue.Texts, files fs.FS, html, css, parts []string, style string) (*page.Template, error) {
+	t, err := f.deps.Pages.ParseWith(functions(texts), f.files, "frame.html", "frame.css")
 	if err != nil {
 		return nil, fmt.Errorf("parse the frame of the dashboard: %w", err)
 	}
@@ -105,7 +124,7 @@ func (f *Frame) parse(files fs.FS, html, css, parts []string, style string) (*Te
 		}
 		t.AddStyle(string(text))
 	}
-	return &Template{t}, nil
+	return t, nil
 }
 
 // Handler answers one request of a signed-in person.
@@ -131,7 +150,7 @@ func (f *Frame) serve(a http.Handler, fn Handler) page.Handler {
 		var lost *lostError
 		p, ok := errors.AsType[*problem.Problem](err)
 		if errors.As(err, &lost) && !ok {
-			p, ok = problem.New(problem.Unavailable, "A part that is needed to answer is not available. Try again."), true
+			p, ok = problem.New(problem.Unavailable, v.Say("frame.failed.lost")), true
 		}
 		switch {
 		case !ok:
@@ -140,7 +159,7 @@ func (f *Frame) serve(a http.Handler, fn Handler) page.Handler {
 			return v.Redirect("/dashboard/sign-in?" + url.Values{"next": {r.URL.RequestURI()}}.Encode())
 		case p.Status == http.StatusNotFound:
 			st := page.Error(page.NotFound, page.Brand{})
-			st.Action = page.Action{Words: "Open the dashboard", URL: v.Path("/dashboard")}
+			st.Action = page.Action{Words: v.Say("frame.open"), URL: v.Path("/dashboard")}
 			return st
 		case p.Status >= http.StatusInternalServerError && p.Code != problem.Unavailable:
 			return err
@@ -151,21 +170,19 @@ func (f *Frame) serve(a http.Handler, fn Handler) page.Handler {
 
 // fail shows a problem as a screen.
 func (v *Visit) fail(p *problem.Problem) error {
-	d := failure{Heading: "That did not work", Detail: p.Detail, Again: v.R.URL.RequestURI()}
-	if w, ok := headings[p.Code]; ok {
-		d.Heading = w
-	}
-	if p.Code == problem.Forbidden {
-		d.Detail, d.Again = "Your role does not include it. An owner of the account can change your role.", ""
+	d := failure{Heading: v.Say("frame.failed"), Detail: p.Detail, Again: v.R.URL.RequestURI()}
+	switch p.Code {
+	case problem.Forbidden:
+		d.Heading, d.Detail, d.Again = v.Say("frame.failed.forbidden"), v.Say("frame.failed.role"), ""
+	case problem.RateLimited:
+		d.Heading = v.Say("frame.failed.busy")
+	case problem.Unavailable:
+		d.Heading = v.Say("frame.failed.unavailable")
 	}
 	if v.R.Method != http.MethodGet {
 		d.Again = ""
 	}
 	return v.ShowStatus(v.frame.failed, p.Status, Screen{Title: d.Heading, Data: d})
-}
-
-var headings = map[problem.Code]string{
-	problem.Forbidden: "You may not see this", problem.RateLimited: "Too many questions at a time", problem.Unavailable: "The numbers are not available",
 }
 
 type failure struct{ Heading, Detail, Again string }

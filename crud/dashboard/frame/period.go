@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"lodestone/pkg/chart"
+	"lodestone/crud/catalogue"
 )
 
 // Period is the range of days that a screen is about. It is in the address, so that a link shows what its sender saw.
@@ -16,6 +16,7 @@ type Period struct {
 	Preset      bool // the range ends today
 	Compare     bool
 	Zone        *time.Location
+	texts       *catalogue.Texts
 }
 
 const (
@@ -87,23 +88,35 @@ func (p Period) Interval() string {
 // Label writes the start of an interval of the period.
 func (p Period) Label(t time.Time) string {
 	if p.Interval() == "hour" {
-		return t.Format("2 Jan 15:04")
+		return day(p.texts, t) + " " + t.Format(clock)
 	}
-	return t.Format("2 Jan")
+	return day(p.texts, t)
+}
+
+// By says what a chart of this period shows: readers by day.
+func (p Period) By(what string) string {
+	switch p.Interval() {
+	case "hour":
+		return p.texts.Say("frame.by.hour", "what", what)
+	case "day":
+		return p.texts.Say("frame.by.day", "what", what)
+	default:
+		return p.texts.Say("frame.by.week", "what", what)
+	}
 }
 
 // Words are how a sentence calls the period.
 func (p Period) Words() string {
-	if p.Preset && p.Days == 1 {
-		return "today"
+	switch {
+	case p.Preset && p.Days == 1:
+		return p.texts.Say("frame.period.today")
+	case p.Preset:
+		return p.texts.Say("frame.period.in", "n", p.Days)
+	case p.Days == 1:
+		return p.texts.Say("frame.period.on", "day", date(p.texts, p.First))
+	default:
+		return p.texts.Say("frame.period.range", "first", monthDay(p.texts, p.First), "last", date(p.texts, p.Last))
 	}
-	if p.Preset {
-		return "in " + chart.Count(float64(p.Days)) + " days"
-	}
-	if p.Days == 1 {
-		return "on " + p.First.Format("2 January 2006")
-	}
-	return "from " + p.First.Format("2 January") + " to " + p.Last.Format("2 January 2006")
 }
 
 // Query returns the period as parameters; the default has none.
@@ -140,7 +153,7 @@ func (v *Visit) Choices() (list []Choice) {
 	for _, n := range presets {
 		p := v.Period
 		p.Preset, p.Days = true, n
-		list = append(list, Choice{strconv.Itoa(n) + " days", v.with(p), v.Period.Preset && v.Period.Days == n})
+		list = append(list, Choice{v.Say("frame.period.days", "n", n), v.with(p), v.Period.Preset && v.Period.Days == n})
 	}
 	return list
 }
@@ -149,7 +162,7 @@ func (v *Visit) Choices() (list []Choice) {
 func (v *Visit) Comparison() Choice {
 	p := v.Period
 	p.Compare = !p.Compare
-	return Choice{"Compare", v.with(p), v.Period.Compare}
+	return Choice{v.Say("frame.compare"), v.with(p), v.Period.Compare}
 }
 
 // with returns the address of this screen in another period.

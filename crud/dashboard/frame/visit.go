@@ -7,22 +7,25 @@ import (
 	"net/url"
 	"time"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/page"
 	"lodestone/crud/signin"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/chart"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/timezone"
 )
 
-// Nav is a place in the navigation.
+// Nav is a place in the navigation, by its key.
 type Nav string
 
 // The five places.
 const (
-	Overview Nav = "Overview"
-	Links    Nav = "Links"
-	Readers  Nav = "Readers"
-	Live     Nav = "Live"
-	Settings Nav = "Settings"
+	Overview Nav = "frame.nav.overview"
+	Links    Nav = "frame.nav.links"
+	Readers  Nav = "frame.nav.readers"
+	Live     Nav = "frame.nav.live"
+	Settings Nav = "frame.nav.settings"
 )
 
 var places = []Place{
@@ -40,22 +43,30 @@ type Place struct {
 	Icon string // path in a square of 24
 }
 
+// Key is that of its name.
+func (p Place) Key() string { return string(p.Nav) }
+
 // Visit is one request of a signed-in person.
 type Visit struct {
 	W       http.ResponseWriter
 	R       *http.Request
 	Session signin.Session
 	Period  Period
+	texts   *catalogue.Texts
 	frame   *Frame
 	client  *client
 }
 
 func (f *Frame) visit(w http.ResponseWriter, r *http.Request, a http.Handler) *Visit {
-	v := &Visit{W: w, R: r, Session: signin.From(r.Context()), frame: f}
+	v := &Visit{W: w, R: r, Session: signin.From(r.Context()), texts: f.texts.In(language(r)), frame: f}
 	v.client = newClient(v, a)
 	v.Period = ParsePeriod(r.URL.Query(), time.Now(), v.zone())
+	v.Period.texts = v.texts
 	return v
 }
+
+// language is the one that a person reads the dashboard in: that of the browser, if the dashboard has texts in it. Else it is English.
+func language(r *http.Request) locale.Language { return locale.Match(r.Header.Get("Accept-Language")) }
 
 // zone is the time zone of the account; UTC if the API does not answer, which the screen's own question then says.
 func (v *Visit) zone() *time.Location {
@@ -116,16 +127,26 @@ type shown struct {
 	Places []Place
 }
 
+// Clock is the time of the answers, in the zone of the account.
+func (s shown) Clock() When {
+	return When{s.AsOf.In(s.Period.Zone).Format("15:04:05 MST"), s.AsOf.Format("2006-01-02T15:04:05.000Z07:00")}
+}
+
+// LeftOut is the number of events of bots that the answers leave out.
+func (s shown) LeftOut() Figure {
+	return Figure{Metric: "excluded_bots", Value: float64(s.Bots), Format: chart.Exact}
+}
+
 // Show answers with a screen.
 func (v *Visit) Show(t *Template, s Screen) error { return v.ShowStatus(t, http.StatusOK, s) }
 
 // ShowStatus answers with a screen and a status.
 func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
 	p := page.Page{
-		Title: cmp.Or(s.Title, "Dashboard") + " – " + v.Session.Account, Class: "dash", Font: true,
+		Title: cmp.Or(s.Title, v.Say("frame.title")) + " – " + v.Session.Account, Class: "dash", Font: true, Texts: v.texts,
 		Policy: page.Policy{Scripts: true}, Data: shown{v, s, places},
 	}
-	if err := t.page.Write(v.W, v.R, status, p); err != nil {
+	if err := t.pages[v.texts.Language].Write(v.W, v.R, status, p); err != nil {
 		return fmt.Errorf("draw screen: %w", err)
 	}
 	return nil

@@ -1,6 +1,11 @@
 package frame
 
-import "time"
+import (
+	"strconv"
+	"time"
+
+	"lodestone/crud/catalogue"
+)
 
 // When is a point in time as "when" of web/form.html draws it. The zero value is none.
 type When struct{ Text, Exact string }
@@ -11,9 +16,29 @@ func (v *Visit) When(t *time.Time) When {
 		return When{}
 	}
 	local := t.In(v.Period.Zone)
-	form := "2 Jan, 15:04"
+	day := v.Day(local)
 	if local.Year() != time.Now().In(v.Period.Zone).Year() {
-		form = "2 Jan 2006, 15:04"
+		day = v.Date(local)
 	}
-	return When{local.Format(form), local.Format(time.RFC3339)}
+	return When{v.Say("frame.date.time", "day", day, "time", local.Format(clock)), local.Format(time.RFC3339)}
+}
+
+const clock = "15:04"
+
+// Day writes a day of this year, such as 2 Jan. The time is in the zone that counts.
+func (v *Visit) Day(t time.Time) string { return day(v.texts, t) }
+
+// Date writes a day in full, such as 2 January 2006.
+func (v *Visit) Date(t time.Time) string { return date(v.texts, t) }
+
+func day(texts *catalogue.Texts, t time.Time) string {
+	return texts.Say("frame.date.day", "day", strconv.Itoa(t.Day()), "month", texts.Say("frame.date.mon."+strconv.Itoa(int(t.Month()))))
+}
+
+func monthDay(texts *catalogue.Texts, t time.Time) string {
+	return texts.Say("frame.date.month_day", "day", strconv.Itoa(t.Day()), "month", texts.Say("frame.date.month."+strconv.Itoa(int(t.Month()))))
+}
+
+func date(texts *catalogue.Texts, t time.Time) string {
+	return texts.Say("frame.date.full", "day", monthDay(texts, t), "year", strconv.Itoa(t.Year()))
 }
