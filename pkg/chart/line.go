@@ -27,6 +27,13 @@ type Line struct {
 	Series  []Series
 	Format  Format // nil: Count
 	Partial bool   // the last interval is not over: its part of the line is dotted
+	Marks   []Mark // what happened meanwhile
+}
+
+// Mark is something that happened in an interval, such as a new version.
+type Mark struct {
+	At   int // index of its label
+	Name string
 }
 
 const (
@@ -55,6 +62,7 @@ func (l Line) SVG() string {
 			}
 		}
 	})
+	l.marks(d, x)
 	d.group(`fill="`+soft+`"`, func() {
 		for _, i := range placesBack(len(l.Labels), 4) {
 			side := "middle" // there is space at the right
@@ -66,6 +74,31 @@ func (l Line) SVG() string {
 	})
 	l.names(d, s)
 	return d.String()
+}
+
+// marks draws an upright line for each mark, with its name at the top.
+func (l Line) marks(d *drawing, x func(int) float64) {
+	d.group(`stroke="`+soft+`" stroke-dasharray="2 3"`, func() {
+		for _, m := range l.Marks {
+			d.rule(x(m.At), lineTop, x(m.At), lineBottom)
+		}
+	})
+	d.group(`fill="`+soft+`" font-weight="600" `+over, func() {
+		for _, m := range l.Marks {
+			d.text(x(m.At), lineTop-4, anchor(x(m.At)), m.Name, "")
+		}
+	})
+}
+
+// marked returns the label of an interval with the names of its marks.
+func (l Line) marked(i int) string {
+	text := l.Labels[i]
+	for _, m := range l.Marks {
+		if m.At == i {
+			text += " · " + m.Name
+		}
+	}
+	return text
 }
 
 // grid draws the base and the lines of a scale with their values, at the left above them.
@@ -139,8 +172,8 @@ func (l Line) Table() Table {
 	for _, s := range l.Series {
 		t.Head = append(t.Head, s.Name)
 	}
-	for i, label := range l.Labels {
-		row := []Cell{{Text: label}}
+	for i := range l.Labels {
+		row := []Cell{{Text: l.marked(i)}}
 		for _, s := range l.Series {
 			v := Gap()
 			if i < len(s.Values) {
