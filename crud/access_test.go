@@ -92,6 +92,8 @@ func operations(t *testing.T, u *user) []operation {
 		{"update-lead-magnet", "PATCH", magnets + "/" + m.ID, `{"title":"y"}`, jsonType, auth.Write},
 		{"delete-lead-magnet", "DELETE", magnets + "/" + u.magnet(t).ID, "", "", auth.Write},
 		{"upload-lead-magnet-file", "PUT", magnets + "/" + m.ID + "/file", string(pdftest.New(1, 0)), "application/pdf", auth.Write},
+		{"list-lead-magnet-versions", "GET", magnets + "/" + m.ID + "/versions", "", "", auth.Read},
+		{"get-page-picture", "GET", magnets + "/" + m.ID + "/pages/1/picture", "", "", auth.Read},
 		{"download-lead-magnet-file", "GET", magnets + "/" + m.ID + "/file", "", "", auth.Read},
 		{"create-access-links", "POST", magnets + "/" + m.ID + "/bulk-links", `{"expires_at":"2099-01-01","emails":["a@example.com","b@example.com"]}`, jsonType, auth.Write},
 		{"create-generic-link", "POST", linksPath, `{"lead_magnet_id":"` + m.ID + `"}`, jsonType, auth.Write},

@@ -85,20 +85,27 @@ func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error
 }
 
 // paint reads a stored file, from a temporary copy.
-func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (content, error) {
+func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (c content, err error) {
+	stored := store.LeadMagnetFile{AccountID: f.AccountID, LeadMagnetID: f.LeadMagnetID, Version: f.Version, FileSize: f.FileSize}
+	err = m.withCopy(ctx, stored, func(temp *os.File) error {
+		c, err = m.read(ctx, f.AccountID, temp)
+		return err
+	})
+	return c, err
+}
+
+// withCopy calls fn with a temporary copy of a stored file.
+func (m *Magnets) withCopy(ctx context.Context, f store.LeadMagnetFile, fn func(temp *os.File) error) error {
 	temp, err := os.CreateTemp("", "lodestone-picture-*")
 	if err != nil {
-		return content{}, fmt.Errorf("copy file: %w", err)
+		return fmt.Errorf("copy file: %w", err)
 	}
 	defer func() {
 		_ = temp.Close()
 		_ = os.Remove(temp.Name())
 	}()
-	stored := NewContent(ctx, m.deps.Postgres, store.LeadMagnetFile{
-		AccountID: f.AccountID, LeadMagnetID: f.LeadMagnetID, Version: f.Version, FileSize: f.FileSize,
-	})
-	if _, err := io.Copy(temp, stored); err != nil {
-		return content{}, fmt.Errorf("copy file: %w", err)
+	if _, err := io.Copy(temp, NewContent(ctx, m.deps.Postgres, f)); err != nil {
+		return fmt.Errorf("copy file: %w", err)
 	}
-	return m.read(ctx, f.AccountID, temp)
+	return fn(temp)
 }

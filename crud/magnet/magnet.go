@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/singleflight"
 
 	"lodestone/crud/account"
 	"lodestone/crud/pdf"
@@ -65,11 +66,12 @@ type Magnets struct {
 	config    Config
 	deps      Deps
 	downloads *slot.Slots[uuid.UUID]
+	rendering singleflight.Group // pages of a version
 }
 
 // New returns the lead magnets of a database.
 func New(c Config, d Deps) *Magnets {
-	return &Magnets{c, d, slot.New[uuid.UUID](maxDownloads, maxAccountDownloads)}
+	return &Magnets{config: c, deps: d, downloads: slot.New[uuid.UUID](maxDownloads, maxAccountDownloads)}
 }
 
 const (
@@ -106,6 +108,8 @@ func (m *Magnets) Register(a *api.API) {
 		Errors: []problem.Code{problem.Conflict},
 	}, m.delete)
 	m.registerFile(a)
+	m.registerVersions(a)
+	m.registerPages(a)
 }
 
 type createInput struct {

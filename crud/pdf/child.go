@@ -19,6 +19,9 @@ func Main() {
 	sandbox.Main(sandbox.Task{Name: taskName, CPUSeconds: readSeconds, Run: func(file *os.File, out io.Writer) error {
 		return answer(cacheDir, file, out)
 	}})
+	sandbox.Main(sandbox.Task{Name: pagesName, CPUSeconds: pagesSeconds, Run: func(file *os.File, out io.Writer) error {
+		return answerPages(cacheDir, os.Getenv(pagesSetting), file, out)
+	}})
 	sandbox.Main(sandbox.Task{Name: compileName, CPUSeconds: compileSeconds, Run: func(*os.File, io.Writer) error {
 		e, err := startEngine(cacheDir)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 const (
 	quality        = 88
 	previewQuality = 93
+	pageQuality    = 75 // small, and beside numbers
 )
 
 // Set is the variants of one original, ready to be stored.
@@ -105,8 +106,11 @@ func resize(original *image.RGBA, width, height int) *image.RGBA {
 func encode(kind string, original *image.RGBA) (variant, error) {
 	m := variant{kind: kind, contentType: typeJPEG, width: original.Rect.Dx(), height: original.Rect.Dy()}
 	q := quality
-	if kind == preview {
+	switch kind {
+	case preview:
 		q = previewQuality
+	case page:
+		q = pageQuality
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, original, &jpeg.Options{Quality: q}); err != nil {

@@ -33,6 +33,7 @@ const (
 	large   = "large"
 	preview = "preview"
 	logo    = "logo"
+	page    = "page" // kept elsewhere, for owners
 )
 
 // insides are the kinds of pictures of inside pages, in their order.

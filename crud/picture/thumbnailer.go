@@ -47,6 +47,18 @@ func (t *Thumbnailer) Document(ctx context.Context, first image.Image, inside []
 	})
 }
 
+// Page returns the encoded picture of a page, as it is.
+func (t *Thumbnailer) Page(ctx context.Context, original *image.RGBA) (contentType string, content []byte, err error) {
+	set, err := t.make(ctx, original, func(image.Image) (Set, error) {
+		one, err := encode(page, original)
+		return Set{one}, err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return set[0].contentType, set[0].bytes, nil
+}
+
 // Logo returns the logo of an uploaded picture. Transparent pixels stay transparent.
 func (t *Thumbnailer) Logo(ctx context.Context, original image.Image) (Set, error) {
 	return t.make(ctx, original, makeLogo)

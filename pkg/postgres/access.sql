@@ -67,5 +67,6 @@ GRANT SELECT, INSERT ON audit_log TO lodestone_account;
 GRANT SELECT (id, account_id, lead_magnet_id, name, has_password, expires_at, view_count, last_viewed_at, created_at), INSERT, DELETE
     ON shares TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON embeds TO lodestone_account;
+GRANT SELECT, INSERT, DELETE ON page_pictures TO lodestone_account;
 GRANT SELECT ON event_usage TO lodestone_account;
 GRANT USAGE ON SEQUENCE river_job_id_seq TO lodestone_account;
