@@ -64,12 +64,12 @@ func TestDashboardWithoutAnalytics(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	self := f.url + "/dashboard/magnets/" + magnet["id"].(string)
 	values := url.Values{"csrf": {token.FindStringSubmatch(text)[1]}, "title": {"A better guide"}}
-	status, _, text = read(browser.PostForm(self, values)) //nolint:bodyclose // read closes it
+	status, _, text = read(browser.PostForm(self+"/edit", values)) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusSeeOther, status, text)
 	require.Equal(t, "A better guide", u.get(t, "/api/v1/lead-magnets/"+magnet["id"].(string)).object(t)["title"])
 
 	values.Set("csrf", "forged")
-	status, _, _ = read(browser.PostForm(self, values)) //nolint:bodyclose // read closes it
+	status, _, _ = read(browser.PostForm(self+"/edit", values)) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusForbidden, status, "a form without the session's token is refused")
 	status, _, _ = read(browser.Get(f.url + "/dashboard/magnets/none")) //nolint:bodyclose // read closes it
 	require.Equal(t, http.StatusNotFound, status)

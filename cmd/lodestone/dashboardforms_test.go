@@ -103,7 +103,7 @@ func TestDashboardPublishes(t *testing.T) {
 	v.change(t, self)
 	v.refuse(t, u, self)
 
-	s = v.send(v.open(self), self+"/delete", url.Values{"confirm": {"something else"}})
+	s = v.send(v.open(self+"/edit"), self+"/delete", url.Values{"confirm": {"something else"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.Len(t, v.magnetsList(), 1)
 	s = v.send(s, self+"/delete", url.Values{"confirm": {hostile}})
@@ -117,36 +117,44 @@ func TestDashboardPublishes(t *testing.T) {
 // change edits the lead magnet in two windows at a time.
 func (v *owner) change(t *testing.T, self string) {
 	t.Helper()
-	one, other := v.open(self), v.open(self)
-	s := v.send(one, self, url.Values{"title": {hostile}, "description": {"New"}})
-	require.Equal(t, self, s.path)
+	edit := self + "/edit"
+	one, other := v.open(edit), v.open(edit)
+	s := v.send(one, edit, url.Values{"title": {hostile}, "description": {"New"}, "author": {hostile}, "end_text": {"The\r\nend"}})
+	require.Equal(t, edit+"?saved=1", s.path)
+	var stored struct {
+		Author  string `json:"author"`
+		EndText string `json:"end_text"`
+	}
+	v.call(http.MethodGet, "/api/v1/lead-magnets/"+v.magnetsList()[0].ID, "", &stored)
+	require.Equal(t, hostile, stored.Author)
+	require.Equal(t, "The\nend", stored.EndText)
 	require.NotContains(t, s.text, "<script>alert")
 	require.Equal(t, hostile, v.magnetsList()[0].Title)
 
-	s = v.send(other, self, url.Values{"title": {"From the other window"}})
+	s = v.send(other, edit, url.Values{"title": {"From the other window"}})
 	require.Equal(t, http.StatusConflict, s.status)
 	require.Contains(t, s.text, "Someone else changed")
 	require.Equal(t, "From the other window", attr(s.byID("title"), "value"), "what was typed is kept")
-	s = v.send(s, self, nil)
-	require.Equal(t, self, s.path, s.text)
+	s = v.send(s, edit, nil)
+	require.Equal(t, edit+"?saved=1", s.path, s.text)
 	require.Equal(t, "From the other window", v.magnetsList()[0].Title)
 
-	s = v.send(s, self, url.Values{"title": {"   "}})
+	s = v.send(s, edit, url.Values{"title": {"   "}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.NotNil(t, s.byID("title-wrong"), "the API's words stand at the field")
-	v.send(v.open(self), self, url.Values{"title": {hostile}})
+	v.send(v.open(edit), edit, url.Values{"title": {hostile}})
 
-	s = v.send(v.open(self), self+"/active", nil)
+	s = v.send(v.open(edit), self+"/active", nil)
 	require.Contains(t, s.text, "Switch on")
 	require.False(t, v.magnetsList()[0].IsActive)
 	v.send(s, self+"/active", nil)
 	require.True(t, v.magnetsList()[0].IsActive)
 
-	s = v.upload(v.open(self), self+"/file", "broken.pdf", []byte("%PDF-1.4 broken"), nil)
+	s = v.upload(v.open(edit), self+"/file", "broken.pdf", []byte("%PDF-1.4 broken"), nil)
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.NotNil(t, s.byID("file-wrong"))
 	s = v.upload(s, self+"/file", "second.pdf", demo.Guide(), nil)
-	require.Equal(t, self, s.path)
+	require.Equal(t, edit+"?saved=1", s.path)
 	require.Contains(t, s.text, "second.pdf")
 }
 
@@ -159,10 +167,10 @@ func (v *owner) refuse(t *testing.T, u *up, self string) {
 	reads := signInByKey(t, v.site, key.Key)
 	s := reads.open(self)
 	require.Equal(t, http.StatusOK, s.status)
-	require.Nil(t, s.byID("title"), "no form")
+	require.Nil(t, reads.open(self+"/edit").byID("title"), "no form")
 	require.NotContains(t, reads.open("/dashboard").text, "/dashboard/new")
 	csrf := attr(s.byName("csrf"), "value")
-	res, err := reads.http.PostForm(v.site+self, url.Values{"csrf": {csrf}, "title": {"Taken over"}}) //nolint:bodyclose // read closes it
+	res, err := reads.http.PostForm(v.site+self+"/edit", url.Values{"csrf": {csrf}, "title": {"Taken over"}}) //nolint:bodyclose // read closes it
 	require.NoError(t, err)
 	s = reads.read(res)
 	require.Equal(t, http.StatusForbidden, s.status)

@@ -1,10 +1,14 @@
 package catalogue
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"text/template/parse"
@@ -15,8 +19,8 @@ import (
 	"lodestone/pkg/locale"
 )
 
-// screens are the directories of the dashboard whose templates have no words of their own.
-var screens = []string{"../dashboard/frame"}
+// screens are the directories of the dashboard that have no words of their own.
+var screens = []string{"../dashboard", "../dashboard/frame", "../dashboard/link"}
 
 func dashboardFiles(t *testing.T, directories []string, pattern string) (names []string) {
 	t.Helper()
@@ -31,17 +35,22 @@ func dashboardFiles(t *testing.T, directories []string, pattern string) (names [
 
 var everyScreen = []string{"../dashboard", "../dashboard/frame", "../dashboard/link", "../dashboard/setting"}
 
-// Every key that the dashboard names exists, and every text is named. A name that ends with a full stop is the beginning of composed keys.
+// Every key that the dashboard names exists, and every text is named. A name that ends with a full stop is the beginning of composed keys,
+// and one that begins with a full stop the end of them.
 func TestDashboardTextsAreUsedAndThere(t *testing.T) {
 	t.Parallel()
 	c, err := Dashboard()
 	require.NoError(t, err)
 	texts := c.In(locale.English).texts
-	named, begun := map[string]bool{}, []string{}
+	named, begun, ends := map[string]bool{}, []string{}, map[string]bool{}
+	end := regexp.MustCompile(`"(\.[a-z_]+)"`)
 	name := regexp.MustCompile("[\"`]((?:frame|metric|overview|new|magnet|people|reader|live|link|setting)\\.[a-z_.0-9]+)[\"`]")
 	for _, file := range append(dashboardFiles(t, everyScreen, "*.go"), dashboardFiles(t, everyScreen, "web/*.html")...) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
+		for _, found := range end.FindAllStringSubmatch(string(source), -1) {
+			ends[found[1]] = true
+		}
 		for _, found := range name.FindAllStringSubmatch(string(source), -1) {
 			key := found[1]
 			switch {
@@ -57,6 +66,9 @@ func TestDashboardTextsAreUsedAndThere(t *testing.T) {
 	}
 	for key := range texts {
 		composed := slices.ContainsFunc(begun, func(beginning string) bool { return strings.HasPrefix(key, beginning) })
+		if at := strings.LastIndexByte(key, '.'); named[key[:at]] && ends[key[at:]] {
+			composed = true
+		}
 		require.True(t, named[key] || composed, "nothing uses %s", key)
 	}
 }
@@ -89,6 +101,43 @@ func TestDashboardTemplatesHaveNoWords(t *testing.T) {
 <input placeholder="Search here" name="q">{{end}}{{with .Y}}<i class="on">{{.}}</i>{{else}}No one.{{end}}{{template "input" (.Text "text" "name" "Save it")}}</p>`))
 }
 
+// plain are the functions whose texts no one but a developer reads, or which are the API's.
+var plain = []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "problem.Missing"}
+
+// The words of a screen's Go come from the catalogue too.
+func TestDashboardCodeHasNoWords(t *testing.T) {
+	t.Parallel()
+	said := regexp.MustCompile(`^\p{Lu}\p{Ll}+([ .,:]|$)|\p{L}{2,} \p{L}{2,}`)
+	for _, file := range dashboardFiles(t, screens, "*.go") {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ImportSpec:
+				return false
+			case *ast.Field:
+				n.Tag = nil
+			case *ast.CallExpr:
+				called, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				of, ok := called.X.(*ast.Ident)
+				return !ok || !slices.Contains(plain, of.Name+"."+called.Sel.Name)
+			case *ast.BasicLit:
+				text, err := strconv.Unquote(n.Value)
+				if n.Kind == token.STRING && err == nil && !slices.Contains(ownNames, text) {
+					require.False(t, said.MatchString(text), "%s: %q belongs into the catalogue", file, text)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// ownNames are what languages call themselves, in any language.
+var ownNames = []string{"English", "Deutsch", "Français", "Español", "Italiano", "Português", "Nederlands", "Polski"}
+
 // words are two letters or more; entities and single signs are none.
 var words = regexp.MustCompile(`\p{L}{2,}`)
 
@@ -109,12 +158,15 @@ func wordsOf(t *testing.T, source string) (found []string) {
 	return append(found, quoted...)
 }
 
+// formats have the same name in every language.
+var formats = []string{"SVG", "PNG", "CSV"}
+
 // visible are the attributes that people read or hear.
 var visible = []string{"title", "alt", "placeholder", "aria-label", "aria-description", "content"}
 
 func wordsOfHTML(source string) (found []string) {
 	add := func(text string) {
-		if text = strings.TrimSpace(text); words.MatchString(text) {
+		if text = strings.TrimSpace(text); words.MatchString(text) && !slices.Contains(formats, text) {
 			found = append(found, text)
 		}
 	}

@@ -10,14 +10,6 @@ import (
 	"lodestone/pkg/chart"
 )
 
-// sentence is text with numbers in it.
-type sentence struct{ Parts []part }
-
-type part struct {
-	Text   string
-	Figure *frame.Figure
-}
-
 // maxSentences is how many sentences say what changed.
 const maxSentences = 3
 
@@ -26,65 +18,52 @@ const enough = 10
 
 // changes says what changed, by rule: how many read and where the difference comes from, how far they read, and which source brings the
 // readers who finish.
-func changes(v *frame.Visit, b frame.Batch) (list []sentence) {
+func changes(v *frame.Visit, b frame.Batch) (list []frame.Sentence) {
 	totals := b.Of(byTime).Totals
 	readers, finish := v.Figure(totals, "readers"), v.Figure(totals, "finish_rate")
 	if readers.Compared() {
-		list = append(list, readersChanged(b, readers))
+		list = append(list, readersChanged(v, b, readers))
 	}
 	if finish.Compared() && readers.Value >= enough && readers.Before >= enough && math.Abs(finish.Value-finish.Before) >= 0.02 {
-		direction := "up"
+		key := "overview.changed.finish.up"
 		if finish.Value < finish.Before {
-			direction = "down"
+			key = "overview.changed.finish.down"
 		}
-		list = append(list, say(&finish, " read to the end, "+direction+" from "+chart.Share(finish.Before)+"."))
+		list = append(list, v.Sentence(key, "rate", &finish, "before", chart.Share(finish.Before)))
 	}
-	if s, ok := bestSource(v, b.Of(bySource), finish); ok {
+	if s := bestSource(v, b.Of(bySource), finish); s != nil {
 		list = append(list, s)
 	}
-	if s, ok := formsChanged(v, totals); ok {
+	if s := formsChanged(v, totals); s != nil {
 		list = append(list, s)
 	}
 	return list[:min(len(list), maxSentences)]
 }
 
-func say(parts ...any) (s sentence) {
-	for _, p := range parts {
-		switch p := p.(type) {
-		case string:
-			s.Parts = append(s.Parts, part{Text: p})
-		case *frame.Figure:
-			s.Parts = append(s.Parts, part{Figure: p})
-		}
-	}
-	return s
-}
-
-func readersChanged(b frame.Batch, readers frame.Figure) sentence {
+func readersChanged(v *frame.Visit, b frame.Batch, readers frame.Figure) frame.Sentence {
+	n := int64(readers.Value)
 	if readers.Value == readers.Before {
-		return say(&readers, " readers, as many as before.")
+		return v.Sentence("overview.changed.same", "n", n, "readers", &readers)
 	}
-	word := "more"
+	key := "overview.changed.more"
 	if readers.Value < readers.Before {
-		word = "fewer"
+		key = "overview.changed.fewer"
 	}
-	s := say(&readers, " readers, "+chart.Count(math.Abs(readers.Value-readers.Before))+" "+word+" than before")
-	if cause := mostOf(b, readers.Value-readers.Before); cause != "" {
-		s.Parts = append(s.Parts, part{Text: ", most of the difference " + cause})
+	by := chart.Count(math.Abs(readers.Value - readers.Before))
+	if cause := mostOf(v, b, readers.Value-readers.Before); cause != "" {
+		return v.Sentence(key+".cause", "n", n, "readers", &readers, "by", by, "cause", cause)
 	}
-	s.Parts = append(s.Parts, part{Text: "."})
-	return s
+	return v.Sentence(key, "n", n, "readers", &readers, "by", by)
 }
 
-// mostOf returns the value of a dimension that has more than half of a difference, "" if none has.
-func mostOf(b frame.Batch, difference float64) string {
+// mostOf names the value of a dimension that has more than half of a difference, "" if none has.
+func mostOf(v *frame.Visit, b frame.Batch, difference float64) string {
 	type cause struct {
 		words string
 		share float64
 	}
 	var found []cause
-	for id, words := range map[string]string{bySource: "from ", byMagnet: "from “"} {
-		dimension := map[string]string{bySource: "utm_source", byMagnet: "lead_magnet_id"}[id]
+	for id, dimension := range map[string]string{bySource: "utm_source", byMagnet: "lead_magnet_id"} {
 		a := b.Of(id)
 		if len(a.Rows) < 2 {
 			continue // it would say nothing
@@ -98,10 +77,11 @@ func mostOf(b frame.Batch, difference float64) string {
 			if name == "" || r.Is("other") || math.IsNaN(share) || share <= 0.5 {
 				continue
 			}
+			words := v.Say("overview.cause.source", "name", name)
 			if id == byMagnet {
-				name += "”"
+				words = v.Say("overview.cause.magnet", "name", name)
 			}
-			found = append(found, cause{words + name, share})
+			found = append(found, cause{words, share})
 		}
 	}
 	if len(found) == 0 {
@@ -112,8 +92,8 @@ func mostOf(b frame.Batch, difference float64) string {
 	}).words
 }
 
-// bestSource says which source brings readers who finish, if it is clearly better than all together.
-func bestSource(v *frame.Visit, a frame.Answer, all frame.Figure) (sentence, bool) {
+// bestSource says which source brings readers who finish, if it is clearly better than all together; else it says nothing.
+func bestSource(v *frame.Visit, a frame.Answer, all frame.Figure) frame.Sentence {
 	var best frame.Row
 	for _, r := range a.Rows {
 		if r.Text("utm_source") == "" || r.Is("other") || r.Number("readers") < enough {
@@ -124,30 +104,20 @@ func bestSource(v *frame.Visit, a frame.Answer, all frame.Figure) (sentence, boo
 		}
 	}
 	if best == nil || best.Number("finish_rate") < all.Value+0.05 {
-		return sentence{}, false
+		return nil
 	}
 	rate, readers := v.Figure(best, "finish_rate"), v.Figure(best, "readers")
-	return say("Readers from "+best.Text("utm_source")+" read furthest: ", &rate, " of ", &readers, " finish, against ", &all, " of all."), true
+	return v.Sentence("overview.changed.source", "source", best.Text("utm_source"), "rate", &rate, "readers", &readers, "all", &all)
 }
 
-// formsChanged says how many visitors send the form.
-func formsChanged(v *frame.Visit, totals frame.Row) (sentence, bool) {
+// formsChanged says how many visitors send the form; nothing, if there are few.
+func formsChanged(v *frame.Visit, totals frame.Row) frame.Sentence {
 	rate, visitors := v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
 	if math.IsNaN(rate.Value) || visitors.Value < enough {
-		return sentence{}, false
+		return nil
 	}
-	s := say(&rate, " of ", &visitors, " visitors sent the form")
 	if rate.Compared() && rate.Change() != "" {
-		s.Parts = append(s.Parts, part{Text: " (" + rate.Change() + ")"})
+		return v.Sentence("overview.changed.forms.change", "rate", &rate, "visitors", &visitors, "change", rate.Change())
 	}
-	s.Parts = append(s.Parts, part{Text: "."})
-	return s, true
-}
-
-// lower begins a word with a small letter, within a sentence.
-func lower(text string) string {
-	if text == "" {
-		return text
-	}
-	return strings.ToLower(text[:1]) + text[1:]
+	return v.Sentence("overview.changed.forms", "rate", &rate, "visitors", &visitors)
 }

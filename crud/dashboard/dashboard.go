@@ -9,6 +9,8 @@
 //     draw a frame.Figure; web/shared.html has parts of several screens. A chart is a field of type template.HTML, from chart.Figure.
 //  3. dashboard.go: its template in screens, and its patterns in Register.
 //
+// Texts are not in the files but in crud/catalogue/dashboard, by keys that begin with the screen's name.
+//
 // A form posts to a path below /dashboard with the field csrf ({{template "csrf" .}}). Its method sends the change to the API. If
 // frame.Rejected knows the error, it shows the screen again with the frame.Form; else it leads on by Visit.Redirect. A template of
 // Frame.ParseForms has parts that draw fields with their messages: frame/web/form.html.
@@ -20,6 +22,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/dashboard/link"
@@ -52,7 +55,10 @@ type Dashboard struct {
 }
 
 // screens are the files of the screens. Each may have a style sheet of its own name.
-var screens = []string{"overview", "new", "magnet", "people", "reader", "live"}
+var screens = []string{"overview", "new", "magnet", "edit", "shares", "people", "reader", "live"}
+
+// formScreens are those whose forms are made of the parts of the frame.
+var formScreens = []string{"edit", "shares"}
 
 // New returns the dashboard.
 func New(c Config, d Deps) (*Dashboard, error) {
@@ -70,7 +76,11 @@ func New(c Config, d Deps) (*Dashboard, error) {
 		if _, err := fs.Stat(files, name+".css"); err == nil {
 			css = append(css, name+".css")
 		}
-		if all.screens[name], err = f.Parse(files, []string{"shared.html", name + ".html"}, css); err != nil {
+		parse := f.Parse
+		if slices.Contains(formScreens, name) {
+			parse = f.ParseForms
+		}
+		if all.screens[name], err = parse(files, []string{"shared.html", name + ".html"}, css); err != nil {
 			return nil, err
 		}
 	}
@@ -87,10 +97,15 @@ func (d *Dashboard) Register(a *api.API) {
 	d.frame.Mount(a, "GET /dashboard/new", d.newMagnet)
 	d.frame.MountTransfer(a, "POST /dashboard/new", d.transfer(), d.publish)
 	d.frame.Mount(a, "GET /dashboard/magnets/{id}", d.magnet)
-	d.frame.Mount(a, "POST /dashboard/magnets/{id}", d.editMagnet)
+	d.frame.Mount(a, "GET /dashboard/magnets/{id}/pages/{page}", d.pagePicture)
+	d.frame.Mount(a, "GET /dashboard/magnets/{id}/edit", d.edit)
+	d.frame.Mount(a, "POST /dashboard/magnets/{id}/edit", d.editMagnet)
 	d.frame.Mount(a, "POST /dashboard/magnets/{id}/active", d.switchMagnet)
 	d.frame.Mount(a, "POST /dashboard/magnets/{id}/delete", d.deleteMagnet)
 	d.frame.MountTransfer(a, "POST /dashboard/magnets/{id}/file", d.transfer(), d.uploadVersion)
+	d.frame.Mount(a, "GET /dashboard/magnets/{id}/shares", d.shares)
+	d.frame.Mount(a, "POST /dashboard/magnets/{id}/shares", d.newShare)
+	d.frame.Mount(a, "POST /dashboard/magnets/{id}/shares/{share}/delete", d.revokeShare)
 	d.frame.Mount(a, "GET /dashboard/readers", d.people)
 	d.frame.Mount(a, "GET /dashboard/readers/{access_link_id}", d.reader)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}", d.newLink)

@@ -39,7 +39,7 @@ func (d *Dashboard) live(v *frame.Visit) error {
 		return err
 	}
 	data := liveData{now, v.Path("/api/v1/analytics/live"), v.Path("/dashboard/live")}
-	return v.Show(d.screens["live"], frame.Screen{Title: "Live", Nav: frame.Live, AsOf: report.AsOf, Bots: report.ExcludedBots, Data: data})
+	return v.Show(d.screens["live"], frame.Screen{Title: v.Say("frame.nav.live"), Nav: frame.Live, AsOf: report.AsOf, Bots: report.ExcludedBots, Data: data})
 }
 
 // fillCells marks the pages that those who read now have read since their sessions began.

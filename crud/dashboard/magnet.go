@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"html/template"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -19,8 +18,7 @@ import (
 type magnetData struct {
 	Magnet    client.LeadMagnet
 	Pages     int
-	File      string
-	Headline  sentence
+	Headline  frame.Sentence
 	Tiles     []tile
 	Days      template.HTML
 	Published bool // it was just now: show what to do with it
@@ -29,22 +27,22 @@ type magnetData struct {
 	Stopped   string // people who opened it and did not finish
 	Finished  string // people who did
 	Curve     template.HTML
+	Pictures  []pagePicture // of the pages of the curve
 	Version   string
+	Versions  []versionRow // to choose the one of the curve; of one version none
+	Course    template.HTML
 	Breakdown []breakdown
 	Times     template.HTML
 	Returns   template.HTML
-	Edit      frame.Form
-	Upload    frame.Form
-	UploadTo  string
 	Self      string
 	Empty     bool // no one read it in the period
 }
 
 // linkRow is a landing page of the lead magnet.
 type linkRow struct {
-	Title, URL, Screen string
-	Active             bool
-	Submissions        int64
+	ID, Title, URL, Screen string
+	Active                 bool
+	Submissions            int64
 }
 
 // breakdown is the numbers of a lead magnet by a dimension.
@@ -64,6 +62,7 @@ type breakdownRow struct {
 type magnetReports struct {
 	magnet    client.LeadMagnet
 	links     client.Page[client.GenericLink]
+	versions  []magnetVersion
 	answers   frame.Batch
 	funnel    funnelReport
 	pages     pagesReport
@@ -83,6 +82,10 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 	var group errgroup.Group
 	group.Go(func() (err error) {
 		m.links, err = frame.Get[client.Page[client.GenericLink]](v, linksPath, url.Values{"lead_magnet_id": {m.magnet.ID}, "per_page": {"100"}})
+		return err
+	})
+	group.Go(func() (err error) {
+		m.versions, err = listVersions(v)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -121,63 +124,81 @@ func magnetQueries(v *frame.Visit, id string) []frame.Query {
 
 // breakdowns are the dimensions by which readers are shown.
 var breakdowns = []struct {
-	dimension, title, name, none string
-	metrics                      []string
+	dimension, key, none string // none: key of what a row without a value is called
+	metrics              []string
 }{
-	{"utm_source", "By source", "Source", "no source", []string{"readers", "submissions", "finish_rate"}},
-	{"generic_link_id", "By landing page", "Landing page", "made by the API", []string{"readers", "submissions", "finish_rate"}},
-	{"device", "By device", "Device", "", []string{"readers", "finish_rate", "median_page_ms"}},
-	{"magnet_version", "By version", "Version", "", []string{"readers", "finish_rate", "median_page_ms"}},
+	{"utm_source", "magnet.by.source", "magnet.by.source.none", []string{"readers", "submissions", "finish_rate"}},
+	{"generic_link_id", "magnet.by.link", "magnet.by.link.none", []string{"readers", "submissions", "finish_rate"}},
+	{"device", "magnet.by.device", "", []string{"readers", "finish_rate", "median_page_ms"}},
+	{"magnet_version", "magnet.by.version", "", []string{"readers", "finish_rate", "median_page_ms"}},
 }
 
+// magnet shows how a lead magnet is read.
 func (d *Dashboard) magnet(v *frame.Visit) error {
-	return d.showMagnet(v, http.StatusOK, frame.Form{}, frame.Form{})
-}
-
-// showMagnet shows the screen, with a form that was rejected.
-func (d *Dashboard) showMagnet(v *frame.Visit, status int, edit, file frame.Form) error {
 	m, err := askMagnet(v, v.R.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	self := "/dashboard/magnets/" + m.magnet.ID
 	all := m.answers.Of(byTime)
 	data := magnetData{
-		Magnet: m.magnet, Headline: headline(v, all.Totals), Published: v.R.URL.Query().Has("published"), Links: linkRows(v, m.links.Data),
-		Funnel: chart.Figure(m.funnel.chart(v, m.magnet.ID)), Stopped: peopleOf(v, m.magnet.ID, "finished", "false"), Finished: peopleOf(v, m.magnet.ID, "finished", "true"), Times: chart.Figure(whenRead(m.answers.Of(hours))), Edit: edit, Upload: file,
-		UploadTo: v.UploadTo(self + "/file"), Self: self, Empty: !all.Totals.HasAny("readers"),
+		Magnet: m.magnet, Self: "/dashboard/magnets/" + m.magnet.ID, Headline: headline(v, all.Totals), Published: v.R.URL.Query().Has("published"), Links: linkRows(v, m.links.Data),
+		Funnel: chart.Figure(m.funnel.chart(v, m.magnet.ID)), Stopped: peopleOf(v, m.magnet.ID, "finished", "false"), Finished: peopleOf(v, m.magnet.ID, "finished", "true"),
+		Times: chart.Figure(whenRead(v, m.answers.Of(hours))), Course: chart.Figure(m.course(v)), Empty: !all.Totals.HasAny("readers"),
 	}
 	if m.magnet.PageCount != nil {
 		data.Pages = *m.magnet.PageCount
 	}
-	if m.magnet.FileName != nil {
-		data.File = *m.magnet.FileName
-	}
-	if edit.Values == nil {
-		data.Edit.Values = url.Values{"title": {m.magnet.Title}, "etag": {m.magnet.ETag}}
-		if m.magnet.Description != nil {
-			data.Edit.Values.Set("description", *m.magnet.Description)
-		}
-	}
 	data.Tiles, data.Days = overviewTiles(v, all)
 	if len(m.pages.Data) > 0 {
 		data.Curve = chart.Figure(m.pages.chart(v, m.magnet.ID, m.before))
-		data.Version = m.pages.version()
+		data.Version = m.pages.version(v)
+		data.Pictures = m.pictures(v, data.Self)
+	}
+	if len(m.versions) > 1 {
+		data.Versions = versionRows(v, m.versions, m.pages.number())
 	}
 	if len(m.retention.Data) > 0 {
-		data.Returns = chart.Figure(m.retention.chart())
+		data.Returns = chart.Figure(m.retention.chart(v))
 	}
 	for _, b := range breakdowns {
-		data.Breakdown = append(data.Breakdown, breakDown(v, m.answers.Of(b.dimension), b.dimension, b.title, b.name, b.none, b.metrics))
+		data.Breakdown = append(data.Breakdown, breakDown(v, m.answers.Of(b.dimension), b.dimension, b.key, b.none, b.metrics))
 	}
-	return v.ShowStatus(d.screens["magnet"], status, frame.Screen{
+	return v.Show(d.screens["magnet"], frame.Screen{
 		Title: m.magnet.Title, Nav: frame.Overview, AsOf: m.answers.AsOf, Bots: m.answers.Bots, Periods: true, Compares: true, Data: data,
 	})
 }
 
+// course is readers over time, with a mark where a version was uploaded.
+func (m *magnetReports) course(v *frame.Visit) chart.Line {
+	all := m.answers.Of(byTime)
+	line := seriesOf(v, all, "readers")
+	uploaded := make([][]string, len(all.Rows)) // numbers of the versions of each interval, the newest first
+	for _, one := range m.versions {
+		at := -1
+		for i, r := range all.Rows {
+			if !r.Time().After(one.UploadedAt) {
+				at = i
+			}
+		}
+		if at >= 0 {
+			uploaded[at] = append(uploaded[at], strconv.Itoa(one.Version))
+		}
+	}
+	for at, numbers := range uploaded {
+		switch n := len(numbers); n {
+		case 0:
+		case 1:
+			line.Marks = append(line.Marks, chart.Mark{At: at, Name: v.Say("magnet.version", "number", numbers[0])})
+		default:
+			line.Marks = append(line.Marks, chart.Mark{At: at, Name: v.Say("magnet.version", "number", numbers[n-1]+"–"+numbers[0])})
+		}
+	}
+	return line
+}
+
 func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
 	for _, l := range links {
-		row := linkRow{Title: l.Slug, URL: l.URL, Screen: v.Link("/dashboard/links/" + l.ID), Active: l.Active, Submissions: l.SubmissionCount}
+		row := linkRow{ID: "l" + l.ID, Title: l.Slug, URL: l.URL, Screen: v.Link("/dashboard/links/" + l.ID), Active: l.Active, Submissions: l.SubmissionCount}
 		if l.Title != nil {
 			row.Title = *l.Title
 		}
@@ -186,8 +207,8 @@ func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
 	return list
 }
 
-func breakDown(v *frame.Visit, a frame.Answer, dimension, title, name, none string, metrics []string) breakdown {
-	b := breakdown{Title: title, Name: name}
+func breakDown(v *frame.Visit, a frame.Answer, dimension, key, none string, metrics []string) breakdown {
+	b := breakdown{Title: v.Say(key), Name: v.Say(key + ".name")}
 	for _, m := range metrics {
 		b.Metrics = append(b.Metrics, v.Figure(frame.Row{}, m))
 	}
@@ -200,13 +221,13 @@ func breakDown(v *frame.Visit, a frame.Answer, dimension, title, name, none stri
 		row := breakdownRow{Name: text}
 		switch {
 		case r.Is("other"):
-			row.Name = "others"
-		case text == "":
-			row.Name = none
+			row.Name = v.Say("magnet.by.others")
+		case text == "" && none != "":
+			row.Name = v.Say(none)
 		case a.Labels[text] != "":
 			row.Name = a.Labels[text]
 		case dimension == "magnet_version" && text == "0":
-			row.Name = "not known"
+			row.Name = v.Say("magnet.by.unknown")
 		}
 		row.Share = chart.Proportion(r.Number(metrics[0]) / highest)
 		for _, m := range metrics {
@@ -217,11 +238,15 @@ func breakDown(v *frame.Visit, a frame.Answer, dimension, title, name, none stri
 	return b
 }
 
-var weekdays = []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+// weekdays are the keys of the days of a week.
+var weekdays = []string{"frame.day.1", "frame.day.2", "frame.day.3", "frame.day.4", "frame.day.5", "frame.day.6", "frame.day.7"}
 
 // whenRead is the pages that were read by weekday and hour.
-func whenRead(a frame.Answer) chart.Heat {
-	h := chart.Heat{Title: "Pages read by weekday and hour", Name: "Weekday", Metric: "page_views", Rows: weekdays}
+func whenRead(v *frame.Visit, a frame.Answer) chart.Heat {
+	h := chart.Heat{Title: v.Say("magnet.when.title"), Name: v.Say("magnet.when.day"), Metric: "page_views"}
+	for _, day := range weekdays {
+		h.Rows = append(h.Rows, v.Say(day))
+	}
 	for hour := range 24 {
 		h.Columns = append(h.Columns, strconv.Itoa(hour))
 	}

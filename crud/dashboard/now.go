@@ -35,9 +35,15 @@ type nowReading struct {
 	People  []nowPerson
 }
 
+// Figure is how many read.
+func (n nowReading) Figure() frame.Figure {
+	return frame.Figure{Metric: "readers_now", Value: float64(n.Readers), Before: chart.Gap()}
+}
+
 type nowPerson struct {
 	Link, ID, Name, Title, URL string
 	Page, Pages                int
+	Where                      string // the page in words; "": it is not known
 	Cells                      []bool // of each page: whether it was read
 	Seen                       string
 }
@@ -53,7 +59,7 @@ func readingNow(v *frame.Visit, report nowReport, magnets []client.LeadMagnet) n
 	now := nowReading{Readers: report.Readers}
 	for _, r := range report.Data {
 		m := byID[r.LeadMagnetID]
-		p := nowPerson{ID: r.AccessLinkID, Name: "A reader", Title: m.Title, URL: v.Link("/dashboard/readers/" + r.AccessLinkID), Seen: ago(report.AsOf.Sub(r.LastSeenAt))}
+		p := nowPerson{ID: r.AccessLinkID, Name: v.Say("live.someone"), Title: m.Title, URL: v.Link("/dashboard/readers/" + r.AccessLinkID), Seen: ago(v, report.AsOf.Sub(r.LastSeenAt))}
 		if r.Email != nil {
 			p.Name = *r.Email
 		}
@@ -62,6 +68,12 @@ func readingNow(v *frame.Visit, report nowReport, magnets []client.LeadMagnet) n
 		}
 		if m.PageCount != nil {
 			p.Pages = *m.PageCount
+		}
+		switch {
+		case p.Page > 0 && p.Pages > 0:
+			p.Where = v.Say("live.page_of", "page", p.Page, "pages", p.Pages)
+		case p.Page > 0:
+			p.Where = v.Say("live.page", "page", p.Page)
 		}
 		if p.Pages <= maxCells {
 			for i := range p.Pages {
@@ -79,9 +91,9 @@ func listMagnets(v *frame.Visit) (client.Page[client.LeadMagnet], error) {
 }
 
 // ago says how long ago something was, to a second.
-func ago(d time.Duration) string {
+func ago(v *frame.Visit, d time.Duration) string {
 	if d < 2*time.Second {
-		return "just now"
+		return v.Say("live.just_now")
 	}
-	return chart.Time(float64(d.Truncate(time.Second).Milliseconds())) + " ago"
+	return v.Say("live.ago", "time", chart.Time(float64(d.Truncate(time.Second).Milliseconds())))
 }

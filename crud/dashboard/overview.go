@@ -50,7 +50,7 @@ type magnetRow struct {
 }
 
 type overviewData struct {
-	Headline sentence
+	Headline frame.Sentence
 	Tiles    []tile
 	Days     template.HTML // table behind the sparklines
 	Metrics  []option
@@ -59,7 +59,7 @@ type overviewData struct {
 	Magnets  []magnetRow
 	More     int64 // lead magnets that are not listed
 	Now      nowReading
-	Changes  []sentence
+	Changes  []frame.Sentence
 	New      bool // nothing was published yet
 }
 
@@ -96,7 +96,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		return err //nolint:wrapcheck // the frame shows it
 	}
 	if magnets.Pagination.Total == 0 {
-		return v.Show(d.screens["overview"], frame.Screen{Title: "Overview", Nav: frame.Overview, Data: overviewData{New: true}})
+		return v.Show(d.screens["overview"], frame.Screen{Title: v.Say("frame.nav.overview"), Nav: frame.Overview, Data: overviewData{New: true}})
 	}
 	all := answers.Of(byTime)
 	data := overviewData{
@@ -106,35 +106,31 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	data.Tiles, data.Days = overviewTiles(v, all)
 	data.addSeries(v, all)
 	return v.Show(d.screens["overview"], frame.Screen{
-		Title: "Overview", Nav: frame.Overview, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Compares: true, Data: data,
+		Title: v.Say("frame.nav.overview"), Nav: frame.Overview, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Compares: true, Data: data,
 	})
 }
 
 // headline is the answer to what one opens the overview for.
-func headline(v *frame.Visit, totals frame.Row) sentence {
+func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
 	readers, rate := v.Figure(totals, "readers"), v.Figure(totals, "finish_rate")
 	if readers.Value == 0 {
-		return say("No readers " + v.Period.Words())
-	}
-	noun := " readers "
-	if readers.Value == 1 {
-		noun = " reader "
+		return v.Sentence("overview.headline.none", "period", v.Period.Words())
 	}
 	if !(rate.Value > 0) {
-		return say(&readers, noun+v.Period.Words())
+		return v.Sentence("overview.headline", "n", int64(readers.Value), "readers", &readers, "period", v.Period.Words())
 	}
-	return say(&readers, noun+v.Period.Words()+", ", &rate, " read to the end")
+	return v.Sentence("overview.headline.end", "n", int64(readers.Value), "readers", &readers, "period", v.Period.Words(), "rate", &rate)
 }
 
 const tilesTable = "numbers"
 
 func overviewTiles(v *frame.Visit, all frame.Answer) (list []tile, table template.HTML) {
-	line := chart.Line{Title: "Numbers by " + v.Period.Interval(), Labels: all.Times(v.Period)}
+	line := chart.Line{Title: v.Period.By(v.Say("overview.numbers")), Labels: all.Times(v.Period)}
 	for _, t := range tiles {
 		now, _ := all.Series(t.metric)
 		figure := v.Figure(all.Totals, t.metric)
 		figure.URL = v.Link("/dashboard/readers")
-		one := tile{Figure: figure, Spark: chart.Picture(chart.Spark{Title: figure.Label + " by " + v.Period.Interval(), Behind: tilesTable, Values: now})}
+		one := tile{Figure: figure, Spark: chart.Picture(chart.Spark{Title: v.Period.By(figure.Label), Behind: tilesTable, Values: now})}
 		if t.rate != "" {
 			rate := v.Figure(all.Totals, t.rate)
 			one.Rate = &rate
@@ -159,7 +155,7 @@ func (o *overviewData) addSeries(v *frame.Visit, all frame.Answer) {
 		if v.Figure(all.Totals, first).Unit() == v.Figure(all.Totals, second).Unit() {
 			other.Series[0].Kind = chart.Second
 			line.Series = append(line.Series, other.Series[0])
-			line.Title = v.Label(first) + " and " + lower(v.Label(second)) + " by " + v.Period.Interval()
+			line.Title = v.Period.By(v.Say("overview.two", "first", v.Label(first), "second", v.Label(second)))
 		} else {
 			o.Charts = append(o.Charts, chart.Figure(line))
 			line = other
@@ -186,11 +182,11 @@ func options(v *frame.Visit, selected string) (list []option) {
 func seriesOf(v *frame.Visit, a frame.Answer, metric string) chart.Line {
 	now, before := a.Series(metric)
 	l := chart.Line{
-		Title: v.Label(metric) + " by " + v.Period.Interval(), Labels: a.Times(v.Period), Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
+		Title: v.Period.By(v.Label(metric)), Labels: a.Times(v.Period), Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
 		Series: []chart.Series{{Name: v.Short(metric), Metric: metric, Values: now}},
 	}
 	if slices.ContainsFunc(before, func(n float64) bool { return !math.IsNaN(n) }) {
-		l.Series = append(l.Series, chart.Series{Name: "Before", Kind: chart.Before, Values: before})
+		l.Series = append(l.Series, chart.Series{Name: v.Say("overview.before"), Kind: chart.Before, Values: before})
 	}
 	return l
 }
@@ -210,7 +206,7 @@ func magnetRows(v *frame.Visit, magnets []client.LeadMagnet, a frame.Answer) (li
 		for _, metric := range []string{"link_views", "submissions", "readers", "finish_rate", "downloads"} {
 			row.Numbers = append(row.Numbers, v.Figure(r, metric))
 		}
-		small := chart.Funnel{Title: "From landing page to last page: " + m.Title, Small: true}
+		small := chart.Funnel{Title: v.Say("overview.funnel_of", "title", m.Title), Small: true}
 		for _, metric := range []string{"link_views", "submissions", "verified", "readers", "finished"} {
 			small.Steps = append(small.Steps, chart.Step{Name: v.Label(metric), Count: r.Number(metric)})
 		}

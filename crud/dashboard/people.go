@@ -69,12 +69,12 @@ type scoreOf struct {
 }
 
 // sorts are the orders of the list, as the API names them.
-var sorts = []struct{ value, words string }{
-	{"-last_seen_at", "last seen"}, {"-score", "score"}, {"-reading_ms", "reading time"}, {"-pages", "pages"},
+var sorts = []struct{ value, key string }{
+	{"-last_seen_at", "people.sort.seen"}, {"-score", "people.sort.score"}, {"-reading_ms", "people.sort.time"}, {"-pages", "people.sort.pages"},
 }
 
 type peopleData struct {
-	Headline sentence
+	Headline frame.Sentence
 	Q        string
 	Finished []option
 	Sort     []option
@@ -86,10 +86,10 @@ type peopleData struct {
 }
 
 type personRow struct {
-	Name, URL, Source, Magnets, Seen string
-	Exact                            string // when the person was seen last
-	Finished                         bool
-	Numbers                          []frame.Figure
+	Name, URL, Source, Magnets string
+	Seen                       frame.When
+	Finished                   bool
+	Numbers                    []frame.Figure
 }
 
 // people lists who read in the period.
@@ -112,18 +112,14 @@ func (d *Dashboard) people(v *frame.Visit) error {
 			data.Keep.Set(name, value)
 		}
 	}
-	for _, o := range []struct{ value, words string }{{"", "everyone"}, {"true", "who finished"}, {"false", "who did not finish"}} {
-		data.Finished = append(data.Finished, option{o.value, o.words, asked.Get("finished") == o.value})
+	for _, o := range []struct{ value, key string }{{"", "people.everyone"}, {"true", "people.finished"}, {"false", "people.unfinished"}} {
+		data.Finished = append(data.Finished, option{o.value, v.Say(o.key), asked.Get("finished") == o.value})
 	}
 	for _, o := range sorts {
-		data.Sort = append(data.Sort, option{o.value, o.words, asked.Get("sort") == o.value})
+		data.Sort = append(data.Sort, option{o.value, v.Say(o.key), asked.Get("sort") == o.value})
 	}
 	count := frame.Figure{Metric: "people", Value: float64(found.Pagination.Total), Before: chart.Gap(), Define: v.Define("people")}
-	noun := " people read "
-	if found.Pagination.Total == 1 {
-		noun = " person read "
-	}
-	data.Headline = say(&count, noun+v.Period.Words())
+	data.Headline = v.Sentence("people.headline", "n", found.Pagination.Total, "people", &count, "period", v.Period.Words())
 	if id := asked.Get("lead_magnet_id"); id != "" {
 		data.Magnet = found.Labels[id]
 	}
@@ -136,12 +132,12 @@ func (d *Dashboard) people(v *frame.Visit) error {
 		data.More = v.Path("/dashboard/readers") + "?" + q.Encode()
 	}
 	return v.ShowStatus(d.screens["people"], http.StatusOK, frame.Screen{
-		Title: "Readers", Nav: frame.Readers, AsOf: found.AsOf, Bots: found.ExcludedBots, Periods: true, Data: data,
+		Title: v.Say("frame.nav.readers"), Nav: frame.Readers, AsOf: found.AsOf, Bots: found.ExcludedBots, Periods: true, Data: data,
 	})
 }
 
 func (r *readerRow) shown(v *frame.Visit, labels map[string]string) personRow {
-	p := personRow{Name: "deleted", Source: r.Source.words(), Finished: r.Finished, Numbers: r.figures(v)}
+	p := personRow{Name: v.Say("people.deleted"), Source: r.Source.words(), Finished: r.Finished, Numbers: r.figures(v)}
 	if r.Email != nil {
 		p.Name = *r.Email
 	}
@@ -150,8 +146,7 @@ func (r *readerRow) shown(v *frame.Visit, labels map[string]string) personRow {
 	}
 	p.Magnets = titles(r.Magnets, labels)
 	if r.LastSeenAt != nil {
-		t := r.LastSeenAt.In(v.Period.Zone)
-		p.Seen, p.Exact = t.Format("2 Jan, 15:04"), t.Format(time.RFC3339)
+		p.Seen = v.When(r.LastSeenAt)
 	}
 	return p
 }
@@ -163,9 +158,7 @@ func (t *readerTotals) figures(v *frame.Visit) []frame.Figure {
 		f.Before = chart.Gap()
 		return f
 	}
-	score := frame.Figure{Metric: "score", Label: "Score", Value: float64(t.Score), Before: chart.Gap(), Define: "How interested the person seems, from 0 to 100: the sum of its parts."}
-	pages := frame.Figure{Metric: "pages", Label: "Pages", Value: float64(t.Pages), Before: chart.Gap(), Define: "different pages viewed, of all versions of all lead magnets"}
-	return []frame.Figure{one("sessions", t.Sessions), pages, one("reading_ms", t.ReadingMS), one("downloads", t.Downloads), score}
+	return []frame.Figure{one("sessions", t.Sessions), one("pages", t.Pages), one("reading_ms", t.ReadingMS), one("downloads", t.Downloads), one("score", t.Score)}
 }
 
 func titles(ids []string, labels map[string]string) (text string) {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -41,7 +42,7 @@ func (d *Dashboard) newMagnet(v *frame.Visit) error {
 }
 
 func (d *Dashboard) showNew(v *frame.Visit, status int, f frame.Form) error {
-	return v.ShowStatus(d.screens["new"], status, frame.Screen{Title: "New lead magnet", Nav: frame.Overview, Data: newData{f, v.UploadTo("/dashboard/new")}})
+	return v.ShowStatus(d.screens["new"], status, frame.Screen{Title: v.Say("new.kicker"), Nav: frame.Overview, Data: newData{f, v.UploadTo("/dashboard/new")}})
 }
 
 // publish creates a lead magnet with its landing page. The PDF is passed on while it arrives. Nothing is left behind if a step fails.
@@ -51,9 +52,9 @@ func (d *Dashboard) publish(v *frame.Visit) error {
 		return err
 	}
 	if file == nil {
-		return d.showNew(v, http.StatusUnprocessableEntity, frame.Form{Values: in.typed, Wrong: map[string]string{"file": "Choose a PDF."}})
+		return d.showNew(v, http.StatusUnprocessableEntity, frame.Form{Values: in.typed, Wrong: map[string]string{"file": v.Say("new.file.choose")}})
 	}
-	title := titleOf(file.FileName())
+	title := cmp.Or(titleOf(file.FileName()), v.Say("new.untitled"))
 	magnet, err := frame.Send[client.LeadMagnet](v, http.MethodPost, magnetsPath, client.NewLeadMagnet{Title: title}, nil)
 	if err == nil {
 		err = fill(v, magnet.ID, in, file)
@@ -157,12 +158,12 @@ func (f *form) discard() {
 	}
 }
 
-// titleOf makes a title of a file's name.
+// titleOf makes a title of a file's name; "" if it has no words.
 func titleOf(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool { return r == '_' || r == '-' || r == ' ' }), " "))
 	if title == "" {
-		return "Untitled"
+		return ""
 	}
 	return strings.ToUpper(title[:1]) + title[1:]
 }

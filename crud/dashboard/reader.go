@@ -76,7 +76,7 @@ type pageVisit struct {
 // readerData is the screen of a reader.
 type readerData struct {
 	Name      string
-	Headline  sentence
+	Headline  frame.Sentence
 	Source    string
 	Numbers   []frame.Figure
 	Reasons   []reason
@@ -122,13 +122,13 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 	if err != nil {
 		return err
 	}
-	data := readerData{Name: "A reader whose link was deleted", Source: s.Source.words(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Form: f, Link: link}
+	data := readerData{Name: v.Say("reader.deleted"), Source: s.Source.words(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Form: f, Link: link}
 	if s.Email != nil {
 		data.Name = *s.Email
 	}
 	data.Score = data.Numbers[len(data.Numbers)-1]
 	data.Numbers = data.Numbers[:len(data.Numbers)-1]
-	data.Reasons = s.Totals.ScoreParts.reasons()
+	data.Reasons = s.Totals.ScoreParts.reasons(v)
 	data.Headline = s.headline(v)
 	pages := map[string]int{}
 	for _, m := range magnets.Data {
@@ -146,30 +146,28 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 	return v.ShowStatus(d.screens["reader"], status, frame.Screen{Title: data.Name, Nav: frame.Readers, AsOf: s.AsOf, Bots: s.ExcludedBots, Data: data})
 }
 
-func (s *readerStory) headline(v *frame.Visit) sentence {
+func (s *readerStory) headline(v *frame.Visit) frame.Sentence {
 	t := &s.Totals
 	if t.PageViews == 0 {
-		return say("Has not read yet")
+		return v.Sentence("reader.unread")
 	}
 	figures := t.figures(v)
 	pages, reading := figures[1], figures[2]
-	end := ""
+	key := "reader.read"
 	if t.Finished {
-		end = ", to the end"
+		key = "reader.read.end"
 	}
-	noun := " pages in "
-	if t.Pages == 1 {
-		noun = " page in "
-	}
-	return say("Read ", &pages, noun, &reading, end)
+	return v.Sentence(key, "n", t.Pages, "pages", &pages, "time", &reading)
 }
 
 // reasons are the parts of a score that have points.
-func (p scoreOf) reasons() (list []reason) {
+func (p scoreOf) reasons(v *frame.Visit) (list []reason) {
 	for _, r := range []reason{
-		{"read to the end", p.Finished}, {"attention", p.Attention}, {"came back", p.Returns}, {"downloaded", p.Downloads}, {"was here lately", p.Recency},
+		{"reader.score.finished", p.Finished}, {"reader.score.attention", p.Attention}, {"reader.score.returns", p.Returns},
+		{"reader.score.downloads", p.Downloads}, {"reader.score.recency", p.Recency},
 	} {
 		if r.Points > 0 {
+			r.Words = v.Say(r.Words)
 			list = append(list, r)
 		}
 	}
@@ -185,29 +183,19 @@ func (s *readerStory) story(v *frame.Visit, pages map[string]int) (list []moment
 	var all []dated
 	add := func(at time.Time, m moment) {
 		local := at.In(v.Period.Zone)
-		m.At, m.Day, m.Exact = local.Format("15:04"), local.Format("2 January 2006"), local.Format(time.RFC3339)
+		m.At, m.Day, m.Exact = local.Format("15:04"), v.Date(local), local.Format(time.RFC3339)
 		all = append(all, dated{at, m})
 	}
 	for i := range s.Sessions {
 		one := &s.Sessions[i]
-		add(one.StartedAt, moment{Title: "Read " + quoted(s.Labels[one.LeadMagnetID]), Text: one.words(), Strip: one.strip(pages[one.LeadMagnetID])})
+		add(one.StartedAt, moment{Title: v.Say("reader.session", "title", s.title(v, one.LeadMagnetID)), Text: one.words(v), Strip: one.strip(v, pages[one.LeadMagnetID])})
 	}
 	for _, f := range s.Submissions {
-		text := "Sent the form"
-		if f.Name != nil {
-			text += " as " + *f.Name
-		}
-		if f.Referrer != nil {
-			text += ", from " + *f.Referrer
-		}
-		if f.ConsentedAt != nil && f.ConsentText != nil {
-			text += ". Agreed to: " + quoted(*f.ConsentText)
-		}
-		add(f.SubmittedAt, moment{Title: "Asked for " + quoted(s.Labels[f.LeadMagnetID]), Text: text})
+		add(f.SubmittedAt, moment{Title: v.Say("reader.form", "title", s.title(v, f.LeadMagnetID)), Text: f.words(v)})
 	}
 	for _, l := range s.AccessLinks {
 		if l.Source == "api" {
-			add(l.CreatedAt, moment{Title: "Was given a link to " + quoted(s.Labels[l.LeadMagnetID])})
+			add(l.CreatedAt, moment{Title: v.Say("reader.given", "title", s.title(v, l.LeadMagnetID))})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int { return b.at.Compare(a.at) })
@@ -217,25 +205,41 @@ func (s *readerStory) story(v *frame.Visit, pages map[string]int) (list []moment
 	return list
 }
 
-func (s *readerSession) words() string {
-	text := chart.Count(float64(s.Pages)) + " pages, " + chart.Time(float64(s.ReadingMS)) + ", " + s.Device
-	if s.Pages == 1 {
-		text = "1 page, " + chart.Time(float64(s.ReadingMS)) + ", " + s.Device
+// title is that of a lead magnet, which may be deleted.
+func (s *readerStory) title(v *frame.Visit, magnet string) string {
+	return cmp.Or(s.Labels[magnet], v.Say("reader.document.deleted"))
+}
+
+func (f readerSubmission) words(v *frame.Visit) string {
+	text := v.Say("reader.form.sent")
+	if f.Name != nil {
+		text = v.Say("reader.form.as", "name", *f.Name)
 	}
+	if f.Referrer != nil {
+		text = v.Say("reader.form.from", "sent", text, "site", *f.Referrer)
+	}
+	if f.ConsentedAt != nil && f.ConsentText != nil {
+		text = v.Say("reader.form.agreed", "sent", text, "text", *f.ConsentText)
+	}
+	return text
+}
+
+func (s *readerSession) words(v *frame.Visit) string {
+	text := v.Say("reader.session.words", "n", s.Pages, "time", chart.Time(float64(s.ReadingMS)), "device", s.Device)
 	for _, d := range s.Downloads {
 		if d.EventType == "download_completed" {
-			return text + ", downloaded"
+			return v.Say("reader.session.downloaded", "session", text)
 		}
 	}
 	return text
 }
 
 // strip draws the session. One without visits has none.
-func (s *readerSession) strip(pages int) template.HTML {
+func (s *readerSession) strip(v *frame.Visit, pages int) template.HTML {
 	if len(s.Visits) == 0 {
 		return ""
 	}
-	c := chart.Strip{Title: "Reading of " + s.StartedAt.Format("2 January, 15:04"), Pages: pages}
+	c := chart.Strip{Title: v.Say("reader.strip", "time", v.When(&s.StartedAt).Text), Pages: pages}
 	for _, visit := range s.Visits {
 		if visit.Page != nil {
 			c.Visits = append(c.Visits, chart.Visit{Page: *visit.Page, Start: float64(visit.StartedAt.Sub(s.Visits[0].StartedAt).Milliseconds()), Visible: float64(visit.MS)})
@@ -245,20 +249,16 @@ func (s *readerSession) strip(pages int) template.HTML {
 }
 
 func (s *readerStory) own(v *frame.Visit, l *readerLink) ownLink {
-	own := ownLink{readerLink: *l, Title: cmp.Or(s.Labels[l.LeadMagnetID], "a deleted document"), State: "open", Self: v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/links/" + l.ID)}
+	own := ownLink{readerLink: *l, Title: s.title(v, l.LeadMagnetID), State: v.Say("reader.state.open"), Self: v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/links/" + l.ID)}
 	switch {
 	case !l.IsActive:
-		own.State = "revoked"
+		own.State = v.Say("reader.state.revoked")
 	case l.ExpiresAt != nil && l.ExpiresAt.Before(time.Now()):
-		own.State = "expired"
+		own.State = v.Say("reader.state.expired")
 	case l.ExpiresAt != nil:
-		own.State = "open until " + l.ExpiresAt.In(v.Period.Zone).Format("2 January 2006")
+		own.State = v.Say("reader.state.until", "day", v.Date(l.ExpiresAt.In(v.Period.Zone)))
 	}
 	return own
-}
-
-func quoted(text string) string {
-	return "“" + cmp.Or(text, "a deleted document") + "”"
 }
 
 // changeLink extends, revokes or opens one access link of the reader.

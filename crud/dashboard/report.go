@@ -21,17 +21,17 @@ type funnelReport struct {
 	} `json:"data"`
 }
 
-// steps are what people call the steps of a funnel.
+// steps are the keys of what people call the steps of a funnel.
 var steps = map[string]string{
-	"link_view": "Landing page viewed", "submission": "Form sent", "verified": "Address confirmed", "opened": "Document opened",
-	"finished": "Read to the end", "downloaded": "Downloaded",
+	"link_view": "magnet.step.view", "submission": "magnet.step.form", "verified": "magnet.step.confirmed", "opened": "magnet.step.opened",
+	"finished": "magnet.step.finished", "downloaded": "magnet.step.downloaded",
 }
 
 // chart draws the funnel. A step leads to the people who took it and went no further, where the API can list them.
 func (f funnelReport) chart(v *frame.Visit, magnet string) chart.Funnel {
-	c := chart.Funnel{Title: "From the landing page to the end"}
+	c := chart.Funnel{Title: v.Say("magnet.funnel")}
 	for _, s := range f.Data {
-		step := chart.Step{Name: steps[s.Step], Metric: s.Step, Count: float64(s.Count), Rate: number(s.Rate), Total: number(s.TotalRate), Before: chart.Gap(), Wait: chart.Gap()}
+		step := chart.Step{Name: v.Say(steps[s.Step]), Metric: s.Step, Count: float64(s.Count), Rate: number(s.Rate), Total: number(s.TotalRate), Before: chart.Gap(), Wait: chart.Gap()}
 		if s.MedianSeconds != nil {
 			step.Wait = *s.MedianSeconds * 1000
 		}
@@ -93,11 +93,19 @@ func askPages(v *frame.Visit, query url.Values) (now pagesReport, before *pagesR
 	return now, &older, nil
 }
 
-func (p pagesReport) version() string {
-	if p.MagnetVersion == nil || *p.MagnetVersion == 0 {
+// number is that of the version; 0 if it is not known.
+func (p pagesReport) number() int {
+	if p.MagnetVersion == nil {
+		return 0
+	}
+	return *p.MagnetVersion
+}
+
+func (p pagesReport) version(v *frame.Visit) string {
+	if p.number() == 0 {
 		return ""
 	}
-	return "Version " + strconv.Itoa(*p.MagnetVersion)
+	return v.Say("magnet.version", "number", strconv.Itoa(p.number()))
 }
 
 func (p pagesReport) rows() (list []chart.PageRow) {
@@ -108,11 +116,11 @@ func (p pagesReport) rows() (list []chart.PageRow) {
 }
 
 func (p pagesReport) chart(v *frame.Visit, magnet string, before *pagesReport) chart.Pages {
-	c := chart.Pages{Title: "How far readers get, and how long they stay", Rows: p.rows(), URL: func(page int) string {
+	c := chart.Pages{Title: v.Say("magnet.pages.title"), Rows: p.rows(), URL: func(page int) string {
 		return peopleOf(v, magnet, "min_pages", strconv.Itoa(page))
 	}}
 	if before != nil {
-		c.Before, c.Was = before.rows(), before.version()
+		c.Before, c.Was = before.rows(), before.version(v)
 	}
 	return c
 }
@@ -133,13 +141,13 @@ type retentionReport struct {
 	} `json:"data"`
 }
 
-func (r retentionReport) chart() chart.Heat {
-	h := chart.Heat{Title: "Readers who return, by the week of their first read", Name: "First read", Written: true, Format: chart.Share}
+func (r retentionReport) chart(v *frame.Visit) chart.Heat {
+	h := chart.Heat{Title: v.Say("magnet.returns.title"), Name: v.Say("magnet.returns.first"), Written: true, Format: chart.Share}
 	for week := 1; week <= returnWeeks; week++ {
 		h.Columns = append(h.Columns, "+"+strconv.Itoa(week))
 	}
 	for _, c := range r.Data {
-		h.Rows = append(h.Rows, c.Cohort.Format("2 Jan"))
+		h.Rows = append(h.Rows, v.Day(c.Cohort))
 		row := make([]float64, returnWeeks)
 		for i := range row {
 			row[i] = chart.Gap()

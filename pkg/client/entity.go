@@ -15,6 +15,11 @@ type LeadMagnet struct {
 	ID               string    `json:"id"`
 	Title            string    `json:"title"`
 	Description      *string   `json:"description"`
+	Author           *string   `json:"author"`
+	AuthorAbout      *string   `json:"author_about"`
+	EndText          *string   `json:"end_text"`
+	EndButton        *string   `json:"end_button"`
+	EndURL           *string   `json:"end_url"`
 	FileName         *string   `json:"file_name"`
 	FileSize         *int64    `json:"file_size"`
 	PageCount        *int      `json:"page_count"`

@@ -53,6 +53,12 @@ for (const [device, o] of looks) {
     await v.page.locator('table.magnets a').first().click();
     await v.page.waitForURL(/\/magnets\//);
     await looked('magnet');
+    const magnet = v.page.url().replace(/\?.*/, '');
+    for (const [screen, name] of [['edit', 'magnet-edit'], ['shares', 'magnet-shares']]) {
+      await v.page.goto(`${magnet}/${screen}`);
+      await looked(name);
+    }
+    await v.page.goto(magnet);
     await v.page.getByRole('link', { name: 'opened it and did not finish' }).click();
     await v.page.waitForURL(/finished=false/);
     await looked('readers');
@@ -78,6 +84,55 @@ test('dashboard: definitions are shown on focus, and the keyboard reaches everyt
   await v.page.locator('summary', { hasText: 'Table of these numbers' }).focus();
   await v.page.keyboard.press('Enter');
   assert.equal(await v.page.locator('#numbers table').isVisible(), true);
+});
+
+for (const o of [{}, { scripts: false }]) {
+  test(`dashboard: the curve shows the picture of a page, ${JSON.stringify(o)}`, async (t) => {
+    const v = await newDesktop(t, o);
+    await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+    await v.page.locator('table.magnets a').first().click();
+    await v.page.waitForURL(/\/magnets\//);
+    const requests = [];
+    v.page.on('request', (r) => { if (/\/pages\/\d+\?/.test(r.url())) requests.push(r.url()); });
+    const pages = v.page.locator('.pics label');
+    assert.ok(await pages.count() > 2);
+    assert.equal(await v.page.locator('.pic:visible').count(), 0);
+    await v.page.locator('.curve').scrollIntoViewIfNeeded();
+    assert.deepEqual(requests, [], 'nothing is loaded before it is wanted');
+    const picture = pages.nth(1).locator('img');
+    const loaded = v.page.waitForResponse(/\/pages\/2\?version=/);
+    await pages.nth(1).hover();
+    assert.equal((await loaded).status(), 200);
+    assert.equal(await picture.isVisible(), true);
+    await v.screenshot(`dashboard-magnet-page`);
+    await v.page.mouse.move(0, 0);
+    assert.equal(await picture.isVisible(), false);
+    // By keys: the pages are one stop, and arrows lead from page to page.
+    const third = v.page.waitForResponse(/\/pages\/3\?version=/);
+    await pages.nth(1).locator('input').focus();
+    await v.page.keyboard.press('ArrowRight');
+    assert.equal((await third).status(), 200);
+    assert.equal(await pages.nth(2).locator('img').isVisible(), true);
+    await v.accessible();
+  });
+}
+
+test('dashboard: a link shares the statistics, and is revoked', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.locator('table.magnets a').first().click();
+  await v.page.getByRole('link', { name: 'Shared statistics' }).click();
+  await v.page.getByLabel('Name').fill('The team');
+  await v.page.getByRole('button', { name: 'Create the link' }).click();
+  const address = await v.page.locator('#made').innerText();
+  await v.accessible();
+  await v.screenshot('dashboard-magnet-shared', { full: true });
+  const other = await newDesktop(t);
+  await other.page.goto(address);
+  await other.page.locator('.tiles').first().waitFor();
+  await v.page.goto(v.page.url());
+  await v.page.getByRole('row', { name: /The team/ }).getByRole('button', { name: 'Revoke' }).click();
+  await v.page.getByText('The team').waitFor({ state: 'detached' });
 });
 
 test('dashboard: from a PDF to a published page, and the first reader is seen', async (t) => {

@@ -57,6 +57,8 @@ for (const [device, o] of looks) {
     await look('link', `/dashboard/links/${link.id}?column=name&column=state&column=source&column=submitted&column=views`);
     for (const summary of await v.page.locator('main summary.link').all()) await summary.click();
     await look('link-forms');
+    await look('link-campaigns', `/dashboard/links/${link.id}/campaigns?utm_source=newsletter&utm_campaign=spring`);
+    await look('link-site', `/dashboard/links/${link.id}/site`);
     for (const section of ['', '/notices', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
       await look(`settings${section.replace(hook.id, 'one').replaceAll('/', '-')}`, `/dashboard/settings${section}`);
       for (const summary of await v.page.locator('main summary.link').all()) await summary.click();

@@ -14,7 +14,14 @@ import (
 var passed = []string{"Content-Type", "Content-Disposition", "Content-Length", "X-Content-Type-Options", "Content-Security-Policy"}
 
 // Pass answers with a file of the API, while it arrives. If the file breaks off, so does the answer: half a file must not look whole.
-func (v *Visit) Pass(path string, query url.Values) error {
+func (v *Visit) Pass(path string, query url.Values) error { return v.pass(path, query, "no-store") }
+
+// PassKept is Pass for a file that never changes: the person's browser may keep it for an hour.
+func (v *Visit) PassKept(path string, query url.Values) error {
+	return v.pass(path, query, "private, max-age=3600")
+}
+
+func (v *Visit) pass(path string, query url.Values, keep string) error {
 	res, err := v.client.Open(v.R.Context(), path, query)
 	if _, ok := errors.AsType[*problem.Problem](err); err != nil && !ok {
 		return &lostError{err}
@@ -28,7 +35,7 @@ func (v *Visit) Pass(path string, query url.Values) error {
 			v.W.Header().Set(name, value)
 		}
 	}
-	v.W.Header().Set("Cache-Control", "no-store")
+	v.W.Header().Set("Cache-Control", keep)
 	v.W.WriteHeader(http.StatusOK)
 	if _, err := io.Copy(v.W, res.Body); err != nil {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is made to break a connection

@@ -37,7 +37,7 @@ func (s *Screens) remove(v *frame.Visit) error {
 		return err
 	}
 	if v.R.PostFormValue("confirm") != l.Slug {
-		return s.draw(v, http.StatusUnprocessableEntity, forms{remove: frame.Form{Values: v.R.PostForm, Wrong: map[string]string{"confirm": "Type " + l.Slug + " to confirm."}}})
+		return s.draw(v, http.StatusUnprocessableEntity, forms{remove: frame.Form{Values: v.R.PostForm, Wrong: map[string]string{"confirm": v.Say("link.delete.wrong", "slug", l.Slug)}}})
 	}
 	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, path(v), nil, nil); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *Screens) uploadPicture(v *frame.Visit) error {
 	f, rejected := frame.Rejected(nil, err)
 	switch {
 	case err == nil && !found:
-		f = frame.Form{Wrong: map[string]string{"file": "Choose a picture."}}
+		f = frame.Form{Wrong: map[string]string{"file": v.Say("link.picture.choose")}}
 	case rejected:
 		f = frame.Form{Wrong: map[string]string{"file": pictureProblem(f)}}
 	case err != nil:

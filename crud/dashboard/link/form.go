@@ -59,7 +59,7 @@ type formData struct {
 }
 
 func newForm(v *frame.Visit, f frame.Form) formData {
-	d := formData{Form: f, Prefix: v.URL("/l/"), Language: []frame.Option{{Value: "", Words: "that of the account, else the visitor's"}}}
+	d := formData{Form: f, Prefix: v.URL("/l/"), Language: []frame.Option{{Value: "", Words: v.Say("link.field.language.account")}}}
 	for _, l := range locale.Languages() {
 		d.Language = append(d.Language, frame.Option{Value: string(l), Words: languages[l]})
 	}
@@ -105,11 +105,11 @@ func (s *Screens) drawNew(v *frame.Visit, status int, f frame.Form) error {
 	}
 	switch {
 	case !v.MayWrite():
-		d.CanNot = "Your role only reads. Ask an editor or an owner of the account to make a link."
+		d.CanNot = v.Say("link.only_reads")
 	case len(d.Magnets) == 0:
-		d.CanNot = "A link offers a lead magnet, and there is none that is active."
+		d.CanNot = v.Say("link.new.no_magnet")
 	}
-	return v.ShowStatus(s.form, status, frame.Screen{Title: "New link", Nav: frame.Links, Data: d})
+	return v.ShowStatus(s.form, status, frame.Screen{Title: v.Say("link.list.new"), Nav: frame.Links, Data: d})
 }
 
 // create makes a link.
@@ -158,7 +158,7 @@ func (s *Screens) edit(v *frame.Visit) error {
 	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Status == http.StatusPreconditionFailed {
 		typed.Del("etag") // whoever sends it again has seen this
 		return s.draw(v, http.StatusConflict, forms{edit: &frame.Form{
-			Values: typed, Detail: "Someone else changed the link meanwhile. What you typed is here: save again to replace their change.",
+			Values: typed, Detail: v.Say("link.stale"),
 		}})
 	}
 	if f, ok := frame.Rejected(typed, err); ok {

@@ -11,6 +11,7 @@ import (
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
+	"lodestone/pkg/problem"
 )
 
 //go:embed web
@@ -18,8 +19,8 @@ var web embed.FS
 
 // Screens are the screens about generic links. They are safe for concurrent use.
 type Screens struct {
-	frame            *frame.Frame
-	list, form, show *frame.Template
+	frame                             *frame.Frame
+	list, form, show, campaign, embed *frame.Template
 }
 
 // New returns the screens in a frame.
@@ -35,7 +36,13 @@ func New(f *frame.Frame) (*Screens, error) {
 	if s.form, err = f.ParseForms(files, []string{"new.html", "fields.html"}, []string{"link.css"}); err != nil {
 		return nil, err
 	}
-	s.show, err = f.ParseForms(files, []string{"link.html", "fields.html"}, []string{"link.css"})
+	if s.show, err = f.ParseForms(files, []string{"link.html", "fields.html"}, []string{"link.css"}); err != nil {
+		return nil, err
+	}
+	if s.campaign, err = f.ParseForms(files, []string{"campaigns.html"}, []string{"link.css"}); err != nil {
+		return nil, err
+	}
+	s.embed, err = f.ParseForms(files, []string{"site.html"}, []string{"link.css"})
 	return s, err
 }
 
@@ -57,6 +64,11 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+one+"/preview", s.preview)
 	s.frame.Mount(a, "POST "+one+"/delete", s.remove)
 	s.frame.Mount(a, "POST "+one+"/recipients", s.addRecipients)
+	s.frame.Mount(a, "GET "+one+"/campaigns", s.campaigns)
+	s.frame.Mount(a, "POST "+one+"/campaigns", s.saveCampaign)
+	s.frame.Mount(a, "POST "+one+"/campaigns/{template}/delete", s.removeCampaign)
+	s.frame.Mount(a, "GET "+one+"/site", s.site)
+	s.frame.Mount(a, "POST "+one+"/site", s.allow)
 	s.frame.MountTransfer(a, "POST "+one+"/picture", pictureBounds, s.uploadPicture)
 	s.frame.Mount(a, "POST "+one+"/picture/delete", s.removePicture)
 	s.frame.Mount(a, "GET "+one+"/submissions/{submission}", s.reader)
@@ -81,6 +93,14 @@ func (l *genericLink) Name() string {
 
 // path returns the API's path of the link that the address names.
 func path(v *frame.Visit) string { return linksPath + "/" + url.PathEscape(v.R.PathValue("id")) }
+
+// missing is the error of questions about a link; those of analytics refuse an id that is none.
+func missing(err error) error {
+	if problem.Is(err, problem.ValidationError) || problem.Is(err, problem.InvalidParameter) {
+		return problem.Missing("generic link")
+	}
+	return err //nolint:wrapcheck // the frame shows it
+}
 
 // self returns the path of its screen.
 func self(v *frame.Visit) string { return screenPath + "/" + url.PathEscape(v.R.PathValue("id")) }

@@ -78,7 +78,7 @@ func (s *Screens) showList(v *frame.Visit) error {
 	if int64(page) < links.Pagination.TotalPages {
 		data.Next = pageOf(v, page+1)
 	}
-	screen := frame.Screen{Title: "Links", Nav: frame.Links, Periods: len(links.Data) > 0}
+	screen := frame.Screen{Title: v.Say("frame.nav.links"), Nav: frame.Links, Periods: len(links.Data) > 0}
 	if len(links.Data) > 0 {
 		answers, err := v.Ask(frame.Query{ID: "links", Metrics: columns, Dimensions: []string{"generic_link_id"}, Filters: map[string][]any{"generic_link_id": ids(links.Data)}})
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // recipient is someone who got a link of their own, without a form.
-type recipient struct{ Email, URL, Screen string }
+type recipient struct{ ID, Email, URL, Screen string }
 
 // newKey returns a key by which the API knows a form again that is sent twice.
 func newKey() string { return uuid.NewString() }
@@ -44,19 +44,19 @@ func (s *Screens) addRecipients(v *frame.Visit) error {
 	if text := strings.TrimSpace(typed.Get("max_views")); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			wrong["max_views"] = "Must be a whole number."
+			wrong["max_views"] = v.Say("link.recipients.views.wrong")
 		}
 		body["max_views"] = n
 	}
 	if text := typed.Get("expires_at"); text != "" {
 		day, err := time.ParseInLocation(time.DateOnly, text, v.Period.Zone)
 		if err != nil {
-			wrong["expires_at"] = "Must be a day, such as 2027-01-31."
+			wrong["expires_at"] = v.Say("link.recipients.day.wrong")
 		}
 		body["expires_at"] = day.AddDate(0, 0, 1).Format(time.RFC3339) // at the end of the day
 	}
 	if len(emails) == 0 {
-		wrong["emails"] = "Enter at least one address."
+		wrong["emails"] = v.Say("link.recipients.emails.none")
 	}
 	if len(wrong) > 0 {
 		return s.draw(v, http.StatusUnprocessableEntity, forms{recipients: frame.Form{Values: typed, Wrong: wrong}})
@@ -66,7 +66,7 @@ func (s *Screens) addRecipients(v *frame.Visit) error {
 	}
 	made, err := frame.Send[batch](v, http.MethodPost, magnetsPath+"/"+url.PathEscape(l.LeadMagnetID)+"/bulk-links", body, once(typed))
 	if f, ok := frame.Rejected(typed, err); ok {
-		f.Wrong = byAddress(f.Wrong, emails)
+		f.Wrong = byAddress(v, f.Wrong, emails)
 		return s.draw(v, http.StatusUnprocessableEntity, forms{recipients: f})
 	}
 	if err != nil {
@@ -74,18 +74,18 @@ func (s *Screens) addRecipients(v *frame.Visit) error {
 	}
 	sent := forms{}
 	for i := range made.Data {
-		sent.added = append(sent.added, recipient{made.Data[i].Email, made.Data[i].URL, v.Path("/dashboard/readers/" + made.Data[i].ID)})
+		sent.added = append(sent.added, recipient{"l" + made.Data[i].ID, made.Data[i].Email, made.Data[i].URL, v.Path("/dashboard/readers/" + made.Data[i].ID)})
 	}
 	return s.draw(v, http.StatusCreated, sent)
 }
 
 // byAddress puts what is wrong with single addresses beside their list, with the addresses.
-func byAddress(wrong map[string]string, emails []string) map[string]string {
+func byAddress(v *frame.Visit, wrong map[string]string, emails []string) map[string]string {
 	out := map[string]string{}
 	var about []string
 	for i, email := range emails {
 		if message, ok := wrong["emails["+strconv.Itoa(i)+"]"]; ok {
-			about = append(about, email+": "+anyEmail.ReplaceAllString(message, "one before it"))
+			about = append(about, email+": "+anyEmail.ReplaceAllLiteralString(message, v.Say("link.recipients.before")))
 		}
 	}
 	for field, message := range wrong {

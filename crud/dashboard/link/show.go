@@ -8,7 +8,6 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
-	"lodestone/pkg/problem"
 )
 
 // Questions about a link.
@@ -39,9 +38,8 @@ type showData struct {
 	Link       *genericLink
 	Self       string
 	Note       string // what was just done
-	Submitted  frame.Figure
-	Rate       frame.Figure
-	Visitors   frame.Figure
+	Headline   frame.Sentence
+	Light      light
 	Figures    []frame.Figure
 	Chart      template.HTML
 	Sources    []sourceTable
@@ -78,7 +76,12 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		l       genericLink
 		answers frame.Batch
 		list    *submissionList
+		e       embedState
 	)
+	group.Go(func() (err error) {
+		e, err = readEmbed(v)
+		return err
+	})
 	group.Go(func() (err error) {
 		l, err = frame.Get[genericLink](v, path(v), nil)
 		return err
@@ -99,21 +102,17 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		})
 	}
 	if err := group.Wait(); err != nil {
-		if problem.Is(err, problem.ValidationError) { // the questions refuse an id that is none
-			return problem.Missing("generic link")
-		}
-		return err //nolint:wrapcheck // the frame shows it
+		return missing(err)
 	}
 	return v.ShowStatus(s.show, status, frame.Screen{
-		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Data: newShown(v, &l, answers, list, sent),
+		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Data: newShown(v, &l, answers, list, e.light(v), sent),
 	})
 }
 
-func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submissionList, sent forms) showData {
+func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submissionList, works light, sent forms) showData {
 	all := answers.Of(byTime)
 	d := showData{
-		Link: l, Self: self(v), Submitted: v.Figure(all.Totals, "submissions"), Rate: v.Figure(all.Totals, "submission_rate"),
-		Visitors: v.Figure(all.Totals, "visitors"), List: list, Remove: sent.remove, Picture: sent.picture, Recipients: sent.recipients, Added: sent.added,
+		Link: l, Self: self(v), Headline: headline(v, all.Totals), Light: works, List: list, Remove: sent.remove, Picture: sent.picture, Recipients: sent.recipients, Added: sent.added,
 		Upload: v.UploadTo(self(v) + "/picture"), OwnPicture: l.ThumbnailURL != nil, Magnet: v.Link("/dashboard/magnets/" + l.LeadMagnetID), Once: newKey(),
 	}
 	d.Remove.ID, d.Recipients.ID, d.Picture.ID = "delete", "recipients", "picture"
@@ -121,7 +120,7 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 		d.Figures = append(d.Figures, v.Figure(all.Totals, metric))
 	}
 	d.Chart = chart.Figure(courseOf(v, all))
-	for _, t := range []sourceTable{{Title: "Sources", Name: "utm_source"}, {Title: "Sites that lead here", Name: "referrer_host"}} {
+	for _, t := range []sourceTable{{Title: v.Say("link.sources"), Name: "utm_source"}, {Title: v.Say("link.sites"), Name: "referrer_host"}} {
 		id := map[string]string{"utm_source": bySource, "referrer_host": byReferrer}[t.Name]
 		if t = sourcesOf(v, answers.Of(id), t); len(t.Rows) > 0 {
 			d.Sources = append(d.Sources, t)
@@ -137,11 +136,21 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 	q := v.R.URL.Query()
 	switch {
 	case q.Get("created") != "":
-		d.Note = "The page is open. Share its address."
+		d.Note = v.Say("link.created")
 	case q.Get("saved") != "":
-		d.Note = "Saved. The page shows it now."
+		d.Note = v.Say("link.saved")
 	}
 	return d
+}
+
+// headline says how many sent the form.
+func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
+	sent, rate, visitors := v.Figure(totals, "submissions"), v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
+	said := v.Sentence("link.headline", "n", int64(sent.Value), "forms", &sent, "period", v.Period.Words())
+	if visitors.Value > 0 {
+		said = said.Then(v.Sentence("link.headline.of", "n", int64(visitors.Value), "rate", &rate, "visitors", &visitors))
+	}
+	return said
 }
 
 // courseOf draws visitors and forms over time.
@@ -149,10 +158,10 @@ func courseOf(v *frame.Visit, a frame.Answer) chart.Line {
 	visitors, _ := a.Series("visitors")
 	submissions, _ := a.Series("submissions")
 	return chart.Line{
-		Title: "Visitors and forms sent by " + v.Period.Interval(), Labels: a.Times(v.Period), Partial: a.Unfinished(),
+		Title: v.Period.By(v.Say("link.course.title")), Labels: a.Times(v.Period), Partial: a.Unfinished(),
 		Series: []chart.Series{
-			{Name: "Visitors", Metric: "visitors", Values: visitors, Kind: chart.Second},
-			{Name: "Forms", Metric: "submissions", Values: submissions},
+			{Name: v.Short("visitors"), Metric: "visitors", Values: visitors, Kind: chart.Second},
+			{Name: v.Short("submissions"), Metric: "submissions", Values: submissions},
 		},
 	}
 }
@@ -166,11 +175,11 @@ func sourcesOf(v *frame.Visit, a frame.Answer, t sourceTable) sourceTable {
 		row := sourceRow{Name: r.Text(dimension)}
 		switch {
 		case r.Is("other"):
-			row.Name = "all others"
+			row.Name = v.Say("link.sources.others")
 		case row.Name == "" && dimension == "utm_source":
-			row.Name = "no source in the address"
+			row.Name = v.Say("link.sources.no_source")
 		case row.Name == "":
-			row.Name = "no site known"
+			row.Name = v.Say("link.sources.no_site")
 		}
 		for _, metric := range sourceMetrics {
 			f := v.Figure(r, metric)
@@ -179,6 +188,6 @@ func sourcesOf(v *frame.Visit, a frame.Answer, t sourceTable) sourceTable {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Name = map[string]string{"utm_source": "utm_source", "referrer_host": "Site"}[dimension]
+	t.Name = map[string]string{"utm_source": "utm_source", "referrer_host": v.Say("link.sources.site")}[dimension]
 	return t
 }

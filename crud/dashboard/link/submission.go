@@ -11,13 +11,13 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// states are what people call the states of a submission.
-var states = map[string]string{"awaiting_verification": "not confirmed", "ready": "not opened", "viewed": "opened"}
+// states are the keys of what people call the states of a submission.
+var states = map[string]string{"awaiting_verification": "link.state.unconfirmed", "ready": "link.state.ready", "viewed": "link.state.opened"}
 
 // column is one that the list can have beside the address.
 type column struct {
-	name, words string
-	cell        func(v *frame.Visit, s *client.Submission) cell
+	name, key string
+	cell      func(v *frame.Visit, s *client.Submission) cell
 }
 
 // cell is a text, a time, or a number.
@@ -28,17 +28,17 @@ type cell struct {
 }
 
 var submissionColumns = []column{
-	{"name", "Name", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: textOf(s.Name)} }},
-	{"state", "State", func(_ *frame.Visit, s *client.Submission) cell {
-		return cell{Text: states[s.State], Tone: map[string]string{"viewed": "good"}[s.State]}
+	{"name", "link.column.name", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: textOf(s.Name)} }},
+	{"state", "link.column.state", func(v *frame.Visit, s *client.Submission) cell {
+		return cell{Text: v.Say(states[s.State]), Tone: map[string]string{"viewed": "good"}[s.State]}
 	}},
-	{"source", "Source", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_source"]} }},
-	{"campaign", "Campaign", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_campaign"]} }},
-	{"submitted", "Sent", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(&s.SubmittedAt)} }},
-	{"consented", "Agreed", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.ConsentedAt)} }},
-	{"first_viewed", "First opened", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.FirstViewedAt)} }},
-	{"last_viewed", "Last opened", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.LastViewedAt)} }},
-	{"views", "Times opened", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: chart.Count(float64(s.ViewCount))} }},
+	{"source", "link.column.source", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_source"]} }},
+	{"campaign", "link.column.campaign", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: s.UTM["utm_campaign"]} }},
+	{"submitted", "link.column.sent", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(&s.SubmittedAt)} }},
+	{"consented", "link.column.agreed", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.ConsentedAt)} }},
+	{"first_viewed", "link.column.first", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.FirstViewedAt)} }},
+	{"last_viewed", "link.column.last", func(v *frame.Visit, s *client.Submission) cell { return cell{When: v.When(s.LastViewedAt)} }},
+	{"views", "link.column.views", func(_ *frame.Visit, s *client.Submission) cell { return cell{Text: chart.Count(float64(s.ViewCount))} }},
 }
 
 // usual are the columns of a list whose address names none.
@@ -54,7 +54,7 @@ func textOf(s *string) string {
 // submissionList is a page of the submissions.
 type submissionList struct {
 	Q       string
-	Total   string // how many there are
+	Total   int64 // how many there are
 	Columns []frame.Option
 	Names   []string // of the columns that are shown
 	Rows    []submissionRow
@@ -92,9 +92,9 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 	var shown []column
 	for _, c := range submissionColumns {
 		on := slices.Contains(chosen, c.name)
-		l.Columns = append(l.Columns, frame.Option{Value: c.name, Words: c.words, Chosen: on})
+		l.Columns = append(l.Columns, frame.Option{Value: c.name, Words: v.Say(c.key), Chosen: on})
 		if on {
-			l.Names, shown = append(l.Names, c.words), append(shown, c)
+			l.Names, shown = append(l.Names, v.Say(c.key)), append(shown, c)
 		}
 	}
 	l.CSV = v.Path(self(v)+"/submissions.csv") + "?" + url.Values{"format": {"csv"}, "q": {l.Q}}.Encode()
@@ -107,7 +107,7 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Total = chart.Count(float64(found.Pagination.Total))
+	l.Total = found.Pagination.Total
 	if asked.Get("cursor") != "" {
 		l.First = listAt(v, "")
 	}
