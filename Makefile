@@ -19,7 +19,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false
 
 # The front-ends. Each is TypeScript in PACKAGE/web, whose `npm run build` writes PACKAGE/dist, and
 # there manifest.json last; Go embeds dist.
-WEB := crud/viewer crud/embed ingest/beacon
+WEB := crud/viewer crud/embed crud/dashboard/island ingest/beacon
 WEB_BUILT := $(WEB:%=%/dist/manifest.json)
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 

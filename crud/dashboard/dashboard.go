@@ -93,6 +93,7 @@ func New(c Config, d Deps) (*Dashboard, error) {
 
 // Register mounts the screens. They ask the API for everything.
 func (d *Dashboard) Register(a *api.API) {
+	d.frame.Register(a)
 	d.frame.Mount(a, "GET /dashboard", d.overview)
 	d.frame.Mount(a, "GET /dashboard/new", d.newMagnet)
 	d.frame.MountTransfer(a, "POST /dashboard/new", d.transfer(), d.publish)

@@ -143,6 +143,7 @@ export class Visitor {
       if (!this.options.expected?.some((x) => x.test(text))) this.offences.push(`error: ${text}`);
     });
     context.on('dialog', (d) => {
+      if (d.type() === 'beforeunload') return void d.accept().catch(() => {}); // a form asks before its input is lost
       this.offences.push(`dialog: ${d.message()}`);
       d.dismiss().catch(() => {});
     });

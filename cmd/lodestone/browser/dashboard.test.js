@@ -117,6 +117,78 @@ for (const o of [{}, { scripts: false }]) {
   });
 }
 
+/** same marks the document, and returns a check that it was not loaded again. */
+async function same(v) {
+  await v.page.locator('button.keys').waitFor(); // the script has run
+  await v.page.evaluate(() => { window.mark = true; });
+  return async () => assert.equal(await v.page.evaluate(() => window.mark), true, 'the page was loaded again');
+}
+
+test('dashboard: the period, filters and search are drawn in place', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  const kept = await same(v);
+  await v.page.locator('.seg a').first().focus();
+  await v.page.keyboard.press('Enter');
+  await v.page.waitForURL(/days=/);
+  await v.page.locator('#content:not([aria-busy])').waitFor();
+  assert.match(await v.page.locator('p.unseen[role=status]').innerText(), /^Updated: /);
+  assert.equal(await v.page.evaluate(() => document.activeElement.closest('.seg') !== null), true, 'focus stays in the period');
+  await kept();
+  await complete(v);
+  await v.page.goBack();
+  await v.page.waitForURL(`${site}/dashboard`);
+  await kept();
+  await v.page.goto(`${site}/dashboard/readers`);
+  const searched = await same(v);
+  const field = v.page.locator('#content input[type=search]');
+  await v.page.keyboard.press('/');
+  await v.page.keyboard.type('nobody-has-this');
+  await v.page.waitForURL(/q=nobody-has-this/);
+  await v.page.locator('table.people').waitFor({ state: 'detached' });
+  assert.equal(await field.inputValue(), 'nobody-has-this');
+  assert.equal(await field.evaluate((e) => e === document.activeElement), true, 'typing goes on');
+  await searched();
+  await v.accessible();
+});
+
+test('dashboard: keys lead through the screens', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.locator('button.keys').waitFor();
+  await v.page.keyboard.press('?');
+  const list = v.page.getByRole('dialog', { name: 'Keys' });
+  await list.waitFor();
+  await v.accessible();
+  await v.screenshot('dashboard-keys');
+  await v.page.keyboard.press('Escape');
+  await list.waitFor({ state: 'hidden' });
+  await v.page.keyboard.press('g');
+  await v.page.keyboard.press('r');
+  await v.page.waitForURL(/\/dashboard\/readers/);
+  await v.page.locator('button.keys').waitFor();
+  await v.page.keyboard.press('j');
+  await v.page.keyboard.press('j');
+  const second = v.page.locator('table.people th[scope=row] a').nth(1);
+  assert.equal(await second.evaluate((e) => e === document.activeElement), true);
+  await v.page.keyboard.press('Enter');
+  await v.page.waitForURL(/\/readers\/[0-9a-f-]+/);
+});
+
+test('dashboard: without an answer what was shown stays, and can be tried again', async (t) => {
+  const v = await newDesktop(t, { expected: [/502/] });
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.goto(`${site}/dashboard/readers`);
+  await v.page.locator('button.keys').waitFor();
+  let answers = 0;
+  await v.page.route(/sort=/, (route) => (answers++ ? route.continue() : route.fulfill({ status: 502, contentType: 'text/html', body: '<p>No answer' })));
+  await v.page.locator('select[name=sort]').selectOption({ index: 1 });
+  await v.page.getByText('There was no answer.').waitFor();
+  assert.equal(await v.page.locator('table.people').isVisible(), true);
+  await v.page.getByRole('button', { name: 'Try again' }).click();
+  await v.page.waitForURL(/sort=/);
+});
+
 test('dashboard: a link shares the statistics, and is revoked', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));

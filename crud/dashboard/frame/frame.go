@@ -27,6 +27,7 @@ import (
 	"net/url"
 
 	"lodestone/crud/catalogue"
+	"lodestone/crud/dashboard/island"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/chart"
@@ -50,10 +51,11 @@ type Deps struct {
 
 // Frame draws screens. It is safe for concurrent use.
 type Frame struct {
-	deps   Deps
-	files  fs.FS
-	texts  *catalogue.Catalogue
-	failed *Template
+	deps    Deps
+	files   fs.FS
+	texts   *catalogue.Catalogue
+	scripts *island.Scripts
+	failed  *Template
 }
 
 // Template is the HTML of a screen, in each language of the dashboard.
@@ -70,6 +72,9 @@ func New(d Deps) (*Frame, error) {
 	f := &Frame{deps: d, files: files}
 	if f.texts, err = catalogue.Dashboard(); err != nil {
 		return nil, err
+	}
+	if f.scripts, err = island.New(); err != nil {
+		return nil, err //nolint:wrapcheck // it says what could not be read
 	}
 	f.failed, err = f.Parse(files, []string{"failed.html"}, nil)
 	return f, err
@@ -129,6 +134,9 @@ func (f *Frame) parseIn(texts *catalogue.Texts, files fs.FS, html, css, parts []
 
 // Handler answers one request of a signed-in person.
 type Handler func(v *Visit) error
+
+// Register mounts the scripts of the screens.
+func (f *Frame) Register(a *api.API) { a.Handle("GET "+island.Path, f.scripts) }
 
 // Mount serves a screen, or takes a form, at a pattern. The API is the one that the screen asks.
 func (f *Frame) Mount(a *api.API, pattern string, fn Handler) {

@@ -152,6 +152,31 @@ func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
 	return nil
 }
 
+// Script returns the path of the script of the screens, or "" in a program that was built without it.
+func (v *Visit) Script() string {
+	if main := v.frame.scripts.Main(); main != "" {
+		return v.Path(main)
+	}
+	return ""
+}
+
+// scriptWords are the keys of what scripts say, each by the name that crud/dashboard/island/web/src/words.ts has for it.
+var scriptWords = map[string]string{
+	"updated": "frame.script.updated", "failed": "frame.script.failed", "again": "frame.again", "copied": "frame.copy.done",
+	"selected": "frame.copy.selected", "keys": "frame.script.keys", "close": "frame.script.close", "ended": "frame.script.ended",
+	"sign_in": "frame.script.sign_in", "search": "frame.script.search", "rows": "frame.script.rows", "open": "frame.script.open",
+	"help": "frame.script.help", "go": "frame.script.go",
+}
+
+// Words is what scripts say, in the language of the visit.
+func (v *Visit) Words() map[string]string {
+	words := make(map[string]string, len(scriptWords))
+	for name, key := range scriptWords {
+		words[name] = v.Say(key)
+	}
+	return words
+}
+
 // Who is how the navigation calls the person.
 func (v *Visit) Who() string { return cmp.Or(v.Session.Email, v.Session.KeyName) }
 

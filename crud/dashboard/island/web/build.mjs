@@ -1,0 +1,40 @@
+// Builds the scripts of the dashboard into ../dist, compressed. manifest.json has the hash of what is in them, which the server puts into
+// their URLs; names of files stay, so that a build in between harms no compiler.
+import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { rename, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const dist = join(here, "../dist");
+const result = await build({
+  absWorkingDir: here,
+  entryPoints: { island: "src/main.ts" },
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  minify: true,
+  write: false,
+  legalComments: "eof",
+  target: ["chrome111", "firefox115", "safari16.4"],
+  entryNames: "[name]",
+  chunkNames: "[name]",
+  outdir: dist,
+  logLevel: "warning",
+});
+
+const aside = join(here, "node_modules/.new"); // beside dist, so that no half of a file is ever in it
+async function put(name, body) {
+  await writeFile(aside, body);
+  await rename(aside, join(dist, name));
+}
+const hash = createHash("sha256");
+for (const file of result.outputFiles) {
+  hash.update(file.contents);
+  await put(`${basename(file.path)}.gz`, gzipSync(file.contents, { level: 9 }));
+  await put(`${basename(file.path)}.br`, brotliCompressSync(file.contents));
+}
+// Last, since make uses it as the mark of a complete build.
+await put("manifest.json", JSON.stringify({ hash: hash.digest("hex").slice(0, 12) }) + "\n");

@@ -1,0 +1,76 @@
+// Forms: what was typed is not lost by leaving the screen, nor a chosen file by the end of the session.
+import { signedOut } from "./address.ts";
+import { word } from "./words.ts";
+
+const unsaved = new Set<HTMLFormElement>();
+const checked = new WeakSet<HTMLFormElement>();
+
+/** startForms warns before unsaved input is left, and asks for the session before a file is sent. */
+export function startForms(): void {
+  document.addEventListener("input", (e) => {
+    const form = (e.target as HTMLInputElement).form;
+    if (form?.method === "post") unsaved.add(form);
+  });
+  document.addEventListener("reset", (e) => unsaved.delete(e.target as HTMLFormElement));
+  document.addEventListener("submit", (e) => {
+    const form = e.target as HTMLFormElement;
+    if (e.defaultPrevented || form.method !== "post") return;
+    if (form.enctype === "multipart/form-data" && !checked.delete(form)) {
+      e.preventDefault();
+      void send(form, e.submitter);
+      return;
+    }
+    unsaved.delete(form);
+  });
+  addEventListener("beforeunload", (e) => {
+    if (unsavedInput()) e.preventDefault();
+  });
+}
+
+/** unsavedInput reports whether a form of the screen has input that was not sent. Then the browser loads other pages, and asks before it does. */
+export function unsavedInput(): boolean {
+  return [...unsaved].some((form) => form.isConnected);
+}
+
+/** send submits a form with a file if there is a session, with the token of that. The server keeps the fields of other forms; a file it cannot keep. */
+async function send(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
+  form.querySelector(".ended")?.remove();
+  const here = location.pathname + location.search;
+  const asked = new URL(here, location.href).href;
+  const answer = await fetch(asked, { credentials: "same-origin", headers: { Accept: "text/html" } }).catch(() => undefined);
+  if (answer && signedOut(asked, answer)) {
+    ended(form, answer.redirected ? answer.url : asked);
+    return;
+  }
+  if (answer?.ok) {
+    const page = new DOMParser().parseFromString((await answer.text()).replace(/<style[^]*?<\/style>/g, ""), "text/html");
+    renew(form, page.querySelector<HTMLInputElement>("input[name=csrf]")?.value);
+  }
+  checked.add(form); // without an answer the browser says what is wrong
+  form.requestSubmit(submitter);
+}
+
+/** renew puts the token of the session into a form: the person may have signed in again in another tab. */
+function renew(form: HTMLFormElement, token: string | undefined): void {
+  if (!token) return;
+  const field = form.querySelector<HTMLInputElement>("input[name=csrf]");
+  if (field) field.value = token;
+  const action = new URL(form.action);
+  if (action.searchParams.has("csrf")) {
+    action.searchParams.set("csrf", token);
+    form.action = action.href;
+  }
+}
+
+function ended(form: HTMLFormElement, signIn: string): void {
+  const note = document.createElement("p");
+  note.className = "note bad ended";
+  note.setAttribute("role", "alert");
+  const link = document.createElement("a");
+  link.href = signIn;
+  link.target = "_blank";
+  link.textContent = word("sign_in");
+  note.append(word("ended"), " ", link);
+  form.append(note);
+  link.focus();
+}

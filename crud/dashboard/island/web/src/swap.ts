@@ -1,0 +1,155 @@
+// Draws another state of the screen in place: the period, filters, search, order, pages of a list. The page comes from the server as it
+// would without scripts. If anything is unusual, the browser loads the address instead.
+import { formAddress, sameScreen, signedOut } from "./address.ts";
+import { unsavedInput } from "./form.ts";
+import { say, word } from "./words.ts";
+
+type Entry = "push" | "replace" | "none"; // what becomes of the browser's history
+
+const patience = 250; // ms after the last key of a search
+
+let running: AbortController | undefined;
+let shown = location.href;
+let typing: ReturnType<typeof setTimeout> | undefined;
+
+/** startSwap follows links, forms and the browser's history. */
+export function startSwap(): void {
+  document.addEventListener("click", (e) => {
+    const link = (e.target as Element).closest?.("a");
+    if (!link || e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+    if (!link.closest("#content") || link.target || link.hasAttribute("download") || unsavedInput()) return;
+    const to = sameScreen(link.href, location.href);
+    if (!to) return;
+    e.preventDefault();
+    void swap(to.href, "push");
+  });
+  document.addEventListener("submit", (e) => {
+    const form = e.target as HTMLFormElement;
+    if (e.defaultPrevented || form.method !== "get" || !form.closest("#content") || unsavedInput()) return;
+    const to = formAddress(form.action, new FormData(form, e.submitter));
+    if (!sameScreen(to, location.href)) return;
+    e.preventDefault();
+    clearTimeout(typing);
+    void swap(to, "push");
+  });
+  document.addEventListener("change", (e) => {
+    const field = e.target as Element;
+    if (field.matches("#content form.pick select")) (field as HTMLSelectElement).form?.requestSubmit();
+  });
+  document.addEventListener("input", (e) => {
+    const field = e.target as HTMLInputElement;
+    if (!field.matches("#content form.pick input[type=search]") || !field.form) return;
+    const form = field.form;
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const to = formAddress(form.action, new FormData(form));
+      if (form.isConnected && !unsavedInput() && sameScreen(to, location.href)) void swap(to, "replace");
+    }, patience);
+  });
+  addEventListener("popstate", () => {
+    const before = new URL(shown);
+    if (location.pathname !== before.pathname || location.search !== before.search) void swap(location.href, "none");
+  });
+}
+
+/** swap shows another state of the screen. A later one cancels it. */
+async function swap(to: string, entry: Entry): Promise<void> {
+  running?.abort();
+  const run = new AbortController();
+  running = run;
+  const main = document.getElementById("content") as HTMLElement;
+  main.querySelector(".lost")?.remove();
+  main.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(to, { credentials: "same-origin", headers: { Accept: "text/html" }, signal: run.signal });
+    if (signedOut(to, answer)) {
+      // Loading the screen leads to the page for signing in, and that back to the screen.
+      location.assign(to);
+      return;
+    }
+    // Styles are of this page already, and the policy of the page does not take those of another.
+    const text = (await answer.text()).replace(/<style[^]*?<\/style>/g, "");
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const next = page.getElementById("content");
+    if (!next) throw new Error(`no screen in an answer of status ${answer.status}`);
+    if (script(page) !== script(document)) {
+      location.assign(to); // the server has another release
+      return;
+    }
+    if (run !== running) return;
+    if (entry === "push" && to !== location.href) history.pushState(null, "", to);
+    else if (entry !== "none") history.replaceState(null, "", to);
+    shown = to;
+    draw(main, next, page);
+  } catch {
+    if (run.signal.aborted) return;
+    main.removeAttribute("aria-busy");
+    lost(main, to, entry);
+  }
+}
+
+function script(page: Document): string {
+  return page.getElementById("islands")?.getAttribute("src") ?? "";
+}
+
+function draw(main: HTMLElement, next: HTMLElement, page: Document): void {
+  const active = main.contains(document.activeElement) ? (document.activeElement as HTMLElement) : undefined;
+  const find = active && trace(active);
+  const [x, y] = [scrollX, scrollY];
+  for (const open of main.querySelectorAll<HTMLDetailsElement>("details[id][open]")) {
+    next.querySelector<HTMLDetailsElement>(`#${CSS.escape(open.id)}`)?.setAttribute("open", "");
+  }
+  const fresh = document.adoptNode(next);
+  const to = find?.(fresh);
+  if (active instanceof HTMLInputElement && to instanceof HTMLInputElement && to.type === "search") to.value = active.value;
+  main.replaceWith(fresh);
+  const links = page.querySelectorAll<HTMLAnchorElement>(".rail a");
+  document.querySelectorAll<HTMLAnchorElement>(".rail a").forEach((link, i) => {
+    const href = links[i]?.getAttribute("href");
+    if (href) link.setAttribute("href", href);
+  });
+  document.title = page.title;
+  if (active) {
+    to?.focus({ preventScroll: true });
+    if (document.activeElement !== to) fresh.focus({ preventScroll: true }); // it is gone, or folded away now
+  }
+  if (active instanceof HTMLInputElement && to instanceof HTMLInputElement && to.type === "search") {
+    to.setSelectionRange(active.selectionStart, active.selectionEnd);
+  }
+  scrollTo({ left: x, top: y, behavior: "instant" });
+  say(`${word("updated")} ${fresh.querySelector("h1")?.textContent ?? ""}`);
+  document.dispatchEvent(new Event("drawn"));
+}
+
+/** trace returns how to find, in the next state of the screen, what an element is in this one. */
+function trace(e: HTMLElement): (next: HTMLElement) => HTMLElement | undefined {
+  const selectors: string[] = [];
+  const name = e.getAttribute("name");
+  if (e.id) selectors.push(`#${CSS.escape(e.id)}`);
+  else if (name) selectors.push(`${e.localName}[name="${CSS.escape(name)}"]:not([type=hidden])`);
+  // A link leads elsewhere once it was followed, and a button has no name: it is the one at the same place among its like.
+  const kind = e.parentElement?.closest("[class]")?.classList[0];
+  const like = kind ? `.${CSS.escape(kind)} ${e.localName}` : e.localName;
+  const place = [...(e.closest("#content")?.querySelectorAll(like) ?? [])].indexOf(e);
+  return (next) => {
+    for (const s of selectors) {
+      const found = next.querySelector<HTMLElement>(s);
+      if (found) return found;
+    }
+    return next.querySelectorAll<HTMLElement>(like)[place];
+  };
+}
+
+/** lost says that there was no answer, and offers to try again. What was shown stays. */
+function lost(main: HTMLElement, to: string, entry: Entry): void {
+  const note = document.createElement("p");
+  note.className = "note bad lost";
+  note.setAttribute("role", "alert");
+  const again = document.createElement("button");
+  again.type = "button";
+  again.className = "link";
+  again.textContent = word("again");
+  again.addEventListener("click", () => void swap(to, entry));
+  note.append(word("failed"), " ", again);
+  main.prepend(note);
+}
