@@ -44,7 +44,7 @@ const (
 
 // SVG implements Chart.
 func (l Line) SVG() string {
-	d := draw(l.Title, ends, lineHeight)
+	d := draw(l.Title, timed, lineHeight)
 	var all []float64
 	for _, s := range l.Series {
 		all = append(all, s.Values...)

@@ -31,8 +31,9 @@ type drawing struct {
 // The classes of pictures with text beside them. CSS has the space for it.
 const (
 	plain = ""
-	ends  = ` class="ends"`  // names of lines at the right
-	paged = ` class="paged"` // page numbers at the left
+	ends  = ` class="ends"`       // names of lines at the right
+	timed = ` class="ends timed"` // and times from left to right, the first and the last at the edges: scripts mark one in every picture
+	paged = ` class="paged"`      // page numbers at the left
 )
 
 func draw(title, class string, height float64) *drawing {

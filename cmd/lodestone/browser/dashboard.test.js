@@ -152,6 +152,47 @@ test('dashboard: the period, filters and search are drawn in place', async (t) =
   await v.accessible();
 });
 
+test('dashboard: a time is marked in line charts, with the values of the table', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.locator('button.keys').waitFor();
+  const chart = v.page.locator('figure.chart:has(> svg.timed)').first();
+  const row = async (i) => (await chart.locator('tbody tr').nth(i).locator('th, td').allTextContents()).map((s) => s.trim());
+  const last = await chart.locator('tbody tr').count() - 1;
+  await chart.locator('> svg').focus();
+  await v.page.keyboard.press('End');
+  for (const part of await row(last)) assert.ok((await chart.locator('.at p').innerText()).includes(part), part);
+  await v.page.keyboard.press('ArrowLeft');
+  for (const part of await row(last - 1)) assert.ok((await chart.locator('.at p').innerText()).includes(part), part);
+  await v.accessible();
+  await v.screenshot('dashboard-time');
+  await v.page.keyboard.press('Escape');
+  assert.equal(await v.page.locator('.at').count(), 0);
+  const box = await chart.locator('> svg').boundingBox();
+  await v.page.mouse.move(box.x + 1, box.y + 60);
+  for (const part of await row(0)) assert.ok((await chart.locator('.at p').innerText()).includes(part), part);
+  await v.page.mouse.move(0, 0);
+  assert.equal(await v.page.locator('.at').count(), 0);
+});
+
+test('dashboard: a chosen file outlives the session', async (t) => {
+  const v = await newDesktop(t, { expected: [/401/] });
+  await signIn(v, setting('LODESTONE_API_KEY'));
+  await v.page.goto(`${site}/dashboard/new`);
+  await v.page.locator('button.keys').waitFor();
+  await v.page.locator('#file').setInputFiles({ name: 'kept.pdf', mimeType: 'application/pdf', buffer: Buffer.from(guide) });
+  await v.context.clearCookies();
+  await v.page.getByRole('button', { name: 'Publish' }).click();
+  await v.page.getByText('Your session has ended.').waitFor();
+  await v.accessible();
+  await v.screenshot('dashboard-session-ended');
+  const tab = await v.context.newPage();
+  await signIn({ page: tab }, setting('LODESTONE_API_KEY'));
+  await tab.close();
+  await v.page.getByRole('button', { name: 'Publish' }).click();
+  await v.page.locator('[role=status] a.address').waitFor();
+});
+
 test('dashboard: keys lead through the screens', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));

@@ -74,7 +74,7 @@ func New(d Deps) (*Frame, error) {
 		return nil, err
 	}
 	if f.scripts, err = island.New(); err != nil {
-		return nil, err //nolint:wrapcheck // it says what could not be read
+		return nil, err
 	}
 	f.failed, err = f.Parse(files, []string{"failed.html"}, nil)
 	return f, err

@@ -39,7 +39,7 @@ func TestScriptsAreKept(t *testing.T) {
 		"/dashboard/scripts/":                  {http.StatusNotFound, "no-store"},
 	} {
 		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 		require.Equal(t, want.status, w.Code, path)
 		require.Equal(t, want.cache, w.Header().Get("Cache-Control"), path)
 		if want.status == http.StatusOK {

@@ -3,6 +3,7 @@ import { signedOut } from "./address.ts";
 import { word } from "./words.ts";
 
 const unsaved = new Set<HTMLFormElement>();
+const asking = new WeakSet<HTMLFormElement>();
 const checked = new WeakSet<HTMLFormElement>();
 
 /** startForms warns before unsaved input is left, and asks for the session before a file is sent. */
@@ -17,7 +18,9 @@ export function startForms(): void {
     if (e.defaultPrevented || form.method !== "post") return;
     if (form.enctype === "multipart/form-data" && !checked.delete(form)) {
       e.preventDefault();
-      void send(form, e.submitter);
+      if (asking.has(form)) return; // pressed twice
+      asking.add(form);
+      void send(form, e.submitter).finally(() => asking.delete(form));
       return;
     }
     unsaved.delete(form);
