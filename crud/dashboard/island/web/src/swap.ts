@@ -58,7 +58,9 @@ async function swap(to: string, entry: Entry): Promise<void> {
   const run = new AbortController();
   running = run;
   const main = document.getElementById("content") as HTMLElement;
-  main.querySelector(".lost")?.remove();
+  const note = main.querySelector(".lost");
+  if (note?.contains(document.activeElement)) main.focus({ preventScroll: true });
+  note?.remove();
   main.setAttribute("aria-busy", "true");
   try {
     const answer = await fetch(to, { credentials: "same-origin", headers: { Accept: "text/html" }, signal: run.signal });
