@@ -32,7 +32,7 @@ func (s *Service) chooseAccount(w http.ResponseWriter, r *http.Request) error {
 			return fmt.Errorf("list accounts: %w", err)
 		}
 	}
-	return s.write(w, r, http.StatusOK, "accounts.html", page.Page{Title: "Your accounts", Data: d})
+	return s.write(w, r, http.StatusOK, "accounts.html", page.Page{Title: s.say(r, "signin.accounts"), Data: d})
 }
 
 // changeAccount ends the session and begins one of the same person in another account.

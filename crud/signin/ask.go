@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,12 +58,8 @@ type askData struct {
 	Insecure        bool   // browsers do not keep the session's cookie
 }
 
-// notes say why someone has to sign in.
-var notes = map[string]string{
-	"kept": "Your session was over. What you typed is kept: sign in again, and you can send it.",
-	"lost": "Your session was over, so nothing was changed. Sign in again.",
-	"out":  "You are signed out.",
-}
+// notes are the reasons why someone has to sign in.
+var notes = []string{"kept", "lost", "out"}
 
 // show is the sign-in page.
 func (s *Service) show(w http.ResponseWriter, r *http.Request) error {
@@ -73,8 +70,11 @@ func (s *Service) show(w http.ResponseWriter, r *http.Request) error {
 	} else if found {
 		return s.redirect(w, r, next)
 	}
-	note := notes[query.Get("ended")]
-	return s.writeAsk(w, r, http.StatusOK, askData{Next: next, Note: note})
+	d := askData{Next: next}
+	if ended := query.Get("ended"); slices.Contains(notes, ended) {
+		d.Note = s.say(r, "signin.ended."+ended)
+	}
+	return s.writeAsk(w, r, http.StatusOK, d)
 }
 
 func (s *Service) writeAsk(w http.ResponseWriter, r *http.Request, status int, d askData) error {
@@ -83,9 +83,9 @@ func (s *Service) writeAsk(w http.ResponseWriter, r *http.Request, status int, d
 	if s.provider != nil {
 		d.OpenID, d.Provider = s.deps.Pages.Path(openIDPath)+"?"+url.Values{"next": {d.Next}}.Encode(), s.provider.config.OpenIDName
 	}
-	title := "Sign in"
+	title := s.say(r, "signin.title")
 	if d.Wrong != "" || d.WrongKey != "" {
-		title = "Please check: " + title
+		title = s.say(r, "signin.check", "title", title)
 	}
 	return s.write(w, r, status, "ask.html", page.Page{Title: title, Data: d})
 }
@@ -144,7 +144,7 @@ func (s *Service) ask(w http.ResponseWriter, r *http.Request) error {
 	typed, next := strings.TrimSpace(r.PostForm.Get("email")), nextOf(r.PostForm.Get("next"))
 	address, err := email.Parse(typed)
 	if err != nil {
-		return s.writeAsk(w, r, http.StatusUnprocessableEntity, askData{Next: next, Email: typed, Wrong: "Enter an email address like jo@example.com."})
+		return s.writeAsk(w, r, http.StatusUnprocessableEntity, askData{Next: next, Email: typed, Wrong: s.say(r, "signin.email.wrong")})
 	}
 	if err := s.take(r); err != nil {
 		return err

@@ -8,10 +8,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/store"
 )
 
@@ -100,9 +102,19 @@ func userAgent(r *http.Request) string {
 	return string(text[:min(len(text), maxUserAgent)])
 }
 
+// textsFor returns the texts in the language of the browser, if the dashboard has texts in it. Else they are English.
+func (s *Service) textsFor(r *http.Request) *catalogue.Texts {
+	return s.texts.In(locale.Match(r.Header.Get("Accept-Language")))
+}
+
+// say returns a text for whoever sent a request.
+func (s *Service) say(r *http.Request, key string, args ...any) string {
+	return s.textsFor(r).Say(key, args...)
+}
+
 // write answers with a page.
 func (s *Service) write(w http.ResponseWriter, r *http.Request, status int, name string, p page.Page) error {
-	p.Font = true
+	p.Font, p.Texts = true, s.textsFor(r)
 	if err := s.templates[name].Write(w, r, status, p); err != nil {
 		return fmt.Errorf("write page of signing in: %w", err)
 	}

@@ -25,7 +25,7 @@ func (s *Service) invited(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.write(w, r, http.StatusOK, "invitation.html", page.Page{Title: "Join " + row.AccountName, Data: invitationData{
+	return s.write(w, r, http.StatusOK, "invitation.html", page.Page{Title: s.say(r, "signin.invitation", "account", row.AccountName), Data: invitationData{
 		Here: s.deps.Pages.Path(user.InvitationPath + r.PathValue("secret")), Account: row.AccountName, Email: row.Email, Role: row.Role,
 	}})
 }

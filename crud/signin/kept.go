@@ -144,7 +144,7 @@ func (s *Service) showKept(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	sort.SliceStable(d.Fields, func(i, j int) bool { return d.Fields[i].Name < d.Fields[j].Name })
-	return s.write(w, r, http.StatusOK, "kept.html", page.Page{Title: "You are signed in again", Data: d})
+	return s.write(w, r, http.StatusOK, "kept.html", page.Page{Title: s.say(r, "signin.kept"), Data: d})
 }
 
 // discardKept forgets the form.

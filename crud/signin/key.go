@@ -28,7 +28,7 @@ func (s *Service) byAPIKey(w http.ResponseWriter, r *http.Request) error {
 		return limited(mailPause)
 	}
 	if auth.IsInvalid(err) || err == nil && identity.SessionID != uuid.Nil {
-		return s.writeAsk(w, r, http.StatusUnprocessableEntity, askData{Next: next, WrongKey: "This key is unknown, mistyped, expired or revoked."})
+		return s.writeAsk(w, r, http.StatusUnprocessableEntity, askData{Next: next, WrongKey: s.say(r, "signin.key.wrong")})
 	}
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (s *Service) writeLink(w http.ResponseWriter, r *http.Request, row store.Si
 	if !d.Elsewhere {
 		d.CSRF = auth.SessionOf(s.browserOf(r)).CSRF
 	}
-	return s.write(w, r, status, "link.html", page.Page{Title: "Sign in", Data: d})
+	return s.write(w, r, status, "link.html", page.Page{Title: s.say(r, "signin.title"), Data: d})
 }
 
 // pressed is the button behind the mail's link.
@@ -139,7 +139,7 @@ func (s *Service) once(w http.ResponseWriter, r *http.Request) error {
 		} else if found {
 			return s.redirect(w, r, row.Next)
 		}
-		return s.write(w, r, http.StatusGone, "link.html", page.Page{Title: "Sign in", Data: linkData{Back: s.deps.Pages.Path(signInPath), State: stateUsed}})
+		return s.write(w, r, http.StatusGone, "link.html", page.Page{Title: s.say(r, "signin.title"), Data: linkData{Back: s.deps.Pages.Path(signInPath), State: stateUsed}})
 	}
 	if err != nil {
 		return err

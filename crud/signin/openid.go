@@ -103,7 +103,7 @@ func (s *Service) fromProvider(w http.ResponseWriter, r *http.Request) error {
 	id, account, err := s.recognise(r.Context(), who)
 	if errors.Is(err, errStranger) {
 		return s.writeAsk(w, r, http.StatusForbidden, askData{
-			Next: request.Next, Alert: s.provider.config.OpenIDName + " knows you, but you are not one of an account's people. Ask an owner to invite you, by the address that you have there.",
+			Next: request.Next, Alert: s.say(r, "signin.openid.stranger", "provider", s.provider.config.OpenIDName),
 		})
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Service) providerFailed(w http.ResponseWriter, r *http.Request, err err
 		return err
 	}
 	s.deps.Log.Warn("signing in by OpenID Connect failed", "cause", err)
-	return s.writeAsk(w, r, http.StatusBadRequest, askData{Next: dashboardPath, Alert: "Signing in with " + s.provider.config.OpenIDName + " did not work. Try again."})
+	return s.writeAsk(w, r, http.StatusBadRequest, askData{Next: dashboardPath, Alert: s.say(r, "signin.openid.failed", "provider", s.provider.config.OpenIDName)})
 }
 
 // errStranger is the error of someone who is in no account, and is not invited.

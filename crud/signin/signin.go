@@ -29,6 +29,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/pkg/auth"
@@ -68,6 +69,7 @@ type Service struct {
 
 	keys [][token.KeyBytes]byte // the first one derives links and codes; those of the others are still sent again
 
+	texts     *catalogue.Catalogue // of the dashboard
 	templates map[string]*page.Template
 	provider  *provider // nil: there is no OpenID Connect
 }
@@ -84,6 +86,9 @@ func New(c Config, d Deps) (*Service, error) {
 	s := &Service{
 		deps: d, verifier: auth.NewVerifier(d.Postgres, d.Log), cookie: cookieName(site), secure: trustworthy(site), templates: map[string]*page.Template{},
 		keys: d.Tokens.DeriveEach("sign-in"), provider: newProvider(c, d.Pages.URL(callbackPath)),
+	}
+	if s.texts, err = catalogue.Dashboard(); err != nil {
+		return nil, err
 	}
 	s.browser = browserCookie + s.cookie[len(auth.SessionCookie):]
 	files, err := fs.Sub(web, "web")

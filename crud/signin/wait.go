@@ -67,9 +67,9 @@ func (s *Service) writeWaiting(w http.ResponseWriter, r *http.Request, status in
 	d.CSRF, d.Email, d.State = auth.SessionOf(s.browserOf(r)).CSRF, row.Email, stateOf(row.UsedAt, row.Over, row.Attempts)
 	d.Here, d.Again, d.Back = s.deps.Pages.Path(path), s.deps.Pages.Path(path+"/again"), s.deps.Pages.Path(signInPath)
 	d.MayResend = (d.State == stateOpen || d.State == stateGuessed) && row.Mails < maxMails
-	title := "Check your mail"
+	title := s.say(r, "signin.wait")
 	if d.Wrong != "" {
-		title = "Please check: " + title
+		title = s.say(r, "signin.check", "title", title)
 	}
 	return s.write(w, r, status, "wait.html", page.Page{Title: title, Data: d})
 }
@@ -108,7 +108,7 @@ func (s *Service) tryCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("code"))
 	if !proof.IsCode(typed) { // costs none of the tries
-		return s.writeWaiting(w, r, http.StatusUnprocessableEntity, row, waitData{Wrong: "Enter the six digits from the mail.", Typed: typed})
+		return s.writeWaiting(w, r, http.StatusUnprocessableEntity, row, waitData{Wrong: s.say(r, "signin.wait.code.form"), Typed: typed})
 	}
 	if err := s.take(r); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *Service) tryCode(w http.ResponseWriter, r *http.Request) error {
 		if row, _, err = s.byPage(r); err != nil {
 			return err
 		}
-		return s.writeWaiting(w, r, http.StatusUnprocessableEntity, row, waitData{Wrong: "That is not the code in the mail.", Typed: typed})
+		return s.writeWaiting(w, r, http.StatusUnprocessableEntity, row, waitData{Wrong: s.say(r, "signin.wait.code.wrong"), Typed: typed})
 	}
 	in, err := s.complete(r, row.ID, byMail)
 	if errors.Is(err, errUsed) {

@@ -8,10 +8,10 @@
 //		if err != nil {
 //			return err
 //		}
-//		return v.Show(d.live, frame.Screen{Title: v.Say("live.title"), Nav: frame.Live, Data: now})
+//		return v.Show(d.live, frame.Screen{Title: v.Say("frame.nav.live"), Nav: frame.Live, Data: now})
 //	}
 //
-// Texts stand in crud/catalogue/dashboard/en.json. A template writes {{t "live.title"}}, and Go Visit.Say. A text with markup in it is
+// Texts stand in crud/catalogue/dashboard/en.json. A template writes {{t "live.none"}}, and Go Visit.Say. A text with markup in it is
 // {{rich "link.offers" "document" (to .Magnet .Title)}}, and one with numbers that are drawn is a Sentence.
 //
 // An error of the API becomes a screen by itself: no permission, too many requests, not available. A form passes the problem to its

@@ -3,6 +3,8 @@ package frame
 import (
 	"slices"
 	"strings"
+
+	"lodestone/pkg/locale"
 )
 
 // Input is a field of a form as "input" of web/form.html draws it.
@@ -22,6 +24,20 @@ type Input struct {
 type Option struct {
 	Value, Words string
 	Chosen       bool
+}
+
+// languages are the languages' own names.
+var languages = map[locale.Language]string{
+	"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português", "nl": "Nederlands", "pl": "Polski",
+}
+
+// Languages are the languages for visitors, after the words for none of them.
+func Languages(none string) []Option {
+	list := []Option{{Words: none}}
+	for _, l := range locale.Languages() {
+		list = append(list, Option{Value: string(l), Words: languages[l]})
+	}
+	return list
 }
 
 // Text is a field of one line. The kind is that of the HTML element.

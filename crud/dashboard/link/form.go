@@ -9,7 +9,6 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/page"
-	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 )
 
@@ -59,16 +58,7 @@ type formData struct {
 }
 
 func newForm(v *frame.Visit, f frame.Form) formData {
-	d := formData{Form: f, Prefix: v.URL("/l/"), Language: []frame.Option{{Value: "", Words: v.Say("link.field.language.account")}}}
-	for _, l := range locale.Languages() {
-		d.Language = append(d.Language, frame.Option{Value: string(l), Words: languages[l]})
-	}
-	return d
-}
-
-// languages are the languages' own names.
-var languages = map[locale.Language]string{
-	"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português", "nl": "Nederlands", "pl": "Polski",
+	return formData{Form: f, Prefix: v.URL("/l/"), Language: frame.Languages(v.Say("link.field.language.account"))}
 }
 
 // read returns what was typed into a form, with line ends as the API has them.

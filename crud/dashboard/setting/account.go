@@ -11,7 +11,6 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/page"
-	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 )
 
@@ -97,13 +96,10 @@ func (s *Screens) drawAccount(v *frame.Visit, status int, typed, picture frame.F
 	picture.ID = "logo"
 	d := accountData{
 		Form: typed, Done: done(v), Logo: image, LogoForm: picture, Upload: v.UploadTo(screenPath + "/logo"), Preview: previewOf(&own, tried(v, typed), image), Zones: zones,
-		Fonts:     []frame.Option{{Value: "system", Words: "that of each visitor’s system"}, {Value: "inter", Words: "Inter"}},
-		Languages: []frame.Option{{Value: "", Words: "that of each visitor"}},
+		Fonts:     []frame.Option{{Value: "system", Words: v.Say("setting.account.font.system")}, {Value: "inter", Words: "Inter"}},
+		Languages: frame.Languages(v.Say("setting.account.language.visitor")),
 	}
-	for _, l := range locale.Languages() {
-		d.Languages = append(d.Languages, frame.Option{Value: string(l), Words: languages[l]})
-	}
-	return s.show(v, "account", "Account", status, d)
+	return s.show(v, "account", "setting.account", status, d)
 }
 
 // zones are time zones to choose from. Every other one of the IANA database can be typed.
@@ -112,11 +108,6 @@ var zones = []string{
 	"Europe/Lisbon", "Europe/Stockholm", "Europe/Helsinki", "Europe/Athens", "Europe/Istanbul", "America/New_York", "America/Chicago", "America/Denver",
 	"America/Los_Angeles", "America/Toronto", "America/Sao_Paulo", "America/Mexico_City", "Africa/Lagos", "Africa/Johannesburg", "Asia/Dubai", "Asia/Kolkata",
 	"Asia/Singapore", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland",
-}
-
-// languages are the languages' own names.
-var languages = map[locale.Language]string{
-	"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português", "nl": "Nederlands", "pl": "Polski",
 }
 
 func (a *account) values() url.Values {
@@ -156,7 +147,7 @@ func (s *Screens) uploadLogo(v *frame.Visit) error {
 	f, rejected := frame.Rejected(nil, err)
 	switch {
 	case err == nil && !found:
-		f.Detail = "Choose a picture."
+		f.Detail = v.Say("setting.account.logo.choose")
 	case !rejected && err != nil:
 		return err
 	case !rejected:

@@ -47,16 +47,16 @@ func (s *Screens) showAudit(v *frame.Visit) error {
 	}
 	d := auditData{Action: words(action), All: v.Path(screenPath + "/audit"), Entries: list[entryRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
 	for _, e := range found.Rows {
-		row := entryRow{entry: e, When: v.When(&e.At), What: words(e.Action), With: "an API key", Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
+		row := entryRow{entry: e, When: v.When(&e.At), What: words(e.Action), With: v.Say("setting.a_key"), Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
 		if e.SessionID != nil {
-			row.With = "the dashboard"
+			row.With = v.Say("setting.audit.dashboard")
 		}
 		d.Entries.Rows = append(d.Entries.Rows, row)
 	}
-	return s.show(v, "audit", "Audit log", http.StatusOK, d)
+	return s.show(v, "audit", "setting.audit", http.StatusOK, d)
 }
 
-// words writes an action as a sentence begins.
+// words writes an action, which is a word of the API, as a sentence begins.
 func words(action string) string {
 	text := strings.ReplaceAll(action, "-", " ")
 	if text == "" {

@@ -2,9 +2,11 @@ package setting
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"lodestone/crud/dashboard/frame"
@@ -32,8 +34,8 @@ type attempt struct {
 	Response    *string   `json:"response"`
 }
 
-// Outcome says how the last attempt went.
-func (d *delivery) Outcome() string {
+// outcome says how the last attempt went.
+func (d *delivery) outcome(v *frame.Visit) string {
 	if len(d.Attempts) == 0 {
 		return ""
 	}
@@ -42,7 +44,7 @@ func (d *delivery) Outcome() string {
 	case last.Error != nil:
 		return *last.Error
 	case last.StatusCode != nil:
-		return "It answered with " + http.StatusText(*last.StatusCode) + "."
+		return v.Say("setting.webhook.answered", "status", http.StatusText(*last.StatusCode))
 	default:
 		return ""
 	}
@@ -62,6 +64,7 @@ type deliveryRow struct {
 	delivery
 	Created, Next frame.When
 	Tone          string
+	Outcome       string // of the last attempt
 	Text          string // body, with line ends
 	Replay        string
 	Tries         []attemptRow
@@ -69,10 +72,20 @@ type deliveryRow struct {
 
 type attemptRow struct {
 	attempt
-	When frame.When
+	When  frame.When
+	Words string // how it went
 }
 
-var states = []frame.Option{{Value: "", Words: "all messages"}, {Value: "pending", Words: "pending"}, {Value: "delivered", Words: "delivered"}, {Value: "failed", Words: "failed"}}
+// words says what an attempt came to, and how long it took.
+func (a *attempt) words(v *frame.Visit) string {
+	if a.StatusCode == nil {
+		return v.Say("setting.webhook.try.none", "ms", a.LatencyMS)
+	}
+	return v.Say("setting.webhook.try", "status", strconv.Itoa(*a.StatusCode), "ms", a.LatencyMS)
+}
+
+// states are those of messages to choose from; "" is any.
+var states = []string{"", "pending", "delivered", "failed"}
 
 func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
 	asked := v.R.URL.Query()
@@ -80,15 +93,17 @@ func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
 		asked = url.Values{}
 	}
 	query := url.Values{}
-	d := deliveries{State: asked.Get("state")}
-	for _, o := range states {
-		o.Chosen = o.Value == d.State
-		d.States = append(d.States, o)
-	}
-	for _, name := range []string{"state", "cursor"} {
-		if value := asked.Get(name); value != "" {
-			query.Set(name, value)
+	d := deliveries{}
+	for _, state := range states {
+		chosen := state == asked.Get("state")
+		if chosen && state != "" {
+			d.State = state
+			query.Set("state", state)
 		}
+		d.States = append(d.States, frame.Option{Value: state, Words: v.Say("setting.webhook.state." + cmp.Or(state, "all")), Chosen: chosen})
+	}
+	if cursor := asked.Get("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
 	}
 	found, err := frame.Get[client.Page[delivery]](v, webhooksPath+"/"+id+"/deliveries", query)
 	if problem.Is(err, problem.InvalidParameter) { // an address that was changed by hand
@@ -110,14 +125,14 @@ func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
 		one := found.Data[i]
 		row := deliveryRow{
 			delivery: one, Created: v.When(&one.CreatedAt), Next: v.When(one.NextAttemptAt), Tone: map[string]string{"delivered": "good", "failed": "bad"}[one.State],
-			Replay: v.Path(screenPath + "/webhooks/" + id + "/deliveries/" + one.ID + "/replay"),
+			Outcome: one.outcome(v), Replay: v.Path(screenPath + "/webhooks/" + id + "/deliveries/" + one.ID + "/replay"),
 		}
 		var text bytes.Buffer
 		if string(one.Body) != "null" && json.Indent(&text, one.Body, "", "  ") == nil {
 			row.Text = text.String()
 		}
 		for _, a := range one.Attempts {
-			row.Tries = append(row.Tries, attemptRow{a, v.When(&a.AttemptedAt)})
+			row.Tries = append(row.Tries, attemptRow{a, v.When(&a.AttemptedAt), a.words(v)})
 		}
 		d.Rows = append(d.Rows, row)
 	}

@@ -36,12 +36,6 @@ type keyRow struct {
 	Created, Used, Until frame.When
 }
 
-// scopes say what the scopes allow.
-var scopes = map[auth.Scope]string{
-	auth.Read: "read: statistics, documents, links", auth.Write: "write: make, change and delete them", auth.Leads: "leads: addresses of people",
-	auth.Webhooks: "webhooks: everything about webhooks", auth.Keys: "keys: list, make and revoke keys", auth.People: "people: people, invitations, sessions, audit log",
-}
-
 func (s *Screens) showKeys(v *frame.Visit) error {
 	return s.drawKeys(v, http.StatusOK, frame.Form{Values: url.Values{"scopes": {string(auth.Read)}}}, nil)
 }
@@ -57,10 +51,10 @@ func (s *Screens) drawKeys(v *frame.Visit, status int, typed frame.Form, made *k
 	}
 	for _, scope := range auth.Scopes() {
 		if v.May(scope) {
-			d.Choices = append(d.Choices, frame.Option{Value: string(scope), Words: scopes[scope]})
+			d.Choices = append(d.Choices, frame.Option{Value: string(scope), Words: v.Say("setting.keys.scope." + string(scope))})
 		}
 	}
-	return s.show(v, "keys", "API keys", status, d)
+	return s.show(v, "keys", "setting.keys", status, d)
 }
 
 // createKey makes a key, and shows it this once.

@@ -26,16 +26,17 @@ func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) erro
 	if err != nil {
 		return err
 	}
-	d := noticesData{Form: typed, Done: done(v), Confirmed: own.Confirmed, MayAsk: v.MaySeePeople(), When: []frame.Option{
-		{Value: "each", Words: "for each lead, at once"}, {Value: "daily", Words: "once a day"}, {Value: "none", Words: "never"},
-	}}
+	d := noticesData{Form: typed, Done: done(v), Confirmed: own.Confirmed, MayAsk: v.MaySeePeople()}
+	for _, when := range []string{"each", "daily", "none"} {
+		d.When = append(d.When, frame.Option{Value: when, Words: v.Say("setting.notices.when." + when)})
+	}
 	if own.NotifyEmail != nil {
 		d.Address = *own.NotifyEmail
 	}
 	if d.Values == nil {
 		d.Values = url.Values{"notify": {own.Notify}, "notify_email": {d.Address}}
 	}
-	return s.show(v, "notices", "Notices", status, d)
+	return s.show(v, "notices", "setting.notices", status, d)
 }
 
 // changeNotices saves where notices go, and when. An address that was not confirmed is asked once more.

@@ -53,12 +53,6 @@ type invitationRow struct {
 	Until frame.When
 }
 
-// roles say what the roles may do.
-var roles = []frame.Option{
-	{Value: string(auth.Owner), Words: "owner: everything"}, {Value: string(auth.Editor), Words: "editor: everything but people and keys"},
-	{Value: string(auth.Analyst), Words: "analyst: reads"},
-}
-
 func (s *Screens) showPeople(v *frame.Visit) error {
 	return s.drawPeople(v, http.StatusOK, frame.Form{Values: url.Values{"role": {string(auth.Editor)}}}, "")
 }
@@ -80,19 +74,22 @@ func (s *Screens) drawPeople(v *frame.Visit, status int, typed frame.Form, refus
 	if err := group.Wait(); err != nil {
 		return err //nolint:wrapcheck // the frame shows it
 	}
-	d := peopleData{Form: typed, Refused: refused, Done: done(v), Roles: roles}
+	d := peopleData{Form: typed, Refused: refused, Done: done(v)}
+	for _, r := range auth.Roles() {
+		d.Roles = append(d.Roles, frame.Option{Value: string(r), Words: v.Say("setting.may." + string(r))})
+	}
 	d.People = list[personRow]{Total: people.Total, Newer: people.Newer, Older: people.Older}
 	for _, p := range people.Rows {
 		row := personRow{person: p, Self: p.ID == v.Session.UserID.String(), Seen: v.When(p.LastSeenAt)}
 		for _, r := range auth.Roles() {
-			row.Roles = append(row.Roles, frame.Option{Value: string(r), Words: string(r), Chosen: string(r) == p.Role})
+			row.Roles = append(row.Roles, frame.Option{Value: string(r), Words: v.Say("setting.role." + string(r)), Chosen: string(r) == p.Role})
 		}
 		d.People.Rows = append(d.People.Rows, row)
 	}
 	for _, i := range invited.Rows {
 		d.Invitations = append(d.Invitations, invitationRow{i, v.When(&i.ExpiresAt)})
 	}
-	return s.show(v, "people", "People", status, d)
+	return s.show(v, "people", "setting.people", status, d)
 }
 
 // invite mails an invitation.

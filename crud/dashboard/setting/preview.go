@@ -18,7 +18,6 @@ type preview struct {
 
 // scheme are the colours of a drawing.
 type scheme struct {
-	Words                                             string
 	Ground, Raised, Ink, Soft, Line, Accent, OnAccent string
 	Dark                                              bool
 }
@@ -40,8 +39,8 @@ func previewOf(a *account, typed frame.Form, image *logo) preview {
 		p.Worded = image.Width >= 2*image.Height
 	}
 	accent := page.Accent(typed.Value("brand_color"))
-	light := scheme{Words: "in the light scheme", Accent: accent.Light}
-	dark := scheme{Words: "in the dark scheme", Accent: accent.Dark, Dark: true}
+	light := scheme{Accent: accent.Light}
+	dark := scheme{Accent: accent.Dark, Dark: true}
 	for name, to := range map[string][2]*string{
 		"ground": {&light.Ground, &dark.Ground}, "raised": {&light.Raised, &dark.Raised}, "ink": {&light.Ink, &dark.Ink},
 		"soft": {&light.Soft, &dark.Soft}, "line": {&light.Line, &dark.Line}, "on-accent": {&light.OnAccent, &dark.OnAccent},

@@ -32,11 +32,6 @@ type sessionRow struct {
 	Started, Active, Ends frame.When
 }
 
-// methods say how someone signed in.
-var methods = map[string]string{
-	"mail": "by mail", "key": "by an API key", "link": "by the link of lodestone up", "invitation": "by an invitation", "openid": "by OpenID Connect",
-}
-
 func (s *Screens) showSessions(v *frame.Visit) error {
 	found, err := read[session](v, sessionsPath, nil)
 	if err != nil {
@@ -44,17 +39,20 @@ func (s *Screens) showSessions(v *frame.Visit) error {
 	}
 	d := sessionsData{Done: done(v), Sessions: list[sessionRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
 	for _, one := range found.Rows {
-		row := sessionRow{session: one, Who: "an API key", How: methods[one.Method], Browser: browser(one.UserAgent), Started: v.When(&one.StartedAt), Active: v.When(&one.LastActiveAt), Ends: v.When(&one.EndsAt)}
+		row := sessionRow{
+			session: one, Who: v.Say("setting.a_key"), How: v.Say("setting.sessions.by." + one.Method), Browser: browser(v, one.UserAgent),
+			Started: v.When(&one.StartedAt), Active: v.When(&one.LastActiveAt), Ends: v.When(&one.EndsAt),
+		}
 		if one.Email != nil {
 			row.Who = *one.Email
 		}
 		d.Sessions.Rows = append(d.Sessions.Rows, row)
 	}
-	return s.show(v, "sessions", "Sessions", http.StatusOK, d)
+	return s.show(v, "sessions", "setting.sessions", http.StatusOK, d)
 }
 
 // browser shortens the name that a browser gave itself.
-func browser(agent string) string {
+func browser(v *frame.Visit, agent string) string {
 	name, system := "", ""
 	for _, known := range [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
 		if strings.Contains(agent, known[0]) {
@@ -74,7 +72,7 @@ func browser(agent string) string {
 	case system == "":
 		return name
 	default:
-		return name + " on " + system
+		return v.Say("setting.sessions.browser_on", "name", name, "system", system)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -88,14 +89,15 @@ type section struct {
 // sections are the pages that the session may see. The API decides again.
 func sections(v *frame.Visit, chosen string) (list []section) {
 	for _, one := range []struct {
-		words, path string
-		needs       auth.Scope
+		key, path string
+		needs     auth.Scope
 	}{
-		{"Account", "", auth.Read}, {"Notices", "/notices", auth.Read}, {"People", "/people", auth.People}, {"API keys", "/keys", auth.Keys},
-		{"Webhooks", "/webhooks", auth.Webhooks}, {"Sessions", "/sessions", auth.Read}, {"Audit log", "/audit", auth.People}, {"Limits and use", "/usage", auth.Read},
+		{"setting.account", "", auth.Read}, {"setting.notices", "/notices", auth.Read}, {"setting.people", "/people", auth.People},
+		{"setting.keys", "/keys", auth.Keys}, {"setting.webhooks", "/webhooks", auth.Webhooks}, {"setting.sessions", "/sessions", auth.Read},
+		{"setting.audit", "/audit", auth.People}, {"setting.usage", "/usage", auth.Read},
 	} {
 		if v.May(one.needs) {
-			list = append(list, section{one.words, v.Path(screenPath + one.path), one.words == chosen})
+			list = append(list, section{v.Say(one.key), v.Path(screenPath + one.path), one.key == chosen})
 		}
 	}
 	return list
@@ -107,8 +109,9 @@ type shown struct {
 	Own      any
 }
 
-func (s *Screens) show(v *frame.Visit, name, words string, status int, own any) error {
-	return v.ShowStatus(s.byName[name], status, frame.Screen{Title: words, Nav: frame.Settings, Data: shown{sections(v, words), own}})
+// show draws a screen of a section, which is named by the key of its name.
+func (s *Screens) show(v *frame.Visit, name, section string, status int, own any) error {
+	return v.ShowStatus(s.byName[name], status, frame.Screen{Title: v.Say(section), Nav: frame.Settings, Data: shown{sections(v, section), own}})
 }
 
 // list is a page of a list of the API, with the addresses of its neighbours.
@@ -148,15 +151,17 @@ func read[T any](v *frame.Visit, path string, query url.Values) (l list[T], err 
 	return l, nil
 }
 
-// done returns what the address says was just done.
-func done(v *frame.Visit) string { return notes[v.R.URL.Query().Get("done")] }
-
-// notes say what was done.
-var notes = map[string]string{
-	"saved": "Saved.", "asked": "Saved. A mail to the address asks whether it wants notices.", "logo": "The logo is on your pages and mails now.",
-	"invited": "The invitation is on its way.", "role": "The role is changed. It holds within a second.", "removed": "Removed.", "revoked": "The key works no more.",
-	"ended": "The session is over.", "replayed": "The message is sent again.", "deleted": "Deleted.",
+// done returns what the address says was just done; "" for anything that no screen does.
+func done(v *frame.Visit) string {
+	what := v.R.URL.Query().Get("done")
+	if !slices.Contains(notes, what) {
+		return ""
+	}
+	return v.Say("setting.done." + what)
 }
+
+// notes are what can have been done.
+var notes = []string{"saved", "asked", "logo", "invited", "role", "removed", "revoked", "ended", "replayed", "deleted"}
 
 func (s *Screens) redirect(v *frame.Visit, path, done string) error {
 	return v.Redirect(screenPath + path + "?" + url.Values{"done": {done}}.Encode())

@@ -53,16 +53,19 @@ func (s *Screens) showUsage(v *frame.Visit) error {
 	l, u := own.Limits, own.Usage
 	d := usageData{Plan: own.Plan, ID: own.ID, Since: v.When(&own.CreatedAt)}
 	for _, r := range []struct {
-		words, metric string
-		used          int64
-		limit         *int64
-		format        chart.Format
+		metric string
+		used   int64
+		limit  *int64
+		format chart.Format
 	}{
-		{"Lead magnets", "lead_magnets", u.LeadMagnets, l.LeadMagnets, chart.Count}, {"Size of their files", "stored_bytes", u.StoredBytes, l.StoredBytes, size},
-		{"Links", "generic_links", u.GenericLinks, l.GenericLinks, chart.Count}, {"Links of readers", "access_links", u.AccessLinks, l.AccessLinks, chart.Count},
-		{"API keys", "keys", u.Keys, &l.Keys, chart.Count}, {"Events this month", "events_this_month", u.EventsThisMonth, l.EventsPerMonth, chart.Count},
+		{"lead_magnets", u.LeadMagnets, l.LeadMagnets, chart.Count}, {"stored_bytes", u.StoredBytes, l.StoredBytes, size},
+		{"generic_links", u.GenericLinks, l.GenericLinks, chart.Count}, {"access_links", u.AccessLinks, l.AccessLinks, chart.Count},
+		{"keys", u.Keys, &l.Keys, chart.Count}, {"events_this_month", u.EventsThisMonth, l.EventsPerMonth, chart.Count},
 	} {
-		row := usageRow{Words: r.words, Used: frame.Figure{Metric: r.metric, Value: float64(r.used), Before: chart.Gap(), Format: r.format}, Limit: "no limit"}
+		row := usageRow{
+			Words: v.Say("setting.usage.of." + r.metric), Limit: v.Say("setting.usage.unlimited"),
+			Used: frame.Figure{Metric: r.metric, Value: float64(r.used), Before: chart.Gap(), Format: r.format},
+		}
 		if r.limit != nil && *r.limit > 0 {
 			row.Bounded, row.Limit = true, r.format(float64(*r.limit))
 			row.Share = int(min(100*r.used / *r.limit, 100))
@@ -70,7 +73,7 @@ func (s *Screens) showUsage(v *frame.Visit) error {
 		}
 		d.Rows = append(d.Rows, row)
 	}
-	return s.show(v, "usage", "Limits and use", http.StatusOK, d)
+	return s.show(v, "usage", "setting.usage", http.StatusOK, d)
 }
 
 // size writes a number of bytes.

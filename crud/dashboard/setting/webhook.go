@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/webhook"
 	"lodestone/pkg/problem"
 )
 
 const webhooksPath = "/api/v1/webhooks"
 
-type webhook struct {
+type hook struct {
 	ID             string     `json:"id"`
 	URL            string     `json:"url"`
 	Description    *string    `json:"description"`
@@ -27,12 +28,14 @@ type webhook struct {
 }
 
 // SetETag implements client.Tagged.
-func (w *webhook) SetETag(tag string) { w.ETag = tag }
+func (w *hook) SetETag(tag string) { w.ETag = tag }
 
-// kinds say what the kinds of messages are about.
-var kinds = []frame.Option{
-	{Value: "form.submitted", Words: "A form was sent"}, {Value: "form.verified", Words: "An address was confirmed"}, {Value: "link.created", Words: "A reader got a link"},
-	{Value: "link.accessed", Words: "A document was opened"}, {Value: "session.ended", Words: "A reader stopped reading"}, {Value: "download.completed", Words: "A document was downloaded"},
+// kinds are the kinds of messages to choose from, and what they are about.
+func kinds(v *frame.Visit) (list []frame.Option) {
+	for _, kind := range webhook.Kinds() {
+		list = append(list, frame.Option{Value: string(kind), Words: v.Say("setting.webhooks.kind." + string(kind))})
+	}
+	return list
 }
 
 type webhooksData struct {
@@ -43,7 +46,7 @@ type webhooksData struct {
 }
 
 type webhookRow struct {
-	webhook
+	hook
 	Screen  string
 	Failing frame.When
 }
@@ -53,16 +56,16 @@ func (s *Screens) showWebhooks(v *frame.Visit) error {
 }
 
 func (s *Screens) drawWebhooks(v *frame.Visit, status int, typed frame.Form) error {
-	found, err := read[webhook](v, webhooksPath, nil)
+	found, err := read[hook](v, webhooksPath, nil)
 	if err != nil {
 		return err
 	}
-	d := webhooksData{Form: typed, Done: done(v), Kinds: kinds, Webhooks: list[webhookRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	d := webhooksData{Form: typed, Done: done(v), Kinds: kinds(v), Webhooks: list[webhookRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
 	for i := range found.Rows {
 		w := found.Rows[i]
 		d.Webhooks.Rows = append(d.Webhooks.Rows, webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID), v.When(w.FailingSince)})
 	}
-	return s.show(v, "webhooks", "Webhooks", status, d)
+	return s.show(v, "webhooks", "setting.webhooks", status, d)
 }
 
 func webhookBody(typed url.Values) map[string]any {
@@ -75,7 +78,7 @@ func (s *Screens) createWebhook(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	made, err := frame.Send[webhook](v, http.MethodPost, webhooksPath, webhookBody(typed), nil)
+	made, err := frame.Send[hook](v, http.MethodPost, webhooksPath, webhookBody(typed), nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawWebhooks(v, http.StatusUnprocessableEntity, f)
 	}
@@ -90,12 +93,15 @@ type webhookShown struct {
 	Edit    *frame.Form
 	Refused string
 	Secret  string
-	Trial   *delivery
+	Trial   *trial
 }
+
+// trial is how a test message went.
+type trial struct{ State, Outcome string }
 
 type webhookData struct {
 	webhookShown
-	Webhook    *webhook
+	Webhook    *hook
 	Form       frame.Form
 	Done, Self string
 	Kinds      []frame.Option
@@ -109,7 +115,7 @@ func (s *Screens) showWebhook(v *frame.Visit) error {
 }
 
 func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhookShown) error {
-	w, err := frame.Get[webhook](v, webhooksPath+"/"+id, nil)
+	w, err := frame.Get[hook](v, webhooksPath+"/"+id, nil)
 	if err != nil {
 		return err
 	}
@@ -118,7 +124,7 @@ func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhoo
 		return err
 	}
 	d := webhookData{
-		webhookShown: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Kinds: kinds, Failing: v.When(w.FailingSince), Disabled: v.When(w.DisabledAt),
+		webhookShown: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Kinds: kinds(v), Failing: v.When(w.FailingSince), Disabled: v.When(w.DisabledAt),
 		Deliveries: log,
 	}
 	if also.Edit != nil {
@@ -129,7 +135,7 @@ func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhoo
 			d.Form.Values.Set("description", *w.Description)
 		}
 	}
-	return s.show(v, "webhook", "Webhooks", status, d)
+	return s.show(v, "webhook", "setting.webhooks", status, d)
 }
 
 // changeWebhook changes a webhook, unless someone else did so meanwhile.
@@ -142,10 +148,10 @@ func (s *Screens) changeWebhook(v *frame.Visit) error {
 	if tag := typed.Get("etag"); tag != "" {
 		header.Set("If-Match", tag)
 	}
-	_, err = frame.Send[webhook](v, http.MethodPatch, webhooksPath+"/"+id(v), webhookBody(typed), header)
+	_, err = frame.Send[hook](v, http.MethodPatch, webhooksPath+"/"+id(v), webhookBody(typed), header)
 	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Status == http.StatusPreconditionFailed {
 		typed.Del("etag") // whoever sends it again has seen this
-		f := frame.Form{Values: typed, Detail: "Someone else changed the webhook meanwhile. What you typed is here: save again to replace their change."}
+		f := frame.Form{Values: typed, Detail: v.Say("setting.webhook.stale")}
 		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Edit: &f})
 	}
 	if f, ok := frame.Rejected(typed, err); ok {
@@ -159,7 +165,7 @@ func (s *Screens) changeWebhook(v *frame.Visit) error {
 
 // activateWebhook starts or stops the messages to a webhook.
 func (s *Screens) activateWebhook(v *frame.Visit) error {
-	if _, err := frame.Send[webhook](v, http.MethodPatch, webhooksPath+"/"+id(v), map[string]any{"is_active": v.R.PostFormValue("is_active") == "true"}, nil); err != nil {
+	if _, err := frame.Send[hook](v, http.MethodPatch, webhooksPath+"/"+id(v), map[string]any{"is_active": v.R.PostFormValue("is_active") == "true"}, nil); err != nil {
 		return err
 	}
 	return s.redirect(v, "/webhooks/"+id(v), "saved")
@@ -171,7 +177,7 @@ func (s *Screens) testWebhook(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Trial: &sent})
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Trial: &trial{sent.State, sent.outcome(v)}})
 }
 
 // rotateSecret makes a new secret, and shows it this once.
@@ -180,7 +186,7 @@ func (s *Screens) rotateSecret(v *frame.Visit) error {
 	if v.R.PostFormValue("at_once") == "true" {
 		path += "?keep_previous_hours=0"
 	}
-	made, err := frame.Send[webhook](v, http.MethodPost, path, nil, nil)
+	made, err := frame.Send[hook](v, http.MethodPost, path, nil, nil)
 	if f, ok := conflict(err); ok {
 		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Refused: f.Detail})
 	}
@@ -192,12 +198,12 @@ func (s *Screens) rotateSecret(v *frame.Visit) error {
 
 // deleteWebhook deletes a webhook with its log, once its host is typed.
 func (s *Screens) deleteWebhook(v *frame.Visit) error {
-	w, err := frame.Get[webhook](v, webhooksPath+"/"+id(v), nil)
+	w, err := frame.Get[hook](v, webhooksPath+"/"+id(v), nil)
 	if err != nil {
 		return err
 	}
 	if v.R.PostFormValue("confirm") != w.Host() {
-		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookShown{Refused: "Nothing was deleted. Type " + w.Host() + " to confirm."})
+		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookShown{Refused: v.Say("setting.webhook.delete.refused", "host", w.Host())})
 	}
 	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, webhooksPath+"/"+id(v), nil, nil); err != nil {
 		return err
@@ -206,7 +212,7 @@ func (s *Screens) deleteWebhook(v *frame.Visit) error {
 }
 
 // Host is the host of the webhook's address.
-func (w *webhook) Host() string {
+func (w *hook) Host() string {
 	u, err := url.Parse(w.URL)
 	if err != nil {
 		return w.URL
