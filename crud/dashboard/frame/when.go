@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lodestone/crud/catalogue"
+	"lodestone/pkg/api"
 )
 
 // When is a point in time as "when" of web/form.html draws it. The zero value is none.
@@ -21,6 +22,14 @@ func (v *Visit) When(t *time.Time) When {
 		day = v.Date(local)
 	}
 	return When{v.Say("frame.date.time", "day", day, "time", local.Format(clock)), local.Format(time.RFC3339)}
+}
+
+// WhenOf is When for a time as the API has it.
+func (v *Visit) WhenOf(t *api.Time) When {
+	if t == nil {
+		return When{}
+	}
+	return v.When(&t.Time)
 }
 
 const clock = "15:04"

@@ -4,21 +4,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/user"
 )
 
 const auditPath = "/api/v1/audit-log"
-
-type entry struct {
-	At        time.Time `json:"at"`
-	Action    string    `json:"action"`
-	ObjectID  *string   `json:"object_id"`
-	Actor     string    `json:"actor"`
-	SessionID *string   `json:"session_id"`
-	RequestID string    `json:"request_id"`
-}
 
 type auditData struct {
 	Entries list[entryRow]
@@ -27,7 +18,7 @@ type auditData struct {
 }
 
 type entryRow struct {
-	entry
+	user.Entry
 	When frame.When
 	What string
 	With string
@@ -41,13 +32,13 @@ func (s *Screens) showAudit(v *frame.Visit) error {
 	if action != "" {
 		query.Set("action", action)
 	}
-	found, err := read[entry](v, auditPath, query)
+	found, err := read[user.Entry](v, auditPath, query)
 	if err != nil {
 		return err
 	}
 	d := auditData{Action: words(action), All: v.Path(screenPath + "/audit"), Entries: list[entryRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
 	for _, e := range found.Rows {
-		row := entryRow{entry: e, When: v.When(&e.At), What: words(e.Action), With: v.Say("setting.a_key"), Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
+		row := entryRow{Entry: e, When: v.WhenOf(&e.At), What: words(e.Action), With: v.Say("setting.a_key"), Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
 		if e.SessionID != nil {
 			row.With = v.Say("setting.audit.dashboard")
 		}

@@ -3,11 +3,11 @@ package setting
 import (
 	"net/http"
 	"net/url"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/user"
 	"lodestone/pkg/auth"
 )
 
@@ -15,22 +15,6 @@ const (
 	usersPath       = "/api/v1/users"
 	invitationsPath = "/api/v1/invitations"
 )
-
-type person struct {
-	ID         string     `json:"id"`
-	Email      string     `json:"email"`
-	Role       string     `json:"role"`
-	CreatedAt  time.Time  `json:"created_at"`
-	LastSeenAt *time.Time `json:"last_seen_at"`
-}
-
-type invitation struct {
-	ID        string    `json:"id"`
-	Email     string    `json:"email"`
-	Role      string    `json:"role"`
-	CreatedAt time.Time `json:"created_at"`
-	ExpiresAt time.Time `json:"expires_at"`
-}
 
 type peopleData struct {
 	Form        frame.Form
@@ -42,14 +26,14 @@ type peopleData struct {
 }
 
 type personRow struct {
-	person
+	user.User
 	Self  bool
 	Seen  frame.When
 	Roles []frame.Option
 }
 
 type invitationRow struct {
-	invitation
+	user.Invitation
 	Until frame.When
 }
 
@@ -60,15 +44,15 @@ func (s *Screens) showPeople(v *frame.Visit) error {
 func (s *Screens) drawPeople(v *frame.Visit, status int, typed frame.Form, refused string) error {
 	var (
 		group   errgroup.Group
-		people  list[person]
-		invited list[invitation]
+		people  list[user.User]
+		invited list[user.Invitation]
 	)
 	group.Go(func() (err error) {
-		people, err = read[person](v, usersPath, nil)
+		people, err = read[user.User](v, usersPath, nil)
 		return err
 	})
 	group.Go(func() (err error) {
-		invited, err = read[invitation](v, invitationsPath, nil)
+		invited, err = read[user.Invitation](v, invitationsPath, nil)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -80,14 +64,14 @@ func (s *Screens) drawPeople(v *frame.Visit, status int, typed frame.Form, refus
 	}
 	d.People = list[personRow]{Total: people.Total, Newer: people.Newer, Older: people.Older}
 	for _, p := range people.Rows {
-		row := personRow{person: p, Self: p.ID == v.Session.UserID.String(), Seen: v.When(p.LastSeenAt)}
+		row := personRow{User: p, Self: p.ID == v.Session.UserID, Seen: v.WhenOf(p.LastSeenAt)}
 		for _, r := range auth.Roles() {
-			row.Roles = append(row.Roles, frame.Option{Value: string(r), Words: v.Say("setting.role." + string(r)), Chosen: string(r) == p.Role})
+			row.Roles = append(row.Roles, frame.Option{Value: string(r), Words: v.Say("setting.role." + string(r)), Chosen: r == p.Role})
 		}
 		d.People.Rows = append(d.People.Rows, row)
 	}
 	for _, i := range invited.Rows {
-		d.Invitations = append(d.Invitations, invitationRow{i, v.When(&i.ExpiresAt)})
+		d.Invitations = append(d.Invitations, invitationRow{i, v.WhenOf(&i.ExpiresAt)})
 	}
 	return s.show(v, "people", "setting.people", status, d)
 }
@@ -98,7 +82,7 @@ func (s *Screens) invite(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	_, err = frame.Send[invitation](v, http.MethodPost, invitationsPath, map[string]any{"email": typed.Get("email"), "role": typed.Get("role")}, nil)
+	_, err = frame.Send[user.Invitation](v, http.MethodPost, invitationsPath, map[string]any{"email": typed.Get("email"), "role": typed.Get("role")}, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawPeople(v, http.StatusUnprocessableEntity, f, "")
 	}
@@ -110,7 +94,7 @@ func (s *Screens) invite(v *frame.Visit) error {
 
 // changeRole changes what a person may do.
 func (s *Screens) changeRole(v *frame.Visit) error {
-	_, err := frame.Send[person](v, http.MethodPatch, usersPath+"/"+id(v), map[string]any{"role": v.R.PostFormValue("role")}, nil)
+	_, err := frame.Send[user.User](v, http.MethodPatch, usersPath+"/"+id(v), map[string]any{"role": v.R.PostFormValue("role")}, nil)
 	return s.afterPerson(v, err, "role")
 }
 

@@ -3,23 +3,12 @@ package setting
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/user"
 )
 
 const sessionsPath = "/api/v1/sessions"
-
-type session struct {
-	ID           string    `json:"id"`
-	Email        *string   `json:"email"`
-	Method       string    `json:"method"`
-	UserAgent    string    `json:"user_agent"`
-	Current      bool      `json:"current"`
-	StartedAt    time.Time `json:"started_at"`
-	LastActiveAt time.Time `json:"last_active_at"`
-	EndsAt       time.Time `json:"ends_at"`
-}
 
 type sessionsData struct {
 	Done     string
@@ -27,21 +16,21 @@ type sessionsData struct {
 }
 
 type sessionRow struct {
-	session
+	user.Session
 	Who, How, Browser     string
 	Started, Active, Ends frame.When
 }
 
 func (s *Screens) showSessions(v *frame.Visit) error {
-	found, err := read[session](v, sessionsPath, nil)
+	found, err := read[user.Session](v, sessionsPath, nil)
 	if err != nil {
 		return err
 	}
 	d := sessionsData{Done: done(v), Sessions: list[sessionRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
 	for _, one := range found.Rows {
 		row := sessionRow{
-			session: one, Who: v.Say("setting.a_key"), How: v.Say("setting.sessions.by." + one.Method), Browser: browser(v, one.UserAgent),
-			Started: v.When(&one.StartedAt), Active: v.When(&one.LastActiveAt), Ends: v.When(&one.EndsAt),
+			Session: one, Who: v.Say("setting.a_key"), How: v.Say("setting.sessions.by." + string(one.Method)), Browser: browser(v, one.UserAgent),
+			Started: v.WhenOf(&one.StartedAt), Active: v.WhenOf(&one.LastActiveAt), Ends: v.WhenOf(&one.EndsAt),
 		}
 		if one.Email != nil {
 			row.Who = *one.Email
