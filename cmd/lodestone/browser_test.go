@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +31,14 @@ func TestBrowser(t *testing.T) {
 
 	artefacts := filepath.Join(root, ".cache", "browser")
 	require.NoError(t, os.RemoveAll(artefacts))
-	cmd := exec.CommandContext(t.Context(), "node",
+	// The limit of go test ends this process alone, so node, Chromium and the program would stay. They end before it.
+	ctx := t.Context()
+	if limit, ok := t.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, limit.Add(-time.Minute))
+		defer cancel()
+	}
+	cmd := exec.CommandContext(ctx, "node",
 		append([]string{"--test-reporter=spec", "main.js"}, strings.Fields(os.Getenv("BROWSER_ONLY"))...)...)
 	cmd.Dir = "browser"
 	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium(t), "BROWSER_ARTEFACTS="+artefacts)
@@ -39,9 +48,12 @@ func TestBrowser(t *testing.T) {
 	cmd.Env = append(cmd.Env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`), "LODESTONE_PAST_API_KEY="+u.pastKey("Northwind Research"))
 	out := &output{}
 	cmd.Stdout, cmd.Stderr = out, out
-	// Chromium ends when its pipe to a killed node breaks; until then it holds the output.
+	// On this signal playwright closes Chromium, which holds the output. It ends too when its pipe to a killed node breaks.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
-	require.NoError(t, cmd.Run(), "%s", out)
+	err = cmd.Run()
+	require.NoError(t, ctx.Err(), "the limit of go test is too short. So far:\n%s", out)
+	require.NoError(t, err, "%s", out)
 	t.Logf("%s\nscreenshots and measurements are in %s", out, artefacts)
 }
 
