@@ -174,8 +174,11 @@ func (v *owner) refuse(t *testing.T, u *up, self string) {
 	require.NoError(t, err)
 	s = reads.read(res)
 	require.Equal(t, http.StatusForbidden, s.status)
+	require.Contains(t, s.text, "You may not do this")
+	require.Contains(t, s.text, "API key “reads”")
+	s = reads.open("/dashboard/readers")
+	require.Equal(t, http.StatusForbidden, s.status, "no addresses without the scope")
 	require.Contains(t, s.text, "You may not see this")
-	require.Equal(t, http.StatusForbidden, reads.open("/dashboard/readers").status, "no addresses without the scope")
 	require.Equal(t, hostile, v.magnetsList()[0].Title)
 
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"), MaxConns: 2})

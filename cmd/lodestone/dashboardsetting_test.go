@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -234,29 +236,54 @@ func (v *owner) limits(t *testing.T) {
 	s.has("Create webhook")
 }
 
-// roles are sessions that may less than an owner's.
+// needs are the scopes that the forms of the settings need, by their paths.
+var needs = map[string]string{
+	"": "write", "/logo": "write", "/logo/delete": "write", "/notices": "write",
+	"/people": "people", "/people/ID": "people", "/people/ID/remove": "people", "/invitations/ID/remove": "people",
+	"/keys": "keys", "/keys/ID/revoke": "keys",
+	"/webhooks": "webhooks", "/webhooks/ID": "webhooks", "/webhooks/ID/active": "webhooks", "/webhooks/ID/test": "webhooks", "/webhooks/ID/secret": "webhooks",
+	"/webhooks/ID/delete": "webhooks", "/webhooks/ID/deliveries/ID/replay": "webhooks",
+	"/sessions/ID/end": "read",
+}
+
+// roles shows sessions with each set of scopes: they see the sections and forms that they may use, and the page for any other says why.
+// A session of a key never has the scopes people and keys.
 func (v *owner) roles(t *testing.T) {
 	t.Helper()
-	for _, test := range []struct {
-		scopes []string
-		absent []string // paths that the session may not see
-	}{
-		{[]string{"read"}, []string{"/people", "/keys", "/webhooks", "/audit"}},
-		{[]string{"read", "write", "leads", "webhooks"}, []string{"/people", "/keys", "/audit"}},
-	} {
-		other := v.signInWithKey(test.scopes...)
-		s := other.open(settings)
-		require.Equal(t, http.StatusOK, s.status)
-		for _, path := range test.absent {
-			s.lacks(`href="` + settings + path + `"`)
-			require.Equal(t, http.StatusForbidden, other.open(settings+path).status, path)
+	sections := map[string]string{"": "read", "/notices": "read", "/people": "people", "/keys": "keys", "/webhooks": "webhooks", "/sessions": "read", "/audit": "people", "/usage": "read"}
+	id := regexp.MustCompile(`[0-9a-f-]{36}`)
+	for _, scopes := range [][]string{{"read"}, {"read", "leads"}, {"read", "write"}, {"read", "webhooks"}, {"read", "write", "leads", "webhooks"}, {"read", "people", "keys"}} {
+		other := v.signInWithKey(scopes...)
+		may := func(scope string) bool { return scope != "people" && scope != "keys" && slices.Contains(scopes, scope) }
+		first := other.open(settings)
+		for section, scope := range sections {
+			s := other.open(settings + section)
+			if !may(scope) {
+				require.Equal(t, http.StatusForbidden, s.status, "%s %v", section, scopes)
+				s.has("You may not see this", scopes)
+				first.lacks(`href="`+settings+section+`"`, scopes)
+				continue
+			}
+			require.Equal(t, http.StatusOK, s.status, "%s %v", section, scopes)
+			first.has(`href="`+settings+section+`"`, scopes)
+			for _, form := range s.find("form", "") {
+				action, _, _ := strings.Cut(attr(form, "action"), "?")
+				if path, ours := strings.CutPrefix(action, settings); ours {
+					scope, known := needs[id.ReplaceAllString(path, "ID")]
+					require.True(t, known, "a form is sent to %s", action)
+					require.True(t, may(scope), "%s has a form that is sent to %s, which %v may not", section, action, scopes)
+				}
+			}
 		}
-		for _, path := range []string{"/people", "/keys"} {
-			require.Equal(t, http.StatusForbidden, other.forge(settings+path, url.Values{"email": {"eve@example.com"}, "role": {"owner"}, "name": {"x"}, "scopes": {"read"}}).status, path)
-		}
-		if len(test.scopes) == 1 {
-			s.lacks(`action="` + settings + `"`)
-			require.Equal(t, http.StatusForbidden, other.forge(settings, url.Values{"name": {"taken over"}, "timezone": {"UTC"}, "brand_font": {"inter"}}).status)
+		for path, scope := range needs {
+			if may(scope) || path == "/logo" { // which takes a file
+				continue
+			}
+			s := other.forge(settings+strings.ReplaceAll(path, "ID", "01a21082-79c9-72b4-8722-3a101ce8046c"), url.Values{
+				"email": {"eve@example.com"}, "role": {"owner"}, "name": {"taken over"}, "scopes": {"read"}, "timezone": {"UTC"}, "brand_font": {"inter"}, "notify": {"none"},
+			})
+			require.Equal(t, http.StatusForbidden, s.status, "%s %v", path, scopes)
+			s.has("You may not do this", path, scopes)
 		}
 	}
 	_, account := v.api("GET", "/api/v1/account", nil)

@@ -182,6 +182,12 @@ func (v *Visit) fail(p *problem.Problem) error {
 	switch p.Code {
 	case problem.Forbidden:
 		d.Heading, d.Detail, d.Again = v.Say("frame.failed.forbidden"), v.Say("frame.failed.role"), ""
+		if v.R.Method != http.MethodGet {
+			d.Heading = v.Say("frame.failed.refused")
+		}
+		if v.Session.Role == "" { // an API key signed in
+			d.Detail = v.Say("frame.failed.key", "name", v.Session.KeyName)
+		}
 	case problem.RateLimited:
 		d.Heading = v.Say("frame.failed.busy")
 	case problem.Unavailable:
