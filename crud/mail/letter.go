@@ -119,22 +119,22 @@ func writeLead(m Message) letter {
 		Preview: "From your page “" + title + "”.",
 		Heading: "You have a new lead",
 		Before:  []string{"Someone asked for your document. Reply to this mail to write to them."},
-		Facts:   []fact{{"Email", address}},
+		Facts:   []Fact{{"Email", address}},
 		ReplyTo: lead.Email,
 	}
 	if name := Clean(lead.Name, maxName); name != "" {
-		l.Facts = append(l.Facts, fact{"Name", name})
+		l.Facts = append(l.Facts, Fact{"Name", name})
 	}
 	confirmed := "No"
 	if lead.Verified {
 		confirmed = "Yes"
 	}
-	l.Facts = append(l.Facts, fact{"Page", title}, fact{"Address confirmed", confirmed}, fact{"Submitted", lead.SubmittedAt.In(zone(m.Timezone)).Format("2 January 2006, 15:04 MST")})
+	l.Facts = append(l.Facts, Fact{"Page", title}, Fact{"Address confirmed", confirmed}, Fact{"Submitted", lead.SubmittedAt.In(zone(m.Timezone)).Format("2 January 2006, 15:04 MST")})
 	if source := Clean(lead.Source, maxTitle); source != "" {
-		l.Facts = append(l.Facts, fact{"Source", source})
+		l.Facts = append(l.Facts, Fact{"Source", source})
 	}
 	if campaign := Clean(lead.Campaign, maxTitle); campaign != "" {
-		l.Facts = append(l.Facts, fact{"Campaign", campaign})
+		l.Facts = append(l.Facts, Fact{"Campaign", campaign})
 	}
 	if m.URL != "" {
 		l.Button, l.URL = "See this lead", m.URL
@@ -159,7 +159,7 @@ func writeDigest(m Message) letter {
 		if name := Clean(lead.Name, maxName); name != "" {
 			value = name + ", " + value
 		}
-		l.Facts = append(l.Facts, fact{lead.SubmittedAt.UTC().Format("15:04"), value + " — " + Clean(lead.Link, maxTitle)})
+		l.Facts = append(l.Facts, Fact{lead.SubmittedAt.UTC().Format("15:04"), value + " — " + Clean(lead.Link, maxTitle)})
 	}
 	if more := total - len(d.List); more > 0 {
 		l.After = append(l.After, "And "+count(more, "more")+": the list of submissions has them all.")
@@ -175,13 +175,13 @@ func writeWebhook(m Message) letter {
 		Preview: "No more messages are sent to it.",
 		Heading: "A webhook was disabled",
 		Before:  []string{"No more messages are sent to your webhook at " + name + ". What waited for it is given up, and stays in the log of deliveries for a while."},
-		Facts:   []fact{{"Why", Clean(w.Reason, maxReason)}, {"Since", w.DisabledAt.UTC().Format("2 January 2006, 15:04 UTC")}},
+		Facts:   []Fact{{"Why", Clean(w.Reason, maxReason)}, {"Since", w.DisabledAt.UTC().Format("2 January 2006, 15:04 UTC")}},
 		After:   []string{"Once it answers again, switch it on by the API: set is_active to true. Messages of the log can be replayed then."},
 	}
 	if description := Clean(w.Description, maxTitle); description != "" {
-		l.Facts = append(l.Facts, fact{"Description", description})
+		l.Facts = append(l.Facts, Fact{"Description", description})
 	}
-	l.Facts = append(l.Facts, fact{"ID", w.ID.String()})
+	l.Facts = append(l.Facts, Fact{"ID", w.ID.String()})
 	return l
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/queue"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/token"
@@ -35,6 +36,10 @@ const (
 	KindNotices Kind = "notices"
 	// KindWebhook tells the owner of an account that a webhook was disabled. It needs Webhook, and Unsubscribe.
 	KindWebhook Kind = "webhook"
+	// KindReading tells the owner of an account what one reader did. It needs Readings with one of them, URL, and Unsubscribe.
+	KindReading Kind = "reading"
+	// KindReadings tells the owner of an account what the readers of a day did. It needs Readings, and Unsubscribe.
+	KindReadings Kind = "readings"
 	// KindSignIn lets a user into the dashboard. It needs URL, Code and ExpiresAt.
 	KindSignIn Kind = "sign-in"
 	// KindInvitation invites someone to an account. It needs URL, Account, Role and ExpiresAt.
@@ -151,6 +156,8 @@ type Queue struct {
 	jobs    *queue.Queue
 	tokens  *token.Ring
 	log     *slog.Logger
+	texts   *catalogue.Catalogue
+	site    string
 	enabled bool
 }
 

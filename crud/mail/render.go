@@ -22,7 +22,7 @@ type letter struct {
 	Heading   string   //
 	Before    []string // paragraphs
 	Code      string
-	Facts     []fact
+	Facts     []Fact
 	Button    string   // what opening URL does
 	URL       string   //
 	After     []string // paragraphs
@@ -34,9 +34,6 @@ type letter struct {
 
 	Unsubscribe, UnsubscribeWords string
 }
-
-// fact is a line of a table.
-type fact struct{ Name, Value string }
 
 // look holds the styles of the HTML, which are those of our pages. Mail programs know no custom properties.
 type look struct {

@@ -39,9 +39,10 @@ const HourlyNotices = 60
 // Mailer has a mail sent once a transaction commits; it is implemented by mail.Queue.
 type Mailer interface {
 	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
+	Words(m mail.Message) (mail.Words, error)
 }
 
-// Deps is what notices work with. Now may be nil; all else is required.
+// Deps is what notices work with. Tellers and Now may be nil; all else is required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Queue    *queue.Queue
@@ -49,6 +50,7 @@ type Deps struct {
 	Tokens   *token.Ring
 	Pages    *page.Site
 	Log      *slog.Logger
+	Tellers  []Teller
 	Now      func() time.Time // the clock; nil: time.Now
 }
 

@@ -1,0 +1,31 @@
+package mail
+
+import (
+	"time"
+
+	"lodestone/crud/page"
+	"lodestone/pkg/locale"
+)
+
+// Words are what a mail says, for those who tell it by another way. Texts that visitors typed are cleaned, and escaped for nothing.
+type Words struct {
+	Language    locale.Language
+	Subject     string
+	Before      []string // paragraphs
+	Facts       []Fact
+	After       []string // paragraphs
+	Button, URL string   // may be ""
+}
+
+// Fact is a line of a table.
+type Fact struct{ Name, Value string }
+
+// Words returns what a mail says.
+func (q *Queue) Words(m Message) (Words, error) {
+	t := q.texts.In(m.Language)
+	l, err := write(m, t, Brand{Accent: page.Token("accent")}, q.site, time.Now())
+	if err != nil {
+		return Words{}, err
+	}
+	return Words{t.Language, l.Subject, l.Before, l.Facts, l.After, l.Button, l.URL}, nil
+}
