@@ -181,7 +181,7 @@ func New(c Config, d Deps) (*Service, error) {
 		webhooks:    webhooks,
 		people:      people,
 		promotion:   promoting,
-		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer}),
+		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
 		landing:     visitors,
 		viewer:      readers,
 		reporter:    reporter,

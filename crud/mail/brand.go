@@ -43,11 +43,10 @@ const (
 // Worded reports whether the logo has the name in it, which broad ones do.
 func (b Brand) Worded() bool { return b.Logo != nil && b.Logo.Width >= 2*b.Logo.Height }
 
-// brandOf returns how a mail looks: a visitor's like its account, with the cover of its document, and an owner's like the
-// installation.
+// brandOf returns how a mail looks: like its account, with the cover of its document for a visitor, or like the installation.
 func (w *worker) brandOf(ctx context.Context, m Message) (b Brand, err error) {
 	b.Accent = page.Token("accent")
-	if w.postgres == nil || !m.Kind.toVisitor() {
+	if w.postgres == nil || !m.Kind.branded() {
 		return b, nil
 	}
 	err = w.postgres.AccountSnapshot(ctx, m.AccountID, func(tx pgx.Tx) error {

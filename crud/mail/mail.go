@@ -46,8 +46,16 @@ const (
 	KindInvitation Kind = "invitation"
 )
 
-// toVisitor reports whether mails of a kind go to visitors, and so look like their account.
-func (k Kind) toVisitor() bool { return k == KindDocument || k == KindConfirm }
+// branded reports whether mails of a kind look like their account. Those to an address that someone may have entered without being asked
+// for it look like the installation.
+func (k Kind) branded() bool {
+	switch k {
+	case KindDocument, KindConfirm, KindLead, KindDigest, KindReading, KindReadings, KindWebhook:
+		return true
+	default:
+		return false
+	}
+}
 
 // Message is a mail to be sent. Mails to visitors hold no text that a visitor typed: who submits someone
 // else's address must not be able to write to that person. The names of accounts and documents are owners' texts.
@@ -63,7 +71,7 @@ type Message struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// Title is what a visitor asked for.
 	Title string `json:"title,omitempty"`
-	// Language is that of a mail to a visitor; "": English.
+	// Language is that of the form for a visitor, and that of the account for its owner; "": English.
 	Language locale.Language `json:"language,omitempty"`
 	// LeadMagnetID is the document of the mail; its cover is shown.
 	LeadMagnetID uuid.UUID `json:"lead_magnet_id,omitzero"`
@@ -71,6 +79,8 @@ type Message struct {
 	Timezone string `json:"timezone,omitempty"`
 	// Leads is what a notice tells.
 	Leads *Leads `json:"leads,omitempty"`
+	// Readings is what a notice tells of readers.
+	Readings *Readings `json:"readings,omitempty"`
 	// Webhook is one that was disabled.
 	Webhook *Webhook `json:"webhook,omitempty"`
 	// Account is the name of the account that an invitation is to, as it was typed, and Role what the receiver will be there.
@@ -109,6 +119,40 @@ type Webhook struct {
 	Description string    `json:"description,omitempty"`
 	Reason      string    `json:"reason"` // a sentence
 	DisabledAt  time.Time `json:"disabled_at"`
+
+	Gone         bool      `json:"gone,omitempty"`     // it answered with 410
+	Failures     int       `json:"failures,omitempty"` // in a row
+	FailingSince time.Time `json:"failing_since,omitzero"`
+}
+
+// News is something that a reader did and an owner may be told of.
+type News string
+
+// The kinds of news, the most important one first.
+const (
+	Finished   News = "finished"
+	Downloaded News = "downloaded"
+	Returned   News = "returned"
+	Opened     News = "opened"
+)
+
+// Readings are visits of readers.
+type Readings struct {
+	Day   string    `json:"day,omitempty"`   // of a daily mail, such as Monday, 2 November 2026
+	Total int       `json:"total,omitempty"` // of that day; more than those listed, if they are many
+	List  []Reading `json:"list"`
+	Last  bool      `json:"last,omitempty"` // no more mails about single readers follow within the hour
+}
+
+// Reading is what a reader did in one visit, or in those of a day.
+type Reading struct {
+	Email     string        `json:"email"` // of the reader
+	Title     string        `json:"title"` // of the document
+	News      []News        `json:"news"`  // at least one, the most important one first
+	Pages     int           `json:"pages"` // that were seen
+	PageCount int           `json:"page_count"`
+	Duration  time.Duration `json:"duration"` // that pages were visible
+	StartedAt time.Time     `json:"started_at"`
 }
 
 func (m Message) validate() error {
@@ -141,6 +185,10 @@ func (m Message) lacks() (missing, known bool) {
 		return m.Leads == nil || len(m.Leads.List) != 1 || m.Unsubscribe == "", true
 	case KindDigest:
 		return m.Leads == nil || len(m.Leads.List) == 0 || m.Leads.Day == "" || m.Unsubscribe == "", true
+	case KindReading:
+		return m.Readings == nil || len(m.Readings.List) != 1 || len(m.Readings.List[0].News) == 0 || m.URL == "" || m.Unsubscribe == "", true
+	case KindReadings:
+		return m.Readings == nil || len(m.Readings.List) == 0 || m.Readings.Day == "" || m.Unsubscribe == "", true
 	case KindWebhook:
 		return m.Webhook == nil || m.Webhook.Host == "" || m.Webhook.Reason == "" || m.Unsubscribe == "", true
 	default:

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/pkg/email"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
@@ -53,8 +52,12 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 		n.deps.Log.Warn("cannot ask to confirm an account's notify_email: no mail can be sent to it", "account", account)
 		return nil
 	}
-	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindNotices, AccountID: account, To: to, URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
+	a, err := store.New(tx).TakeNotices(ctx)
+	if err != nil {
+		return fmt.Errorf("read language of account: %w", err)
+	}
+	return n.deps.Mail.Send(ctx, tx, mail.Message{ //nolint:wrapcheck // it says what failed
+		Kind: mail.KindNotices, Language: languageOf(a.Language), AccountID: account, To: to, URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
 	})
 }
 
@@ -83,9 +86,10 @@ func (n *Notices) AskAll(ctx context.Context) error {
 
 // confirmState is what the page says.
 type confirmState struct {
-	To   string
-	Done bool   // it is confirmed
-	More string // page on which notices are ended
+	To       string
+	Done     bool    // it is confirmed
+	More     string  // page on which notices are ended
+	Language *string // of the account
 }
 
 // askToConfirm is the page that the question leads to. Programs that look at mails follow links, so nothing
@@ -103,12 +107,12 @@ func (n *Notices) writeConfirm(w http.ResponseWriter, r *http.Request, confirm b
 	if err != nil {
 		return err
 	}
-	return n.confirmation.Write(w, r, http.StatusOK, page.Page{Title: "Confirm this address", Data: s})
+	return n.confirmation.Write(w, r, http.StatusOK, n.page(r, "notice.confirm", s.Language, s))
 }
 
 func (n *Notices) confirm(r *http.Request, confirm bool) (s confirmState, err error) {
 	err = n.ofToken(r, forConfirmation, func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error {
-		s = confirmState{To: to, Done: a.NotifyConfirmedAt != nil || confirm, More: n.unsubscribeURL(account, to)}
+		s = confirmState{To: to, Done: a.NotifyConfirmedAt != nil || confirm, More: n.unsubscribeURL(account, to), Language: a.Language}
 		if !confirm {
 			return nil
 		}

@@ -11,10 +11,11 @@ import (
 
 	"lodestone/crud/mail"
 	"lodestone/pkg/store"
+	"lodestone/pkg/timezone"
 )
 
 const (
-	// digestHour is when the mail about the day before goes out, in UTC: early in the European morning.
+	// digestHour is when the mail about the day before goes out, in the account's time zone: early in the morning.
 	digestHour = 5
 
 	digestInterval = 10 * time.Minute
@@ -29,21 +30,65 @@ type digests struct{}
 // Kind implements river.JobArgs.
 func (digests) Kind() string { return "daily-notices" }
 
-// SendDigests has every daily mail sent that is due, each once, however many processes do it. Days are
-// those of UTC.
+// SendDigests has every daily mail sent that is due, each once, however many processes do it. Days are those of the account's time zone.
 func (n *Notices) SendDigests(ctx context.Context) error {
-	before := n.deps.Now().UTC().Add(-digestHour * time.Hour).Truncate(24 * time.Hour)
-	accounts, err := store.New(n.deps.Postgres.Unscoped()).AccountsWithDigestDue(ctx, before)
-	if err != nil {
-		return fmt.Errorf("look for daily notices that are due: %w", err)
-	}
+	q, now := store.New(n.deps.Postgres.Unscoped()), n.deps.Now()
 	var errs []error // one account's failure is not the others'
-	for _, id := range accounts {
-		if err := n.deps.Postgres.Account(ctx, id, func(tx pgx.Tx) error { return n.sendDigest(ctx, tx, id, before) }); err != nil {
-			errs = append(errs, fmt.Errorf("send daily notice of account %s: %w", id, err))
+	for after := uuid.Nil; ; {
+		accounts, err := q.AccountsWithDigest(ctx, store.AccountsWithDigestParams{Before: now, After: after})
+		if err != nil {
+			return fmt.Errorf("look for daily notices that are due: %w", err)
+		}
+		for _, a := range accounts {
+			after = a.ID
+			before := dayBegin(now, a.Timezone)
+			if !a.DigestUntil.Before(before) {
+				continue
+			}
+			if err := n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error { return n.sendDigest(ctx, tx, a.ID, before) }); err != nil {
+				errs = append(errs, fmt.Errorf("send daily notice of account %s: %w", a.ID, err))
+			}
+		}
+		if len(accounts) == 0 {
+			break
+		}
+	}
+	for after := uuid.Nil; ; {
+		accounts, err := q.AccountsWithReadings(ctx, after)
+		if err != nil {
+			return fmt.Errorf("look for notices of readers that are due: %w", err)
+		}
+		for _, a := range accounts {
+			after = a.ID
+			before := dayBegin(now, a.Timezone)
+			if err := n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error { return n.sendDailyReadings(ctx, tx, a.ID, before) }); err != nil {
+				errs = append(errs, fmt.Errorf("send daily notice of readers of account %s: %w", a.ID, err))
+			}
+		}
+		if len(accounts) == 0 {
+			break
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// dayBegin returns the midnight up to which daily mails tell at a time, in a time zone. The mail about a day goes out at digestHour.
+func dayBegin(now time.Time, name string) time.Time {
+	zone := zoneOf(name)
+	local := now.In(zone)
+	day := local.Day()
+	if local.Hour() < digestHour {
+		day--
+	}
+	return time.Date(local.Year(), local.Month(), day, 0, 0, 0, 0, zone)
+}
+
+// zoneOf returns a time zone by its name, UTC for one that is not known here.
+func zoneOf(name string) *time.Location {
+	if z, err := timezone.Load(name); err == nil {
+		return z
+	}
+	return time.UTC
 }
 
 // sendDigest sends the leads until a midnight that no mail had yet. Without any, it sends no mail.
@@ -53,7 +98,7 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 	if err != nil {
 		return fmt.Errorf("take account: %w", err)
 	}
-	if a.Notify != Daily || a.NotifyEmail == nil || a.NotifyConfirmedAt == nil || !a.DigestUntil.Before(before) {
+	if a.Notify != Daily || !a.DigestUntil.Before(before) {
 		return nil // another process was faster, or it was switched off just now
 	}
 	total, err := q.CountLeads(ctx, store.CountLeadsParams{AccountID: account, Since: a.DigestUntil, Before: before})
@@ -70,7 +115,8 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 	if err != nil {
 		return fmt.Errorf("list leads: %w", err)
 	}
-	leads := &mail.Leads{Day: days(a.DigestUntil, before), Total: int(total)}
+	zone, texts := zoneOf(a.Timezone), n.texts.In(languageOf(a.Language))
+	leads := &mail.Leads{Day: texts.Days(a.DigestUntil.In(zone), before.Add(-time.Second)), Total: int(total)}
 	for _, row := range rows {
 		lead := mail.Lead{Email: row.Email, Link: row.Title, Verified: row.Verified, SubmittedAt: row.Since}
 		if row.Name != nil {
@@ -78,21 +124,5 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 		}
 		leads.List = append(leads.List, lead)
 	}
-	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindDigest, AccountID: account, To: *a.NotifyEmail, Leads: leads, Unsubscribe: n.unsubscribeURL(account, *a.NotifyEmail),
-	})
-}
-
-// days names the days from a moment to the midnight that ends the last of them.
-func days(since, before time.Time) string {
-	const day, year = "Monday, 2 January", "Monday, 2 January 2006"
-	first, last := since.UTC(), before.Add(-time.Second)
-	switch {
-	case first.YearDay() == last.YearDay() && first.Year() == last.Year():
-		return last.Format(year)
-	case first.Year() == last.Year():
-		return first.Format(day) + " to " + last.Format(year)
-	default:
-		return first.Format(year) + " to " + last.Format(year)
-	}
+	return n.send(ctx, tx, mail.Message{Kind: mail.KindDigest, AccountID: account, Leads: leads, Timezone: a.Timezone, Language: languageOf(a.Language)}, addressOf(a))
 }

@@ -1,4 +1,5 @@
-// Package notice tells the owners of accounts of new leads, of each or once a day, and of webhooks that were disabled.
+// Package notice tells the owners of accounts of new leads and of what readers do, of each or once a day, and of webhooks that were
+// disabled.
 package notice
 
 import (
@@ -16,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
@@ -58,6 +60,7 @@ type Deps struct {
 type Notices struct {
 	deps    Deps
 	limiter *ratelimit.Visitors
+	texts   *catalogue.Catalogue
 
 	settings, confirmation *page.Template
 }
@@ -68,6 +71,10 @@ func New(d Deps) (*Notices, error) {
 		d.Now = time.Now
 	}
 	n := &Notices{deps: d, limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens)}
+	var err error
+	if n.texts, err = catalogue.New(); err != nil {
+		return nil, err
+	}
 	files, err := fs.Sub(web, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the pages of notices: %w", err)
@@ -82,6 +89,9 @@ func New(d Deps) (*Notices, error) {
 		return nil, err
 	}
 	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[questions]) error { return n.AskAll(ctx) })); err != nil {
+		return nil, err
+	}
+	if err := queue.Register(d.Queue, river.WorkFunc(n.sendReadings)); err != nil {
 		return nil, err
 	}
 	if err := d.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{}); err != nil {
@@ -117,10 +127,10 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 		lead.Name = *l.Name
 	}
 	lead.Source, lead.Campaign = sourceOf(l.UTM, l.Referrer)
-	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindLead, AccountID: l.AccountID, To: l.NotifyEmail, URL: n.deps.Pages.URL("/dashboard/readers/" + l.AccessLinkID.String()), Timezone: l.Timezone,
-		Unsubscribe: n.unsubscribeURL(l.AccountID, l.NotifyEmail), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
-	})
+	return n.send(ctx, tx, mail.Message{
+		Kind: mail.KindLead, AccountID: l.AccountID, URL: n.deps.Pages.URL("/dashboard/readers/" + l.AccessLinkID.String()), Timezone: l.Timezone,
+		Language: languageOf(l.Language), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
+	}, optional(l.NotifyEmail))
 }
 
 // sourceOf returns where a lead came from, and with which campaign, as its page's parameters and the page before it say.

@@ -28,6 +28,9 @@ type Teller interface {
 func (n *Notices) send(ctx context.Context, tx pgx.Tx, m mail.Message, to *string) error {
 	if to != nil {
 		m.To, m.Unsubscribe = *to, n.unsubscribeURL(m.AccountID, *to)
+		if m.Kind == mail.KindReading || m.Kind == mail.KindReadings {
+			m.Unsubscribe += aboutReaders
+		}
 		if err := n.deps.Mail.Send(ctx, tx, m); err != nil {
 			return err //nolint:wrapcheck // it says what failed
 		}
@@ -45,4 +48,12 @@ func (n *Notices) send(ctx context.Context, tx pgx.Tx, m mail.Message, to *strin
 		}
 	}
 	return nil
+}
+
+// optional returns an address, nil for "".
+func optional(address string) *string {
+	if address == "" {
+		return nil
+	}
+	return &address
 }

@@ -31,11 +31,27 @@ func (n *Notices) unsubscribeURL(account uuid.UUID, to string) string {
 	return n.deps.Pages.URL(path + n.grant(forNotices, account, to))
 }
 
+// aboutReaders is the parameter of the address in mails about readers: who ends notices from a mail program, without a choice, ends those.
+const aboutReaders = "?about=readers"
+
 // state is what the page says.
 type state struct {
-	To     string
-	Notify string
-	Done   bool // it was just changed
+	To       string
+	Notify   string  // when mails about leads are sent
+	Readings string  // when mails about readers are sent
+	Done     bool    // it was just changed
+	Language *string // of the account
+}
+
+// choice is what to set; "" leaves a setting as it is.
+type choice struct{ notify, readings string }
+
+// chosen returns a value of a setting, None for what is no value.
+func chosen(value string) string {
+	if value != Each && value != Daily {
+		return None
+	}
+	return value
 }
 
 // Register mounts the pages that mails lead to.
@@ -47,7 +63,7 @@ func (n *Notices) Register(a *api.API) {
 }
 
 func (n *Notices) showSettings(w http.ResponseWriter, r *http.Request) error {
-	s, err := n.change(r, "")
+	s, err := n.change(r, choice{})
 	if err != nil {
 		return err
 	}
@@ -57,11 +73,16 @@ func (n *Notices) showSettings(w http.ResponseWriter, r *http.Request) error {
 // changeSettings sets what the form chooses. A mail program posts here as well when its user presses its button (RFC 8058); it
 // names no choice.
 func (n *Notices) changeSettings(w http.ResponseWriter, r *http.Request) error {
-	choice := r.PostFormValue("notify")
-	if choice != Each && choice != Daily {
-		choice = None
+	var c choice
+	switch readings := r.PostFormValue("readings"); {
+	case readings != "":
+		c.readings = chosen(readings)
+	case r.PostFormValue("notify") == "" && r.URL.Query().Get("about") == "readers":
+		c.readings = None
+	default:
+		c.notify = chosen(r.PostFormValue("notify"))
 	}
-	s, err := n.change(r, choice)
+	s, err := n.change(r, c)
 	if err != nil {
 		return err
 	}
@@ -70,7 +91,7 @@ func (n *Notices) changeSettings(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (n *Notices) writeSettings(w http.ResponseWriter, r *http.Request, s state) error {
-	return n.settings.Write(w, r, http.StatusOK, page.Page{Title: "Notices about new leads", Data: s})
+	return n.settings.Write(w, r, http.StatusOK, n.page(r, "notice.title", s.Language, s))
 }
 
 // ofToken runs fn with the account that a request's grant names, and the address of its notices, if the grant is for that
@@ -97,16 +118,32 @@ func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Quer
 	})
 }
 
-// change reads the account that a request's token names, and sets when it gets notices unless that is "".
-func (n *Notices) change(r *http.Request, notify string) (s state, err error) {
+// change reads the account that a request's token names, and sets what is chosen.
+func (n *Notices) change(r *http.Request, c choice) (s state, err error) {
 	err = n.ofToken(r, forNotices, func(q *store.Queries, _ uuid.UUID, to string, a store.TakeNoticesRow) error {
-		s = state{To: to, Notify: a.Notify}
-		if notify == "" || notify == a.Notify {
+		s = state{To: to, Notify: a.Notify, Readings: a.ReadingNotices, Language: a.Language}
+		var p store.UpdateAccountParams
+		if c.notify != "" && c.notify != a.Notify {
+			p.Notify, s.Notify = &c.notify, c.notify
+		}
+		if c.readings != "" {
+			p.ReadingNotices, s.Readings = &c.readings, c.readings
+			if err := q.FollowReadingNotices(r.Context()); err != nil {
+				return fmt.Errorf("end settings of pages: %w", err)
+			}
+		}
+		if p == (store.UpdateAccountParams{}) {
 			return nil
 		}
-		s.Notify = notify
-		_, err := q.UpdateAccount(r.Context(), store.UpdateAccountParams{Notify: &notify})
+		_, err := q.UpdateAccount(r.Context(), p)
 		return err
 	})
 	return s, err
+}
+
+// page returns a page in the language of the account, or else of whoever opens it.
+func (n *Notices) page(r *http.Request, title string, language *string, data any) page.Page {
+	b := page.Brand{Language: language}
+	texts := n.deps.Pages.Texts(r, b)
+	return page.Page{Title: texts.Say(title), Brand: b, Texts: texts, Data: data}
 }

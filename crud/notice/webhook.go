@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,9 +26,10 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 	if row.NoticesSent > HourlyNotices {
 		return nil
 	}
-	if !mail.CanReach(row.NotifyEmail) { // that no one can be written to keeps no webhook from being disabled
+	to := optional(row.NotifyEmail)
+	if to != nil && !mail.CanReach(*to) { // that no one can be written to keeps no webhook from being disabled
 		n.deps.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook", hook.ID, "account", hook.AccountID)
-		return nil
+		to = nil
 	}
 	w := &mail.Webhook{ID: hook.ID, Host: hostOf(hook.Url)}
 	if hook.Description != nil {
@@ -36,9 +38,13 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 	if hook.DisabledReason != nil && hook.DisabledAt != nil { // they are set together
 		w.Reason, w.DisabledAt = *hook.DisabledReason, *hook.DisabledAt
 	}
-	return n.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindWebhook, AccountID: hook.AccountID, To: row.NotifyEmail, Webhook: w, Unsubscribe: n.unsubscribeURL(hook.AccountID, row.NotifyEmail),
-	})
+	w.Gone = strings.HasPrefix(w.Reason, "It answered with 410")
+	if w.Failures = int(hook.Failures); hook.FailingSince != nil {
+		w.FailingSince = *hook.FailingSince
+	}
+	return n.send(ctx, tx, mail.Message{
+		Kind: mail.KindWebhook, AccountID: hook.AccountID, Webhook: w, Timezone: row.Timezone, Language: languageOf(row.Language),
+	}, to)
 }
 
 func hostOf(address string) string {

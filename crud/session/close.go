@@ -24,12 +24,23 @@ const (
 	closeBatch = 500
 )
 
-// CloserDeps is what a Closer works with. Now may be nil; all else is required.
+// closerLock is the key of the advisory lock under which sessions end, one process at a time: what is new about a session depends on
+// those of its link that ended before.
+const closerLock = 0x6c6f6465_656e6473 // "lodeends"
+
+// Notifier notices what readers did in sessions that are over. It is implemented by notice.Notices.
+type Notifier interface {
+	// SessionsEnded is called once for each session, in the transaction that ends it, which has no scope.
+	SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID) error
+}
+
+// CloserDeps is what a Closer works with. Notifier and Now may be nil; all else is required.
 type CloserDeps struct {
 	Postgres   *postgres.Pool
 	Tokens     *token.Ring // seals the messages to webhooks
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
+	Notifier   Notifier         // nil: owners are not notified
 	Now        func() time.Time // the clock; nil: time.Now
 }
 
@@ -87,13 +98,20 @@ func (c *Closer) Close(ctx context.Context) error {
 
 func (c *Closer) closeSome(ctx context.Context, before time.Time) (n int, err error) {
 	err = c.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
+		n = 0
+		mine, err := store.New(tx).TryLock(ctx, closerLock)
+		if err != nil || !mine {
+			return err
+		}
 		rows, err := store.New(tx).EndSessions(ctx, store.EndSessionsParams{Before: before, RowLimit: closeBatch})
 		if err != nil {
 			return err
 		}
 		n = len(rows)
 		ended := map[uuid.UUID][]webhook.SessionEnded{}
-		for _, r := range rows {
+		ids := make([]uuid.UUID, len(rows))
+		for i, r := range rows {
+			ids[i] = r.Session.ID
 			ended[r.Session.AccountID] = append(ended[r.Session.AccountID], webhook.SessionEnded{
 				Link: webhook.Link{
 					AccessLinkID: r.Session.AccessLinkID, LeadMagnetID: r.LeadMagnetID, GenericLinkID: r.GenericLinkID,
@@ -108,7 +126,10 @@ func (c *Closer) closeSome(ctx context.Context, before time.Time) (n int, err er
 				return err
 			}
 		}
-		return nil
+		if c.deps.Notifier == nil || n == 0 {
+			return nil
+		}
+		return c.deps.Notifier.SessionsEnded(ctx, tx, ids)
 	})
 	return n, err
 }

@@ -23,7 +23,8 @@ import (
 const readSessions = `
 SELECT session_id, max(created_at),
     arraySort(groupUniqArrayIf(10000)(page, event_type = 'page_viewed' AND page > 0)),
-    sumIf(duration_ms, event_type = 'page_viewed')
+    sumIf(duration_ms, event_type = 'page_viewed'),
+    countIf(event_type = 'download_completed')
 FROM lodestone.events
 WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)} AND session_id IN {sessions:Array(UUID)}
   AND created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 1 HOUR AND bot = ''
@@ -31,10 +32,11 @@ GROUP BY session_id`
 
 // activity is what was read in a session.
 type activity struct {
-	session  uuid.UUID
-	last     time.Time
-	pages    string // a Postgres array
-	duration int64
+	session   uuid.UUID
+	last      time.Time
+	pages     string // a Postgres array
+	duration  int64
+	downloads int32
 }
 
 // readActivity returns the activity in the open sessions of links, and the time of the last one.
@@ -75,11 +77,11 @@ func askActivity(ctx context.Context, conn driver.Conn, p native.Parameters) (re
 	for found.Next() {
 		var a activity
 		var seen []uint32
-		var duration uint64
-		if err = found.Scan(&a.session, &a.last, &seen, &duration); err != nil {
+		var duration, downloads uint64
+		if err = found.Scan(&a.session, &a.last, &seen, &duration, &downloads); err != nil {
 			break
 		}
-		a.pages, a.duration = integers(seen), int64(duration)
+		a.pages, a.duration, a.downloads = integers(seen), int64(duration), int32(min(downloads, 1<<31-1))
 		read = append(read, a)
 	}
 	if err = errors.Join(err, found.Err(), found.Close()); err != nil {
@@ -97,6 +99,7 @@ func setActivity(ctx context.Context, tx pgx.Tx, read []activity) error {
 	for _, a := range read {
 		p.IDs, p.Last = append(p.IDs, a.session), append(p.Last, a.last)
 		p.Pages, p.Durations = append(p.Pages, a.pages), append(p.Durations, a.duration)
+		p.Downloads = append(p.Downloads, a.downloads)
 	}
 	if err := store.New(tx).SetSessionActivity(ctx, p); err != nil {
 		return fmt.Errorf("set activity of sessions: %w", err)

@@ -4,12 +4,12 @@ SELECT count(*) FROM generic_links;
 -- name: InsertLink :one
 -- Adds nothing if the slug is taken, by whatever account, or was once another account's.
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days)
 SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.arg(slug), sqlc.narg(title), sqlc.narg(description),
     sqlc.narg(thumbnail_url), sqlc.arg(collect_name), sqlc.arg(require_verification),
     sqlc.narg(button_text), sqlc.narg(consent_text), sqlc.narg(privacy_url), sqlc.narg(redirect_url),
     sqlc.narg(language), sqlc.arg(show_contents), sqlc.arg(show_pages), sqlc.arg(show_readers),
-    sqlc.arg(allowed_origins)::text[]
+    sqlc.arg(allowed_origins)::text[], sqlc.narg(reading_notices), sqlc.narg(expires_at), sqlc.narg(access_days)
 WHERE NOT slug_of_another(sqlc.arg(slug), sqlc.arg(account_id))
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING *;
@@ -46,6 +46,9 @@ UPDATE generic_links SET
     show_contents = coalesce(sqlc.narg(show_contents), show_contents),
     show_pages = coalesce(sqlc.narg(show_pages), show_pages),
     show_readers = coalesce(sqlc.narg(show_readers), show_readers),
+    reading_notices = CASE WHEN sqlc.arg(set_reading_notices)::boolean THEN sqlc.narg(reading_notices) ELSE reading_notices END,
+    expires_at = CASE WHEN sqlc.arg(set_expires_at)::boolean THEN sqlc.narg(expires_at) ELSE expires_at END,
+    access_days = CASE WHEN sqlc.arg(set_access_days)::boolean THEN sqlc.narg(access_days) ELSE access_days END,
     allowed_origins = coalesce(sqlc.narg(allowed_origins)::text[], allowed_origins),
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))

@@ -1,0 +1,195 @@
+package mail
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"lodestone/crud/catalogue"
+)
+
+// writeToOwner turns a notice into words of the account's language.
+func writeToOwner(m Message, t *catalogue.Texts, here string) letter {
+	switch m.Kind {
+	case KindLead:
+		return ownerLetter(m, t, writeLead(m, t), "mail.owner.leads")
+	case KindDigest:
+		return ownerLetter(m, t, writeDigest(m, t), "mail.owner.leads")
+	case KindReading:
+		return ownerLetter(m, t, writeReading(m, t), "mail.owner.readings")
+	case KindReadings:
+		return ownerLetter(m, t, writeReadings(m, t), "mail.owner.readings")
+	case KindWebhook:
+		return ownerLetter(m, t, writeWebhook(m, t), "mail.owner.account")
+	default: // KindNotices
+		return letter{
+			Subject: t.Say("mail.notices.subject"),
+			Preview: t.Say("mail.notices.preview"),
+			Heading: t.Say("mail.notices.heading"),
+			Before:  []string{t.Say("mail.notices.text", "where", here), t.Say("mail.notices.until")},
+			Button:  t.Say("mail.notices.button"), URL: m.URL,
+			Reason: t.Say("mail.notices.reason", "where", here),
+		}
+	}
+}
+
+// ownerLetter adds what all notices say.
+func ownerLetter(m Message, t *catalogue.Texts, l letter, because string) letter {
+	l.Reason = t.Say(because)
+	l.UnsubscribeWords, l.Unsubscribe, l.OneClick = t.Say("mail.owner.off"), m.Unsubscribe, m.Unsubscribe
+	return l
+}
+
+func writeLead(m Message, t *catalogue.Texts) letter {
+	lead := m.Leads.List[0]
+	title, address := Clean(lead.Link, maxTitle), Clean(lead.Email, maxAddress)
+	l := letter{
+		Subject: t.Say("mail.lead.subject", "email", address),
+		Preview: t.Say("mail.lead.preview", "title", title),
+		Heading: t.Say("mail.lead.heading"),
+		Before:  []string{t.Say("mail.lead.text")},
+		Facts:   []Fact{{t.Say("mail.fact.email"), address}},
+		ReplyTo: lead.Email,
+	}
+	if name := Clean(lead.Name, maxName); name != "" {
+		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.name"), name})
+	}
+	confirmed := t.Say("mail.no")
+	if lead.Verified {
+		confirmed = t.Say("mail.yes")
+	}
+	l.Facts = append(l.Facts, Fact{t.Say("mail.fact.page"), title}, Fact{t.Say("mail.fact.confirmed"), confirmed},
+		Fact{t.Say("mail.fact.submitted"), t.Moment(lead.SubmittedAt.In(zone(m.Timezone)))})
+	if source := Clean(lead.Source, maxTitle); source != "" {
+		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.source"), source})
+	}
+	if campaign := Clean(lead.Campaign, maxTitle); campaign != "" {
+		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.campaign"), campaign})
+	}
+	if m.URL != "" {
+		l.Button, l.URL = t.Say("mail.lead.button"), m.URL
+	}
+	if m.Leads.Last {
+		l.After = []string{t.Say("mail.lead.last")}
+	}
+	return l
+}
+
+func writeDigest(m Message, t *catalogue.Texts) letter {
+	d := m.Leads
+	total := max(d.Total, len(d.List))
+	l := letter{
+		Subject: t.Say("mail.digest.subject", "n", total, "day", d.Day),
+		Preview: t.Say("mail.digest.preview"),
+		Heading: t.Say("mail.digest.heading", "n", total),
+		Before:  []string{t.Say("mail.digest.text", "day", d.Day)},
+	}
+	for _, lead := range d.List {
+		value := Clean(lead.Email, maxAddress)
+		if name := Clean(lead.Name, maxName); name != "" {
+			value = name + ", " + value
+		}
+		l.Facts = append(l.Facts, Fact{lead.SubmittedAt.In(zone(m.Timezone)).Format("15:04"), value + " — " + Clean(lead.Link, maxTitle)})
+	}
+	if more := total - len(d.List); more > 0 {
+		l.After = append(l.After, t.Say("mail.digest.more", "n", more))
+	}
+	return l
+}
+
+// writeReading tells of one visit. The most important of what happened is the subject.
+func writeReading(m Message, t *catalogue.Texts) letter {
+	r := m.Readings.List[0]
+	title, address := Clean(r.Title, maxTitle), Clean(r.Email, maxAddress)
+	news := make([]string, len(r.News))
+	for i, kind := range r.News {
+		news[i] = t.Say("mail.reading." + string(kind))
+	}
+	l := letter{
+		Subject: t.Say("mail.reading."+string(r.News[0])+".subject", "email", address, "title", title),
+		Preview: t.Say("mail.reading.preview"),
+		Heading: news[0],
+		Before:  []string{t.Say("mail.reading.text")},
+		Facts: []Fact{
+			{t.Say("mail.fact.reader"), address}, {t.Say("mail.fact.document"), title}, {t.Say("mail.fact.news"), strings.Join(news, " · ")},
+		},
+		Button: t.Say("mail.reading.button"), URL: m.URL,
+	}
+	if r.Pages > 0 {
+		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.read"), pagesRead(t, r)}, Fact{t.Say("mail.fact.time"), spent(r.Duration)})
+	}
+	l.Facts = append(l.Facts, Fact{t.Say("mail.fact.began"), t.Moment(r.StartedAt.In(zone(m.Timezone)))})
+	if m.Readings.Last {
+		l.After = []string{t.Say("mail.reading.last")}
+	}
+	return l
+}
+
+// writeReadings has one line a reader and document.
+func writeReadings(m Message, t *catalogue.Texts) letter {
+	d := m.Readings
+	total := max(d.Total, len(d.List))
+	l := letter{
+		Subject: t.Say("mail.readings.subject", "n", total, "day", d.Day),
+		Preview: t.Say("mail.readings.preview"),
+		Heading: t.Say("mail.readings.heading", "n", total),
+		Before:  []string{t.Say("mail.readings.text", "day", d.Day)},
+		Button:  t.Say("mail.readings.button"), URL: m.URL,
+	}
+	for _, r := range d.List {
+		parts := []string{Clean(r.Email, maxAddress), Clean(r.Title, maxTitle)}
+		for _, kind := range r.News {
+			parts = append(parts, t.Say("mail.reading."+string(kind)))
+		}
+		if r.Pages > 0 {
+			parts = append(parts, pagesRead(t, r), spent(r.Duration))
+		}
+		l.Facts = append(l.Facts, Fact{r.StartedAt.In(zone(m.Timezone)).Format("15:04"), strings.Join(parts, " · ")})
+	}
+	if more := total - len(d.List); more > 0 {
+		l.After = append(l.After, t.Say("mail.readings.more", "n", more))
+	}
+	return l
+}
+
+func pagesRead(t *catalogue.Texts, r Reading) string {
+	return t.Say("mail.reading.pages", "read", r.Pages, "n", max(r.PageCount, r.Pages))
+}
+
+// spent is a time in units that the languages share.
+func spent(d time.Duration) string {
+	switch s := int(d.Round(time.Second).Seconds()); {
+	case s < 60:
+		return strconv.Itoa(s) + " s"
+	case s < 3600:
+		return strconv.Itoa(s/60) + " min " + strconv.Itoa(s%60) + " s"
+	default:
+		return strconv.Itoa(s/3600) + " h " + strconv.Itoa(s/60%60) + " min"
+	}
+}
+
+func writeWebhook(m Message, t *catalogue.Texts) letter {
+	w := m.Webhook
+	name := Clean(w.Host, maxAddress)
+	moment := func(at time.Time) string { return t.Moment(at.In(zone(m.Timezone))) }
+	reason := Clean(w.Reason, maxReason) // of a mail that an earlier release put in the queue
+	switch {
+	case w.Gone:
+		reason = t.Say("mail.webhook.gone")
+	case w.Failures > 0 && !w.FailingSince.IsZero():
+		reason = t.Say("mail.webhook.failing", "n", w.Failures, "since", moment(w.FailingSince))
+	}
+	l := letter{
+		Subject: t.Say("mail.webhook.subject", "host", name),
+		Preview: t.Say("mail.webhook.preview"),
+		Heading: t.Say("mail.webhook.heading"),
+		Before:  []string{t.Say("mail.webhook.text", "host", name)},
+		Facts:   []Fact{{t.Say("mail.fact.why"), reason}, {t.Say("mail.fact.since"), moment(w.DisabledAt)}},
+		After:   []string{t.Say("mail.webhook.after")},
+	}
+	if description := Clean(w.Description, maxTitle); description != "" {
+		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.description"), description})
+	}
+	l.Facts = append(l.Facts, Fact{"ID", w.ID.String()})
+	return l
+}
