@@ -269,7 +269,15 @@ type mailboxLink struct {
 // mailboxAccess returns the link of a submission that only its mailbox receives, which it makes if there is none
 // yet. The submission's row is locked, so that there is only one.
 func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (mailboxLink, error) {
+	var expiresAt *time.Time
+	now := c.deps.Now()
+	if link.AccessDays != nil {
+		expiresAt = new(now.AddDate(0, 0, int(*link.AccessDays)))
+	}
 	a, err := store.New(tx).MailboxLink(ctx, s.ID)
+	if err == nil && expiresAt != nil {
+		err = store.New(tx).RenewMailboxLink(ctx, store.RenewMailboxLinkParams{ID: a.ID, ExpiresAt: expiresAt, Now: now})
+	}
 	if err == nil {
 		text, err := accesslink.OpenToken(c.deps.Tokens, a)
 		return mailboxLink{a, text}, err
@@ -287,13 +295,13 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 	}
 	a, err = store.New(tx).InsertMailboxLink(ctx, store.InsertMailboxLinkParams{
 		ID: id, AccountID: s.AccountID, LeadMagnetID: link.LeadMagnetID, GenericLinkID: &link.ID, SubmissionID: &s.ID,
-		Email: s.Email, EmailKey: s.EmailKey, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key,
+		Email: s.Email, EmailKey: s.EmailKey, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key, ExpiresAt: expiresAt,
 	})
 	if err != nil {
 		return mailboxLink{}, fmt.Errorf("add access link: %w", err)
 	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.LinkCreated{
-		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), CreatedAt: api.TimeOf(a.CreatedAt),
+		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), ExpiresAt: api.OptionalTime(a.ExpiresAt), CreatedAt: api.TimeOf(a.CreatedAt),
 	})
 	if err != nil {
 		return mailboxLink{}, fmt.Errorf("emit webhook event: %w", err)

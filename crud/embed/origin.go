@@ -105,7 +105,7 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 			return o, err
 		}
 	}
-	if !o.GenericLink.Active || !o.MagnetActive || o.FileVersion == 0 {
+	if !o.GenericLink.Active || !o.MagnetActive || o.FileVersion == 0 || link.Ended(o.GenericLink, f.deps.Now()) {
 		return o, &refused{http.StatusGone, textClosed}
 	}
 	return o, nil

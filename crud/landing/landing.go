@@ -179,6 +179,8 @@ func (l *Landing) open(r *http.Request) (offered, error) {
 	case o.preview:
 	case !o.GenericLink.Active || !o.MagnetActive:
 		return o, page.Error(page.Inactive, o.brand())
+	case link.Ended(o.GenericLink, l.deps.Now()):
+		return o, page.Error(page.OfferOver, o.brand())
 	case o.FileVersion == 0:
 		return o, page.Error(page.NotReady, o.brand())
 	}

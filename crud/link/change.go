@@ -43,6 +43,9 @@ type changedGenericLink struct {
 	ShowPages           *bool                       `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages."`
 	ShowReaders         *bool                       `json:"show_readers" required:"false" nullable:"false" doc:"Whether the page shows how many people have read the document, once they are ten."`
 	RedirectURL         api.Change[string]          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to; null leads to the document."`
+	ReadingNotices      api.Change[notices]         `json:"reading_notices" required:"false" doc:"When the owner gets mails about readers who came through the page; null for the account's setting."`
+	ExpiresAt           api.Change[string]          `json:"expires_at" required:"false" format:"date-time" doc:"When the page closes (ISO 8601, in the future); null for never."`
+	AccessDays          api.Change[int32]           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links that the form gives from now on work; null for no end."`
 	AllowedOrigins      []string                    `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form. An empty list allows none."`
 }
 
@@ -79,6 +82,10 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 
 func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revisions []int64) (row store.GenericLink, err error) {
 	b := in.Body
+	expiresAt, err := expiry(b.ExpiresAt.Value)
+	if err != nil {
+		return row, err
+	}
 	if reflect.ValueOf(b).IsZero() {
 		return unchanged(ctx, tx, in.ID, revisions)
 	}
@@ -102,6 +109,8 @@ func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revision
 		SetPrivacyURL: b.PrivacyURL.Given, PrivacyURL: b.PrivacyURL.Value,
 		SetLanguage: b.Language.Given, Language: (*string)(b.Language.Value), ShowContents: b.ShowContents, ShowPages: b.ShowPages, ShowReaders: b.ShowReaders,
 		SetRedirectURL: b.RedirectURL.Given, RedirectURL: b.RedirectURL.Value,
+		SetReadingNotices: b.ReadingNotices.Given, ReadingNotices: (*string)(b.ReadingNotices.Value),
+		SetExpiresAt: b.ExpiresAt.Given, ExpiresAt: expiresAt, SetAccessDays: b.AccessDays.Given, AccessDays: b.AccessDays.Value,
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

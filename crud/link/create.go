@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -41,6 +42,9 @@ type newGenericLink struct {
 	ShowPages           *bool            `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages; true by default."`
 	ShowReaders         bool             `json:"show_readers" required:"false" default:"false" doc:"Whether the page shows how many people have read the document, once they are ten."`
 	RedirectURL         *string          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to instead of the document, whose link then comes by mail."`
+	ReadingNotices      *notices         `json:"reading_notices" required:"false" doc:"When the owner gets mails about readers who came through the page; null for the account's setting."`
+	ExpiresAt           *string          `json:"expires_at" required:"false" format:"date-time" doc:"When the page closes (ISO 8601, in the future); null for never."`
+	AccessDays          *int32           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links given by the form work; null for no end."`
 	AllowedOrigins      []string         `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form, such as https://www.example.com."`
 }
 
@@ -83,6 +87,21 @@ func check(slug *string, addresses []address) error {
 	return nil
 }
 
+// expiry reads expires_at, which may be nil, and refuses what the schema cannot tell.
+func expiry(text *string) (*time.Time, error) {
+	if text == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	at, err := jsonschema.ParseTime(*text)
+	switch {
+	case err != nil:
+		return nil, problem.Invalid(problem.Field{Field: "expires_at", Message: err.Error()})
+	case !at.After(time.Now()):
+		return nil, problem.Invalid(problem.Field{Field: "expires_at", Message: "must be in the future"})
+	}
+	return &at, nil
+}
+
 // webURL reports whether a text is an absolute http(s) URL of a host, without a password in it.
 func webURL(text string) bool {
 	u, err := url.Parse(text)
@@ -94,6 +113,10 @@ const slugAttempts = 5
 
 func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[GenericLink], error) {
 	if err := check(in.Body.Slug, in.Body.addresses()); err != nil {
+		return nil, err
+	}
+	expiresAt, err := expiry(in.Body.ExpiresAt)
+	if err != nil {
 		return nil, err
 	}
 	origins, err := checkOrigins(in.Body.AllowedOrigins)
@@ -128,7 +151,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 		if err := l.limits.Reserve(ctx, tx, account.GenericLinks, 1); err != nil {
 			return err
 		}
-		row, err := insert(ctx, tx, caller.AccountID, id, offered, in.Body)
+		row, err := insert(ctx, tx, caller.AccountID, id, offered, in.Body, expiresAt)
 		if err != nil {
 			return err
 		}
@@ -143,7 +166,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 }
 
 // insert adds the link under the slug asked for, or under the first free one of our making.
-func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.LeadMagnet, b newGenericLink) (store.GenericLink, error) {
+func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.LeadMagnet, b newGenericLink, expiresAt *time.Time) (store.GenericLink, error) {
 	title := offered.Title
 	if b.Title != nil {
 		title = *b.Title
@@ -158,7 +181,7 @@ func insert(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, offered store.L
 			ThumbnailURL: b.ThumbnailURL, CollectName: b.CollectName, RequireVerification: b.RequireVerification,
 			ButtonText: b.ButtonText, ConsentText: b.ConsentText, PrivacyURL: b.PrivacyURL, RedirectURL: b.RedirectURL,
 			Language: (*string)(b.Language), ShowContents: b.ShowContents == nil || *b.ShowContents, ShowPages: b.ShowPages == nil || *b.ShowPages, ShowReaders: b.ShowReaders,
-			AllowedOrigins: b.AllowedOrigins,
+			AllowedOrigins: b.AllowedOrigins, ReadingNotices: (*string)(b.ReadingNotices), ExpiresAt: expiresAt, AccessDays: b.AccessDays,
 		})
 		if err == nil {
 			return row, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -42,6 +43,9 @@ type GenericLink struct {
 	ShowPages           bool               `json:"show_pages" doc:"Whether the page shows blurred pictures of inside pages."`
 	ShowReaders         bool               `json:"show_readers" doc:"Whether the page shows how many people have read the document, once they are ten."`
 	AllowedOrigins      []string           `json:"allowed_origins" nullable:"false" doc:"Origins of your own pages that may show the form."`
+	ReadingNotices      *notices           `json:"reading_notices" doc:"When the owner gets mails about readers who came through the page: for each visit that matters, once a day, or never; null for the account's setting."`
+	ExpiresAt           *api.Time          `json:"expires_at" doc:"When the page closes; null for never."`
+	AccessDays          *int32             `json:"access_expires_after_days" doc:"Days for which personal links given by the form work; null for no end."`
 	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
 	ViewCount           int64              `json:"view_count" doc:"Views of the page by people so far. Each visitor counts at most once a minute."`
 	Active              bool               `json:"active" doc:"Whether the page is open."`
@@ -49,6 +53,12 @@ type GenericLink struct {
 	CreatedAt           api.Time           `json:"created_at" doc:"When it was created."`
 	UpdatedAt           api.Time           `json:"updated_at" doc:"When it was last changed."`
 }
+
+// notices is when the owner is told of readers.
+type notices string
+
+// EnumValues implements jsonschema.Enum.
+func (notices) EnumValues() []string { return []string{"each", "daily", "none"} }
 
 // Deps is what generic links work with. Collector may be empty; all else is required.
 type Deps struct {
@@ -213,7 +223,15 @@ func (l *Links) fromRow(row store.GenericLink) GenericLink {
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,
 		Language: (*locale.Language)(row.Language), ShowContents: row.ShowContents, ShowPages: row.ShowPages, ShowReaders: row.ShowReaders,
 		AllowedOrigins:  row.AllowedOrigins,
+		ReadingNotices:  (*notices)(row.ReadingNotices),
+		ExpiresAt:       api.OptionalTime(row.ExpiresAt),
+		AccessDays:      row.AccessDays,
 		SubmissionCount: row.SubmissionCount, ViewCount: row.ViewCount, Active: row.Active,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}
+}
+
+// Ended reports whether the page of a link has closed at a time, since the link has expired.
+func Ended(row store.GenericLink, now time.Time) bool {
+	return row.ExpiresAt != nil && !now.Before(*row.ExpiresAt)
 }

@@ -78,6 +78,9 @@ type GenericLink struct {
 	ShowContents        bool        `json:"show_contents"`
 	ShowPages           bool        `json:"show_pages"`
 	ShowReaders         bool        `json:"show_readers"`
+	ReadingNotices      *string     `json:"reading_notices"` // each, daily or none; nil: the account's
+	ExpiresAt           *time.Time  `json:"expires_at"`
+	AccessDays          *int        `json:"access_expires_after_days"`
 	SubmissionCount     int64       `json:"submission_count"`
 	ViewCount           int64       `json:"view_count"`
 	Active              bool        `json:"active"`
@@ -100,6 +103,10 @@ type NewGenericLink struct {
 	ConsentText         *string `json:"consent_text,omitzero"`
 	PrivacyURL          *string `json:"privacy_url,omitzero"`
 	RedirectURL         *string `json:"redirect_url,omitzero"`
+	ReadingNotices      *string `json:"reading_notices,omitzero"` // each, daily or none
+
+	ExpiresAt  *time.Time `json:"expires_at,omitzero"`
+	AccessDays *int       `json:"access_expires_after_days,omitzero"`
 }
 
 // CreateGenericLink creates a generic link.

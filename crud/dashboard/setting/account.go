@@ -29,6 +29,7 @@ type account struct {
 	NotifyEmail *string   `json:"notify_email"`
 	Confirmed   bool      `json:"notify_email_confirmed"`
 	Notify      string    `json:"notify"`
+	Readings    string    `json:"reading_notices"`
 	BrandColor  *string   `json:"brand_color"`
 	BrandFont   string    `json:"brand_font"`
 	Language    *string   `json:"language"`

@@ -49,6 +49,10 @@ type GenericLinkChanges struct {
 	PrivacyURL          Change[string] `json:"privacy_url,omitzero"`
 	RedirectURL         Change[string] `json:"redirect_url,omitzero"`
 	Active              *bool          `json:"active,omitzero"`
+
+	ReadingNotices Change[string]    `json:"reading_notices,omitzero"`
+	ExpiresAt      Change[time.Time] `json:"expires_at,omitzero"`
+	AccessDays     Change[int]       `json:"access_expires_after_days,omitzero"`
 }
 
 // UpdateGenericLink changes a generic link. With entity tags it does so in one of these states only,

@@ -76,9 +76,14 @@ SELECT * FROM access_links WHERE submission_id = sqlc.arg(submission_id)::uuid A
 
 -- name: InsertMailboxLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
-    source)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail')
+    source, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail', $11)
 RETURNING *;
+
+-- name: RenewMailboxLink :exec
+-- Whoever asks for the document again gets it for another time.
+UPDATE access_links SET expires_at = sqlc.arg(expires_at), revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = sqlc.arg(id) AND expires_at <= sqlc.arg(now)::timestamptz;
 
 -- name: InsertFormLink :exec
 -- A link for whoever submitted the form, with the restrictions of the mailbox's.

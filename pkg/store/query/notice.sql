@@ -98,7 +98,7 @@ UPDATE generic_links SET reading_notices = NULL, revision = revision + 1, update
 -- name: ReadBefore :many
 -- Unscoped: what was read and downloaded through access links in their sessions that are over, without those named.
 SELECT s.access_link_id, max(s.last_active_at)::timestamptz AS last_active_at,
-    bool_or(f.page_count = ANY (s.pages))::boolean AS finished,
+    coalesce(bool_or(f.page_count = ANY (s.pages)), false)::boolean AS finished,
     bool_or(s.downloads > 0 OR s.pages <> '{}' AND EXISTS (SELECT FROM downloads d
         WHERE d.account_id = s.account_id AND d.session_id = s.id AND d.completed_at IS NOT NULL))::boolean AS downloaded
 FROM sessions s
