@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/page"
@@ -14,7 +16,7 @@ import (
 
 // texts are the fields that null clears, and switches those that are true or false.
 var (
-	texts    = []string{"title", "description", "thumbnail_url", "button_text", "consent_text", "privacy_url", "redirect_url", "language"}
+	texts    = []string{"title", "description", "thumbnail_url", "button_text", "consent_text", "privacy_url", "redirect_url", "language", "reading_notices"}
 	switches = []string{"collect_name", "require_verification", "show_contents", "show_pages", "show_readers"}
 )
 
@@ -22,7 +24,7 @@ var (
 func (l *genericLink) fields() (text map[string]*string, flag map[string]bool) {
 	return map[string]*string{
 			"title": l.Title, "description": l.Description, "thumbnail_url": l.ThumbnailURL, "button_text": l.ButtonText, "consent_text": l.ConsentText,
-			"privacy_url": l.PrivacyURL, "redirect_url": l.RedirectURL, "language": l.Language,
+			"privacy_url": l.PrivacyURL, "redirect_url": l.RedirectURL, "language": l.Language, "reading_notices": l.ReadingNotices,
 		}, map[string]bool{
 			"collect_name": l.CollectName, "require_verification": l.RequireVerification, "show_contents": l.ShowContents, "show_pages": l.ShowPages,
 			"show_readers": l.ShowReaders,
@@ -30,8 +32,11 @@ func (l *genericLink) fields() (text map[string]*string, flag map[string]bool) {
 }
 
 // values are the fields of the form that changes a link.
-func (l *genericLink) values() url.Values {
-	q := url.Values{"slug": {l.Slug}, "etag": {l.ETag}}
+func (l *genericLink) values(v *frame.Visit) url.Values {
+	q := url.Values{"slug": {l.Slug}, "etag": {l.ETag}, "expires_at": {lastDay(v, l.ExpiresAt)}}
+	if l.AccessDays != nil {
+		q.Set(accessDays, strconv.Itoa(*l.AccessDays))
+	}
 	text, flag := l.fields()
 	for name, value := range text {
 		if value != nil {
@@ -46,6 +51,43 @@ func (l *genericLink) values() url.Values {
 	return q
 }
 
+const accessDays = "access_expires_after_days"
+
+// lastDay returns the day of the account that an expiry ends, "" for none.
+func lastDay(v *frame.Visit, at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.Add(-time.Millisecond).In(v.Period.Zone).Format(time.DateOnly)
+}
+
+// addExpiry adds what differs from the link, as numbers and times; l may be a link that is not there yet. What cannot be read is left to
+// the API, which says so beside the field.
+func (l *genericLink) addExpiry(v *frame.Visit, typed url.Values, body map[string]any) {
+	if day := strings.TrimSpace(typed.Get("expires_at")); day != lastDay(v, l.ExpiresAt) {
+		body["expires_at"] = nil
+		if day != "" {
+			body["expires_at"] = day
+		}
+		if t, err := time.ParseInLocation(time.DateOnly, day, v.Period.Zone); err == nil {
+			body["expires_at"] = t.AddDate(0, 0, 1).Format(time.RFC3339) // at the end of the day
+		}
+	}
+	was := ""
+	if l.AccessDays != nil {
+		was = strconv.Itoa(*l.AccessDays)
+	}
+	if days := strings.TrimSpace(typed.Get(accessDays)); days != was {
+		body[accessDays] = nil
+		if days != "" {
+			body[accessDays] = days
+		}
+		if n, err := strconv.Atoi(days); err == nil {
+			body[accessDays] = n
+		}
+	}
+}
+
 // formData is what "fields" of form.html shows.
 type formData struct {
 	frame.Form
@@ -55,10 +97,17 @@ type formData struct {
 	Cancel   string
 	CanNot   string // why no link can be made
 	Language []frame.Option
+	Notices  []frame.Option
 }
 
 func newForm(v *frame.Visit, f frame.Form) formData {
-	return formData{Form: f, Prefix: v.URL("/l/"), Language: frame.Languages(v.Say("link.field.language.account"))}
+	return formData{
+		Form: f, Prefix: v.URL("/l/"), Language: frame.Languages(v.Say("link.field.language.account")),
+		Notices: []frame.Option{
+			{Value: "", Words: v.Say("link.field.notices.account")}, {Value: "each", Words: v.Say("link.field.notices.each")},
+			{Value: "daily", Words: v.Say("link.field.notices.daily")}, {Value: "none", Words: v.Say("link.field.notices.none")},
+		},
+	}
 }
 
 // read returns what was typed into a form, with line ends as the API has them.
@@ -117,6 +166,7 @@ func (s *Screens) create(v *frame.Visit) error {
 	for _, name := range switches {
 		body[name] = typed.Get(name) == "true"
 	}
+	(&genericLink{}).addExpiry(v, typed, body)
 	made, err := frame.Send[genericLink](v, http.MethodPost, linksPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		if p, known := errors.AsType[*problem.Problem](err); known && p.Code == problem.InvalidLeadMagnet {
@@ -144,7 +194,7 @@ func (s *Screens) edit(v *frame.Visit) error {
 	if tag := typed.Get("etag"); tag != "" {
 		header.Set("If-Match", tag)
 	}
-	_, err = frame.Send[genericLink](v, http.MethodPatch, path(v), now.changes(typed), header)
+	_, err = frame.Send[genericLink](v, http.MethodPatch, path(v), now.changes(v, typed), header)
 	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Status == http.StatusPreconditionFailed {
 		typed.Del("etag") // whoever sends it again has seen this
 		return s.draw(v, http.StatusConflict, forms{edit: &frame.Form{
@@ -161,7 +211,7 @@ func (s *Screens) edit(v *frame.Visit) error {
 }
 
 // changes returns the fields that differ from the link. What was emptied is null.
-func (l *genericLink) changes(typed url.Values) map[string]any {
+func (l *genericLink) changes(v *frame.Visit, typed url.Values) map[string]any {
 	body := map[string]any{}
 	if typed.Get("slug") != l.Slug {
 		body["slug"] = typed.Get("slug")
@@ -181,6 +231,7 @@ func (l *genericLink) changes(typed url.Values) map[string]any {
 			body[name] = on
 		}
 	}
+	l.addExpiry(v, typed, body)
 	return body
 }
 
@@ -191,6 +242,6 @@ func (d formData) wrongIn(names ...string) bool {
 
 // MoreOpen reports whether the fields that few need are shown: one of them has a value, or a message.
 func (d formData) MoreOpen() bool {
-	rare := []string{"button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language"}
+	rare := []string{"button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language", "reading_notices", "expires_at", accessDays}
 	return d.wrongIn(rare...)
 }

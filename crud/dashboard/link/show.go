@@ -126,7 +126,7 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 			d.Sources = append(d.Sources, t)
 		}
 	}
-	f := frame.Form{Values: l.values()}
+	f := frame.Form{Values: l.values(v)}
 	if sent.edit != nil {
 		f, d.EditOpen = *sent.edit, true
 	}

@@ -15,6 +15,7 @@ type noticesData struct {
 	Confirmed bool
 	MayAsk    bool // the session may change the address
 	When      []frame.Option
+	Readers   []frame.Option // when mails about readers come
 }
 
 func (s *Screens) showNotices(v *frame.Visit) error {
@@ -29,12 +30,13 @@ func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) erro
 	d := noticesData{Form: typed, Done: done(v), Confirmed: own.Confirmed, MayAsk: v.MaySeePeople()}
 	for _, when := range []string{"each", "daily", "none"} {
 		d.When = append(d.When, frame.Option{Value: when, Words: v.Say("setting.notices.when." + when)})
+		d.Readers = append(d.Readers, frame.Option{Value: when, Words: v.Say("setting.notices.readers." + when)})
 	}
 	if own.NotifyEmail != nil {
 		d.Address = *own.NotifyEmail
 	}
 	if d.Values == nil {
-		d.Values = url.Values{"notify": {own.Notify}, "notify_email": {d.Address}}
+		d.Values = url.Values{"notify": {own.Notify}, "reading_notices": {own.Readings}, "notify_email": {d.Address}}
 	}
 	return s.show(v, "notices", "setting.notices", status, d)
 }
@@ -50,6 +52,9 @@ func (s *Screens) changeNotices(v *frame.Visit) error {
 		return err
 	}
 	body := map[string]any{"notify": typed.Get("notify")}
+	if readers := typed.Get("reading_notices"); readers != "" {
+		body["reading_notices"] = readers
+	}
 	address := optional(typed.Get("notify_email"))
 	same := address == nil && own.NotifyEmail == nil || address != nil && own.NotifyEmail != nil && *address == *own.NotifyEmail
 	if (!same || !own.Confirmed && address != nil) && v.May(auth.Leads) {
