@@ -72,17 +72,23 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 		Logo: &Picture{"logo", "image/png", 128, 32, []byte("logo")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover")},
 	}, b)
 	require.True(t, b.Worded(), "a broad logo has the name in it")
-	// Another account's document is not shown, and an owner's mail looks like the installation.
+	// Another account's document is not shown, and a mail to an address that someone entered looks like the installation.
 	other := uuid.New()
 	exec(`INSERT INTO accounts (id, name, plan) VALUES ($1, 'Other', 'pro')`, other)
 	m.AccountID = other
 	b, err = w.brandOf(t.Context(), m)
 	require.NoError(t, err)
 	require.Equal(t, Brand{Name: "Other", Accent: page.Token("accent")}, b)
-	for _, kind := range []Kind{KindLead, KindDigest, KindNotices, KindWebhook} {
+	b, err = w.brandOf(t.Context(), Message{Kind: KindNotices, AccountID: account})
+	require.NoError(t, err)
+	require.Equal(t, Brand{Accent: page.Token("accent")}, b)
+	for _, kind := range []Kind{KindLead, KindDigest, KindReading, KindReadings, KindWebhook} {
 		b, err = w.brandOf(t.Context(), Message{Kind: kind, AccountID: account})
 		require.NoError(t, err)
-		require.Equal(t, Brand{Accent: page.Token("accent")}, b)
+		require.Equal(t, "Northwind", b.Name)
+		require.Equal(t, page.Accent("#a01030"), b.Accent)
+		require.NotNil(t, b.Logo)
+		require.Nil(t, b.Cover)
 	}
 }
 
@@ -107,4 +113,38 @@ func TestMailsToVisitorsAreInTheLanguageOfTheForm(t *testing.T) {
 	confirm.ExpiresAt = submitted.Add(23*time.Hour + 5*time.Minute)
 	_, o := posted(t, w, confirm)
 	require.Contains(t, o.text, "ważne przez około 23 godziny.")
+}
+
+// An owner's mails are in the language and the time zone of the account.
+func TestMailsToOwnersAreInTheLanguageOfTheAccount(t *testing.T) {
+	t.Parallel()
+	w := writer(t)
+	m := messages()["reading"]
+	m.Timezone = "Europe/Berlin"
+	_, o := posted(t, w, m)
+	require.Equal(t, "jo@example.com finished “The Complete Guide”", o.decoded(t, "Subject"))
+	require.Contains(t, o.text, "What happened: Read to the end · Opened for the first time")
+	require.Contains(t, o.text, "Read: 11 of 12 pages")
+	require.Contains(t, o.text, "Reading time: 8 min 5 s")
+	require.Contains(t, o.text, "Began: 2 November 2026, 10:05 CET")
+	for language, want := range map[locale.Language][2]string{
+		"de": {"jo@example.com hat „The Complete Guide“ zu Ende gelesen", "2. November 2026, 10:05 CET"},
+		"fr": {"jo@example.com a lu « The Complete Guide » jusqu’au bout", "2 novembre 2026 à 10:05 CET"},
+		"pl": {"Przeczytano do końca „The Complete Guide”: jo@example.com", "2 listopada 2026 r., 10:05 CET"},
+	} {
+		m.Language = language
+		_, o := posted(t, w, m)
+		require.Equal(t, want[0], o.decoded(t, "Subject"))
+		require.Contains(t, o.text, want[1])
+		require.Contains(t, o.html, want[1])
+	}
+	// Every kind is in every language.
+	for name, m := range messages() {
+		for _, language := range locale.Languages() {
+			m.Language = language
+			_, o := posted(t, w, m)
+			require.NotContains(t, o.text, "mail.", name+" "+string(language))
+			require.NotRegexp(t, `\{[a-z]+\}`, o.text, name+" "+string(language))
+		}
+	}
 }

@@ -28,6 +28,10 @@ func messages() map[string]Message {
 	account := uuid.MustParse("0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162")
 	lead := Lead{Email: "jo@example.com", Name: "Jo Müller", Link: "The Complete Guide", Source: "news / mail", Campaign: "autumn", Verified: true, SubmittedAt: submitted}
 	second := Lead{Email: "an.unusually.long.address.of.a.reader@department.of.a.large.organisation.example.org", Link: "The Complete Guide", SubmittedAt: submitted.Add(time.Hour)}
+	reading := Reading{
+		Email: "jo@example.com", Title: "The Complete Guide", News: []News{Finished, Opened}, Pages: 11, PageCount: 12,
+		Duration: 8*time.Minute + 5*time.Second, StartedAt: submitted,
+	}
 	return map[string]Message{
 		"document": {Kind: KindDocument, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/a/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR", Title: "Worth the email"},
 		"confirm": {Kind: KindConfirm, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/verify/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
@@ -37,6 +41,12 @@ func messages() map[string]Message {
 		"last lead": {Kind: KindLead, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/l/guide", Leads: &Leads{List: []Lead{lead}, Last: true}, Unsubscribe: unsubscribe},
 		"digest": {Kind: KindDigest, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
 			Leads: &Leads{Day: "Monday, 2 November 2026", Total: 12, List: []Lead{lead, second}}},
+		"reading": {Kind: KindReading, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard/readers/1", Unsubscribe: unsubscribe,
+			Readings: &Readings{List: []Reading{reading}}},
+		"last reading": {Kind: KindReading, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard/readers/1", Unsubscribe: unsubscribe,
+			Readings: &Readings{List: []Reading{reading}, Last: true}},
+		"readings": {Kind: KindReadings, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard/readers", Unsubscribe: unsubscribe,
+			Readings: &Readings{Day: "Monday, 2 November 2026", Total: 12, List: []Reading{reading}}},
 		"webhook": {Kind: KindWebhook, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
 			Webhook: &Webhook{ID: account, Host: "crm.example.com:8443", Description: "CRM of Jo Müller", Reason: "It answered with 410: it wants no more messages.", DisabledAt: submitted}},
 	}
@@ -118,7 +128,7 @@ func TestHeaders(t *testing.T) {
 		require.Equal(t, "Mon, 02 Nov 2026 09:05:00 +0000", o.header.Get("Date"))
 		require.Empty(t, o.header.Get("User-Agent")+o.header.Get("X-Mailer"))
 		switch m.Kind {
-		case KindLead, KindDigest, KindWebhook:
+		case KindLead, KindDigest, KindReading, KindReadings, KindWebhook:
 			require.Equal(t, "<"+unsubscribe+">", o.header.Get("List-Unsubscribe"))
 			require.Equal(t, "List-Unsubscribe=One-Click", o.header.Get("List-Unsubscribe-Post"))
 			require.Contains(t, o.text, unsubscribe)
