@@ -42,7 +42,7 @@ func (f *fixture) reader(address string) uuid.UUID {
 	f.exec(`INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256)
 		SELECT lead_magnet_id, 1, account_id, 'g.pdf', 'application/pdf', 1, $2, '' FROM generic_links WHERE id = $1 ON CONFLICT DO NOTHING`, f.link, documentPages)
 	f.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_hash, token_sealed, token_key)
-		SELECT $1, account_id, lead_magnet_id, id, $2, $2, sha256($3::bytea), '\x01', 1 FROM generic_links WHERE id = $4`, id, address, id.String(), f.link)
+		SELECT $1, account_id, lead_magnet_id, id, $2, $2, sha256($3::text::bytea), '\x01', 1 FROM generic_links WHERE id = $4`, id, address, id.String(), f.link)
 	return id
 }
 

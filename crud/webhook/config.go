@@ -17,7 +17,7 @@ type Config struct {
 	PerEndpoint   int           `name:"webhook-endpoint-concurrency" default:"4" help:"Maximum number of messages that all processes together send concurrently to one webhook."`
 	Timeout       time.Duration `name:"webhook-timeout" default:"15s" help:"Maximum time for a webhook to answer."`
 	DisableAfter  time.Duration `name:"webhook-disable-after" default:"120h" help:"Time without a success after which a failing webhook is disabled."`
-	SessionIdle   time.Duration `name:"session-idle" default:"30m" help:"Time without activity after which a session ends and webhooks are notified."`
+	SessionIdle   time.Duration `name:"session-idle" default:"30m" help:"Time without activity after which a session ends, and webhooks and owners are notified."`
 	Keep          time.Duration `name:"webhook-keep" default:"720h" help:"How long the log of messages is kept."`
 }
 
