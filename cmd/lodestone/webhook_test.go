@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,7 +119,7 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	require.NoError(t, err)
 	_, err = api.UploadFile(t.Context(), magnet.ID, "guide.pdf", bytes.NewReader(pdf))
 	require.NoError(t, err)
-	link, err := api.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet.ID, RequireVerification: true})
+	link, err := api.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet.ID, RequireVerification: true, ReadingNotices: new("each")})
 	require.NoError(t, err)
 
 	v.submit(link.URL, url.Values{"email": {"ada@example.com"}, "utm_source": {"letter"}})
@@ -168,7 +170,32 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	require.Equal(t, []any{1.0, 2.0, 5.0}, ended["pages"])
 	require.EqualValues(t, 4500, ended["duration_ms"])
 	require.Len(t, story, 6)
+	u.readingNotice(t, fmt.Sprint(created["access_link_id"]))
 	require.NotContains(t, u.out.String(), hook.Secret)
+}
+
+// readingNotice waits for the owner's mail about the visit of a link, in which the document was downloaded.
+func (u *up) readingNotice(t *testing.T, link string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, text := get(t, u.env["LODESTONE_URL"]+"/dev/mailbox.json?to="+demoOwner, u.env["LODESTONE_DEV_SECRET"])
+		var box struct {
+			Mails []struct {
+				Subject string
+				Text    string
+				Links   []string
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &box), text)
+		for _, m := range box.Mails {
+			if slices.Contains(m.Links, u.env["LODESTONE_URL"]+"/dashboard/readers/"+link) && m.Subject == "ada@example.com downloaded “The Guide”" {
+				require.Contains(t, m.Text, "Downloaded · Opened for the first time")
+				require.Contains(t, m.Text, "3 of 12 pages")
+				return true
+			}
+		}
+		return false
+	}, enginetest.Timeout, interval)
 }
 
 // post sends JSON to the API and reads the answer.

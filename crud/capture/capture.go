@@ -276,7 +276,7 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 	}
 	a, err := store.New(tx).MailboxLink(ctx, s.ID)
 	if err == nil && expiresAt != nil {
-		err = store.New(tx).RenewMailboxLink(ctx, store.RenewMailboxLinkParams{ID: a.ID, ExpiresAt: expiresAt, Now: now})
+		err = store.New(tx).RenewMailboxLink(ctx, store.RenewMailboxLinkParams{ID: a.ID, ExpiresAt: *expiresAt, Now: now})
 	}
 	if err == nil {
 		text, err := accesslink.OpenToken(c.deps.Tokens, a)

@@ -82,6 +82,7 @@ func TestWhereThereIsNoPage(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	deleted, renamed, inactive, closed, empty := f.link(t), f.link(t), f.link(t, "active = false"), f.link(t), f.link(t)
+	over, open := f.link(t, "expires_at = '2026-05-04 09:30Z'"), f.link(t, "expires_at = '2026-05-04 09:30:00.001Z'")
 	f.exec(t, `DELETE FROM generic_links WHERE slug = $1`, deleted)
 	f.exec(t, `UPDATE generic_links SET slug = slug || '-new' WHERE slug = $1`, renamed)
 	f.exec(t, `UPDATE lead_magnets SET is_active = false WHERE id = (SELECT lead_magnet_id FROM generic_links WHERE slug = $1)`, closed)
@@ -90,20 +91,22 @@ func TestWhereThereIsNoPage(t *testing.T) {
 		status int
 		words  string
 	}{
-		"/l/nothing-here":                         {404, "There is no page here"},
-		"/l/" + strings.Repeat("a", 65):           {404, "There is no page here"},
-		"/l/x%00y":                                {404, "There is no page here"},
-		"/l/x%2Fy":                                {404, "There is no page here"},
-		"/l/a/b/c":                                {404, "There is no page here"},
-		"/l/" + deleted:                           {410, "no longer there"},
-		"/l/" + renamed:                           {410, "no longer there"},
-		"/l/" + renamed + "-new":                  {200, "The Complete Guide"},
-		"/l/" + inactive:                          {410, "This offer is closed"},
-		"/l/" + closed:                            {410, "This offer is closed"},
-		"/l/" + empty:                             {404, "The document is not here yet"},
-		"/verify/nothing":                         {404, "There is no page here"},
-		"/verify/sent/nothing":                    {404, "There is no page here"},
-		"/verify/" + strings.Repeat("a", 32):      {404, "There is no page here"},
+		"/l/nothing-here":                    {404, "There is no page here"},
+		"/l/" + strings.Repeat("a", 65):      {404, "There is no page here"},
+		"/l/x%00y":                           {404, "There is no page here"},
+		"/l/x%2Fy":                           {404, "There is no page here"},
+		"/l/a/b/c":                           {404, "There is no page here"},
+		"/l/" + deleted:                      {410, "no longer there"},
+		"/l/" + renamed:                      {410, "no longer there"},
+		"/l/" + renamed + "-new":             {200, "The Complete Guide"},
+		"/l/" + inactive:                     {410, "This offer is closed"},
+		"/l/" + closed:                       {410, "This offer is closed"},
+		"/l/" + over:                         {410, "This offer has ended"},
+		"/l/" + open:                         {200, "The Complete Guide"},
+		"/l/" + empty:                        {404, "The document is not here yet"},
+		"/verify/nothing":                    {404, "There is no page here"},
+		"/verify/sent/nothing":               {404, "There is no page here"},
+		"/verify/" + strings.Repeat("a", 32): {404, "There is no page here"},
 		"/verify/sent/" + strings.Repeat("a", 26): {404, "There is no page here"},
 	} {
 		r := f.get(t, path)

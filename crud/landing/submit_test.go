@@ -332,3 +332,23 @@ func TestWebhooks(t *testing.T) {
 	f.post(t, f.last(t).path(t)).location(t)
 	require.Equal(t, []string{"form.verified al@example.com", "link.created al@example.com"}, sent()[3:])
 }
+
+// Links that a form gives can end, and whoever submits it again gets the document for another time.
+func TestLinksOfAFormEnd(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	slug := f.link(t, "access_days = 7")
+	f.post(t, "/l/"+slug, "email", "jo@example.com").location(t)
+	ends := func() []time.Time {
+		return one[[]time.Time](t, f, `SELECT array_agg(DISTINCT expires_at ORDER BY expires_at) FROM access_links`)
+	}
+	first := f.now().AddDate(0, 0, 7)
+	require.Len(t, ends(), 1, "the mailbox's and the browser's")
+	require.True(t, ends()[0].Equal(first))
+	f.pass(24 * time.Hour)
+	f.post(t, "/l/"+slug, "email", "jo@example.com").location(t)
+	require.True(t, ends()[0].Equal(first), "it has not ended")
+	f.pass(7 * 24 * time.Hour)
+	f.post(t, "/l/"+slug, "email", "jo@example.com").location(t)
+	require.True(t, one[time.Time](t, f, `SELECT expires_at FROM access_links WHERE source = 'mail'`).Equal(f.now().AddDate(0, 0, 7)))
+}

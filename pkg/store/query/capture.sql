@@ -82,7 +82,7 @@ RETURNING *;
 
 -- name: RenewMailboxLink :exec
 -- Whoever asks for the document again gets it for another time.
-UPDATE access_links SET expires_at = sqlc.arg(expires_at), revision = revision + 1, updated_at = clock_timestamp()
+UPDATE access_links SET expires_at = sqlc.arg(expires_at)::timestamptz, revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND expires_at <= sqlc.arg(now)::timestamptz;
 
 -- name: InsertFormLink :exec

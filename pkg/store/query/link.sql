@@ -9,7 +9,7 @@ SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(lead_magnet_id), sqlc.arg(sl
     sqlc.narg(thumbnail_url), sqlc.arg(collect_name), sqlc.arg(require_verification),
     sqlc.narg(button_text), sqlc.narg(consent_text), sqlc.narg(privacy_url), sqlc.narg(redirect_url),
     sqlc.narg(language), sqlc.arg(show_contents), sqlc.arg(show_pages), sqlc.arg(show_readers),
-    sqlc.arg(allowed_origins)::text[], sqlc.narg(reading_notices), sqlc.narg(expires_at), sqlc.narg(access_days)
+    sqlc.arg(allowed_origins)::text[], sqlc.narg(reading_notices)::text, sqlc.narg(expires_at)::timestamptz, sqlc.narg(access_days)::integer
 WHERE NOT slug_of_another(sqlc.arg(slug), sqlc.arg(account_id))
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
 RETURNING *;
@@ -46,9 +46,9 @@ UPDATE generic_links SET
     show_contents = coalesce(sqlc.narg(show_contents), show_contents),
     show_pages = coalesce(sqlc.narg(show_pages), show_pages),
     show_readers = coalesce(sqlc.narg(show_readers), show_readers),
-    reading_notices = CASE WHEN sqlc.arg(set_reading_notices)::boolean THEN sqlc.narg(reading_notices) ELSE reading_notices END,
-    expires_at = CASE WHEN sqlc.arg(set_expires_at)::boolean THEN sqlc.narg(expires_at) ELSE expires_at END,
-    access_days = CASE WHEN sqlc.arg(set_access_days)::boolean THEN sqlc.narg(access_days) ELSE access_days END,
+    reading_notices = CASE WHEN sqlc.arg(set_reading_notices)::boolean THEN sqlc.narg(reading_notices)::text ELSE reading_notices END,
+    expires_at = CASE WHEN sqlc.arg(set_expires_at)::boolean THEN sqlc.narg(expires_at)::timestamptz ELSE expires_at END,
+    access_days = CASE WHEN sqlc.arg(set_access_days)::boolean THEN sqlc.narg(access_days)::integer ELSE access_days END,
     allowed_origins = coalesce(sqlc.narg(allowed_origins)::text[], allowed_origins),
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))

@@ -112,7 +112,7 @@ GROUP BY s.access_link_id;
 -- name: EndedReadings :many
 -- Unscoped: sessions in which a person read or downloaded, if their account or landing page wants notices of them.
 SELECT s.id, s.account_id, s.access_link_id, s.started_at, s.last_active_at,
-    (f.page_count = ANY (s.pages) IS TRUE)::boolean AS finished,
+    coalesce(f.page_count = ANY (s.pages), false)::boolean AS finished,
     (s.downloads > 0 OR EXISTS (SELECT FROM downloads d
         WHERE d.account_id = s.account_id AND d.session_id = s.id AND d.completed_at IS NOT NULL))::boolean AS downloaded,
     coalesce(l.reading_notices, o.reading_notices)::text AS send
