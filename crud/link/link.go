@@ -54,7 +54,7 @@ type GenericLink struct {
 	UpdatedAt           api.Time           `json:"updated_at" doc:"When it was last changed."`
 }
 
-// notices is when the owner is told of readers.
+// notices is when the owner is notified of readers.
 type notices string
 
 // EnumValues implements jsonschema.Enum.

@@ -125,7 +125,7 @@ type Webhook struct {
 	FailingSince time.Time `json:"failing_since,omitzero"`
 }
 
-// News is something that a reader did and an owner may be told of.
+// News is something that a reader did and an owner may be notified of.
 type News string
 
 // The kinds of news, the most important one first.

@@ -20,7 +20,7 @@ const (
 
 	digestInterval = 10 * time.Minute
 
-	// maxListed is how many leads a daily mail names.
+	// maxListed is how many leads or readers a daily mail names.
 	maxListed = 50
 )
 

@@ -52,7 +52,7 @@ func newsOf(before past, s store.EndedReadingsRow) (news []string, after past) {
 	return news, after
 }
 
-// SessionsEnded records what is new about sessions, in the transaction that ends them, and has it told once that commits. Sessions must
+// SessionsEnded records what is new about sessions, in the transaction that ends them, and has notices sent once that commits. Sessions must
 // end in one transaction at a time.
 func (n *Notices) SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID) error {
 	q := store.New(tx)

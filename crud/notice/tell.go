@@ -10,7 +10,7 @@ import (
 	"lodestone/crud/mail"
 )
 
-// Notice is what an owner is told, in the words of its mail and the language of the account.
+// Notice is what an owner is notified of, in the words of its mail and the language of the account.
 type Notice struct {
 	Kind      mail.Kind // KindLead, KindDigest, KindReading, KindReadings or KindWebhook
 	AccountID uuid.UUID
@@ -19,7 +19,7 @@ type Notice struct {
 
 // Teller tells an account's people of notices by another way than mail. It decides by itself whether the account wants that.
 type Teller interface {
-	// Tell has a notice told once the transaction commits, and not if it does not. The transaction is the account's or of no scope.
+	// Tell has a notice sent once the transaction commits, and not if it does not. The transaction is the account's or of no scope.
 	// It is called for each notice, whether or not the account has an address for mails.
 	Tell(ctx context.Context, tx pgx.Tx, n Notice) error
 }
