@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
+	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
@@ -179,7 +180,7 @@ func (l *Links) fromRow(row store.GetAccessLinkRow) AccessLink {
 	}
 	var url *string
 	if t, err := OpenToken(l.deps.Tokens, a); err == nil {
-		text := l.deps.Site + "/a/" + t
+		text := l.deps.Site + page.ReadingPath(t)
 		url = &text
 	} else {
 		l.deps.Log.Error("cannot show the URL of an access link: give the token key that sealed it", "error", err)

@@ -331,4 +331,4 @@ func Redirect(link store.GenericLink) string {
 	return ""
 }
 
-func (c *Capture) accessURL(token string) string { return c.deps.Site + "/a/" + token }
+func (c *Capture) accessURL(token string) string { return c.deps.Site + page.ReadingPath(token) }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
+	"lodestone/crud/page"
 	"lodestone/crud/proof"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
@@ -118,7 +119,7 @@ func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid
 		return fmt.Errorf("read title: %w", err)
 	}
 	err = c.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + "/verify/" + s.Link, Code: s.Code, ExpiresAt: ends, Title: title, Language: language,
+		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + page.ConfirmPath(s.Link), Code: s.Code, ExpiresAt: ends, Title: title, Language: language,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the verification: %w", err)

@@ -11,16 +11,16 @@ import (
 // Register mounts the pages, and adds the operation that makes a preview.
 func (l *Landing) Register(a *api.API) {
 	mount := func(pattern string, fn page.Handler) { l.deps.Pages.MountBranded(a, pattern, fn, l.brandOf) }
-	mount("GET /l/{slug}", l.show)
-	mount("POST /l/{slug}", l.submit)
-	mount("GET /l/{slug}/{$}", l.redirectTrailingSlash)
-	mount("GET /l/{rest...}", page.NothingHere)
-	mount("GET /verify/{link}", l.askToConfirm)
-	mount("POST /verify/{link}", l.confirmed)
-	mount("GET /verify/sent/{page}", l.waiting)
-	mount("POST /verify/sent/{page}", l.tryCode)
-	mount("POST /verify/sent/{page}/again", l.again)
-	mount("GET /verify/{rest...}", page.NothingHere)
+	mount("GET "+page.LandingPath("{slug}"), l.show)
+	mount("POST "+page.LandingPath("{slug}"), l.submit)
+	mount("GET "+page.LandingPath("{slug}/{$}"), l.redirectTrailingSlash)
+	mount("GET "+page.LandingPath("{rest...}"), page.NothingHere)
+	mount("GET "+page.ConfirmPath("{link}"), l.askToConfirm)
+	mount("POST "+page.ConfirmPath("{link}"), l.confirmed)
+	mount("GET "+page.SentPath("{page}"), l.waiting)
+	mount("POST "+page.SentPath("{page}"), l.tryCode)
+	mount("POST "+page.SentPath("{page}/again"), l.again)
+	mount("GET "+page.ConfirmPath("{rest...}"), page.NothingHere)
 	l.registerPreview(a)
 }
 

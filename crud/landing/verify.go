@@ -102,7 +102,7 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	here := l.deps.Pages.Path("/verify/sent/" + r.PathValue("page"))
+	here := l.deps.Pages.Path(page.SentPath(r.PathValue("page")))
 	sent, _, err := l.deps.Capture.Resend(r.Context(), r.PathValue("page"))
 	if err != nil {
 		err = o.errorPage(err)
@@ -122,7 +122,7 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 
 func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offered, d sentData) error {
 	t := l.deps.Pages.Texts(r, o.brand())
-	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path("/verify/sent/"+r.PathValue("page")), o.Title()
+	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path(page.SentPath(r.PathValue("page"))), o.Title()
 	d.Away = o.redirectURL() != ""
 	d.Valid, d.Inbox = mail.Until(t, "valid", v.Ends.Sub(l.deps.Now())), inboxOf(v.Email)
 	if d.WrongKey != "" {
@@ -173,7 +173,7 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered) error {
-	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path("/verify/" + r.PathValue("link")), Title: o.Title(), Away: o.redirectURL() != ""}
+	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path(page.ConfirmPath(r.PathValue("link"))), Title: o.Title(), Away: o.redirectURL() != ""}
 	t := l.deps.Pages.Texts(r, o.brand())
 	p := page.Page{Title: t.Say("confirm.ask"), Brand: o.brand(), Texts: t, Policy: page.Policy{Forms: []string{o.redirectURL()}}, Data: d}
 	status := http.StatusOK

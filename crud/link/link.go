@@ -12,6 +12,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/magnet"
+	"lodestone/crud/page"
 	"lodestone/crud/picture"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -217,7 +218,7 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 
 func (l *Links) fromRow(row store.GenericLink) GenericLink {
 	return GenericLink{
-		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + "/l/" + row.Slug,
+		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + page.LandingPath(row.Slug),
 		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
 		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,

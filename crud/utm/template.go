@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
@@ -117,7 +118,7 @@ func (t *Templates) address(ctx context.Context, tx pgx.Tx, link *uuid.UUID) (st
 	if err != nil {
 		return "", fmt.Errorf("read generic link: %w", err)
 	}
-	return t.site + "/l/" + row.Slug, nil
+	return t.site + page.LandingPath(row.Slug), nil
 }
 
 func fromRow(row store.UtmTemplate, address string) Template {

@@ -72,21 +72,21 @@ func New(c Config, d Deps) (*Viewer, error) {
 	return &Viewer{config: c, deps: d, template: shell, build: b, guesses: bucket.New(maxUnknown), sending: c.sending()}, nil
 }
 
-func pathOf(token string) string { return "/a/" + token }
-
 // path returns the path of a request's page, as browsers know it.
-func (v *Viewer) path(r *http.Request) string { return v.deps.Pages.Path(pathOf(r.PathValue("token"))) }
+func (v *Viewer) path(r *http.Request) string {
+	return v.deps.Pages.Path(page.ReadingPath(r.PathValue("token")))
+}
 
 // Register mounts the pages.
 func (v *Viewer) Register(a *api.API) {
 	mount := func(pattern string, fn page.Handler) { v.deps.Pages.MountBranded(a, pattern, fn, v.brand) }
-	mount("GET /a/{token}", v.show)
-	mount("POST /a/{token}/sessions", v.start)
-	mount("POST /a/{token}/open", v.open)
-	mount("GET /a/{token}/{$}", v.redirectTrailingSlash)
-	mount("GET /a/{rest...}", page.NothingHere) // a link that was cut off, or has something behind it
-	a.Handle("GET /a/{token}/file", http.HandlerFunc(v.file))
-	a.Handle("GET /a/{token}/download", http.HandlerFunc(v.download))
+	mount("GET "+page.ReadingPath("{token}"), v.show)
+	mount("POST "+page.ReadingPath("{token}/sessions"), v.start)
+	mount("POST "+page.ReadingPath("{token}/open"), v.open)
+	mount("GET "+page.ReadingPath("{token}/{$}"), v.redirectTrailingSlash)
+	mount("GET "+page.ReadingPath("{rest...}"), page.NothingHere) // a link that was cut off, or has something behind it
+	a.Handle("GET "+page.ReadingPath("{token}/file"), http.HandlerFunc(v.file))
+	a.Handle("GET "+page.ReadingPath("{token}/download"), http.HandlerFunc(v.download))
 	a.Handle("GET "+assetPath, v.build)
 	v.registerPreview(a)
 }

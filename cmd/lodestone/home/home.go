@@ -105,5 +105,5 @@ func (h *Home) landing(ctx context.Context) (title, path string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("find a landing page: %w", err)
 	}
-	return row.Title, h.deps.Pages.Path("/l/" + row.Slug), nil
+	return row.Title, h.deps.Pages.Path(page.LandingPath(row.Slug)), nil
 }

@@ -102,7 +102,7 @@ type formData struct {
 
 func newForm(v *frame.Visit, f frame.Form) formData {
 	return formData{
-		Form: f, Prefix: v.URL("/l/"), Language: frame.Languages(v.Say("link.field.language.account")),
+		Form: f, Prefix: v.URL(page.LandingPath("")), Language: frame.Languages(v.Say("link.field.language.account")),
 		Notices: []frame.Option{
 			{Value: "", Words: v.Say("link.field.notices.account")}, {Value: "each", Words: v.Say("link.field.notices.each")},
 			{Value: "daily", Words: v.Say("link.field.notices.daily")}, {Value: "none", Words: v.Say("link.field.notices.none")},
