@@ -77,6 +77,9 @@ $(WEB_BUILT): %/dist/manifest.json: $$(call web_sources,$$*) | %/web/node_module
 	@npm --prefix $*/web --silent run build
 	@touch $@
 
+# The form's script has words of the catalogue.
+crud/embed/dist/manifest.json: $(wildcard crud/catalogue/text/*.json)
+
 # npm compares each package with the lock file's hash, and runs none of their scripts.
 %/node_modules/.package-lock.json: %/package-lock.json
 	@command -v npm >/dev/null || { echo "npm was not found: install Node.js 20 or newer, which brings it"; exit 1; }

@@ -36,7 +36,8 @@ func (f *fixture) ask(t *testing.T, method, slug, origin string, form url.Values
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	require.Empty(t, res.Header.Get("Set-Cookie"))
-	require.Equal(t, "Origin", res.Header.Get("Vary"))
+	require.Equal(t, "no-store", res.Header.Get("Cache-Control"))
+	require.Contains(t, res.Header.Values("Vary"), "Origin")
 	var out map[string]any
 	require.NoError(t, json.Unmarshal(text, &out), "%s", text)
 	return res, out
@@ -118,7 +119,7 @@ func TestEmbeddedForm(t *testing.T) {
 	res, out = f.ask(t, "GET", "guide", origin, nil) //nolint:bodyclose // ask closes it
 	require.Equal(t, 410, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
-	require.Equal(t, "This offer is closed.", out["message"])
+	require.Equal(t, "This offer is closed", out["message"])
 	res, _ = f.ask(t, "GET", "unknown", origin, nil) //nolint:bodyclose // ask closes it
 	require.Equal(t, 404, res.StatusCode)
 
@@ -163,4 +164,78 @@ func TestAllowedOrigins(t *testing.T) {
 	require.Equal(t, link["allowed_origins"], change(`{}`))
 	require.Equal(t, []any{"https://example.org"}, change(`{"allowed_origins":["https://example.org"]}`))
 	require.Equal(t, []any{}, change(`{"allowed_origins":[]}`))
+}
+
+// The form, its mistakes and its mails are in the language of the link, else of the account, else of the browser.
+func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	const origin = "https://www.example.com"
+	link := u.post(t, linksPath, `{"lead_magnet_id":"`+u.file(t)+`","slug":"guide","collect_name":true,"allowed_origins":["`+origin+`"]}`).object(t)
+	one := linksPath + "/" + link["id"].(string)
+	for accept, want := range map[string][3]string{
+		"":               {"en", "Get the document", "Email address"},
+		"de-AT,de;q=0.9": {"de", "Dokument erhalten", "E-Mail-Adresse"},
+		"tlh,pl;q=0.5":   {"pl", "Otrzymaj dokument", "Adres e-mail"},
+		"ja":             {"en", "Get the document", "Email address"},
+	} {
+		res, form := f.ask(t, "GET", "guide", origin, nil, "Accept-Language", accept) //nolint:bodyclose // ask closes it
+		words := form["words"].(map[string]any)
+		require.Equal(t, want, [3]string{form["language"].(string), form["button"].(string), words["landing.email"].(string)}, accept)
+		require.Equal(t, []string{"Origin", "Accept-Language"}, res.Header.Values("Vary"))
+		for key, text := range words {
+			require.NotEqual(t, key, text, "a text that the catalogue lacks")
+		}
+	}
+	_, form := f.ask(t, "GET", "guide", origin, nil) //nolint:bodyclose // ask closes it
+	values := url.Values{"token": {form["token"].(string)}, "email": {"ada"}}
+	_, out := f.ask(t, "POST", "guide", origin, values, "Accept-Language", "de") //nolint:bodyclose // ask closes it
+	require.Equal(t, map[string]any{"email": "Geben Sie eine E-Mail-Adresse wie jo@example.com ein.", "name": "Geben Sie Ihren Namen ein."}, out["errors"])
+	values.Set("token", "old")
+	_, out = f.ask(t, "POST", "guide", origin, values, "Accept-Language", "fr") //nolint:bodyclose // ask closes it
+	require.Equal(t, "La page est restée ouverte trop longtemps. Envoyez de nouveau le formulaire.", out["message"])
+
+	// The language of the account counts for more than the browser's, and that of the link for more than both.
+	change := func(path, body string) {
+		require.Equal(t, 200, u.send(t, "PATCH", path, strings.NewReader(body), "Content-Type", "application/json").status)
+	}
+	change("/api/v1/account", `{"language":"nl"}`)
+	res, form := f.ask(t, "GET", "guide", origin, nil, "Accept-Language", "de") //nolint:bodyclose // ask closes it
+	require.Equal(t, "nl", form["language"])
+	require.Equal(t, []string{"Origin"}, res.Header.Values("Vary"), "no other language can be the answer")
+	require.Contains(t, u.get(t, one+"/embed").object(t)["script"], ">Het document ontvangen</a>")
+	change(one, `{"language":"es"}`)
+	_, form = f.ask(t, "GET", "guide", origin, nil, "Accept-Language", "de") //nolint:bodyclose // ask closes it
+	require.Equal(t, "es", form["language"])
+	require.Contains(t, u.get(t, one+"/embed").object(t)["script"], ">Obtener el documento</a>")
+	change(one, `{"active":false}`)
+	_, out = f.ask(t, "GET", "guide", origin, nil, "Accept-Language", "de") //nolint:bodyclose // ask closes it
+	require.Equal(t, "Esta oferta está cerrada", out["message"])
+}
+
+// Who lets a form onto a site, or shares statistics, stands in the audit log.
+func TestOriginsAndSharesAreRecorded(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	m := u.file(t)
+	link := u.post(t, linksPath, `{"lead_magnet_id":"`+m+`","allowed_origins":["https://www.example.com"]}`).object(t)["id"].(string)
+	for _, origins := range []string{`["https://www.example.com","https://example.org"]`, `[]`} {
+		r := u.send(t, "PATCH", linksPath+"/"+link, strings.NewReader(`{"allowed_origins":`+origins+`}`), "Content-Type", "application/json")
+		require.Equal(t, 200, r.status, r.body)
+	}
+	share := u.post(t, "/api/v1/lead-magnets/"+m+"/shares", `{"password":"correct horse"}`).object(t)["id"].(string)
+	require.Equal(t, 204, u.send(t, "DELETE", "/api/v1/lead-magnets/"+m+"/shares/"+share, nil).status)
+	type act struct{ action, object string }
+	var acts []act
+	for _, e := range f.audited(t, u.account) {
+		require.Equal(t, u.keyID, *e.key)
+		if id := e.object.String(); id == link || id == share {
+			acts = append(acts, act{e.action, id})
+		}
+	}
+	require.Equal(t, []act{
+		{"create-generic-link", link}, {"update-generic-link", link}, {"update-generic-link", link}, {"create-share", share}, {"revoke-share", share},
+	}, acts)
 }

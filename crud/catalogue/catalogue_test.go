@@ -74,9 +74,9 @@ func requireForms(t *testing.T, texts *Texts, key string, want text) text {
 func TestEveryTextIsUsedAndThere(t *testing.T) {
 	t.Parallel()
 	texts := catalogue(t).In(locale.English).texts
-	used := regexp.MustCompile("[\"`]((?:status|action|landing|facts|size|wrong|sent|valid|confirm|viewer|reader|mail|notice|date)\\.[a-z_.0-9]+|new_tab|check)[\"`]")
+	used := regexp.MustCompile("[\"`]((?:status|action|landing|facts|size|wrong|sent|valid|confirm|viewer|reader|mail|notice|date|embed)\\.[a-z_.0-9]+|new_tab|check)[\"`]")
 	var source strings.Builder
-	for _, pattern := range []string{"../*/*.go", "../*/web/*.html", "../mail/template/*", "../viewer/*.html", "../viewer/web/src/*.ts"} {
+	for _, pattern := range []string{"../*/*.go", "../*/web/*.html", "../mail/template/*", "../viewer/*.html", "../*/web/src/*.ts", "../embed/web/build.mjs"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, name := range found {
@@ -90,7 +90,7 @@ func TestEveryTextIsUsedAndThere(t *testing.T) {
 	}
 	all := source.String()
 	for _, found := range used.FindAllStringSubmatch(all, -1) {
-		if ending := filepath.Ext(found[1]); ending == ".css" || ending == ".html" || ending == ".txt" {
+		if ending := filepath.Ext(found[1]); ending == ".js" || ending == ".css" || ending == ".html" || ending == ".txt" {
 			continue // the name of a file
 		}
 		key := strings.TrimSuffix(found[1], ".")

@@ -18,7 +18,6 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/asset"
 	"lodestone/pkg/clientaddr"
-	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
 )
@@ -40,9 +39,9 @@ type Deps struct {
 
 // Forms serves the script and the forms. It is safe for concurrent use.
 type Forms struct {
-	deps   Deps
-	script *asset.File // nil in a program that was built without it
-	texts  *catalogue.Texts
+	deps      Deps
+	script    *asset.File // nil in a program that was built without it
+	catalogue *catalogue.Catalogue
 }
 
 // New returns the forms of an installation.
@@ -58,11 +57,11 @@ func New(d Deps) (*Forms, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the script of forms: %w", err)
 	}
-	texts, err := catalogue.New()
+	all, err := catalogue.New()
 	if err != nil {
 		return nil, fmt.Errorf("read the texts of forms: %w", err)
 	}
-	return &Forms{d, built["embed.js"], texts.In(locale.English)}, nil
+	return &Forms{d, built["embed.js"], all}, nil
 }
 
 const (

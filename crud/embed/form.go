@@ -10,7 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/crud/capture"
-	"lodestone/pkg/store"
+	"lodestone/crud/page"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/token"
 )
 
@@ -23,18 +24,27 @@ const (
 
 // form is what the script shows.
 type form struct {
-	Token          string    `json:"token"` // of the visit, for the form
-	Visit          uuid.UUID `json:"visit"` // id of the view
-	TrackingToken  string    `json:"tracking_token"`
-	Views          *string   `json:"views"` // where views are counted; nil: nowhere
-	Page           string    `json:"page"`  // the landing page
-	Title          string    `json:"title"`
-	Name           bool      `json:"name"`
-	Consent        *string   `json:"consent"`
-	ConsentVersion string    `json:"consent_version"`
-	PrivacyURL     *string   `json:"privacy_url"`
-	Button         string    `json:"button"`
-	Note           string    `json:"note"`
+	Token          string            `json:"token"` // of the visit, for the form
+	Visit          uuid.UUID         `json:"visit"` // id of the view
+	TrackingToken  string            `json:"tracking_token"`
+	Views          *string           `json:"views"` // where views are counted; nil: nowhere
+	Page           string            `json:"page"`  // the landing page
+	Language       locale.Language   `json:"language"`
+	Words          map[string]string `json:"words"` // texts of the script, by their keys in the catalogue
+	Title          string            `json:"title"`
+	Name           bool              `json:"name"`
+	Consent        *string           `json:"consent"`
+	ConsentVersion string            `json:"consent_version"`
+	PrivacyURL     *string           `json:"privacy_url"`
+	Button         string            `json:"button"`
+	Note           string            `json:"note"`
+}
+
+// scriptWords are the texts that the script shows.
+var scriptWords = []string{
+	"landing.email", "landing.name", "landing.trap", "landing.privacy", "new_tab",
+	"wrong.email.empty", "wrong.email.form", "wrong.name.empty", "wrong.consent.empty",
+	"embed.lost", "embed.verify", "embed.code", "embed.ready", "landing.read",
 }
 
 // subject is what the grant of a visit is bound to.
@@ -50,8 +60,8 @@ func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 	shown := form{
 		Token: f.deps.Tokens.Grant(visitGrant, subject(g.ID, o.origin), visit[:], f.deps.Now().Add(visitLasts)), Visit: visit,
 		TrackingToken: f.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)}),
-		Page:          f.deps.Site + "/l/" + g.Slug, Title: o.MagnetTitle, Name: g.CollectName, Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
-		PrivacyURL: g.PrivacyURL,
+		Page:          f.deps.Site + page.LandingPath(g.Slug), Title: o.MagnetTitle, Name: g.CollectName, Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
+		PrivacyURL: g.PrivacyURL, Language: o.texts.Language, Words: map[string]string{},
 	}
 	if g.Title != nil {
 		shown.Title = *g.Title
@@ -60,25 +70,28 @@ func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 		views := f.deps.Collector + "/v1/link-views"
 		shown.Views = &views
 	}
-	shown.Button, shown.Note = words(o.LandingPageRow)
+	for _, key := range scriptWords {
+		shown.Words[key] = o.texts.Say(key)
+	}
+	shown.Button, shown.Note = words(o)
 	return writeJSON(w, http.StatusOK, shown)
 }
 
 // words are those of the landing page: what the press does, and what follows.
-func words(row store.LandingPageRow) (button, note string) {
-	away := capture.Redirect(row.GenericLink) != ""
+func words(o offer) (button, note string) {
+	t := o.texts
 	switch {
-	case row.GenericLink.RequireVerification:
-		button, note = "Send me the document", "We mail you a link to confirm your address; then the document is yours."
-	case away:
-		button, note = "Send me the document", "We mail you the link to it."
+	case o.GenericLink.RequireVerification:
+		button, note = t.Say("landing.send"), t.Say("landing.after.verify")
+	case capture.Redirect(o.GenericLink) != "":
+		button, note = t.Say("landing.send"), t.Say("landing.after.away")
 	default:
-		button, note = "Get the document", "It is ready at once, and we mail you the link as well."
+		button, note = t.Say("embed.get"), t.Say("embed.now")
 	}
-	if row.GenericLink.ButtonText != nil {
-		button = *row.GenericLink.ButtonText
+	if o.GenericLink.ButtonText != nil {
+		button = *o.GenericLink.ButtonText
 	}
-	return button, note + " " + row.AccountName + " gets your address and sees what you read."
+	return button, note + " " + t.Say("landing.sees", "account", o.AccountName)
 }
 
 // outcome is what follows a form.
@@ -94,37 +107,38 @@ type rejected struct {
 // submit takes the form of a visit.
 func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 	if err := r.ParseForm(); err != nil {
-		return &refused{status: http.StatusBadRequest, Message: "The form could not be read. Nothing was stored."}
+		return &refused{status: http.StatusBadRequest, keys: []string{"status.unreadable.1"}}
 	}
 	given := r.PostForm.Get(fieldToken)
 	if _, err := f.deps.Tokens.OpenGrant(visitGrant, subject(o.GenericLink.ID, o.origin), given, f.deps.Now()); err != nil {
-		return &refused{status: http.StatusConflict, Message: "The page was open for too long. Send the form again."}
+		return &refused{status: http.StatusConflict, keys: []string{"embed.stale"}}
 	}
 	sent := capture.ReadForm(r.PostForm)
+	sent.Language = o.texts.Language
 	if withheld(r) {
 		sent.Origin = capture.Origin{}
 	}
 	out, err := f.deps.Capture.Submit(r.Context(), o.GenericLink, sent, f.deps.Addresses.Client(r))
 	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
-		return writeJSON(w, http.StatusUnprocessableEntity, rejected{wrong.In(f.texts)})
+		return writeJSON(w, http.StatusUnprocessableEntity, rejected{wrong.In(o.texts)})
 	}
 	if limited, ok := errors.AsType[*capture.Limited](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(limited.Wait/time.Second)+1))
-		return &refused{status: http.StatusTooManyRequests, Message: "We received too many forms from your network in a short time. Try again later."}
+		return &refused{status: http.StatusTooManyRequests, keys: []string{"status.too_many.1"}, wait: limited.Wait}
 	}
 	if capture.IsGone(err) {
-		return &refused{status: http.StatusGone, Message: "This offer is no longer there."}
+		return &refused{status: http.StatusGone, keys: []string{"status.gone.1", "status.gone.2"}}
 	}
 	if err != nil {
 		return fmt.Errorf("submit embedded form: %w", err)
 	}
 	switch {
 	case out.Page != "":
-		return writeJSON(w, http.StatusOK, outcome{"verify", f.deps.Site + "/verify/sent/" + out.Page})
+		return writeJSON(w, http.StatusOK, outcome{"verify", f.deps.Site + page.SentPath(out.Page)})
 	case out.Access == "":
 		return writeJSON(w, http.StatusOK, outcome{"redirect", capture.Redirect(o.GenericLink)})
 	default:
-		return writeJSON(w, http.StatusOK, outcome{"ready", f.deps.Site + "/a/" + out.Access})
+		return writeJSON(w, http.StatusOK, outcome{"ready", f.deps.Site + page.ReadingPath(out.Access)})
 	}
 }
 

@@ -8,38 +8,62 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/link"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
 
 const (
-	maxForm    = 64 << 10 // bytes
-	timeout    = 15 * time.Second
-	maxOrigin  = 300
-	textClosed = "This offer is closed."
+	maxForm   = 64 << 10 // bytes
+	timeout   = 15 * time.Second
+	maxOrigin = 300
 )
 
 // offer is a link whose form may be shown, on a page of an origin.
 type offer struct {
 	store.LandingPageRow
 	origin string
+	texts  *catalogue.Texts // in the language of the link, else of the account, else of the browser
 }
 
-// refused is an answer in words.
+// refused is an answer in words: those of the catalogue for visitors, English ones for whoever puts the form on a page.
 type refused struct {
 	status  int
-	Message string `json:"message"`
+	keys    []string
+	wait    time.Duration // after which it may work again; 0: unknown
+	message string        // instead of keys
 }
 
 // Error implements error.
-func (r *refused) Error() string { return r.Message }
+func (r *refused) Error() string { return "embedded form refused: " + http.StatusText(r.status) }
+
+// in returns the words in a language.
+func (r *refused) in(t *catalogue.Texts) string {
+	if r.message != "" {
+		return r.message
+	}
+	var all []string
+	for _, key := range r.keys {
+		all = append(all, t.Say(key))
+	}
+	if r.wait > 0 {
+		all = append(all, page.Waiting(t, r.wait))
+	}
+	return strings.Join(all, " ")
+}
+
+type refusal struct {
+	Message string `json:"message"`
+}
 
 // answer returns the handler of a request that a page of another origin sends. The form of a link answers only the origins that the link
 // allows: without the header, browsers keep the answer from every other page.
@@ -54,6 +78,10 @@ func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 		o, err := f.find(r)
+		o.texts = f.catalogue.In(locale.Or(o.PageLanguage, r.Header.Get("Accept-Language")))
+		if o.PageLanguage == nil {
+			h.Add("Vary", "Accept-Language")
+		}
 		if o.origin != "" {
 			h.Set("Access-Control-Allow-Origin", o.origin)
 			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
@@ -66,13 +94,13 @@ func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error)
 		}
 		reply, ok := errors.AsType[*refused](err)
 		if !ok {
-			reply = &refused{http.StatusInternalServerError, "Something went wrong on our side. Nothing was stored. Try again later."}
+			reply = &refused{status: http.StatusInternalServerError, keys: []string{"status.failed.1"}}
 			if postgres.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) {
-				reply.status = http.StatusServiceUnavailable
+				reply = &refused{status: http.StatusServiceUnavailable, keys: []string{"status.unavailable.1"}}
 			}
 			f.deps.Log.Error("embedded form failed", "request_id", api.RequestID(ctx), "error", err)
 		}
-		_ = writeJSON(w, reply.status, reply) // a visitor that left needs no answer
+		_ = writeJSON(w, reply.status, refusal{reply.in(o.texts)}) // a visitor that left needs no answer
 	})
 }
 
@@ -80,7 +108,7 @@ func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error)
 func (f *Forms) find(r *http.Request) (o offer, err error) {
 	ctx, slug, origin := r.Context(), r.PathValue("slug"), r.Header.Get("Origin")
 	if len(slug) > link.MaxSlug || !link.SlugForm.MatchString(slug) {
-		return o, &refused{http.StatusNotFound, "There is no such link."}
+		return o, &refused{status: http.StatusNotFound, message: "There is no such link."}
 	}
 	err = f.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
 		o = offer{}
@@ -88,7 +116,7 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o, &refused{http.StatusNotFound, "There is no such link."}
+		return o, &refused{status: http.StatusNotFound, message: "There is no such link."}
 	}
 	if err != nil {
 		return o, fmt.Errorf("find link of embedded form: %w", err)
@@ -97,7 +125,7 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 		if err := f.noteRefused(ctx, o, origin); err != nil {
 			return o, err
 		}
-		return o, &refused{http.StatusForbidden, "The link does not allow its form on pages of this origin: add the origin to allowed_origins."}
+		return o, &refused{status: http.StatusForbidden, message: "The link does not allow its form on pages of this origin: add the origin to allowed_origins."}
 	}
 	o.origin = origin
 	if r.Method == http.MethodGet {
@@ -106,7 +134,7 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 		}
 	}
 	if !o.GenericLink.Active || !o.MagnetActive || o.FileVersion == 0 || link.Ended(o.GenericLink, f.deps.Now()) {
-		return o, &refused{http.StatusGone, textClosed}
+		return o, &refused{status: http.StatusGone, keys: []string{"status.inactive"}}
 	}
 	return o, nil
 }

@@ -13,6 +13,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -56,10 +57,19 @@ func (f *Forms) state(ctx context.Context, in *stateInput) (*api.Answer[State], 
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("read where the form was seen: %w", err)
 		}
+		language := link.Language
+		if language == nil {
+			brand, err := q.BrandOfAccount(ctx, link.AccountID)
+			if err != nil {
+				return fmt.Errorf("read language of account: %w", err)
+			}
+			language = brand.Language
+		}
+		words := f.catalogue.In(locale.Or(language, "")).Say("embed.get") // without scripts, no one knows the browser's language
 		site := html.EscapeString(f.deps.Site)
 		s = State{
-			Script: fmt.Sprintf(`<script src="%s%s" data-link="%s" async></script><noscript><a href="%s/l/%s">Get the document</a></noscript>`,
-				site, scriptPath, link.Slug, site, link.Slug),
+			Script: fmt.Sprintf(`<script src="%s%s" data-link="%s" async></script><noscript><a href="%s%s">%s</a></noscript>`,
+				site, scriptPath, link.Slug, site, page.LandingPath(link.Slug), html.EscapeString(words)),
 			AllowedOrigins: link.AllowedOrigins, ContentPolicy: f.policy(),
 			LastSeenAt: api.OptionalTime(seen.SeenAt), LastSeenOrigin: seen.SeenOrigin, LastRefusedAt: api.OptionalTime(seen.RefusedAt), LastRefusedOrigin: seen.RefusedOrigin,
 		}

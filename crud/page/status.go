@@ -141,7 +141,7 @@ func (s *Status) say(t *catalogue.Texts) (heading string, text []string) {
 		text = append(text, t.Say(known.key+"."+strconv.Itoa(n+1)))
 	}
 	if s.Wait > 0 {
-		text = append(text, waiting(t, s.Wait))
+		text = append(text, Waiting(t, s.Wait))
 	}
 	return heading, text
 }
@@ -179,8 +179,8 @@ func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, r
 	}
 }
 
-// waiting says how long to wait, rounded up to a whole number of the largest unit that it fills.
-func waiting(t *catalogue.Texts, d time.Duration) string {
+// Waiting says how long to wait, rounded up to a whole number of the largest unit that it fills.
+func Waiting(t *catalogue.Texts, d time.Duration) string {
 	n, unit := int64((d+time.Second-1)/time.Second), "seconds"
 	for _, larger := range []string{"minutes", "hours"} {
 		if n < 60 {

@@ -154,6 +154,90 @@ test('embed: a token that is too old is renewed, and the form is sent', async (t
   assert.equal((await submissions(link)).length, 1);
 });
 
+test('embed: a view that gets lost is sent again, and counts once', async (t) => {
+  const { link, url } = await newHost(t);
+  const v = await newDesktop(t, options(url, { expected: [/ERR_FAILED/, /503/] }));
+  const endpoint = `${collector}/v1/link-views`;
+  const sent = [];
+  await v.page.clock.install();
+  await v.page.route(endpoint, async (r) => {
+    sent.push(r.request().postDataJSON());
+    if (sent.length === 1) return r.abort();
+    if (sent.length > 2) return r.continue();
+    await r.fetch(); // it is counted, but the answer gets lost
+    return r.fulfill({ status: 503, headers: { 'access-control-allow-origin': '*' } });
+  });
+  await v.page.goto(url);
+  await eventually(async () => sent.length === 1, 'the view is sent');
+  await v.page.clock.runFor(5_000);
+  await eventually(async () => sent.length === 2, 'the view is sent again');
+  await eventually(async () => (await views(link)).length === 1, 'a stored view');
+  await v.page.clock.runFor(30_000);
+  await eventually(async () => sent.length === 3, 'the view is sent a third time');
+  assert.equal(new Set(sent.map((s) => s.event_id)).size, 1);
+  assert.equal(new Set(sent.map((s) => s.token)).size, 1);
+  await v.page.clock.runFor(600_000);
+  // The next view is stored behind the three, so these are stored by then.
+  const other = await newDesktop(t, options(url));
+  await other.page.goto(`${url}/other`);
+  await eventually(async () => (await views(link)).some((row) => row.url.endsWith('/other')), 'the view of another visitor');
+  assert.equal((await views(link)).length, 2);
+  assert.equal(sent.length, 3, 'what is counted is not sent again');
+});
+
+for (const [language, dark, words] of [
+  ['de', false, ['E-Mail-Adresse', 'Dokument zusenden', 'Geben Sie eine E-Mail-Adresse wie jo@example.com ein.', 'Sehen Sie in Ihre E-Mails: Wir haben einen Link und einen Code an eve@example.com gesendet.', 'Code eingeben']],
+  ['pl', true, ['Adres e-mail', 'Wyślij mi dokument', 'Proszę podać adres e-mail w postaci jo@example.com.', 'Proszę sprawdzić pocztę: wysłaliśmy link i kod na adres eve@example.com.', 'Wpisz kod']],
+]) {
+  test(`embed: in the language of the browser, ${language}`, async (t) => {
+    const { url } = await newHost(t, { fields: { require_verification: true } });
+    const v = await newPhone(t, options(url, { dark, context: { locale: language } }));
+    await v.page.goto(url);
+    const [email, button, wrong, message, code] = words;
+    await v.page.getByLabel(email).fill('eve');
+    await v.page.getByRole('button', { name: button }).click();
+    await v.page.getByText(wrong).waitFor();
+    assert.equal(await v.page.locator('lodestone-form').getAttribute('lang'), language);
+    await v.accessible();
+    await v.fits();
+    await v.screenshot(`embed-${language}`);
+    await v.page.getByLabel(email).fill('eve@example.com');
+    await v.page.getByRole('button', { name: button }).click();
+    await v.page.getByText(message).waitFor();
+    await v.page.getByRole('link', { name: code }).waitFor();
+    await v.fits();
+  });
+}
+
+test('embed: the language of the link counts for more than the browser’s, and a closed offer says so', async (t) => {
+  const { link, url } = await newHost(t, { fields: { language: 'fr' } });
+  const v = await newDesktop(t, options(url, { context: { locale: 'de' }, expected: [/410/, /cannot be shown/] }));
+  await v.page.goto(url);
+  await v.page.getByRole('button', { name: 'Obtenir le document' }).waitFor();
+  await api('PATCH', `/api/v1/generic-links/${link.id}`, { active: false });
+  await v.page.reload();
+  await v.page.getByText('Cette offre est fermée').waitFor();
+  assert.equal(await v.page.getByLabel('Adresse e-mail').count(), 0);
+  await v.accessible();
+  await v.screenshot('embed-closed');
+});
+
+test('embed: a connection that is gone keeps what was typed', async (t) => {
+  const { link, url } = await newHost(t);
+  const v = await newPhone(t, options(url, { expected: [/ERR_INTERNET_DISCONNECTED/] }));
+  await v.page.goto(url);
+  await v.page.getByLabel('Email address').fill('kim@example.com');
+  await v.offline();
+  await v.page.getByRole('button').click();
+  await v.page.getByText('The form could not be sent. Check your connection, and send it again.').waitFor();
+  await v.accessible();
+  await v.screenshot('embed-offline');
+  await v.offline(false);
+  await v.page.getByRole('button').click();
+  await v.page.getByRole('link', { name: 'Read the document' }).waitFor();
+  assert.deepEqual((await submissions(link)).map((s) => s.email), ['kim@example.com']);
+});
+
 test('embed: without scripts, and with parts of a page\'s own style', async (t) => {
   const { link, url } = await newHost(t);
   const v = await newPhone(t, options(url, { scripts: false }));

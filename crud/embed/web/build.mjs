@@ -1,14 +1,19 @@
 // Builds the script into ../dist. It stays under one name, since other people's pages have it in them.
 import { build } from "esbuild";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+
+// What the script says before it has the texts of a language.
+const texts = new URL("../../catalogue/text/", import.meta.url);
+const open = Object.fromEntries(readdirSync(texts).sort().map((name) => [name.slice(0, 2), JSON.parse(readFileSync(new URL(name, texts), "utf8"))["embed.open"]]));
 
 await build({
   absWorkingDir: fileURLToPath(new URL(".", import.meta.url)),
   entryPoints: ["src/embed.ts"],
   outfile: "../dist/embed.js",
   minify: true,
+  define: { OPEN: JSON.stringify(open) },
   format: "iife",
   target: ["chrome84", "firefox90", "safari15"],
   logLevel: "warning",

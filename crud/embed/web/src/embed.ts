@@ -8,10 +8,14 @@
 
 type Config = {
   token: string; visit: string; tracking_token: string; views: string | null; page: string; title: string;
+  language: string; words: Record<string, string>; // texts, by their keys in the catalogue
   name: boolean; consent: string | null; consent_version: string; privacy_url: string | null; button: string; note: string;
 };
 type Answer = { state?: "verify" | "redirect" | "ready"; url?: string; errors?: Record<string, string>; message?: string };
 type Field = HTMLElement & { box: HTMLInputElement; say: (text: string) => void; check: () => string };
+
+/** The words of the link that stands for a form that did not come: the build takes them from the catalogue, by language. */
+declare const OPEN: Record<string, string>;
 
 const tag = (document.currentScript ?? document.querySelector('script[src*="/embed.js"][data-link]')) as HTMLScriptElement | null;
 const privacy = navigator as { globalPrivacyControl?: boolean; doNotTrack?: string | null };
@@ -58,15 +62,31 @@ function bare(address: string): string {
 function campaign(url: URL): URLSearchParams {
   const found = new URLSearchParams();
   url.searchParams.forEach((value, name) => {
-    if (/^utm_(source|medium|campaign|term|content)$/.test(name)) found.append(name, value);
+    if (/^utm_(source|medium|campaign|term|content|id)$/.test(name)) found.append(name, value);
   });
   return found;
+}
+
+/** Sends a view until it is counted. Its id stays the same: if only an answer got lost, nothing is counted twice. */
+function count(url: string, body: string, wait: number): void {
+  fetch(url, { method: "POST", body, keepalive: true, credentials: "omit", referrerPolicy: "no-referrer" }).then((answer) => {
+    if (answer.status == 429 || answer.status >= 500) throw 0;
+  }).catch(() => {
+    if (wait < 2e5) setTimeout(count, wait, url, body, wait * 6);
+  });
 }
 
 /** Calls a function once the page is looked at: it may be in the background, or prerendered. */
 function seen(call: () => void): void {
   if (document.visibilityState != "hidden") return call();
   document.addEventListener("visibilitychange", call, { once: true });
+}
+
+/** What the server said to visitors, in their language. */
+class Said extends Error {
+  constructor(readonly status: number, message: string) {
+    super(message);
+  }
 }
 
 class Form extends HTMLElement {
@@ -83,10 +103,13 @@ class Form extends HTMLElement {
     try {
       this.#config = await this.#load();
     } catch (error) {
-      console.warn(`Lodestone: the form of ${slug} cannot be shown here. Is ${location.origin} one of the link's allowed_origins?`, error);
-      this.#root.append(link("Open the form", `${site}/l/${encodeURIComponent(slug)}`)); // never a dead end
+      const said = error instanceof Said;
+      console.warn(`Lodestone: the form of ${slug} cannot be shown here.${said ? "" : ` Is ${location.origin} one of the link's allowed_origins?`}`, error);
+      if (said) this.#root.append(make("p", { part: "message" }, error.message));
+      if (!said || error.status != 410) this.#root.append(link(OPEN[navigator.language.slice(0, 2)] ?? OPEN.en!, `${site}/l/${encodeURIComponent(slug)}`)); // never a dead end
       return;
     }
+    this.lang = this.#config.language;
     this.#root.append(this.#form());
     if (!withheld) seen(() => this.#count());
   }
@@ -103,15 +126,14 @@ class Form extends HTMLElement {
 
   async #load(): Promise<Config> {
     const answer = await fetch(this.#url, { credentials: "omit", referrerPolicy: "no-referrer" });
-    if (!answer.ok) throw new Error((await answer.json()).message);
+    if (!answer.ok) throw new Said(answer.status, (await answer.json()).message);
     return answer.json();
   }
 
   #count(): void {
     const { views, visit, tracking_token } = this.#config;
     if (!views) return;
-    const body = JSON.stringify({ token: tracking_token, event_id: visit, referrer: bare(document.referrer), url: bare(location.href) });
-    fetch(views, { method: "POST", body, keepalive: true, credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => {});
+    count(views, JSON.stringify({ token: tracking_token, event_id: visit, referrer: bare(document.referrer), url: bare(location.href) }), 5e3);
   }
 
   #field(name: string, words: string, type: string, attributes: Record<string, string>, check: (box: HTMLInputElement) => string): Field {
@@ -133,17 +155,17 @@ class Form extends HTMLElement {
   }
 
   #form(): HTMLFormElement {
-    const c = this.#config;
+    const c = this.#config, w = c.words;
     const button = make("button", { part: "button", type: "submit" }, c.button);
     const form = make("form", { part: "form", novalidate: "", "aria-label": c.title }, this.#alert,
-      this.#field("email", "Email address", "email", { autocomplete: "email", inputmode: "email", autocapitalize: "none", spellcheck: "false", maxlength: "254" }, ({ value }) =>
-        !value.trim() ? "Enter your email address." : /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value.trim()) ? "" : "Enter an email address like jo@example.com."));
-    if (c.name) form.append(this.#field("name", "Name", "text", { autocomplete: "name", maxlength: "100" }, ({ value }) => value.trim() ? "" : "Enter your name."));
-    if (c.consent) form.append(this.#field("consent", c.consent, "checkbox", { value: "yes" }, ({ checked }) => checked ? "" : "Tick the box to go on."));
+      this.#field("email", w["landing.email"]!, "email", { autocomplete: "email", inputmode: "email", autocapitalize: "none", spellcheck: "false", maxlength: "254" }, ({ value }) =>
+        !value.trim() ? w["wrong.email.empty"]! : /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value.trim()) ? "" : w["wrong.email.form"]!));
+    if (c.name) form.append(this.#field("name", w["landing.name"]!, "text", { autocomplete: "name", maxlength: "100" }, ({ value }) => value.trim() ? "" : w["wrong.name.empty"]!));
+    if (c.consent) form.append(this.#field("consent", c.consent, "checkbox", { value: "yes" }, ({ checked }) => checked ? "" : w["wrong.consent.empty"]!));
     form.append(
-      make("div", { class: "trap", "aria-hidden": "true" }, make("label", {}, "Leave this empty", make("input", { name: "website", tabindex: "-1", autocomplete: "off" }))),
+      make("div", { class: "trap", "aria-hidden": "true" }, make("label", {}, w["landing.trap"]!, make("input", { name: "website", tabindex: "-1", autocomplete: "off" }))),
       button, make("p", { part: "note", class: "note" }, c.note));
-    if (c.privacy_url) form.append(make("p", { part: "note", class: "note" }, away("Privacy notice (opens a new tab)", c.privacy_url)));
+    if (c.privacy_url) form.append(make("p", { part: "note", class: "note" }, away(`${w["landing.privacy"]} ${w.new_tab}`, c.privacy_url)));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       void this.#send(form, button);
@@ -167,7 +189,7 @@ class Form extends HTMLElement {
       if (answer.ok) return this.#done(form, reply, String(new FormData(form).get("email")).trim());
       this.#complain(reply.errors ?? { website: reply.message ?? "" });
     } catch {
-      this.#complain({ website: "The form could not be sent. Check your connection, and send it again." });
+      this.#complain({ website: this.#config.words["embed.lost"]! });
     }
     button.removeAttribute("aria-disabled");
   }
@@ -191,9 +213,10 @@ class Form extends HTMLElement {
 
   #done(form: HTMLFormElement, { state, url }: Answer, email: string): void {
     if (state == "redirect") return location.assign(url!);
+    const w = this.#config.words;
     const words = state == "verify"
-      ? [make("p", {}, `Check your mail: we sent a link and a code to ${email}.`), link("Enter the code", url!)]
-      : [make("p", {}, "Thank you. The document is ready, and we mailed you the link as well."), link("Read the document", url!)];
+      ? [make("p", {}, w["embed.verify"]!.replace("{email}", () => email)), link(w["embed.code"]!, url!)]
+      : [make("p", {}, w["embed.ready"]!), link(w["landing.read"]!, url!)];
     const message = make("div", { part: "message", role: "status", tabindex: "-1" }, ...words);
     form.replaceWith(message);
     message.focus();
