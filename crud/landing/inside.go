@@ -8,8 +8,6 @@ import (
 )
 
 const (
-	// minReaders is how many people must have read a document before its page says how many: fewer recommend nothing.
-	minReaders = 10
 	// maxChapters is how many entries of a table of contents a page shows.
 	maxChapters = 16
 	// fewChapters is how many entries of the first level are a table of contents by themselves.

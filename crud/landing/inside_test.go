@@ -60,13 +60,41 @@ func TestThePageShowsTheTrueNumberOfReaders(t *testing.T) {
 					id, strings.Repeat("x", i+1)+"@example.com", slug)
 			}
 		}
+		f.pass(reachLasts)
+	}
+	// finish lets the first people come to a page, with as many minutes of reading as each one's number.
+	finish := func(slug string, people, page int) {
+		for i := range people {
+			f.exec(t, `INSERT INTO sessions (id, account_id, access_link_id, magnet_version, started_at, last_active_at, pages, duration_ms)
+				SELECT $1, a.account_id, a.id, m.file_version, now(), now(), ARRAY[1, $2::integer], $3 FROM access_links a
+				JOIN lead_magnets m ON m.id = a.lead_magnet_id JOIN generic_links g ON g.lead_magnet_id = m.id
+				WHERE g.slug = $4 AND a.email = $5 ORDER BY a.id LIMIT 1`,
+				uuid.Must(uuid.NewV7()), page, 60_000*(i+1), slug, strings.Repeat("x", i+1)+"@example.com")
+		}
+		f.pass(reachLasts)
 	}
 	read(slug, 12)
 	read(wanted, 9)
 	require.NotContains(t, f.get(t, "/l/"+slug).body, "Read by")
 	require.NotContains(t, f.get(t, "/l/"+wanted).body, "Read by")
 	read(wanted, 11)
-	require.Contains(t, f.get(t, "/l/"+wanted).body, "<li>Read by 11 people</li>")
+	body := f.get(t, "/l/"+wanted).body
+	require.Contains(t, body, "<li>Read by 11 people</li>")
+	require.NotContains(t, body, "finished")
+	require.NotContains(t, body, "minutes to read")
+
+	// Who came to the last page finished, and the time that half of them took is said once there are five.
+	finish(wanted, 4, 12)
+	require.Contains(t, f.get(t, "/l/"+wanted).body, "<li>4 finished it</li>")
+	require.NotContains(t, f.get(t, "/l/"+wanted).body, "minutes to read")
+	finish(wanted, 11, 2)
+	require.Contains(t, f.get(t, "/l/"+wanted).body, "<li>4 finished it</li>")
+	f.exec(t, `UPDATE sessions SET pages = array_append(pages, $1) WHERE duration_ms = 300000`, 12)
+	f.pass(reachLasts)
+	body = f.get(t, "/l/"+wanted, "Accept-Language", "de").body
+	require.Contains(t, body, "<li>5 haben es zu Ende gelesen</li>")
+	require.Contains(t, body, "<li>5 Minuten Lesezeit</li>") // the middle of 2, 4, 5, 6 and 8: all but the fifth read twice
+	require.NotContains(t, f.get(t, "/l/"+slug).body, "finished")
 }
 
 // A page that fails before it is written still looks like its account.

@@ -47,6 +47,7 @@ type Deps struct {
 type Landing struct {
 	deps                 Deps
 	offer, sent, confirm *page.Template
+	reaches              reaches
 }
 
 // New returns the landing pages of an installation.
@@ -77,7 +78,7 @@ func (l *Landing) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) 
 	if !link.SlugForm.MatchString(slug) {
 		return page.Error(page.NotFound, page.Brand{})
 	}
-	http.Redirect(w, r, l.deps.Pages.Path(pathOf(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(page.LandingPath(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return nil
 }
 
@@ -90,14 +91,12 @@ func query(r *http.Request) string {
 
 var secretForm = regexp.MustCompile(`^[a-z2-7]{26,32}$`)
 
-func pathOf(slug string) string { return "/l/" + slug }
-
 // offered is a link with all that its page shows.
 type offered struct {
 	store.LandingPageRow
 	path     string // of the page
 	pictures picture.Page
-	readers  int64 // people who read the document; 0 unless the page says how many
+	reach    reach // zero unless the page shows it
 	preview  bool  // the owner looks at it: nothing counts
 }
 
@@ -155,11 +154,11 @@ func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) 
 		if err != nil {
 			return err
 		}
-		o.path = l.deps.Pages.Path(pathOf(slug))
+		o.path = l.deps.Pages.Path(page.LandingPath(slug))
 		if o.pictures, err = picture.ForLink(ctx, tx, l.deps.Site, o.GenericLink.ID, o.GenericLink.ThumbnailURL); err != nil || !o.GenericLink.ShowReaders {
 			return err
 		}
-		o.readers, err = q.CountReaders(ctx, store.CountReadersParams{AccountID: o.GenericLink.AccountID, LeadMagnetID: o.GenericLink.LeadMagnetID})
+		o.reach, err = l.reaches.of(ctx, q, o.GenericLink, l.deps.Now())
 		return err
 	})
 	if err != nil {
@@ -194,7 +193,7 @@ func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool
 	if small == slug || !link.SlugForm.MatchString(small) {
 		return false
 	}
-	http.Redirect(w, r, l.deps.Pages.Path(pathOf(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(page.LandingPath(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return true
 }
 

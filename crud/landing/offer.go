@@ -97,7 +97,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return o.errorPage(err)
 	}
 	if out.Page != "" {
-		return l.redirect(w, r, l.deps.Pages.Path("/verify/sent/"+out.Page))
+		return l.redirect(w, r, l.deps.Pages.Path(page.SentPath(out.Page)))
 	}
 	return l.redirectToDocument(w, r, o, out)
 }
@@ -121,7 +121,7 @@ func (l *Landing) redirectToDocument(w http.ResponseWriter, r *http.Request, o o
 	if to := o.redirectURL(); to != "" {
 		return l.redirect(w, r, to)
 	}
-	return l.redirect(w, r, l.deps.Pages.Path("/a/"+out.Access))
+	return l.redirect(w, r, l.deps.Pages.Path(page.ReadingPath(out.Access)))
 }
 
 // redirectURL returns the owner's page after the form, or "".
@@ -164,7 +164,7 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 		}
 	}
 	p := page.Page{
-		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(pathOf(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
+		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(page.LandingPath(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
 		Brand: o.brand(), Texts: t, Keep: !o.preview && status == http.StatusOK, Policy: page.Policy{Forms: []string{o.redirectURL()}},
 	}
 	if len(wrong) > 0 {
@@ -205,7 +205,7 @@ func (l *Landing) countedPage(slug string, utm map[string]string) string {
 	for name, value := range utm {
 		campaign.Set(name, value)
 	}
-	address := l.deps.Pages.URL(pathOf(slug))
+	address := l.deps.Pages.URL(page.LandingPath(slug))
 	if len(campaign) > 0 {
 		address += "?" + campaign.Encode()
 	}
@@ -251,10 +251,7 @@ func facts(o offered, t *catalogue.Texts) (list []string) {
 	if o.FileSize != nil {
 		list = append(list, size(*o.FileSize, t))
 	}
-	if o.readers >= minReaders {
-		list = append(list, t.Say("facts.readers", "n", o.readers))
-	}
-	return list
+	return append(list, o.reach.facts(t)...)
 }
 
 // size says a number of bytes as file managers do.

@@ -13,7 +13,18 @@ import (
 )
 
 const countReaders = `-- name: CountReaders :one
-SELECT count(DISTINCT email_key) FROM access_links WHERE account_id = $1 AND lead_magnet_id = $2 AND viewed
+WITH people AS (
+    SELECT bool_or(a.viewed) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
+        coalesce(sum(s.duration_ms), 0)::bigint AS reading_ms
+    FROM access_links a
+    LEFT JOIN sessions s ON s.account_id = a.account_id AND s.access_link_id = a.id
+    LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
+    WHERE a.account_id = $1 AND a.lead_magnet_id = $2
+    GROUP BY a.email_key
+)
+SELECT count(*) FILTER (WHERE viewed) AS readers, count(*) FILTER (WHERE viewed AND finished) AS finished,
+    coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY reading_ms) FILTER (WHERE viewed AND finished), 0)::bigint AS reading_ms
+FROM people
 `
 
 type CountReadersParams struct {
@@ -21,12 +32,19 @@ type CountReadersParams struct {
 	LeadMagnetID uuid.UUID
 }
 
-// How many people read a lead magnet, whosever it is: each address counts once.
-func (q *Queries) CountReaders(ctx context.Context, arg CountReadersParams) (int64, error) {
+type CountReadersRow struct {
+	Readers   int64
+	Finished  int64
+	ReadingMs int64
+}
+
+// How many people read a lead magnet, and how many of them to the last page, whosever it is: each address counts once. And for how long those
+// who came to the last page had pages before them: half of them for less, half for more.
+func (q *Queries) CountReaders(ctx context.Context, arg CountReadersParams) (CountReadersRow, error) {
 	row := q.db.QueryRow(ctx, countReaders, arg.AccountID, arg.LeadMagnetID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+	var i CountReadersRow
+	err := row.Scan(&i.Readers, &i.Finished, &i.ReadingMs)
+	return i, err
 }
 
 const countSubmission = `-- name: CountSubmission :exec

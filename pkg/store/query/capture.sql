@@ -10,8 +10,20 @@ LEFT JOIN lead_magnet_files f ON f.account_id = m.account_id AND f.lead_magnet_i
 WHERE g.slug = $1;
 
 -- name: CountReaders :one
--- How many people read a lead magnet, whosever it is: each address counts once.
-SELECT count(DISTINCT email_key) FROM access_links WHERE account_id = $1 AND lead_magnet_id = $2 AND viewed;
+-- How many people read a lead magnet, and how many of them to the last page, whosever it is: each address counts once. And for how long those
+-- who came to the last page had pages before them: half of them for less, half for more.
+WITH people AS (
+    SELECT bool_or(a.viewed) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
+        coalesce(sum(s.duration_ms), 0)::bigint AS reading_ms
+    FROM access_links a
+    LEFT JOIN sessions s ON s.account_id = a.account_id AND s.access_link_id = a.id
+    LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
+    WHERE a.account_id = $1 AND a.lead_magnet_id = $2
+    GROUP BY a.email_key
+)
+SELECT count(*) FILTER (WHERE viewed) AS readers, count(*) FILTER (WHERE viewed AND finished) AS finished,
+    coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY reading_ms) FILTER (WHERE viewed AND finished), 0)::bigint AS reading_ms
+FROM people;
 
 -- name: OfferTitle :one
 -- What a visitor of a link asked for, as the page names it.
