@@ -289,3 +289,22 @@ func TestStalledUploadsOfAnother(t *testing.T) {
 	_, err := u.UploadFile(t.Context(), u.magnet(t).ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))
 	require.NoError(t, err)
 }
+
+// The first file says who wrote it, unless the owner did; what the owner clears stays clear.
+func TestTheFirstFileNamesTheAuthor(t *testing.T) {
+	t.Parallel()
+	u := start(t).user(t, account.Team)
+	m := u.magnet(t)
+	upload := func(id, author string) any {
+		_, err := u.UploadFile(t.Context(), id, "a.pdf", bytes.NewReader(pdftest.Authored(author)))
+		require.NoError(t, err)
+		return u.get(t, "/api/v1/lead-magnets/"+id).object(t)["author"]
+	}
+	require.Equal(t, "Ada Lovelace", upload(m.ID, "(Ada Lovelace)"))
+	require.Equal(t, "Ada Lovelace", upload(m.ID, "(Charles Babbage)"))
+	path := "/api/v1/lead-magnets/" + m.ID
+	require.Nil(t, u.send(t, "PATCH", path, strings.NewReader(`{"author":null}`), "Content-Type", "application/json").object(t)["author"])
+	require.Nil(t, upload(m.ID, "(Charles Babbage)"))
+	given := u.post(t, "/api/v1/lead-magnets", `{"title":"Notes","author":"A. A. L."}`).object(t)["id"].(string)
+	require.Equal(t, "A. A. L.", upload(given, "(Ada Lovelace)"))
+}

@@ -30,7 +30,7 @@ type LeadMagnet struct {
 	ID               uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	Title            string    `json:"title" doc:"Title of the document."`
 	Description      *string   `json:"description" doc:"Description of the document."`
-	Author           *string   `json:"author" doc:"Who wrote it, as landing pages show it."`
+	Author           *string   `json:"author" doc:"Who wrote it, as landing pages show it. Without one, the first file sets it if its metadata names a person."`
 	AuthorAbout      *string   `json:"author_about" doc:"A sentence about the author."`
 	EndText          *string   `json:"end_text" doc:"Text behind the last page."`
 	EndButton        *string   `json:"end_button" doc:"Label of the button behind the last page."`

@@ -115,6 +115,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 type content struct {
 	pages    int
 	outline  []byte      // JSON; nil: there is no table of contents
+	author   *string     // whom the file names; nil: nobody
 	pictures picture.Set // none if its first page cannot be rendered
 }
 
@@ -124,6 +125,9 @@ func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (c c
 		return c, err
 	}
 	c.pages = document.Pages
+	if document.Author != "" {
+		c.author = &document.Author
+	}
 	if document.Outline != nil {
 		if c.outline, err = json.Marshal(document.Outline); err != nil {
 			return c, fmt.Errorf("encode the table of contents: %w", err)
@@ -173,7 +177,11 @@ func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *file, owner, id uuid.
 	if err := f.pictures.StoreForFile(ctx, tx, owner, id, version, f.outline); err != nil {
 		return err
 	}
-	if err := q.SetMagnetVersion(ctx, store.SetMagnetVersionParams{ID: id, FileVersion: version}); err != nil {
+	set := store.SetMagnetVersionParams{ID: id, FileVersion: version}
+	if version == 1 { // who clears the author later means it
+		set.Author = f.author
+	}
+	if err := q.SetMagnetVersion(ctx, set); err != nil {
 		return fmt.Errorf("set version of file: %w", err)
 	}
 	return nil

@@ -42,6 +42,20 @@ func TestTheTableOfContentsIsRead(t *testing.T) {
 	}
 }
 
+// Who wrote a file is read from its metadata, if that names a person: no account of a computer, and no program.
+func TestTheAuthorIsRead(t *testing.T) {
+	t.Parallel()
+	for stated, want := range map[string]string{
+		"(Ada Lovelace)": "Ada Lovelace", "(  Mary-Ann  O'Neill, Jr. )": "Mary-Ann O'Neill, Jr.", "<FEFF004A006F007300E9002000C1006C0076006100720065007A>": "José Álvarez",
+		"(ada)": "", "(ada@example.com)": "", "(Microsoft Office User)": "", "(DESKTOP-4F2 user)": "", "(Ada <b>Lovelace</b>)": "", "()": "",
+		"(" + strings.Repeat("Ada Maria ", 40) + ")": "",
+	} {
+		document, err := read(t, pdftest.Authored(stated))
+		require.NoError(t, err)
+		require.Equal(t, want, document.Author, stated)
+	}
+}
+
 // A table of contents that goes round in circles, or is endless, is cut off.
 func TestAnEndlessTableOfContentsIsCutOff(t *testing.T) {
 	t.Parallel()

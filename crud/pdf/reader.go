@@ -62,6 +62,7 @@ type verdict struct {
 
 type contents struct {
 	Outline []Entry `json:"outline"`
+	Author  string  `json:"author,omitempty"`
 }
 
 type cover struct {
@@ -92,6 +93,8 @@ type Document struct {
 	Inside []*image.RGBA
 	// Outline is the table of contents; nil if there is none.
 	Outline []Entry
+	// Author is the full name of the person who wrote it, as the file says; "" if it says none.
+	Author string
 }
 
 // Reader reads files. It is safe for concurrent use: two files are read at a time, of different accounts, and accounts
@@ -175,12 +178,13 @@ func (r *Reader) Read(ctx context.Context, owner uuid.UUID, file *os.File) (Docu
 	if d.Invalid != "" {
 		return Document{}, &invalidError{d.Invalid}
 	}
-	return Document{Pages: d.Pages, Cover: d.cover, Inside: d.inside, Outline: d.outline}, nil
+	return Document{Pages: d.Pages, Cover: d.cover, Inside: d.inside, Outline: d.outline, Author: d.author}, nil
 }
 
 type result struct {
 	verdict
 	outline []Entry
+	author  string
 	cover   *image.RGBA
 	inside  []*image.RGBA
 }
@@ -202,7 +206,7 @@ func parse(out []byte) (t result, ok bool) {
 	if line, err = in.ReadBytes('\n'); err != nil || json.Unmarshal(line, &c) != nil {
 		return t, true
 	}
-	t.outline = complete(c.Outline, t.Pages)
+	t.outline, t.author = complete(c.Outline, t.Pages), personOf(c.Author)
 	if t.cover, err = parsePage(in, CoverWidth); err != nil {
 		return t, true
 	}

@@ -405,16 +405,19 @@ func (q *Queries) LockMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, err
 }
 
 const setMagnetVersion = `-- name: SetMagnetVersion :exec
-UPDATE lead_magnets SET file_version = $2, revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1
+UPDATE lead_magnets SET file_version = $1, author = coalesce(author, $2), revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = $3
 `
 
 type SetMagnetVersionParams struct {
-	ID          uuid.UUID
 	FileVersion int32
+	Author      *string
+	ID          uuid.UUID
 }
 
+// Makes a version the current one. The author is set unless there is one.
 func (q *Queries) SetMagnetVersion(ctx context.Context, arg SetMagnetVersionParams) error {
-	_, err := q.db.Exec(ctx, setMagnetVersion, arg.ID, arg.FileVersion)
+	_, err := q.db.Exec(ctx, setMagnetVersion, arg.FileVersion, arg.Author, arg.ID)
 	return err
 }
 

@@ -23,6 +23,15 @@ func New(pages, padding int) []byte {
 	return Assemble(objects, padding)
 }
 
+// Authored returns a PDF of one empty page whose metadata has an author, written as a string of a PDF.
+func Authored(author string) []byte {
+	file := Assemble([]string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>", "<< /Author " + author + " >>",
+	}, 0)
+	return bytes.Replace(file, []byte("/Root 1 0 R >>"), []byte("/Root 1 0 R /Info 4 0 R >>"), 1)
+}
+
 // Assemble returns a PDF of the objects given, the first of which is the catalog.
 func Assemble(objects []string, padding int) []byte {
 	var out bytes.Buffer

@@ -30,7 +30,9 @@ SELECT * FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE;
 SELECT * FROM lead_magnets WHERE id = $1 FOR KEY SHARE;
 
 -- name: SetMagnetVersion :exec
-UPDATE lead_magnets SET file_version = $2, revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1;
+-- Makes a version the current one. The author is set unless there is one.
+UPDATE lead_magnets SET file_version = sqlc.arg(file_version), author = coalesce(author, sqlc.narg(author)), revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = sqlc.arg(id);
 
 -- name: InsertFile :exec
 INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256)
