@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,21 @@ func (p *Pages) showList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.list.Write(w, r, http.StatusOK, page.Page{Title: title(len(mails)), Class: "mailbox", Policy: page.Policy{Scripts: true}, Data: mails})
+	d := listData{Q: strings.TrimSpace(r.URL.Query().Get("q")), Mails: mails, All: len(mails)}
+	if len(mails) > 0 {
+		d.Newest = mails[0].ID
+	}
+	if d.Q != "" {
+		d.Mails = slices.DeleteFunc(mails, func(m Mail) bool { return !m.has(d.Q) })
+	}
+	return p.list.Write(w, r, http.StatusOK, page.Page{Title: title(d.All), Class: "mailbox", Policy: page.Policy{Scripts: true}, Data: d})
+}
+
+type listData struct {
+	Q      string // what is searched for; "": all are shown
+	Mails  []Mail
+	All    int
+	Newest string // id of the newest mail of all
 }
 
 func title(mails int) string {

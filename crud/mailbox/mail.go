@@ -32,6 +32,12 @@ type Header struct {
 	Value string `json:"value"`
 }
 
+// has reports whether a text is in the address or the subject, in any case.
+func (m Mail) has(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(strings.ToLower(m.To), text) || strings.Contains(strings.ToLower(m.Subject), text)
+}
+
 // URLs end where a text goes on.
 var link = regexp.MustCompile(`https?://[^\s<>"']+`)
 
