@@ -12,7 +12,7 @@ for (const [device, o] of [['phone', {}], ['tablet', { dark: true }], ['desktop'
     await v.accessible();
     await v.fits();
     await v.screenshot('docs');
-    await measure(o.scripts === false ? 'docs-plain' : 'docs', v);
+    await measure(o.scripts === false ? 'docs-plain' : 'docs', v, { except: ['document'] }); // every operation stands on one page
     const target = v.page.locator('[id]').filter({ hasText: '/api/v1/analytics/email' }).last();
     await target.scrollIntoViewIfNeeded();
     await v.screenshot('docs-operation');
@@ -31,6 +31,21 @@ test('API documentation: with the keyboard alone', async (t) => {
     });
     assert.ok(!on.body && on.ring, `${on.html} shows no focus`);
   }
+});
+
+test('API documentation: an operation is found by its words', async (t) => {
+  const v = await newDesktop(t);
+  await v.page.goto(`${site}/api/v1/docs`);
+  await v.page.keyboard.press('/');
+  await v.page.keyboard.type('get analytics/export');
+  await v.page.getByText('1 found').waitFor();
+  assert.equal(await v.page.locator('.side nav li:visible').count(), 1);
+  await v.accessible();
+  await v.screenshot('docs-find');
+  await v.page.keyboard.press('Enter');
+  await v.page.waitForURL(/#export-analytics-events$/);
+  await v.page.keyboard.press('Escape');
+  assert.ok(await v.page.locator('.side nav li:visible').count() > 20);
 });
 
 for (const [device, o] of [['phone', {}], ['desktop', { dark: true }]]) {

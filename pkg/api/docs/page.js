@@ -21,3 +21,29 @@ const fit = () => { menu.open = wide.matches; };
 fit();
 wide.addEventListener("change", fit);
 menu.addEventListener("click", (event) => { if (event.target.closest("a") && !wide.matches) menu.open = false; });
+
+// Finds operations by the words of their method, path, id and summary.
+const find = document.getElementById("find");
+const entries = [...document.querySelectorAll(".side nav li")];
+const lists = [...document.querySelectorAll(".side nav ul")];
+find.parentElement.hidden = false;
+find.addEventListener("input", () => {
+  const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const entry of entries) {
+    const text = `${entry.dataset.words ?? ""} ${entry.textContent}`.toLowerCase();
+    entry.hidden = !words.every((word) => text.includes(word));
+  }
+  for (const list of lists) list.hidden = list.previousElementSibling.hidden = [...list.children].every((entry) => entry.hidden);
+  const left = entries.filter((entry) => !entry.hidden).length;
+  document.getElementById("found").textContent = words.length ? left === 1 ? "1 found" : `${left} found` : "";
+});
+find.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") entries.find((entry) => !entry.hidden)?.querySelector("a").click();
+  if (event.key === "Escape") { find.value = ""; find.dispatchEvent(new Event("input")); }
+});
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  event.preventDefault();
+  menu.open = true;
+  find.focus();
+});
