@@ -50,7 +50,7 @@ func (m *Magnets) pagePicture(w http.ResponseWriter, r *http.Request, in *pageIn
 	var picture store.PagePictureRow
 	missing := problem.New(problem.NotFound, "There is no picture of this page.")
 	err := m.deps.Postgres.AccountSnapshot(ctx, owner, func(tx pgx.Tx) (err error) {
-		file, err = store.New(tx).GetFileVersion(ctx, store.GetFileVersionParams{ID: in.ID, Version: in.Version})
+		file, err = store.New(tx).FindFile(ctx, store.FindFileParams{ID: in.ID, Version: in.Version})
 		if err == nil && in.Page <= file.PageCount {
 			picture, err = findPicture(ctx, tx, file, in.Page)
 		}

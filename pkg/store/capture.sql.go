@@ -114,8 +114,8 @@ func (q *Queries) InsertFormLink(ctx context.Context, arg InsertFormLinkParams) 
 
 const insertMailboxLink = `-- name: InsertMailboxLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
-    source)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail')
+    source, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail', $11)
 RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
 `
 
@@ -130,6 +130,7 @@ type InsertMailboxLinkParams struct {
 	TokenHash     []byte
 	TokenSealed   []byte
 	TokenKey      int16
+	ExpiresAt     *time.Time
 }
 
 func (q *Queries) InsertMailboxLink(ctx context.Context, arg InsertMailboxLinkParams) (AccessLink, error) {
@@ -144,6 +145,7 @@ func (q *Queries) InsertMailboxLink(ctx context.Context, arg InsertMailboxLinkPa
 		arg.TokenHash,
 		arg.TokenSealed,
 		arg.TokenKey,
+		arg.ExpiresAt,
 	)
 	var i AccessLink
 	err := row.Scan(
@@ -271,7 +273,7 @@ func (q *Queries) IsRetiredSlug(ctx context.Context, slug string) (bool, error) 
 }
 
 const landingPage = `-- name: LandingPage :one
-SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.view_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
+SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.view_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
     m.author, m.author_about, f.content_type, f.file_size, f.page_count, f.outline, a.name AS account_name, a.brand_color, a.brand_font,
     coalesce(g.language, a.language) AS page_language
 FROM generic_links g
@@ -329,6 +331,9 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 		&i.GenericLink.ShowPages,
 		&i.GenericLink.ShowReaders,
 		&i.GenericLink.AllowedOrigins,
+		&i.GenericLink.ReadingNotices,
+		&i.GenericLink.ExpiresAt,
+		&i.GenericLink.AccessDays,
 		&i.MagnetTitle,
 		&i.MagnetDescription,
 		&i.MagnetActive,
@@ -399,6 +404,23 @@ func (q *Queries) OfferTitle(ctx context.Context, id uuid.UUID) (string, error) 
 	var title string
 	err := row.Scan(&title)
 	return title, err
+}
+
+const renewMailboxLink = `-- name: RenewMailboxLink :exec
+UPDATE access_links SET expires_at = $1::timestamptz, revision = revision + 1, updated_at = clock_timestamp()
+WHERE id = $2 AND expires_at <= $3::timestamptz
+`
+
+type RenewMailboxLinkParams struct {
+	ExpiresAt time.Time
+	ID        uuid.UUID
+	Now       time.Time
+}
+
+// Whoever asks for the document again gets it for another time.
+func (q *Queries) RenewMailboxLink(ctx context.Context, arg RenewMailboxLinkParams) error {
+	_, err := q.db.Exec(ctx, renewMailboxLink, arg.ExpiresAt, arg.ID, arg.Now)
+	return err
 }
 
 const repeatSubmission = `-- name: RepeatSubmission :exec

@@ -204,13 +204,14 @@ func (q *Queries) SetGenericLinkCounters(ctx context.Context, arg SetGenericLink
 
 const setSessionActivity = `-- name: SetSessionActivity :exec
 UPDATE sessions s
-SET last_active_at = greatest(s.last_active_at, n.last), pages = n.pages::integer[], duration_ms = n.duration
+SET last_active_at = greatest(s.last_active_at, n.last), pages = n.pages::integer[], duration_ms = n.duration, downloads = n.downloads
 FROM (
     SELECT unnest($1::uuid[]) AS id, unnest($2::timestamptz[]) AS last,
-        unnest($3::text[]) AS pages, unnest($4::bigint[]) AS duration
+        unnest($3::text[]) AS pages, unnest($4::bigint[]) AS duration,
+        unnest($5::integer[]) AS downloads
 ) AS n
 WHERE s.id = n.id AND s.ended_at IS NULL
-    AND (s.last_active_at < n.last OR (s.pages, s.duration_ms) IS DISTINCT FROM (n.pages::integer[], n.duration))
+    AND (s.last_active_at < n.last OR (s.pages, s.duration_ms, s.downloads) IS DISTINCT FROM (n.pages::integer[], n.duration, n.downloads))
 `
 
 type SetSessionActivityParams struct {
@@ -218,6 +219,7 @@ type SetSessionActivityParams struct {
 	Last      []time.Time
 	Pages     []string
 	Durations []int64
+	Downloads []int32
 }
 
 // The arrays are parallel; an element of pages is a Postgres array as text.
@@ -227,6 +229,7 @@ func (q *Queries) SetSessionActivity(ctx context.Context, arg SetSessionActivity
 		arg.Last,
 		arg.Pages,
 		arg.Durations,
+		arg.Downloads,
 	)
 	return err
 }

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -56,7 +57,7 @@ func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
 }
 
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -88,21 +89,24 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.ShowPages,
 		&i.ShowReaders,
 		&i.AllowedOrigins,
+		&i.ReadingNotices,
+		&i.ExpiresAt,
+		&i.AccessDays,
 	)
 	return i, err
 }
 
 const insertLink = `-- name: InsertLink :one
 INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification,
-    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins)
+    button_text, consent_text, privacy_url, redirect_url, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days)
 SELECT $1, $2, $3, $4, $5, $6,
     $7, $8, $9,
     $10, $11, $12, $13,
     $14, $15, $16, $17,
-    $18::text[]
+    $18::text[], $19::text, $20::timestamptz, $21::integer
 WHERE NOT slug_of_another($4, $2)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
 `
 
 type InsertLinkParams struct {
@@ -124,6 +128,9 @@ type InsertLinkParams struct {
 	ShowPages           bool
 	ShowReaders         bool
 	AllowedOrigins      []string
+	ReadingNotices      *string
+	ExpiresAt           *time.Time
+	AccessDays          *int32
 }
 
 // Adds nothing if the slug is taken, by whatever account, or was once another account's.
@@ -147,6 +154,9 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		arg.ShowPages,
 		arg.ShowReaders,
 		arg.AllowedOrigins,
+		arg.ReadingNotices,
+		arg.ExpiresAt,
+		arg.AccessDays,
 	)
 	var i GenericLink
 	err := row.Scan(
@@ -175,12 +185,15 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.ShowPages,
 		&i.ShowReaders,
 		&i.AllowedOrigins,
+		&i.ReadingNotices,
+		&i.ExpiresAt,
+		&i.AccessDays,
 	)
 	return i, err
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at DESC, id DESC
 LIMIT $3::bigint OFFSET $2::bigint
@@ -227,6 +240,9 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.ShowPages,
 			&i.ShowReaders,
 			&i.AllowedOrigins,
+			&i.ReadingNotices,
+			&i.ExpiresAt,
+			&i.AccessDays,
 		); err != nil {
 			return nil, err
 		}
@@ -268,10 +284,13 @@ UPDATE generic_links SET
     show_contents = coalesce($21, show_contents),
     show_pages = coalesce($22, show_pages),
     show_readers = coalesce($23, show_readers),
-    allowed_origins = coalesce($24::text[], allowed_origins),
+    reading_notices = CASE WHEN $24::boolean THEN $25::text ELSE reading_notices END,
+    expires_at = CASE WHEN $26::boolean THEN $27::timestamptz ELSE expires_at END,
+    access_days = CASE WHEN $28::boolean THEN $29::integer ELSE access_days END,
+    allowed_origins = coalesce($30::text[], allowed_origins),
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $25 AND ($26::bigint[] IS NULL OR revision = ANY ($26::bigint[]))
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins
+WHERE id = $31 AND ($32::bigint[] IS NULL OR revision = ANY ($32::bigint[]))
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
 `
 
 type UpdateLinkParams struct {
@@ -298,6 +317,12 @@ type UpdateLinkParams struct {
 	ShowContents        *bool
 	ShowPages           *bool
 	ShowReaders         *bool
+	SetReadingNotices   bool
+	ReadingNotices      *string
+	SetExpiresAt        bool
+	ExpiresAt           *time.Time
+	SetAccessDays       bool
+	AccessDays          *int32
 	AllowedOrigins      []string
 	ID                  uuid.UUID
 	Revisions           []int64
@@ -329,6 +354,12 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		arg.ShowContents,
 		arg.ShowPages,
 		arg.ShowReaders,
+		arg.SetReadingNotices,
+		arg.ReadingNotices,
+		arg.SetExpiresAt,
+		arg.ExpiresAt,
+		arg.SetAccessDays,
+		arg.AccessDays,
 		arg.AllowedOrigins,
 		arg.ID,
 		arg.Revisions,
@@ -360,6 +391,9 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.ShowPages,
 		&i.ShowReaders,
 		&i.AllowedOrigins,
+		&i.ReadingNotices,
+		&i.ExpiresAt,
+		&i.AccessDays,
 	)
 	return i, err
 }

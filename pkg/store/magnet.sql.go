@@ -81,6 +81,8 @@ WITH old AS MATERIALIZED (
     DELETE FROM lead_magnet_file_chunks c USING old WHERE c.lead_magnet_id = old.lead_magnet_id AND c.version = old.version
 ), shown AS (
     DELETE FROM pictures p USING old WHERE p.account_id = old.account_id AND p.lead_magnet_id = old.lead_magnet_id AND p.version = old.version
+), paged AS (
+    DELETE FROM page_pictures p USING old WHERE p.account_id = old.account_id AND p.lead_magnet_id = old.lead_magnet_id AND p.version = old.version
 )
 UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), pictured = true
 FROM old WHERE f.lead_magnet_id = old.lead_magnet_id AND f.version = old.version

@@ -57,6 +57,7 @@ type Account struct {
 	Language          *string
 	Timezone          string
 	BrandFont         string
+	ReadingNotices    string
 }
 
 type Download struct {
@@ -104,6 +105,9 @@ type GenericLink struct {
 	ShowPages           bool
 	ShowReaders         bool
 	AllowedOrigins      []string
+	ReadingNotices      *string
+	ExpiresAt           *time.Time
+	AccessDays          *int32
 }
 
 type IPSalt struct {
@@ -173,6 +177,7 @@ type Session struct {
 	EndedAt       *time.Time
 	Pages         []int32
 	DurationMs    int64
+	Downloads     int32
 }
 
 type Submission struct {

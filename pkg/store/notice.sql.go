@@ -39,26 +39,70 @@ func (q *Queries) AccountsToAsk(ctx context.Context) ([]uuid.UUID, error) {
 	return items, nil
 }
 
-const accountsWithDigestDue = `-- name: AccountsWithDigestDue :many
-SELECT id FROM accounts
-WHERE notify = 'daily' AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL AND digest_until < $1::timestamptz
-ORDER BY digest_until LIMIT 1000
+const accountsWithDigest = `-- name: AccountsWithDigest :many
+SELECT id, timezone, digest_until FROM accounts
+WHERE notify = 'daily' AND digest_until < $1::timestamptz AND id > $2::uuid
+ORDER BY id LIMIT 1000
 `
 
-// Unscoped: of every account, whose daily mail about the time before is to be sent.
-func (q *Queries) AccountsWithDigestDue(ctx context.Context, before time.Time) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, accountsWithDigestDue, before)
+type AccountsWithDigestParams struct {
+	Before time.Time
+	After  uuid.UUID
+}
+
+type AccountsWithDigestRow struct {
+	ID          uuid.UUID
+	Timezone    string
+	DigestUntil time.Time
+}
+
+// Unscoped: the next accounts, in the order of their ids, with a daily mail whose last one is older than a time.
+func (q *Queries) AccountsWithDigest(ctx context.Context, arg AccountsWithDigestParams) ([]AccountsWithDigestRow, error) {
+	rows, err := q.db.Query(ctx, accountsWithDigest, arg.Before, arg.After)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []uuid.UUID
+	var items []AccountsWithDigestRow
 	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
+		var i AccountsWithDigestRow
+		if err := rows.Scan(&i.ID, &i.Timezone, &i.DigestUntil); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const accountsWithReadings = `-- name: AccountsWithReadings :many
+SELECT o.id, o.timezone FROM accounts o
+WHERE o.id > $1::uuid
+    AND EXISTS (SELECT FROM reading_notices n WHERE n.account_id = o.id AND n.settled_at IS NULL AND n.send = 'daily')
+ORDER BY o.id LIMIT 1000
+`
+
+type AccountsWithReadingsRow struct {
+	ID       uuid.UUID
+	Timezone string
+}
+
+// Unscoped: the next accounts, in the order of their ids, with readings that wait for a daily mail.
+func (q *Queries) AccountsWithReadings(ctx context.Context, after uuid.UUID) ([]AccountsWithReadingsRow, error) {
+	rows, err := q.db.Query(ctx, accountsWithReadings, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AccountsWithReadingsRow
+	for rows.Next() {
+		var i AccountsWithReadingsRow
+		if err := rows.Scan(&i.ID, &i.Timezone); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -120,8 +164,8 @@ const countOwnerNotice = `-- name: CountOwnerNotice :one
 UPDATE accounts SET
     notices_sent = CASE WHEN notices_since > $1::timestamptz - interval '1 hour' THEN notices_sent + 1 ELSE 1 END,
     notices_since = CASE WHEN notices_since > $1::timestamptz - interval '1 hour' THEN notices_since ELSE $1::timestamptz END
-WHERE id = $2 AND notify <> 'none' AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
-RETURNING notify_email::text AS notify_email, notices_sent
+WHERE id = $2 AND notify <> 'none'
+RETURNING coalesce(CASE WHEN notify_confirmed_at IS NOT NULL THEN notify_email END, '')::text AS notify_email, notices_sent, language, timezone
 `
 
 type CountOwnerNoticeParams struct {
@@ -132,22 +176,96 @@ type CountOwnerNoticeParams struct {
 type CountOwnerNoticeRow struct {
 	NotifyEmail string
 	NoticesSent int32
+	Language    *string
+	Timezone    string
 }
 
 // Counts a notice to the owner of an account as CountNotice does, in any scope; none, if the owner gets no notices.
 func (q *Queries) CountOwnerNotice(ctx context.Context, arg CountOwnerNoticeParams) (CountOwnerNoticeRow, error) {
 	row := q.db.QueryRow(ctx, countOwnerNotice, arg.Now, arg.ID)
 	var i CountOwnerNoticeRow
-	err := row.Scan(&i.NotifyEmail, &i.NoticesSent)
+	err := row.Scan(
+		&i.NotifyEmail,
+		&i.NoticesSent,
+		&i.Language,
+		&i.Timezone,
+	)
 	return i, err
 }
 
+const endedReadings = `-- name: EndedReadings :many
+SELECT s.id, s.account_id, s.access_link_id, s.started_at, s.last_active_at,
+    coalesce(f.page_count = ANY (s.pages), false)::boolean AS finished,
+    (s.downloads > 0 OR EXISTS (SELECT FROM downloads d
+        WHERE d.account_id = s.account_id AND d.session_id = s.id AND d.completed_at IS NOT NULL))::boolean AS downloaded,
+    coalesce(l.reading_notices, o.reading_notices)::text AS send
+FROM sessions s
+JOIN accounts o ON o.id = s.account_id
+JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
+LEFT JOIN generic_links l ON l.account_id = a.account_id AND l.id = a.generic_link_id
+LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
+WHERE s.id = ANY ($1::uuid[]) AND (s.pages <> '{}' OR s.downloads > 0)
+    AND coalesce(l.reading_notices, o.reading_notices) <> 'none'
+ORDER BY s.last_active_at, s.id
+`
+
+type EndedReadingsRow struct {
+	ID           uuid.UUID
+	AccountID    uuid.UUID
+	AccessLinkID uuid.UUID
+	StartedAt    time.Time
+	LastActiveAt time.Time
+	Finished     bool
+	Downloaded   bool
+	Send         string
+}
+
+// Unscoped: sessions in which a person read or downloaded, if their account or landing page wants notices of them.
+func (q *Queries) EndedReadings(ctx context.Context, ids []uuid.UUID) ([]EndedReadingsRow, error) {
+	rows, err := q.db.Query(ctx, endedReadings, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EndedReadingsRow
+	for rows.Next() {
+		var i EndedReadingsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.AccessLinkID,
+			&i.StartedAt,
+			&i.LastActiveAt,
+			&i.Finished,
+			&i.Downloaded,
+			&i.Send,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const followReadingNotices = `-- name: FollowReadingNotices :exec
+UPDATE generic_links SET reading_notices = NULL, revision = revision + 1, updated_at = clock_timestamp() WHERE reading_notices IS NOT NULL
+`
+
+// Has every landing page follow its account again, so that the account's setting is the only one.
+func (q *Queries) FollowReadingNotices(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, followReadingNotices)
+	return err
+}
+
 const leadNotice = `-- name: LeadNotice :one
-SELECT a.id AS account_id, a.notify_email::text AS notify_email, s.email, s.name, s.verified, s.submitted_at,
+SELECT a.id AS account_id, coalesce(CASE WHEN a.notify_confirmed_at IS NOT NULL THEN a.notify_email END, '')::text AS notify_email, a.language, s.email, s.name, s.verified, s.submitted_at,
     coalesce(l.title, m.title)::text AS title, l.slug, s.utm, s.referrer, a.timezone,
     coalesce((SELECT x.id FROM access_links x WHERE x.account_id = s.account_id AND x.submission_id = s.id AND x.source = 'mail'), s.id)::uuid AS access_link_id
 FROM submissions s
-JOIN accounts a ON a.id = s.account_id AND a.notify = 'each' AND a.notify_email IS NOT NULL AND a.notify_confirmed_at IS NOT NULL
+JOIN accounts a ON a.id = s.account_id AND a.notify = 'each'
 JOIN generic_links l ON l.account_id = s.account_id AND l.id = s.generic_link_id
 JOIN lead_magnets m ON m.account_id = l.account_id AND m.id = l.lead_magnet_id
 WHERE s.id = $1
@@ -156,6 +274,7 @@ WHERE s.id = $1
 type LeadNoticeRow struct {
 	AccountID    uuid.UUID
 	NotifyEmail  string
+	Language     *string
 	Email        string
 	Name         *string
 	Verified     bool
@@ -175,6 +294,7 @@ func (q *Queries) LeadNotice(ctx context.Context, id uuid.UUID) (LeadNoticeRow, 
 	err := row.Scan(
 		&i.AccountID,
 		&i.NotifyEmail,
+		&i.Language,
 		&i.Email,
 		&i.Name,
 		&i.Verified,
@@ -257,6 +377,96 @@ func (q *Queries) NoticesAsked(ctx context.Context) error {
 	return err
 }
 
+const postponeReadings = `-- name: PostponeReadings :exec
+UPDATE reading_notices SET send = 'daily' WHERE session_id = ANY ($1::uuid[])
+`
+
+func (q *Queries) PostponeReadings(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, postponeReadings, ids)
+	return err
+}
+
+const readBefore = `-- name: ReadBefore :many
+SELECT s.access_link_id, max(s.last_active_at)::timestamptz AS last_active_at,
+    coalesce(bool_or(f.page_count = ANY (s.pages)), false)::boolean AS finished,
+    bool_or(s.downloads > 0 OR s.pages <> '{}' AND EXISTS (SELECT FROM downloads d
+        WHERE d.account_id = s.account_id AND d.session_id = s.id AND d.completed_at IS NOT NULL))::boolean AS downloaded
+FROM sessions s
+JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
+LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
+WHERE (s.account_id, s.access_link_id) IN (SELECT unnest($1::uuid[]), unnest($2::uuid[]))
+    AND s.ended_at IS NOT NULL AND s.id <> ALL ($3::uuid[])
+    AND (s.pages <> '{}' OR s.downloads > 0)
+GROUP BY s.access_link_id
+`
+
+type ReadBeforeParams struct {
+	Accounts []uuid.UUID
+	Links    []uuid.UUID
+	Without  []uuid.UUID
+}
+
+type ReadBeforeRow struct {
+	AccessLinkID uuid.UUID
+	LastActiveAt time.Time
+	Finished     bool
+	Downloaded   bool
+}
+
+// Unscoped: what was read and downloaded through access links in their sessions that are over, without those named.
+func (q *Queries) ReadBefore(ctx context.Context, arg ReadBeforeParams) ([]ReadBeforeRow, error) {
+	rows, err := q.db.Query(ctx, readBefore, arg.Accounts, arg.Links, arg.Without)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReadBeforeRow
+	for rows.Next() {
+		var i ReadBeforeRow
+		if err := rows.Scan(
+			&i.AccessLinkID,
+			&i.LastActiveAt,
+			&i.Finished,
+			&i.Downloaded,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const recordReading = `-- name: RecordReading :exec
+INSERT INTO reading_notices (session_id, account_id, access_link_id, news, send, recorded_at)
+VALUES ($1, $2, $3, $4::text[], $5, $6)
+ON CONFLICT (session_id) DO NOTHING
+`
+
+type RecordReadingParams struct {
+	SessionID    uuid.UUID
+	AccountID    uuid.UUID
+	AccessLinkID uuid.UUID
+	News         []string
+	Send         string
+	RecordedAt   time.Time
+}
+
+// Unscoped. A session has one notice.
+func (q *Queries) RecordReading(ctx context.Context, arg RecordReadingParams) error {
+	_, err := q.db.Exec(ctx, recordReading,
+		arg.SessionID,
+		arg.AccountID,
+		arg.AccessLinkID,
+		arg.News,
+		arg.Send,
+		arg.RecordedAt,
+	)
+	return err
+}
+
 const setDigestUntil = `-- name: SetDigestUntil :exec
 UPDATE accounts SET digest_until = $1
 `
@@ -266,8 +476,17 @@ func (q *Queries) SetDigestUntil(ctx context.Context, digestUntil time.Time) err
 	return err
 }
 
+const settleReadings = `-- name: SettleReadings :exec
+UPDATE reading_notices SET settled_at = now() WHERE session_id = ANY ($1::uuid[])
+`
+
+func (q *Queries) SettleReadings(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, settleReadings, ids)
+	return err
+}
+
 const takeNotices = `-- name: TakeNotices :one
-SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until FROM accounts FOR NO KEY UPDATE
+SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until, reading_notices, language, timezone FROM accounts FOR NO KEY UPDATE
 `
 
 type TakeNoticesRow struct {
@@ -276,6 +495,9 @@ type TakeNoticesRow struct {
 	NotifyConfirmedAt *time.Time
 	NotifyAskedAt     *time.Time
 	DigestUntil       time.Time
+	ReadingNotices    string
+	Language          *string
+	Timezone          string
 }
 
 // Whether the owner of the account that the transaction is scoped to gets notices of leads. It keeps others from sending the same
@@ -289,6 +511,9 @@ func (q *Queries) TakeNotices(ctx context.Context) (TakeNoticesRow, error) {
 		&i.NotifyConfirmedAt,
 		&i.NotifyAskedAt,
 		&i.DigestUntil,
+		&i.ReadingNotices,
+		&i.Language,
+		&i.Timezone,
 	)
 	return i, err
 }
@@ -296,23 +521,25 @@ func (q *Queries) TakeNotices(ctx context.Context) (TakeNoticesRow, error) {
 const updateAccount = `-- name: UpdateAccount :one
 UPDATE accounts SET
     notify = coalesce($1, notify),
-    notify_email = CASE WHEN $2::boolean THEN $3 ELSE notify_email END,
-    notify_confirmed_at = CASE WHEN $2::boolean AND $4::boolean THEN now()
-        WHEN $2::boolean AND notify_email IS DISTINCT FROM $3 THEN NULL
+    reading_notices = coalesce($2, reading_notices),
+    notify_email = CASE WHEN $3::boolean THEN $4 ELSE notify_email END,
+    notify_confirmed_at = CASE WHEN $3::boolean AND $5::boolean THEN now()
+        WHEN $3::boolean AND notify_email IS DISTINCT FROM $4 THEN NULL
         ELSE notify_confirmed_at END,
-    notify_asked_at = CASE WHEN $2::boolean AND notify_email IS DISTINCT FROM $3 THEN NULL
+    notify_asked_at = CASE WHEN $3::boolean AND notify_email IS DISTINCT FROM $4 THEN NULL
         ELSE notify_asked_at END,
-    brand_color = CASE WHEN $5::boolean THEN $6 ELSE brand_color END,
-    brand_font = coalesce($7, brand_font),
-    name = coalesce($8, name),
-    language = CASE WHEN $9::boolean THEN $10 ELSE language END,
-    timezone = coalesce($11, timezone),
+    brand_color = CASE WHEN $6::boolean THEN $7 ELSE brand_color END,
+    brand_font = coalesce($8, brand_font),
+    name = coalesce($9, name),
+    language = CASE WHEN $10::boolean THEN $11 ELSE language END,
+    timezone = coalesce($12, timezone),
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices
 `
 
 type UpdateAccountParams struct {
 	Notify          *string
+	ReadingNotices  *string
 	SetNotifyEmail  bool
 	NotifyEmail     *string
 	NotifyConfirmed bool
@@ -330,6 +557,7 @@ type UpdateAccountParams struct {
 func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (Account, error) {
 	row := q.db.QueryRow(ctx, updateAccount,
 		arg.Notify,
+		arg.ReadingNotices,
 		arg.SetNotifyEmail,
 		arg.NotifyEmail,
 		arg.NotifyConfirmed,
@@ -358,6 +586,74 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.Language,
 		&i.Timezone,
 		&i.BrandFont,
+		&i.ReadingNotices,
 	)
 	return i, err
+}
+
+const waitingReadings = `-- name: WaitingReadings :many
+SELECT n.session_id, n.access_link_id, n.news, n.send, a.email, m.title, s.started_at, cardinality(s.pages)::integer AS pages, s.duration_ms,
+    coalesce(f.page_count, 0)::integer AS page_count, coalesce(l.reading_notices, o.reading_notices)::text AS wanted
+FROM reading_notices n
+JOIN accounts o ON o.id = n.account_id
+JOIN sessions s ON s.account_id = n.account_id AND s.id = n.session_id
+JOIN access_links a ON a.account_id = n.account_id AND a.id = n.access_link_id
+JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
+LEFT JOIN generic_links l ON l.account_id = a.account_id AND l.id = a.generic_link_id
+LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
+WHERE n.account_id = $1 AND n.settled_at IS NULL AND n.send = $2 AND n.recorded_at < $3::timestamptz
+ORDER BY s.started_at, n.session_id
+`
+
+type WaitingReadingsParams struct {
+	AccountID uuid.UUID
+	Send      string
+	Before    time.Time
+}
+
+type WaitingReadingsRow struct {
+	SessionID    uuid.UUID
+	AccessLinkID uuid.UUID
+	News         []string
+	Send         string
+	Email        string
+	Title        string
+	StartedAt    time.Time
+	Pages        int32
+	DurationMs   int64
+	PageCount    int32
+	Wanted       string
+}
+
+// Readings whose notice waits, and what became of the setting meanwhile. The account is named although the transaction is scoped to it, for the index.
+func (q *Queries) WaitingReadings(ctx context.Context, arg WaitingReadingsParams) ([]WaitingReadingsRow, error) {
+	rows, err := q.db.Query(ctx, waitingReadings, arg.AccountID, arg.Send, arg.Before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WaitingReadingsRow
+	for rows.Next() {
+		var i WaitingReadingsRow
+		if err := rows.Scan(
+			&i.SessionID,
+			&i.AccessLinkID,
+			&i.News,
+			&i.Send,
+			&i.Email,
+			&i.Title,
+			&i.StartedAt,
+			&i.Pages,
+			&i.DurationMs,
+			&i.PageCount,
+			&i.Wanted,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

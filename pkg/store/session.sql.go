@@ -338,7 +338,7 @@ WHERE s.id = $1 AND s.access_link_id = $2 AND s.ended_at IS NULL
     AND s.started_at > clock_timestamp() - make_interval(secs => $4::float8)
     AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
     AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer
 `
 
 type ResumeSessionParams struct {
@@ -372,6 +372,7 @@ func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (R
 		&i.Session.EndedAt,
 		&i.Session.Pages,
 		&i.Session.DurationMs,
+		&i.Session.Downloads,
 		&i.AccessLink.ID,
 		&i.AccessLink.AccountID,
 		&i.AccessLink.LeadMagnetID,

@@ -1,4 +1,4 @@
--- name: GetFileVersion :one
+-- name: FindFile :one
 -- A version of a file; the current one for null.
 SELECT f.* FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id
