@@ -83,7 +83,7 @@ func TestThePageShowsTheTrueNumberOfReaders(t *testing.T) {
 	require.NotContains(t, body, "finished")
 	require.NotContains(t, body, "minutes to read")
 
-	// Who came to the last page finished, and the time that half of them took is said once there are five.
+	// Who came to the last page finished, and the time that half of them took is shown once there are five.
 	finish(wanted, 4, 12)
 	require.Contains(t, f.get(t, "/l/"+wanted).body, "<li>4 finished it</li>")
 	require.NotContains(t, f.get(t, "/l/"+wanted).body, "minutes to read")

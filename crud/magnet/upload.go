@@ -115,7 +115,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 type content struct {
 	pages    int
 	outline  []byte      // JSON; nil: there is no table of contents
-	author   *string     // whom the file names; nil: nobody
+	author   *string     // whom the file names; nil: no one
 	pictures picture.Set // none if its first page cannot be rendered
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lodestone/crud/catalogue"
-	"lodestone/pkg/timezone"
 )
 
 // Lengths of what visitors typed, in characters, in mails to owners.
@@ -119,14 +118,6 @@ func span(d time.Duration) string {
 	default:
 		return "for a few minutes"
 	}
-}
-
-// zone returns a time zone by its name, UTC for one that is not known here.
-func zone(name string) *time.Location {
-	if z, err := timezone.Load(name); err == nil {
-		return z
-	}
-	return time.UTC
 }
 
 func host(site string) string {

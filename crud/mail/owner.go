@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lodestone/crud/catalogue"
+	"lodestone/pkg/timezone"
 )
 
 // writeToOwner turns a notice into words of the account's language.
@@ -192,4 +193,12 @@ func writeWebhook(m Message, t *catalogue.Texts) letter {
 	}
 	l.Facts = append(l.Facts, Fact{"ID", w.ID.String()})
 	return l
+}
+
+// zone returns a time zone by its name, UTC for one that is not known here.
+func zone(name string) *time.Location {
+	if z, err := timezone.Load(name); err == nil {
+		return z
+	}
+	return time.UTC
 }

@@ -10,8 +10,8 @@ import (
 
 const maxAuthor = 100 // characters
 
-// nobody are the names that programs and systems write where no one said who the author is, in lower case.
-var nobody = []string{
+// placeholders are the names that programs and systems write where the author is not known, in lower case.
+var placeholders = []string{
 	"microsoft office user", "office user", "windows user", "unknown author", "default user", "user name", "your name", "google docs", "microsoft word",
 }
 
@@ -29,7 +29,7 @@ func (e *engine) author() string {
 func personOf(text string) string {
 	text = cleanTitle(text)
 	words := strings.Fields(text)
-	if len(words) < 2 || len(words) > 6 || len([]rune(text)) > maxAuthor || slices.Contains(nobody, strings.ToLower(text)) {
+	if len(words) < 2 || len(words) > 6 || len([]rune(text)) > maxAuthor || slices.Contains(placeholders, strings.ToLower(text)) {
 		return ""
 	}
 	for _, r := range text {

@@ -41,7 +41,7 @@ func examples() map[string]chart.Chart {
 			{Name: "Before", Kind: chart.Before, Values: []float64{2, 4, 4, 6, 7, 7, 10}},
 			{Name: "Finished", Metric: "finished", Kind: chart.Second, Values: []float64{1, 2, 3, 2, 6, 6, 10}},
 		}},
-		"line_rate":  chart.Line{Title: "Read to the end by day", Labels: days, Format: chart.Share, Series: []chart.Series{{Name: "Finished", Metric: "finish_rate", Values: []float64{gap, 0.5, gap, gap, 0.25, 1, 0.466}}}},
+		"line_rate": chart.Line{Title: "Read to the end by day", Labels: days, Format: chart.Share, Series: []chart.Series{{Name: "Finished", Metric: "finish_rate", Values: []float64{gap, 0.5, gap, gap, 0.25, 1, 0.466}}}},
 		"line_marks": chart.Line{
 			Title: "Readers by day", Labels: days, Marks: []chart.Mark{{At: 0, Name: "Version 1"}, {At: 4, Name: "Version 2–3"}},
 			Series: []chart.Series{{Name: "Readers", Metric: "readers", Values: []float64{3, 8, 5, 7, 9, 14, 11}}},

@@ -146,11 +146,11 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 // headline says how many sent the form.
 func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
 	sent, rate, visitors := v.Figure(totals, "submissions"), v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
-	said := v.Sentence("link.headline", "n", int64(sent.Value), "forms", &sent, "period", v.Period.Words())
+	headline := v.Sentence("link.headline", "n", int64(sent.Value), "forms", &sent, "period", v.Period.Words())
 	if visitors.Value > 0 {
-		said = said.Then(v.Sentence("link.headline.of", "n", int64(visitors.Value), "rate", &rate, "visitors", &visitors))
+		headline = headline.Then(v.Sentence("link.headline.of", "n", int64(visitors.Value), "rate", &rate, "visitors", &visitors))
 	}
-	return said
+	return headline
 }
 
 // courseOf draws visitors and forms over time.

@@ -82,8 +82,8 @@ function seen(call: () => void): void {
   document.addEventListener("visibilitychange", call, { once: true });
 }
 
-/** What the server said to visitors, in their language. */
-class Said extends Error {
+/** What the server answers to visitors, in their language. */
+class Refusal extends Error {
   constructor(readonly status: number, message: string) {
     super(message);
   }
@@ -103,10 +103,10 @@ class Form extends HTMLElement {
     try {
       this.#config = await this.#load();
     } catch (error) {
-      const said = error instanceof Said;
-      console.warn(`Lodestone: the form of ${slug} cannot be shown here.${said ? "" : ` Is ${location.origin} one of the link's allowed_origins?`}`, error);
-      if (said) this.#root.append(make("p", { part: "message" }, error.message));
-      if (!said || error.status != 410) this.#root.append(link(OPEN[navigator.language.slice(0, 2)] ?? OPEN.en!, `${site}/l/${encodeURIComponent(slug)}`)); // never a dead end
+      const refused = error instanceof Refusal;
+      console.warn(`Lodestone: the form of ${slug} cannot be shown here.${refused ? "" : ` Is ${location.origin} one of the link's allowed_origins?`}`, error);
+      if (refused) this.#root.append(make("p", { part: "message" }, error.message));
+      if (!refused || error.status != 410) this.#root.append(link(OPEN[navigator.language.slice(0, 2)] ?? OPEN.en!, `${site}/l/${encodeURIComponent(slug)}`)); // never a dead end
       return;
     }
     this.lang = this.#config.language;
@@ -126,7 +126,7 @@ class Form extends HTMLElement {
 
   async #load(): Promise<Config> {
     const answer = await fetch(this.#url, { credentials: "omit", referrerPolicy: "no-referrer" });
-    if (!answer.ok) throw new Said(answer.status, (await answer.json()).message);
+    if (!answer.ok) throw new Refusal(answer.status, (await answer.json()).message);
     return answer.json();
   }
 

@@ -12,7 +12,7 @@ export function showCopies(): void {
 export function startCopy(): void {
   document.addEventListener("click", async (e) => {
     const button = (e.target as Element).closest<HTMLElement>("[data-copy]");
-    if (!button || button.dataset.said) return;
+    if (!button || button.dataset.copied) return;
     const from = document.getElementById(button.dataset.copy ?? "");
     const words = button.textContent ?? "";
     let done: string;
@@ -24,12 +24,12 @@ export function startCopy(): void {
       if (what) getSelection()?.selectAllChildren(what);
       done = word("selected");
     }
-    button.dataset.said = "yes";
+    button.dataset.copied = "yes";
     button.textContent = done;
     say(done);
     setTimeout(() => {
       button.textContent = words;
-      delete button.dataset.said;
+      delete button.dataset.copied;
     }, shownFor);
   });
 }

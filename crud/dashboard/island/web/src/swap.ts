@@ -6,7 +6,7 @@ import { say, word } from "./words.ts";
 
 type Entry = "push" | "replace" | "none"; // what becomes of the browser's history
 
-const patience = 250; // ms after the last key of a search
+const pause = 250; // ms after the last key of a search
 
 let running: AbortController | undefined;
 let shown = location.href;
@@ -44,7 +44,7 @@ export function startSwap(): void {
     typing = setTimeout(() => {
       const to = formAddress(form.action, new FormData(form));
       if (form.isConnected && !unsavedInput() && sameScreen(to, location.href)) void swap(to, "replace");
-    }, patience);
+    }, pause);
   });
   addEventListener("popstate", () => {
     const before = new URL(shown);
