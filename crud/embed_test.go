@@ -177,7 +177,7 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 	for accept, want := range map[string][3]string{
 		"":               {"en", "Get the document", "Email address"},
 		"de-AT,de;q=0.9": {"de", "Dokument erhalten", "E-Mail-Adresse"},
-		"tlh,pl;q=0.5":   {"pl", "Otrzymaj dokument", "Adres e-mail"},
+		"tlh,pl;q=0.5":   {"pl", "Otrzymaj dokument", "Adres e-mail"}, //nolint:misspell // Polish
 		"ja":             {"en", "Get the document", "Email address"},
 	} {
 		res, form := f.ask(t, "GET", "guide", origin, nil, "Accept-Language", accept) //nolint:bodyclose // ask closes it

@@ -186,7 +186,7 @@ func wordsOfHTML(source string) (found []string) {
 	z := html.NewTokenizer(strings.NewReader(strings.NewReplacer("<noscript>", "", "</noscript>", "").Replace(source)))
 	raw := ""
 	for {
-		switch z.Next() {
+		switch z.Next() { //nolint:exhaustive // no one sees the others
 		case html.ErrorToken:
 			return found
 		case html.StartTagToken, html.SelfClosingTagToken:

@@ -66,8 +66,8 @@ func TestThePageShowsTheTrueNumberOfReaders(t *testing.T) {
 	// finish lets the first people come to a page, with as many minutes of reading as each one's number.
 	finish := func(slug string, people, page int) {
 		for i := range people {
-			f.exec(t, `INSERT INTO sessions (id, account_id, access_link_id, magnet_version, started_at, last_active_at, pages, duration_ms)
-				SELECT $1, a.account_id, a.id, m.file_version, now(), now(), ARRAY[1, $2::integer], $3 FROM access_links a
+			f.exec(t, `INSERT INTO sessions (id, account_id, access_link_id, started_at, magnet_version, last_active_at, pages, duration_ms)
+				SELECT $1, a.account_id, a.id, now(), m.file_version, now(), ARRAY[1, $2::integer], $3 FROM access_links a
 				JOIN lead_magnets m ON m.id = a.lead_magnet_id JOIN generic_links g ON g.lead_magnet_id = m.id
 				WHERE g.slug = $4 AND a.email = $5 ORDER BY a.id LIMIT 1`,
 				uuid.Must(uuid.NewV7()), page, 60_000*(i+1), slug, strings.Repeat("x", i+1)+"@example.com")

@@ -181,6 +181,14 @@ func (m Message) lacks() (missing, known bool) {
 		return m.URL == "" || m.Account == "" || m.Role == "" || m.ExpiresAt.IsZero(), true
 	case KindConfirm, KindSignIn:
 		return m.URL == "" || m.Code == "" || m.ExpiresAt.IsZero(), true
+	default:
+		return m.noticeLacks()
+	}
+}
+
+// noticeLacks is lacks for the notices of owners, which all can be unsubscribed from.
+func (m Message) noticeLacks() (missing, known bool) {
+	switch m.Kind {
 	case KindLead:
 		return m.Leads == nil || len(m.Leads.List) != 1 || m.Unsubscribe == "", true
 	case KindDigest:

@@ -124,7 +124,7 @@ func TestNoticesOfReadersFollowTheirSessions(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	f.readingNotices(notice.Each)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+	random := rand.New(rand.NewPCG(1, 2))
 	links := make([]uuid.UUID, 12)
 	for i := range links {
 		links[i] = f.reader(fmt.Sprintf("reader%d@example.com", i))

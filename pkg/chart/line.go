@@ -1,6 +1,9 @@
 package chart
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is what a line stands for.
 type Kind int
@@ -92,13 +95,13 @@ func (l Line) marks(d *drawing, x func(int) float64) {
 
 // marked returns the label of an interval with the names of its marks.
 func (l Line) marked(i int) string {
-	text := l.Labels[i]
+	names := []string{l.Labels[i]}
 	for _, m := range l.Marks {
 		if m.At == i {
-			text += " · " + m.Name
+			names = append(names, m.Name)
 		}
 	}
-	return text
+	return strings.Join(names, " · ")
 }
 
 // grid draws the base and the lines of a scale with their values, at the left above them.

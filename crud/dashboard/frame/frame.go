@@ -179,7 +179,7 @@ func (f *Frame) serve(a http.Handler, fn Handler) page.Handler {
 // fail shows a problem as a screen.
 func (v *Visit) fail(p *problem.Problem) error {
 	d := failure{Heading: v.Say("frame.failed"), Detail: p.Detail, Again: v.R.URL.RequestURI()}
-	switch p.Code {
+	switch p.Code { //nolint:exhaustive // the others have the heading of any failure
 	case problem.Forbidden:
 		d.Heading, d.Detail, d.Again = v.Say("frame.failed.forbidden"), v.Say("frame.failed.role"), ""
 		if v.R.Method != http.MethodGet {

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"html/template"
+	"slices"
 
 	"lodestone/crud/catalogue"
 )
@@ -36,4 +37,4 @@ type Sentence []catalogue.Part
 func (v *Visit) Sentence(key string, args ...any) Sentence { return v.texts.Parts(key, args...) }
 
 // Then adds another part of the same sentence.
-func (s Sentence) Then(more Sentence) Sentence { return append(s[:len(s):len(s)], more...) }
+func (s Sentence) Then(more Sentence) Sentence { return append(slices.Clip(s), more...) }
