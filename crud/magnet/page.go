@@ -40,19 +40,24 @@ func (m *Magnets) registerPages(a *api.API) {
 
 type pageInput struct {
 	ID      uuid.UUID `path:"id" doc:"Id of the lead magnet."`
-	Page    int32     `path:"page" minimum:"1" maximum:"300" doc:"Number of the page, from 1."`
-	Version *int32    `query:"magnet_version" minimum:"1" doc:"Version of the file; default: the current one."`
+	Page    int       `path:"page" minimum:"1" maximum:"300" doc:"Number of the page, from 1."`
+	Version *int      `query:"magnet_version" minimum:"1" maximum:"2147483647" doc:"Version of the file; default: the current one."`
 }
 
 func (m *Magnets) pagePicture(w http.ResponseWriter, r *http.Request, in *pageInput) error {
 	ctx, owner := r.Context(), auth.From(r.Context()).AccountID
+	page := int32(in.Page) //nolint:gosec // at most 300
+	var version *int32
+	if in.Version != nil {
+		version = new(int32(*in.Version)) //nolint:gosec // at most the column's largest number
+	}
 	var file store.LeadMagnetFile
 	var picture store.PagePictureRow
 	missing := problem.New(problem.NotFound, "There is no picture of this page.")
 	err := m.deps.Postgres.AccountSnapshot(ctx, owner, func(tx pgx.Tx) (err error) {
-		file, err = store.New(tx).FindFile(ctx, store.FindFileParams{ID: in.ID, Version: in.Version})
-		if err == nil && in.Page <= file.PageCount {
-			picture, err = findPicture(ctx, tx, file, in.Page)
+		file, err = store.New(tx).FindFile(ctx, store.FindFileParams{ID: in.ID, Version: version})
+		if err == nil && page <= file.PageCount {
+			picture, err = findPicture(ctx, tx, file, page)
 		}
 		return err
 	})
@@ -62,7 +67,7 @@ func (m *Magnets) pagePicture(w http.ResponseWriter, r *http.Request, in *pageIn
 	case errors.Is(err, pgx.ErrNoRows) && file.DiscardedAt != nil:
 		return missing
 	case errors.Is(err, pgx.ErrNoRows):
-		picture, err = m.makePicture(ctx, file, in.Page)
+		picture, err = m.makePicture(ctx, file, page)
 	}
 	if err != nil {
 		return fmt.Errorf("get picture of page: %w", err)
