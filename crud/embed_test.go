@@ -183,7 +183,7 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 		res, form := f.ask(t, "GET", "guide", origin, nil, "Accept-Language", accept) //nolint:bodyclose // ask closes it
 		words := form["words"].(map[string]any)
 		require.Equal(t, want, [3]string{form["language"].(string), form["button"].(string), words["landing.email"].(string)}, accept)
-		require.Equal(t, []string{"Origin", "Accept-Language"}, res.Header.Values("Vary"))
+		require.Subset(t, res.Header.Values("Vary"), []string{"Origin", "Accept-Language"})
 		for key, text := range words {
 			require.NotEqual(t, key, text, "a text that the catalogue lacks")
 		}
@@ -203,7 +203,7 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 	change("/api/v1/account", `{"language":"nl"}`)
 	res, form := f.ask(t, "GET", "guide", origin, nil, "Accept-Language", "de") //nolint:bodyclose // ask closes it
 	require.Equal(t, "nl", form["language"])
-	require.Equal(t, []string{"Origin"}, res.Header.Values("Vary"), "no other language can be the answer")
+	require.NotContains(t, res.Header.Values("Vary"), "Accept-Language", "no other language can be the answer")
 	require.Contains(t, u.get(t, one+"/embed").object(t)["script"], ">Het document ontvangen</a>")
 	change(one, `{"language":"es"}`)
 	_, form = f.ask(t, "GET", "guide", origin, nil, "Accept-Language", "de") //nolint:bodyclose // ask closes it

@@ -30,7 +30,7 @@ func TestOwnAccount(t *testing.T) {
 	got := u.get(t, "/api/v1/account").object(t)
 	require.Equal(t, map[string]any{
 		"id": u.account.String(), "name": "Test", "plan": "free", "created_at": got["created_at"],
-		"brand_color": nil, "notify": "each", "notify_email": nil, "notify_email_confirmed": false,
+		"brand_color": nil, "notify": "each", "reading_notices": "daily", "notify_email": nil, "notify_email_confirmed": false,
 		"brand_font": "system", "language": nil, "timezone": "UTC",
 		"limits": map[string]any{"lead_magnets": nil, "stored_bytes": nil, "generic_links": 3.0, "access_links": nil, "keys": 100.0, "events_per_month": nil},
 		"usage":  map[string]any{"lead_magnets": 1.0, "stored_bytes": 0.0, "generic_links": 1.0, "access_links": 2.0, "keys": 1.0, "events_this_month": 0.0},

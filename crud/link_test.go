@@ -34,6 +34,7 @@ func TestGenericLink(t *testing.T) {
 		"thumbnail_url": "https://example.com/a.png?x=1", "collect_name": true, "require_verification": true,
 		"button_text": "Get it", "consent_text": "I agree.", "privacy_url": "https://example.com/privacy", "redirect_url": "https://exämple.com/thanks?x=1",
 		"language": nil, "show_contents": true, "show_pages": true, "show_readers": false,
+		"reading_notices": nil, "expires_at": nil, "access_expires_after_days": nil,
 		"allowed_origins": []any{}, "submission_count": 0.0, "view_count": 0.0, "active": true, "created_at": made["created_at"], "updated_at": made["updated_at"],
 	}
 	require.Equal(t, want, made)

@@ -195,7 +195,7 @@ func TestEntityTags(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := u.get(t, thing.path)
-			tag := seen.header.Get("ETag")
+			tag := strings.TrimPrefix(seen.header.Get("ETag"), "W/") // compressed answers have a weak one
 			require.Regexp(t, `^"1-[0-9a-f]{16}"$`, tag)
 			require.Equal(t, "no-store", seen.header.Get("Cache-Control"))
 			for _, header := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {

@@ -49,10 +49,10 @@ func TestPagesOfADocument(t *testing.T) {
 			require.Equal(t, 240, decoded.Bounds().Dx())
 		}
 	}
-	for _, page := range []string{"/pages/3/picture", "/pages/15/picture?magnet_version=1", "/pages/1/picture?magnet_version=3"} {
+	for _, page := range []string{"/pages/3/picture", "/pages/15/picture?magnet_version=1", "/pages/1/picture?magnet_version=3", "/pages/0/picture", "/pages/301/picture", "/pages/x/picture"} {
 		require.Equal(t, 404, u.get(t, path+page).status, page)
 	}
-	require.Equal(t, 422, u.get(t, path+"/pages/301/picture").status)
+	require.Equal(t, 400, u.get(t, path+"/pages/1/picture?magnet_version=2147483648").status)
 	require.Equal(t, 404, f.user(t, account.Team).get(t, path+"/pages/1/picture").status, "another account")
 	require.Equal(t, 404, f.user(t, account.Team).get(t, path+"/versions").status)
 	require.Equal(t, 403, f.userOf(t, u.account, auth.Keys).get(t, path+"/pages/1/picture").status)
