@@ -263,6 +263,7 @@ type revokeInput struct {
 }
 
 func (s *Shares) revoke(ctx context.Context, in *revokeInput) (*api.Answer[api.Empty], error) {
+	audit.Created(ctx, in.ShareID) // and not the lead magnet, whose id is in the path as well
 	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		n, err := store.New(tx).DeleteShare(ctx, store.DeleteShareParams{ID: in.ShareID, LeadMagnetID: in.ID})
 		if err == nil && n == 0 {

@@ -78,7 +78,8 @@ func Record(ctx context.Context, db *postgres.Pool) error {
 	return nil
 }
 
-// Created says which object the request that a context belongs to creates. Call it in the transaction, or before.
+// Created says which object the request that a context belongs to creates, or changes if the
+// first id in its path is another's. Call it in the transaction, or before.
 func Created(ctx context.Context, object uuid.UUID) {
 	if p, ok := ctx.Value(contextKey{}).(*pending); ok {
 		p.Object = object
