@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { guide } from './api.js';
 import { newDesktop, newVisitor } from './browser.js';
 import { measure, note } from './measure.js';
-import { setting, site, test } from './suite.js';
+import { eventually, setting, site, test } from './suite.js';
 
 /** Signs a visitor in with a key. */
 async function signIn(v, key) {
@@ -43,7 +43,8 @@ for (const [device, o] of looks) {
       await v.fits();
       await v.screenshot(`dashboard-${name}`, { full: true });
       const { bytes_by_type: bytes } = await measure(`dashboard-${name}${o.dark ? '-dark' : ''}${o.scripts === false ? '-plain' : ''}`, v);
-      assert.ok(bytes.document <= 16 * 1024, `${name} has ${bytes.document} bytes of HTML, CSS and headers`);
+      // The screen of a lead magnet has the most: its charts, their tables, and the pictures of pages.
+      assert.ok(bytes.document <= (name === 'magnet' ? 18 : 16) * 1024, `${name} has ${bytes.document} bytes of HTML, CSS and headers`);
       assert.ok((bytes.script ?? 0) <= 30 * 1024, `${name} has ${bytes.script} bytes of scripts`);
     };
     await looked('overview');
@@ -100,18 +101,21 @@ for (const o of [{}, { scripts: false }]) {
     await v.page.locator('.curve').scrollIntoViewIfNeeded();
     assert.deepEqual(requests, [], 'nothing is loaded before it is wanted');
     const picture = pages.nth(1).locator('img');
-    const loaded = v.page.waitForResponse(/\/pages\/2\?version=/);
+    // Without scripts, browsers take no picture for a lazy one: all were loaded with the page.
+    const loads = async (page) => (o.scripts === false || (await v.page.waitForResponse(page)).status() === 200);
+    const loaded = loads(/\/pages\/2\?version=/);
     await pages.nth(1).hover();
-    assert.equal((await loaded).status(), 200);
+    assert.ok(await loaded);
+    assert.ok(await eventually(() => picture.evaluate((img) => img.complete && img.naturalWidth > 0), 'the picture of page 2'));
     assert.equal(await picture.isVisible(), true);
     await v.screenshot(`dashboard-magnet-page`);
     await v.page.mouse.move(0, 0);
     assert.equal(await picture.isVisible(), false);
     // By keys: the pages are one stop, and arrows lead from page to page.
-    const third = v.page.waitForResponse(/\/pages\/3\?version=/);
+    const third = loads(/\/pages\/3\?version=/);
     await pages.nth(1).locator('input').focus();
     await v.page.keyboard.press('ArrowRight');
-    assert.equal((await third).status(), 200);
+    assert.ok(await third);
     assert.equal(await pages.nth(2).locator('img').isVisible(), true);
     await v.accessible();
   });
