@@ -46,10 +46,10 @@ type pageInput struct {
 
 func (m *Magnets) pagePicture(w http.ResponseWriter, r *http.Request, in *pageInput) error {
 	ctx, owner := r.Context(), auth.From(r.Context()).AccountID
-	page := int32(in.Page) //nolint:gosec // at most 300
+	page := int32(in.Page)
 	var version *int32
 	if in.Version != nil {
-		version = new(int32(*in.Version)) //nolint:gosec // at most the column's largest number
+		version = new(int32(*in.Version))
 	}
 	var file store.LeadMagnetFile
 	var picture store.PagePictureRow
