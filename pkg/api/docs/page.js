@@ -38,10 +38,13 @@ find.addEventListener("input", () => {
   document.getElementById("found").textContent = words.length ? left === 1 ? "1 found" : `${left} found` : "";
 });
 find.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") entries.find((entry) => !entry.hidden)?.querySelector("a").click();
-  if (event.key === "Escape") { find.value = ""; find.dispatchEvent(new Event("input")); }
+  if (event.key === "Enter") entries.find((entry) => !entry.hidden)?.querySelector("a").click(); // which takes the focus
 });
 addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && find.value) {
+    find.value = "";
+    find.dispatchEvent(new Event("input"));
+  }
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
   event.preventDefault();
   menu.open = true;
