@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/magnet"
 	"lodestone/crud/page"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
@@ -104,7 +104,7 @@ func (d *Dashboard) editMagnet(v *frame.Visit) error {
 	}
 	for _, name := range []string{"description", "author", "author_about", "end_text", "end_button", "end_url"} {
 		if typed.Has(name) {
-			change[name] = optional(strings.ReplaceAll(typed.Get(name), "\r\n", "\n"))
+			change[name] = frame.Optional(strings.ReplaceAll(typed.Get(name), "\r\n", "\n"))
 		}
 	}
 	_, err := frame.Send[client.LeadMagnet](v, http.MethodPatch, magnetPath(v), change, header)
@@ -163,37 +163,28 @@ func (d *Dashboard) deleteMagnet(v *frame.Visit) error {
 	return v.Redirect("/dashboard")
 }
 
-// magnetVersion is a version of a lead magnet's file.
-type magnetVersion struct {
-	Version    int       `json:"version"`
-	FileName   string    `json:"file_name"`
-	PageCount  int       `json:"page_count"`
-	UploadedAt time.Time `json:"uploaded_at"`
-	Stored     bool      `json:"stored"`
-}
-
 // listVersions returns the newest versions of the lead magnet that the address names.
-func listVersions(v *frame.Visit) ([]magnetVersion, error) {
-	found, err := frame.Get[client.Page[magnetVersion]](v, magnetPath(v)+"/versions", url.Values{"per_page": {"100"}})
+func listVersions(v *frame.Visit) ([]magnet.Version, error) {
+	found, err := frame.Get[client.Page[magnet.Version]](v, magnetPath(v)+"/versions", url.Values{"per_page": {"100"}})
 	return found.Data, err
 }
 
 // versionRow is a version to choose.
 type versionRow struct {
 	Words, URL, File string
-	Pages            int
+	Pages            int32
 	At               frame.When
 	Chosen           bool
 }
 
-func versionRows(v *frame.Visit, versions []magnetVersion, chosen int) (list []versionRow) {
+func versionRows(v *frame.Visit, versions []magnet.Version, chosen int) (list []versionRow) {
 	for i := range versions {
 		one := &versions[i]
-		q := v.Period.Query()
-		q.Set("version", strconv.Itoa(one.Version))
+		q, number := v.Period.Query(), strconv.Itoa(int(one.Version))
+		q.Set("version", number)
 		list = append(list, versionRow{
-			Words: strconv.Itoa(one.Version), URL: v.Path(magnetSelf(v)) + "?" + q.Encode() + "#pages", File: one.FileName, Pages: one.PageCount,
-			At: v.When(&one.UploadedAt), Chosen: one.Version == chosen,
+			Words: number, URL: v.Path(magnetSelf(v)) + "?" + q.Encode() + "#pages", File: one.FileName, Pages: one.PageCount,
+			At: v.WhenOf(&one.UploadedAt), Chosen: int(one.Version) == chosen,
 		})
 	}
 	return list

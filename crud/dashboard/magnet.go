@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/magnet"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 )
@@ -62,7 +63,7 @@ type breakdownRow struct {
 type magnetReports struct {
 	magnet    client.LeadMagnet
 	links     client.Page[client.GenericLink]
-	versions  []magnetVersion
+	versions  []magnet.Version
 	answers   frame.Batch
 	funnel    funnelReport
 	pages     pagesReport
@@ -176,12 +177,12 @@ func (m *magnetReports) course(v *frame.Visit) chart.Line {
 	for _, one := range m.versions {
 		at := -1
 		for i, r := range all.Rows {
-			if !r.Time().After(one.UploadedAt) {
+			if !r.Time().After(one.UploadedAt.Time) {
 				at = i
 			}
 		}
 		if at >= 0 {
-			uploaded[at] = append(uploaded[at], strconv.Itoa(one.Version))
+			uploaded[at] = append(uploaded[at], strconv.Itoa(int(one.Version)))
 		}
 	}
 	for at, numbers := range uploaded {

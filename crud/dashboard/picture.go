@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/magnet"
 )
 
 // maxPictures is the number of pages up to which a curve has their pictures: in a longer document, a page is too narrow to point at.
@@ -20,7 +21,7 @@ type pagePicture struct {
 // pictures are those of the version that the curve is of, if its file is still stored.
 func (m *magnetReports) pictures(v *frame.Visit, self string) (list []pagePicture) {
 	number := m.pages.number()
-	stored := slices.ContainsFunc(m.versions, func(one magnetVersion) bool { return one.Version == number && one.Stored })
+	stored := slices.ContainsFunc(m.versions, func(one magnet.Version) bool { return int(one.Version) == number && one.Stored })
 	if !stored || len(m.pages.Data) > maxPictures {
 		return nil
 	}

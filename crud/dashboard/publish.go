@@ -75,7 +75,7 @@ func fill(v *frame.Visit, id string, in *form, file *multipart.Part) error {
 	if err == nil {
 		_, err = in.file() // the fields after it
 	}
-	if title, description := optional(in.typed.Get("title")), optional(in.typed.Get("description")); err == nil && (title != nil || description != nil) {
+	if title, description := frame.Optional(in.typed.Get("title")), frame.Optional(in.typed.Get("description")); err == nil && (title != nil || description != nil) {
 		change := map[string]any{"description": description}
 		if title != nil {
 			change["title"] = title
@@ -83,7 +83,7 @@ func fill(v *frame.Visit, id string, in *form, file *multipart.Part) error {
 		_, err = frame.Send[client.LeadMagnet](v, http.MethodPatch, magnetsPath+"/"+id, change, nil)
 	}
 	if err == nil {
-		link := client.NewGenericLink{LeadMagnetID: id, Slug: optional(in.typed.Get("slug")), RequireVerification: in.typed.Get("require_verification") != ""}
+		link := client.NewGenericLink{LeadMagnetID: id, Slug: frame.Optional(in.typed.Get("slug")), RequireVerification: in.typed.Get("require_verification") != ""}
 		_, err = frame.Send[client.GenericLink](v, http.MethodPost, linksPath, link, nil)
 	}
 	if err == nil {
@@ -166,12 +166,4 @@ func titleOf(name string) string {
 		return ""
 	}
 	return strings.ToUpper(title[:1]) + title[1:]
-}
-
-// optional returns a text, or nil if there is none.
-func optional(text string) *string {
-	if text = strings.TrimSpace(text); text == "" {
-		return nil
-	}
-	return &text
 }

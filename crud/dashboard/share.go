@@ -9,6 +9,7 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/page"
+	"lodestone/crud/share"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 )
@@ -27,18 +28,6 @@ type shareRow struct {
 	HasPassword, Expired     bool
 }
 
-// share is a link of the API.
-type share struct {
-	ID           string     `json:"id"`
-	Name         *string    `json:"name"`
-	HasPassword  bool       `json:"has_password"`
-	ExpiresAt    *time.Time `json:"expires_at"`
-	ViewCount    int64      `json:"view_count"`
-	LastViewedAt *time.Time `json:"last_viewed_at"`
-	CreatedAt    time.Time  `json:"created_at"`
-	URL          string     `json:"url"` // of a new one only
-}
-
 // shares lists the links, with the form that makes one.
 func (d *Dashboard) shares(v *frame.Visit) error {
 	return d.showShares(v, http.StatusOK, frame.Form{}, "")
@@ -47,7 +36,7 @@ func (d *Dashboard) shares(v *frame.Visit) error {
 func (d *Dashboard) showShares(v *frame.Visit, status int, f frame.Form, made string) error {
 	var (
 		magnet client.LeadMagnet
-		found  client.Page[share]
+		found  client.Page[share.Share]
 		group  errgroup.Group
 	)
 	group.Go(func() (err error) {
@@ -55,7 +44,7 @@ func (d *Dashboard) showShares(v *frame.Visit, status int, f frame.Form, made st
 		return err
 	})
 	group.Go(func() (err error) {
-		found, err = frame.Get[client.Page[share]](v, magnetPath(v)+"/shares", url.Values{"per_page": {"100"}})
+		found, err = frame.Get[client.Page[share.Share]](v, magnetPath(v)+"/shares", url.Values{"per_page": {"100"}})
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -65,7 +54,7 @@ func (d *Dashboard) showShares(v *frame.Visit, status int, f frame.Form, made st
 	for i := range found.Data {
 		one := &found.Data[i]
 		row := shareRow{
-			ID: one.ID, Created: v.Date(one.CreatedAt.In(v.Period.Zone)), Views: chart.Count(float64(one.ViewCount)), Last: v.When(one.LastViewedAt), Until: v.When(one.ExpiresAt),
+			ID: one.ID.String(), Created: v.Date(one.CreatedAt.In(v.Period.Zone)), Views: chart.Count(float64(one.ViewCount)), Last: v.WhenOf(one.LastViewedAt), Until: v.WhenOf(one.ExpiresAt),
 			HasPassword: one.HasPassword, Expired: one.ExpiresAt != nil && one.ExpiresAt.Before(time.Now()),
 		}
 		if one.Name != nil {
@@ -82,19 +71,19 @@ func (d *Dashboard) newShare(v *frame.Visit) error {
 		return page.BadForm(err)
 	}
 	typed := v.R.PostForm
-	body := map[string]any{"name": optional(typed.Get("name")), "password": nil, "expires_at": nil}
+	body := map[string]any{"name": frame.Optional(typed.Get("name")), "password": nil, "expires_at": nil}
 	if password := typed.Get("password"); password != "" {
 		body["password"] = password
 	}
 	if text := typed.Get("expires_at"); text != "" {
-		day, err := time.ParseInLocation(time.DateOnly, text, v.Period.Zone)
-		if err != nil {
+		at, ok := v.EndOfDay(text)
+		if !ok {
 			typed.Del("password")
 			return d.showShares(v, http.StatusUnprocessableEntity, frame.Form{Values: typed, Wrong: map[string]string{"expires_at": v.Say("magnet.shares.day")}}, "")
 		}
-		body["expires_at"] = day.AddDate(0, 0, 1).Format(time.RFC3339) // at the end of the day
+		body["expires_at"] = at
 	}
-	made, err := frame.Send[share](v, http.MethodPost, magnetPath(v)+"/shares", body, nil)
+	made, err := frame.Send[share.NewShare](v, http.MethodPost, magnetPath(v)+"/shares", body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return d.showShares(v, http.StatusUnprocessableEntity, f, "")
 	}

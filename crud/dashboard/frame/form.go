@@ -17,6 +17,14 @@ type Form struct {
 	Detail string            // of a problem with no field
 }
 
+// Optional returns a text for a field of the API that is null when there is none.
+func Optional(text string) *string {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	return &text
+}
+
 // Value returns what was typed into a field.
 func (f Form) Value(name string) string { return f.Values.Get(name) }
 

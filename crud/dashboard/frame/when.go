@@ -34,6 +34,15 @@ func (v *Visit) WhenOf(t *api.Time) When {
 
 const clock = "15:04"
 
+// EndOfDay returns the end of a day of the account, which a form has as 2027-01-31, as the API takes a time. ok is false for what is no day.
+func (v *Visit) EndOfDay(text string) (at string, ok bool) {
+	day, err := time.ParseInLocation(time.DateOnly, text, v.Period.Zone)
+	if err != nil {
+		return "", false
+	}
+	return day.AddDate(0, 0, 1).Format(time.RFC3339), true
+}
+
 // Day writes a day of this year, such as 2 Jan. The time is in the zone that counts.
 func (v *Visit) Day(t time.Time) string { return day(v.texts, t) }
 

@@ -37,19 +37,8 @@ type savedCampaign struct {
 	Remove        string
 }
 
-// campaignTemplate is a template of the API.
-type campaignTemplate struct {
-	ID       string  `json:"id"`
-	Name     string  `json:"name"`
-	Source   *string `json:"source"`
-	Medium   *string `json:"medium"`
-	Campaign *string `json:"campaign"`
-	Content  *string `json:"content"`
-	Term     *string `json:"term"`
-	URL      *string `json:"url"`
-}
-
-func (t *campaignTemplate) query() url.Values {
+// queryOf returns the parameters of a template.
+func queryOf(t *utm.Template) url.Values {
 	q := url.Values{}
 	for i, value := range []*string{t.Source, t.Medium, t.Campaign, t.Content, t.Term} {
 		if value != nil {
@@ -79,14 +68,14 @@ func (s *Screens) drawCampaigns(v *frame.Visit, status int, query url.Values, sa
 	var (
 		group errgroup.Group
 		l     genericLink
-		saved client.Page[campaignTemplate]
+		saved client.Page[utm.Template]
 	)
 	group.Go(func() (err error) {
 		l, err = frame.Get[genericLink](v, path(v), nil)
 		return err
 	})
 	group.Go(func() (err error) {
-		saved, err = frame.Get[client.Page[campaignTemplate]](v, templatesPath, url.Values{"generic_link_id": {v.R.PathValue("id")}, "per_page": {"100"}})
+		saved, err = frame.Get[client.Page[utm.Template]](v, templatesPath, url.Values{"generic_link_id": {v.R.PathValue("id")}, "per_page": {"100"}})
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -100,7 +89,8 @@ func (s *Screens) drawCampaigns(v *frame.Visit, status int, query url.Values, sa
 	}
 	for i := range saved.Data {
 		one := &saved.Data[i]
-		row := savedCampaign{ID: "t" + one.ID, Name: one.Name, Use: screen + "?" + one.query().Encode(), Remove: screen + "/" + one.ID + "/delete"}
+		id := one.ID.String()
+		row := savedCampaign{ID: "t" + id, Name: one.Name, Use: screen + "?" + queryOf(one).Encode(), Remove: screen + "/" + id + "/delete"}
 		if one.URL != nil {
 			row.URL = *one.URL
 		}
@@ -131,7 +121,7 @@ func (s *Screens) saveCampaign(v *frame.Visit) error {
 			body[p.field] = value
 		}
 	}
-	_, err = frame.Send[campaignTemplate](v, http.MethodPost, templatesPath, body, nil)
+	_, err = frame.Send[utm.Template](v, http.MethodPost, templatesPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		if f.Detail == "" && f.Message("name") == "" { // about a parameter
 			f.Detail = pictureProblem(f)

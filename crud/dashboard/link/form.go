@@ -69,8 +69,8 @@ func (l *genericLink) addExpiry(v *frame.Visit, typed url.Values, body map[strin
 		if day != "" {
 			body["expires_at"] = day
 		}
-		if t, err := time.ParseInLocation(time.DateOnly, day, v.Period.Zone); err == nil {
-			body["expires_at"] = t.AddDate(0, 0, 1).Format(time.RFC3339) // at the end of the day
+		if at, ok := v.EndOfDay(day); ok {
+			body["expires_at"] = at
 		}
 	}
 	was := ""

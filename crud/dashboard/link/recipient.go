@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -49,11 +48,11 @@ func (s *Screens) addRecipients(v *frame.Visit) error {
 		body["max_views"] = n
 	}
 	if text := typed.Get("expires_at"); text != "" {
-		day, err := time.ParseInLocation(time.DateOnly, text, v.Period.Zone)
-		if err != nil {
+		at, ok := v.EndOfDay(text)
+		if !ok {
 			wrong["expires_at"] = v.Say("link.recipients.day.wrong")
 		}
-		body["expires_at"] = day.AddDate(0, 0, 1).Format(time.RFC3339) // at the end of the day
+		body["expires_at"] = at
 	}
 	if len(emails) == 0 {
 		wrong["emails"] = v.Say("link.recipients.emails.none")

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/embed"
 	"lodestone/pkg/chart"
 )
 
@@ -76,7 +77,7 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		l       genericLink
 		answers frame.Batch
 		list    *submissionList
-		e       embedState
+		e       embed.State
 	)
 	group.Go(func() (err error) {
 		e, err = readEmbed(v)
@@ -105,7 +106,7 @@ func (s *Screens) draw(v *frame.Visit, status int, sent forms) error {
 		return missing(err)
 	}
 	return v.ShowStatus(s.show, status, frame.Screen{
-		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Data: newShown(v, &l, answers, list, e.light(v), sent),
+		Title: l.Name(), Nav: frame.Links, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Data: newShown(v, &l, answers, list, lightOf(v, &e), sent),
 	})
 }
 

@@ -5,23 +5,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/embed"
 )
-
-// embedState is what the API tells about the form on other sites.
-type embedState struct {
-	Script            string     `json:"script"`
-	AllowedOrigins    []string   `json:"allowed_origins"`
-	ContentPolicy     string     `json:"content_security_policy"`
-	LastSeenAt        *time.Time `json:"last_seen_at"`
-	LastSeenOrigin    *string    `json:"last_seen_origin"`
-	LastRefusedAt     *time.Time `json:"last_refused_at"`
-	LastRefusedOrigin *string    `json:"last_refused_origin"`
-}
 
 // light shows whether the tag works.
 type light struct{ Tone, Short, Words string }
@@ -39,17 +28,17 @@ type siteData struct {
 }
 
 // refused reports whether the last page that asked for the form was not allowed, and still is not.
-func (e *embedState) refused() bool {
-	return e.LastRefusedAt != nil && e.LastRefusedOrigin != nil && (e.LastSeenAt == nil || e.LastRefusedAt.After(*e.LastSeenAt)) &&
+func refused(e *embed.State) bool {
+	return e.LastRefusedAt != nil && e.LastRefusedOrigin != nil && (e.LastSeenAt == nil || e.LastRefusedAt.After(e.LastSeenAt.Time)) &&
 		!slices.Contains(e.AllowedOrigins, *e.LastRefusedOrigin)
 }
 
-func (e *embedState) light(v *frame.Visit) light {
+func lightOf(v *frame.Visit, e *embed.State) light {
 	switch {
-	case e.refused():
-		return light{"bad", v.Say("link.site.refused.short"), v.Say("link.site.refused", "origin", *e.LastRefusedOrigin, "time", v.When(e.LastRefusedAt).Text)}
+	case refused(e):
+		return light{"bad", v.Say("link.site.refused.short"), v.Say("link.site.refused", "origin", *e.LastRefusedOrigin, "time", v.WhenOf(e.LastRefusedAt).Text)}
 	case e.LastSeenAt != nil && e.LastSeenOrigin != nil:
-		return light{"good", v.Say("link.site.works.short", "origin", *e.LastSeenOrigin), v.Say("link.site.works", "origin", *e.LastSeenOrigin, "time", v.When(e.LastSeenAt).Text)}
+		return light{"good", v.Say("link.site.works.short", "origin", *e.LastSeenOrigin), v.Say("link.site.works", "origin", *e.LastSeenOrigin, "time", v.WhenOf(e.LastSeenAt).Text)}
 	case len(e.AllowedOrigins) == 0:
 		return light{"", v.Say("link.site.none.short"), v.Say("link.site.none")}
 	default:
@@ -57,8 +46,8 @@ func (e *embedState) light(v *frame.Visit) light {
 	}
 }
 
-func readEmbed(v *frame.Visit) (embedState, error) {
-	return frame.Get[embedState](v, path(v)+"/embed", nil)
+func readEmbed(v *frame.Visit) (embed.State, error) {
+	return frame.Get[embed.State](v, path(v)+"/embed", nil)
 }
 
 // site shows the tag, and whether it works.
@@ -68,7 +57,7 @@ func (s *Screens) drawSite(v *frame.Visit, status int, sent *frame.Form) error {
 	var (
 		group errgroup.Group
 		l     genericLink
-		e     embedState
+		e     embed.State
 	)
 	group.Go(func() (err error) {
 		l, err = frame.Get[genericLink](v, path(v), nil)
@@ -82,10 +71,10 @@ func (s *Screens) drawSite(v *frame.Visit, status int, sent *frame.Form) error {
 		return missing(err)
 	}
 	d := siteData{
-		Link: &l, Self: self(v), Saved: v.R.URL.Query().Has("saved"), Light: e.light(v), Script: e.Script, Policy: e.ContentPolicy, Origins: e.AllowedOrigins,
+		Link: &l, Self: self(v), Saved: v.R.URL.Query().Has("saved"), Light: lightOf(v, &e), Script: e.Script, Policy: e.ContentPolicy, Origins: e.AllowedOrigins,
 		Form: frame.Form{Values: url.Values{"allowed_origins": {strings.Join(e.AllowedOrigins, "\n")}}},
 	}
-	if e.refused() {
+	if refused(&e) {
 		d.Refused = *e.LastRefusedOrigin
 	}
 	if sent != nil {

@@ -130,7 +130,7 @@ func (s *Screens) changeAccount(v *frame.Visit) error {
 	}
 	body := map[string]any{
 		"name": typed.Get("name"), "brand_font": typed.Get("brand_font"), "timezone": strings.TrimSpace(typed.Get("timezone")),
-		"brand_color": optional(typed.Get("brand_color")), "language": optional(typed.Get("language")),
+		"brand_color": frame.Optional(typed.Get("brand_color")), "language": frame.Optional(typed.Get("language")),
 	}
 	_, err = frame.Send[account](v, http.MethodPatch, accountPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
@@ -176,14 +176,6 @@ func form(v *frame.Visit) (url.Values, error) {
 		return nil, page.BadForm(err)
 	}
 	return v.R.PostForm, nil
-}
-
-// optional returns a text, or nil if there is none.
-func optional(text string) *string {
-	if text = strings.TrimSpace(text); text == "" {
-		return nil
-	}
-	return &text
 }
 
 // conflict returns the form of an action without fields that the API refused, such as removing the last owner.

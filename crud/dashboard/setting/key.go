@@ -66,8 +66,8 @@ func (s *Screens) createKey(v *frame.Visit) error {
 	body := map[string]any{"name": typed.Get("name"), "scopes": append([]string{}, typed["scopes"]...)}
 	if day := typed.Get("expires_at"); day != "" {
 		body["expires_at"] = day
-		if t, err := time.ParseInLocation(time.DateOnly, day, v.Period.Zone); err == nil {
-			body["expires_at"] = t.AddDate(0, 0, 1).Format(time.RFC3339) // at the end of the day
+		if at, ok := v.EndOfDay(day); ok {
+			body["expires_at"] = at
 		}
 	}
 	made, err := frame.Send[key](v, http.MethodPost, keysPath, body, nil)

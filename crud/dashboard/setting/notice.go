@@ -55,7 +55,7 @@ func (s *Screens) changeNotices(v *frame.Visit) error {
 	if readers := typed.Get("reading_notices"); readers != "" {
 		body["reading_notices"] = readers
 	}
-	address := optional(typed.Get("notify_email"))
+	address := frame.Optional(typed.Get("notify_email"))
 	same := address == nil && own.NotifyEmail == nil || address != nil && own.NotifyEmail != nil && *address == *own.NotifyEmail
 	if (!same || !own.Confirmed && address != nil) && v.May(auth.Leads) {
 		body["notify_email"] = address

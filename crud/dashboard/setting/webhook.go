@@ -69,7 +69,7 @@ func (s *Screens) drawWebhooks(v *frame.Visit, status int, typed frame.Form) err
 }
 
 func webhookBody(typed url.Values) map[string]any {
-	return map[string]any{"url": typed.Get("url"), "description": optional(typed.Get("description")), "kinds": append([]string{}, typed["kinds"]...)}
+	return map[string]any{"url": typed.Get("url"), "description": frame.Optional(typed.Get("description")), "kinds": append([]string{}, typed["kinds"]...)}
 }
 
 // createWebhook makes a webhook, and shows its secret this once.
