@@ -60,7 +60,7 @@ func writeLead(m Message, t *catalogue.Texts) letter {
 		confirmed = t.Say("mail.yes")
 	}
 	l.Facts = append(l.Facts, Fact{t.Say("mail.fact.page"), title}, Fact{t.Say("mail.fact.confirmed"), confirmed},
-		Fact{t.Say("mail.fact.submitted"), t.Moment(lead.SubmittedAt.In(zone(m.Timezone)))})
+		Fact{t.Say("mail.fact.submitted"), t.Moment(lead.SubmittedAt.In(timezone.OrUTC(m.Timezone)))})
 	if source := Clean(lead.Source, maxTitle); source != "" {
 		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.source"), source})
 	}
@@ -90,7 +90,7 @@ func writeDigest(m Message, t *catalogue.Texts) letter {
 		if name := Clean(lead.Name, maxName); name != "" {
 			value = name + ", " + value
 		}
-		l.Facts = append(l.Facts, Fact{lead.SubmittedAt.In(zone(m.Timezone)).Format("15:04"), value + " — " + Clean(lead.Link, maxTitle)})
+		l.Facts = append(l.Facts, Fact{lead.SubmittedAt.In(timezone.OrUTC(m.Timezone)).Format("15:04"), value + " — " + Clean(lead.Link, maxTitle)})
 	}
 	if more := total - len(d.List); more > 0 {
 		l.After = append(l.After, t.Say("mail.digest.more", "n", more))
@@ -119,7 +119,7 @@ func writeReading(m Message, t *catalogue.Texts) letter {
 	if r.Pages > 0 {
 		l.Facts = append(l.Facts, Fact{t.Say("mail.fact.read"), pagesRead(t, r)}, Fact{t.Say("mail.fact.time"), spent(r.Duration)})
 	}
-	l.Facts = append(l.Facts, Fact{t.Say("mail.fact.began"), t.Moment(r.StartedAt.In(zone(m.Timezone)))})
+	l.Facts = append(l.Facts, Fact{t.Say("mail.fact.began"), t.Moment(r.StartedAt.In(timezone.OrUTC(m.Timezone)))})
 	if m.Readings.Last {
 		l.After = []string{t.Say("mail.reading.last")}
 	}
@@ -145,7 +145,7 @@ func writeReadings(m Message, t *catalogue.Texts) letter {
 		if r.Pages > 0 {
 			parts = append(parts, pagesRead(t, r), spent(r.Duration))
 		}
-		l.Facts = append(l.Facts, Fact{r.StartedAt.In(zone(m.Timezone)).Format("15:04"), strings.Join(parts, " · ")})
+		l.Facts = append(l.Facts, Fact{r.StartedAt.In(timezone.OrUTC(m.Timezone)).Format("15:04"), strings.Join(parts, " · ")})
 	}
 	if more := total - len(d.List); more > 0 {
 		l.After = append(l.After, t.Say("mail.readings.more", "n", more))
@@ -172,7 +172,7 @@ func spent(d time.Duration) string {
 func writeWebhook(m Message, t *catalogue.Texts) letter {
 	w := m.Webhook
 	name := Clean(w.Host, maxAddress)
-	moment := func(at time.Time) string { return t.Moment(at.In(zone(m.Timezone))) }
+	moment := func(at time.Time) string { return t.Moment(at.In(timezone.OrUTC(m.Timezone))) }
 	reason := Clean(w.Reason, maxReason) // of a mail that an earlier release put in the queue
 	switch {
 	case w.Gone:
@@ -193,12 +193,4 @@ func writeWebhook(m Message, t *catalogue.Texts) letter {
 	}
 	l.Facts = append(l.Facts, Fact{"ID", w.ID.String()})
 	return l
-}
-
-// zone returns a time zone by its name, UTC for one that is not known here.
-func zone(name string) *time.Location {
-	if z, err := timezone.Load(name); err == nil {
-		return z
-	}
-	return time.UTC
 }

@@ -12,6 +12,7 @@ import (
 
 	"lodestone/crud/mail"
 	"lodestone/pkg/email"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
 )
@@ -57,7 +58,7 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 		return fmt.Errorf("read language of account: %w", err)
 	}
 	return n.deps.Mail.Send(ctx, tx, mail.Message{ //nolint:wrapcheck // it says what failed
-		Kind: mail.KindNotices, Language: languageOf(a.Language), AccountID: account, To: to, URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
+		Kind: mail.KindNotices, Language: locale.Or(a.Language, ""), AccountID: account, To: to, URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/store"
 	"lodestone/pkg/timezone"
 )
@@ -74,21 +75,13 @@ func (n *Notices) SendDigests(ctx context.Context) error {
 
 // dayBegin returns the midnight up to which daily mails tell at a time, in a time zone. The mail about a day goes out at digestHour.
 func dayBegin(now time.Time, name string) time.Time {
-	zone := zoneOf(name)
+	zone := timezone.OrUTC(name)
 	local := now.In(zone)
 	day := local.Day()
 	if local.Hour() < digestHour {
 		day--
 	}
 	return time.Date(local.Year(), local.Month(), day, 0, 0, 0, 0, zone)
-}
-
-// zoneOf returns a time zone by its name, UTC for one that is not known here.
-func zoneOf(name string) *time.Location {
-	if z, err := timezone.Load(name); err == nil {
-		return z
-	}
-	return time.UTC
 }
 
 // sendDigest sends the leads until a midnight that no mail had yet. Without any, it sends no mail.
@@ -115,7 +108,7 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 	if err != nil {
 		return fmt.Errorf("list leads: %w", err)
 	}
-	zone, texts := zoneOf(a.Timezone), n.texts.In(languageOf(a.Language))
+	zone, texts := timezone.OrUTC(a.Timezone), n.texts.In(locale.Or(a.Language, ""))
 	leads := &mail.Leads{Day: texts.Days(a.DigestUntil.In(zone), before.Add(-time.Second)), Total: int(total)}
 	for _, row := range rows {
 		lead := mail.Lead{Email: row.Email, Link: row.Title, Verified: row.Verified, SubmittedAt: row.Since}
@@ -124,5 +117,5 @@ func (n *Notices) sendDigest(ctx context.Context, tx pgx.Tx, account uuid.UUID, 
 		}
 		leads.List = append(leads.List, lead)
 	}
-	return n.send(ctx, tx, mail.Message{Kind: mail.KindDigest, AccountID: account, Leads: leads, Timezone: a.Timezone, Language: languageOf(a.Language)}, addressOf(a))
+	return n.send(ctx, tx, mail.Message{Kind: mail.KindDigest, AccountID: account, Leads: leads, Timezone: a.Timezone, Language: locale.Or(a.Language, "")}, addressOf(a))
 }

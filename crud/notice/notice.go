@@ -21,6 +21,7 @@ import (
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
@@ -129,7 +130,7 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 	lead.Source, lead.Campaign = sourceOf(l.UTM, l.Referrer)
 	return n.send(ctx, tx, mail.Message{
 		Kind: mail.KindLead, AccountID: l.AccountID, URL: n.deps.Pages.URL("/dashboard/readers/" + l.AccessLinkID.String()), Timezone: l.Timezone,
-		Language: languageOf(l.Language), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
+		Language: locale.Or(l.Language, ""), Leads: &mail.Leads{List: []mail.Lead{lead}, Last: sent == HourlyNotices},
 	}, optional(l.NotifyEmail))
 }
 

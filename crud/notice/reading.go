@@ -12,6 +12,7 @@ import (
 	"lodestone/crud/mail"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/store"
+	"lodestone/pkg/timezone"
 )
 
 // returnAfter is how long a reader must have been away to come back.
@@ -105,13 +106,9 @@ func (n *Notices) SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID)
 func (n *Notices) SendReadings(ctx context.Context, account uuid.UUID) error {
 	err := n.deps.Postgres.Account(ctx, account, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		a, err := q.TakeNotices(ctx)
+		a, rows, err := waiting(ctx, q, store.WaitingReadingsParams{AccountID: account, Send: Each, Before: never})
 		if err != nil {
-			return fmt.Errorf("take account: %w", err)
-		}
-		rows, err := q.WaitingReadings(ctx, store.WaitingReadingsParams{AccountID: account, Send: Each, Before: never})
-		if err != nil {
-			return fmt.Errorf("read waiting notices: %w", err)
+			return err
 		}
 		var settled, postponed []uuid.UUID
 		for _, r := range rows {
@@ -130,7 +127,7 @@ func (n *Notices) SendReadings(ctx context.Context, account uuid.UUID) error {
 			settled = append(settled, r.SessionID)
 			err = n.send(ctx, tx, mail.Message{
 				Kind: mail.KindReading, AccountID: account, URL: n.deps.Pages.URL("/dashboard/readers/" + r.AccessLinkID.String()),
-				Timezone: a.Timezone, Language: languageOf(a.Language),
+				Timezone: a.Timezone, Language: locale.Or(a.Language, ""),
 				Readings: &mail.Readings{List: []mail.Reading{readingOf(r)}, Last: sent == HourlyNotices},
 			}, addressOf(a))
 			if err != nil {
@@ -148,16 +145,23 @@ func (n *Notices) SendReadings(ctx context.Context, account uuid.UUID) error {
 	return nil
 }
 
+// waiting takes an account, and returns it with the notices of it that wait.
+func waiting(ctx context.Context, q *store.Queries, p store.WaitingReadingsParams) (a store.TakeNoticesRow, rows []store.WaitingReadingsRow, err error) {
+	if a, err = q.TakeNotices(ctx); err != nil {
+		return a, nil, fmt.Errorf("take account: %w", err)
+	}
+	if rows, err = q.WaitingReadings(ctx, p); err != nil {
+		return a, nil, fmt.Errorf("read waiting notices: %w", err)
+	}
+	return a, rows, nil
+}
+
 // sendDailyReadings sends what readers did until a time, with one line for each access link.
 func (n *Notices) sendDailyReadings(ctx context.Context, tx pgx.Tx, account uuid.UUID, before time.Time) error {
 	q := store.New(tx)
-	a, err := q.TakeNotices(ctx)
+	a, rows, err := waiting(ctx, q, store.WaitingReadingsParams{AccountID: account, Send: Daily, Before: before})
 	if err != nil {
-		return fmt.Errorf("take account: %w", err)
-	}
-	rows, err := q.WaitingReadings(ctx, store.WaitingReadingsParams{AccountID: account, Send: Daily, Before: before})
-	if err != nil {
-		return fmt.Errorf("read waiting notices: %w", err)
+		return err
 	}
 	if len(rows) == 0 {
 		return nil // another process was faster
@@ -189,9 +193,9 @@ func (n *Notices) sendDailyReadings(ctx context.Context, tx pgx.Tx, account uuid
 	if len(list) == 0 {
 		return nil
 	}
-	zone, texts := zoneOf(a.Timezone), n.texts.In(languageOf(a.Language))
+	zone, texts := timezone.OrUTC(a.Timezone), n.texts.In(locale.Or(a.Language, ""))
 	return n.send(ctx, tx, mail.Message{
-		Kind: mail.KindReadings, AccountID: account, URL: n.deps.Pages.URL("/dashboard/readers"), Timezone: a.Timezone, Language: languageOf(a.Language),
+		Kind: mail.KindReadings, AccountID: account, URL: n.deps.Pages.URL("/dashboard/readers"), Timezone: a.Timezone, Language: locale.Or(a.Language, ""),
 		Readings: &mail.Readings{Day: texts.Days(first.In(zone), last.In(zone)), Total: len(list), List: list[:min(len(list), maxListed)]},
 	}, addressOf(a))
 }
@@ -228,13 +232,6 @@ func addressOf(a store.TakeNoticesRow) *string {
 		return nil
 	}
 	return a.NotifyEmail
-}
-
-func languageOf(chosen *string) locale.Language {
-	if chosen == nil {
-		return locale.English
-	}
-	return locale.Language(*chosen)
 }
 
 // sendReadings does the job.

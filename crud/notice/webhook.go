@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
+	"lodestone/crud/webhook"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/store"
 )
 
@@ -38,12 +39,12 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 	if hook.DisabledReason != nil && hook.DisabledAt != nil { // they are set together
 		w.Reason, w.DisabledAt = *hook.DisabledReason, *hook.DisabledAt
 	}
-	w.Gone = strings.HasPrefix(w.Reason, "It answered with 410")
+	w.Gone = w.Reason == webhook.ReasonGone
 	if w.Failures = int(hook.Failures); hook.FailingSince != nil {
 		w.FailingSince = *hook.FailingSince
 	}
 	return n.send(ctx, tx, mail.Message{
-		Kind: mail.KindWebhook, AccountID: hook.AccountID, Webhook: w, Timezone: row.Timezone, Language: languageOf(row.Language),
+		Kind: mail.KindWebhook, AccountID: hook.AccountID, Webhook: w, Timezone: row.Timezone, Language: locale.Or(row.Language, ""),
 	}, to)
 }
 

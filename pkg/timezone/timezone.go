@@ -46,6 +46,15 @@ func Load(name string) (*time.Location, error) {
 	return zone, nil
 }
 
+// OrUTC returns the zone of a name, or UTC for one that the database does not have. It is safe for concurrent use.
+func OrUTC(name string) *time.Location {
+	zone, err := Load(name)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
 // zones returns the files of all zones, by name.
 var zones = sync.OnceValues(func() (map[string]*zip.File, error) {
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))

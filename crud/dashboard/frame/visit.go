@@ -76,11 +76,7 @@ func (v *Visit) zone() *time.Location {
 	if err != nil {
 		return time.UTC
 	}
-	zone, err := timezone.Load(account.Timezone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
+	return timezone.OrUTC(account.Timezone)
 }
 
 // Path returns a path of the site as a browser asks for it.
