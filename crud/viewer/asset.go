@@ -1,13 +1,10 @@
 package viewer
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"lodestone/pkg/asset"
 )
@@ -29,18 +26,10 @@ func readBuild(files fs.FS) (*build, error) {
 		return nil, fmt.Errorf("read the reading page's files: %w", err)
 	}
 	b := &build{}
-	manifest, err := fs.ReadFile(dist, "manifest.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil
-	}
-	if err != nil {
+	if b.files, err = asset.LoadBuild(dist, b); err != nil {
 		return nil, fmt.Errorf("read the reading page's files: %w", err)
 	}
-	if err := json.Unmarshal(manifest, b); err != nil {
-		return nil, fmt.Errorf("read the reading page's manifest: %w", err)
-	}
-	b.files, err = asset.Load(dist)
-	return b, err
+	return b, nil
 }
 
 // Done reports whether there is a build.
@@ -63,20 +52,8 @@ const workerPolicy = "default-src 'none'; connect-src 'self'; script-src 'self' 
 // ServeHTTP implements http.Handler for paths below assetPath.
 func (b *build) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	version, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, assetPath), "/")
-	h := w.Header()
-	h.Set("Vary", "Accept-Encoding")
-	h.Set("X-Content-Type-Options", "nosniff")
-	file := b.files[name]
-	if file == nil {
-		h.Set("Cache-Control", "no-store")
-		http.Error(w, "There is no such file.", http.StatusNotFound)
-		return
+	if b.files[name] != nil {
+		w.Header().Set("Content-Security-Policy", workerPolicy)
 	}
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	if version != b.Page && version != b.PDFJS {
-		h.Set("Cache-Control", "no-store") // a page of another release, which must do with this one
-	}
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Content-Security-Policy", workerPolicy)
-	file.Serve(w, r)
+	b.files.ServeVersion(w, r, name, version == b.Page || version == b.PDFJS)
 }

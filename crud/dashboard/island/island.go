@@ -4,13 +4,10 @@ package island
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"lodestone/pkg/asset"
 )
@@ -23,7 +20,8 @@ const Path = "/dashboard/scripts/"
 
 // Scripts is what `make web` built; empty in a program that was built without it. It is safe for concurrent use.
 type Scripts struct {
-	hash  string // of all files
+	Hash string `json:"hash"` // of all files
+
 	files asset.Files
 }
 
@@ -37,21 +35,9 @@ func New() (*Scripts, error) {
 }
 
 func read(files fs.FS) (*Scripts, error) {
-	manifest, err := fs.ReadFile(files, "manifest.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		return &Scripts{}, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the scripts of the dashboard: %w", err)
-	}
-	var built struct {
-		Hash string `json:"hash"`
-	}
-	if err := json.Unmarshal(manifest, &built); err != nil {
-		return nil, fmt.Errorf("read the manifest of the dashboard's scripts: %w", err)
-	}
-	s := &Scripts{hash: built.Hash}
-	if s.files, err = asset.Load(files); err != nil {
+	s := &Scripts{}
+	var err error
+	if s.files, err = asset.LoadBuild(files, s); err != nil {
 		return nil, fmt.Errorf("read the scripts of the dashboard: %w", err)
 	}
 	return s, nil
@@ -60,28 +46,17 @@ func read(files fs.FS) (*Scripts, error) {
 // Main returns the path of the script that every screen loads, or "" without a build. It begins with the hash of the build, so browsers
 // keep the script for good.
 func (s *Scripts) Main() string {
-	if s.hash == "" {
+	if s.Hash == "" {
 		return ""
 	}
-	return Path + s.hash + "/island.js"
+	return Path + s.Hash + "/island.js"
 }
 
 // ServeHTTP implements http.Handler for paths below Path.
 func (s *Scripts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Path), "/")
-	h := w.Header()
-	h.Set("Vary", "Accept-Encoding")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	file := s.files[name]
-	if file == nil || !strings.HasSuffix(name, ".js") {
-		h.Set("Cache-Control", "no-store")
-		http.Error(w, "There is no such file.", http.StatusNotFound)
-		return
+	if !strings.HasSuffix(name, ".js") {
+		name = "" // the manifest is not served
 	}
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	if hash != s.hash {
-		h.Set("Cache-Control", "no-store") // a page of another release, which must do with this one
-	}
-	file.Serve(w, r)
+	s.files.ServeVersion(w, r, name, hash == s.Hash)
 }
