@@ -1,5 +1,5 @@
 // Forms: what was typed is not lost by leaving the screen, nor a chosen file by the end of the session.
-import { signedOut } from "./address.ts";
+import { ask, warning } from "./screen.ts";
 import { word } from "./words.ts";
 
 const unsaved = new Set<HTMLFormElement>();
@@ -40,15 +40,12 @@ async function send(form: HTMLFormElement, submitter: HTMLElement | null): Promi
   form.querySelector(".ended")?.remove();
   const here = location.pathname + location.search;
   const asked = new URL(here, location.href).href;
-  const answer = await fetch(asked, { credentials: "same-origin", headers: { Accept: "text/html" } }).catch(() => undefined);
-  if (answer && signedOut(asked, answer)) {
-    ended(form, answer.redirected ? answer.url : asked);
+  const answer = await ask(asked).catch(() => undefined);
+  if (answer?.ended) {
+    ended(form, answer.ended);
     return;
   }
-  if (answer?.ok) {
-    const page = new DOMParser().parseFromString((await answer.text()).replace(/<style[^]*?<\/style>/g, ""), "text/html");
-    renew(form, page.querySelector<HTMLInputElement>("input[name=csrf]")?.value);
-  }
+  if (answer?.ok) renew(form, answer.page?.querySelector<HTMLInputElement>("input[name=csrf]")?.value);
   checked.add(form); // without an answer the browser says what is wrong
   form.requestSubmit(submitter);
 }
@@ -66,14 +63,10 @@ function renew(form: HTMLFormElement, token: string | undefined): void {
 }
 
 function ended(form: HTMLFormElement, signIn: string): void {
-  const note = document.createElement("p");
-  note.className = "note bad ended";
-  note.setAttribute("role", "alert");
   const link = document.createElement("a");
   link.href = signIn;
   link.target = "_blank";
   link.textContent = word("sign_in");
-  note.append(word("ended"), " ", link);
-  form.append(note);
+  form.append(warning("ended", word("ended"), link));
   link.focus();
 }

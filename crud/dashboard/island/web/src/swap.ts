@@ -1,7 +1,8 @@
 // Draws another state of the screen in place: the period, filters, search, order, pages of a list. The page comes from the server as it
 // would without scripts. If anything is unusual, the browser loads the address instead.
-import { formAddress, sameScreen, signedOut } from "./address.ts";
+import { formAddress, sameScreen } from "./address.ts";
 import { unsavedInput } from "./form.ts";
+import { ask, warning } from "./screen.ts";
 import { say, word } from "./words.ts";
 
 type Entry = "push" | "replace" | "none"; // what becomes of the browser's history
@@ -63,17 +64,14 @@ async function swap(to: string, entry: Entry): Promise<void> {
   note?.remove();
   main.setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(to, { credentials: "same-origin", headers: { Accept: "text/html" }, signal: run.signal });
-    if (signedOut(to, answer)) {
+    const { status, ended, page } = await ask(to, run.signal);
+    if (ended || !page) {
       // Loading the screen leads to the page for signing in, and that back to the screen.
       location.assign(to);
       return;
     }
-    // Styles are of this page already, and the policy of the page does not take those of another.
-    const text = (await answer.text()).replace(/<style[^]*?<\/style>/g, "");
-    const page = new DOMParser().parseFromString(text, "text/html");
     const next = page.getElementById("content");
-    if (!next) throw new Error(`no screen in an answer of status ${answer.status}`);
+    if (!next) throw new Error(`no screen in an answer of status ${status}`);
     if (script(page) !== script(document)) {
       location.assign(to); // the server has another release
       return;
@@ -144,14 +142,10 @@ function trace(e: HTMLElement): (next: HTMLElement) => HTMLElement | undefined {
 
 /** lost says that there was no answer, and offers to try again. What was shown stays. */
 function lost(main: HTMLElement, to: string, entry: Entry): void {
-  const note = document.createElement("p");
-  note.className = "note bad lost";
-  note.setAttribute("role", "alert");
   const again = document.createElement("button");
   again.type = "button";
   again.className = "link";
   again.textContent = word("again");
   again.addEventListener("click", () => void swap(to, entry));
-  note.append(word("failed"), " ", again);
-  main.prepend(note);
+  main.prepend(warning("lost", word("failed"), again));
 }
