@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"lodestone/crud/catalogue"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/locale"
 )
 
 // reported is the API's answer to a question.
@@ -81,10 +83,26 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 		v.magnets(t, days)
 		v.readers(t, days)
 	}
+	v.definitions(t)
 	v.reader(t)
 	v.live(t)
 	v.links(t)
 	u.interrupt(enginetest.Timeout)
+}
+
+// A metric means the same in English screens and in the API.
+func (v *owner) definitions(t *testing.T) {
+	t.Helper()
+	var schema struct {
+		Metrics []struct{ Name, Description string }
+	}
+	v.call(http.MethodGet, "/api/v1/analytics/schema", "", &schema)
+	texts, err := catalogue.Dashboard()
+	require.NoError(t, err)
+	require.NotEmpty(t, schema.Metrics)
+	for _, m := range schema.Metrics {
+		require.Equal(t, m.Description, texts.In(locale.English).Say("metric."+m.Name+".means"), m.Name)
+	}
 }
 
 // bounds are the days of a period, as questions have them.
