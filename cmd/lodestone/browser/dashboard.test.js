@@ -147,10 +147,10 @@ test('dashboard: the period, filters and search are drawn in place', async (t) =
   const searched = await same(v);
   const field = v.page.locator('#content input[type=search]');
   await v.page.keyboard.press('/');
-  await v.page.keyboard.type('nobody-has-this');
-  await v.page.waitForURL(/q=nobody-has-this/);
+  await v.page.keyboard.type('no-one-has-this');
+  await v.page.waitForURL(/q=no-one-has-this/);
   await v.page.locator('table.people').waitFor({ state: 'detached' });
-  assert.equal(await field.inputValue(), 'nobody-has-this');
+  assert.equal(await field.inputValue(), 'no-one-has-this');
   assert.equal(await field.evaluate((e) => e === document.activeElement), true, 'typing goes on');
   await searched();
   await v.accessible();
