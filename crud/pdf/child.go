@@ -31,17 +31,25 @@ func Main() {
 	}})
 }
 
-// answer writes what a file is. Only the process that reads calls it: it may loop or crash.
-func answer(cacheDir string, file *os.File, out io.Writer) error {
+// open starts an engine, and opens a file in it.
+func open(cacheDir string, file *os.File) (*engine, verdict, error) {
 	e, err := startEngine(cacheDir)
 	if err != nil {
-		return err
+		return nil, verdict{}, err
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return fmt.Errorf("measure the file: %w", err)
+		return nil, verdict{}, fmt.Errorf("measure the file: %w", err)
 	}
-	v := e.count(file, info.Size())
+	return e, e.count(file, info.Size()), nil
+}
+
+// answer writes what a file is. Only the process that reads calls it: it may loop or crash.
+func answer(cacheDir string, file *os.File, out io.Writer) error {
+	e, v, err := open(cacheDir, file)
+	if err != nil {
+		return err
+	}
 	encoder := json.NewEncoder(out)
 	if err := encoder.Encode(v); err != nil {
 		return fmt.Errorf("tell the pages: %w", err)

@@ -61,19 +61,12 @@ func answerPages(cacheDir, asked string, file *os.File, out io.Writer) error {
 	if err := json.Unmarshal([]byte(asked), &want); err != nil {
 		return fmt.Errorf("read which pages are asked for: %w", err)
 	}
-	e, err := startEngine(cacheDir)
+	e, v, err := open(cacheDir, file)
 	if err != nil {
 		return err
 	}
-	info, err := file.Stat()
-	if err != nil {
-		return fmt.Errorf("measure the file: %w", err)
-	}
 	encoder := json.NewEncoder(out)
-	for index := range e.count(file, info.Size()).Pages {
-		if index < want.First || index >= want.First+want.Count {
-			continue
-		}
+	for index := want.First; index < min(want.First+want.Count, v.Pages); index++ {
 		if err := e.answerPage(encoder, out, index, want.Width); err == nil {
 			continue
 		}
