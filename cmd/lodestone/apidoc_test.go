@@ -107,6 +107,8 @@ func TestAPIDocument(t *testing.T) {
 			switch {
 			case *update && strings.Contains(block, "?access_link_id"):
 				return strings.Contains(got, "page_viewed")
+			case *update && strings.Contains(block, "/analytics/funnel"): // it joins access links, which are copied a little later
+				return strings.Contains(got, `"count": 1`)
 			case *update || !strings.Contains(block, "/api/v1/analytics"):
 				return true
 			}
