@@ -148,7 +148,8 @@ func FuzzLinkViews(f *testing.F) {
 	var written []producer.Record
 	c, token := newBare(f, sinkFunc(func(r []producer.Record) { written = append(written[:0], r...) }))
 	one := `{"token":"` + token + `","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","referrer":"https://example.org/\u00e9","url":null}`
-	for _, body := range []string{one, "[" + one + "]", "[" + one + `, {"token":"` + token + `","event_type":"page_viewed"}]`, "[]", `{"url":"\ud800"}`} {
+	for _, body := range []string{one, "[" + one + "]", "[" + one + `, {"token":"` + token + `","event_type":"page_viewed"}]`, "[]", `{"url":"\ud800"}`,
+		`{"token":"` + token + `","url":"https://example.org/?a=b&utm_source=c&utm_term#d","referrer":"?&?utm_source=a?#"}`} {
 		f.Add([]byte(body), "https://example.org/")
 	}
 	f.Fuzz(func(t *testing.T, body []byte, agent string) {
@@ -215,5 +216,13 @@ func requireViews(t *testing.T, written []producer.Record, accepted int) {
 		require.Equal(t, event.LinkViewTopic, r.Topic)
 		require.Equal(t, string(v.GenericLinkID[:]), string(r.Key))
 		require.Equal(t, testClaims().AccountID, v.AccountID)
+		for _, address := range [][]byte{v.Referrer, v.URL} {
+			require.NotContains(t, string(address), "#")
+			if _, query, found := bytes.Cut(address, []byte("?")); found {
+				for parameter := range bytes.SplitSeq(query, []byte("&")) {
+					require.Regexp(t, `^utm_(source|medium|campaign|content|term)(=|$)`, string(parameter))
+				}
+			}
+		}
 	}
 }

@@ -84,7 +84,7 @@ func (c *Collector) pixelRecord(s *scratch, claims *token.Claims, from *sender, 
 			EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, Origin: from.origin, CreatedAt: at, ReceivedAt: at,
 		}
 		if !from.private {
-			view.URL = validText(page, event.MaxURLBytes)
+			view.URL = pageAddress(page)
 		}
 		return producer.Record{Topic: event.LinkViewTopic, Key: bytes.Clone(claims.GenericLinkID[:]), Value: view.Append(nil)}
 	}

@@ -40,7 +40,7 @@ func (s *stack) storedView(t testing.TB) event.LinkView {
 func TestLinkView(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	a := s.view(t, `{"token":"`+s.landing()+`","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","referrer":"https://example.org/a","url":"https://example.com/l/x?\u0061=1"}`)
+	a := s.view(t, `{"token":"`+s.landing()+`","event_id":"01890a5d-ac96-774b-bcce-b302099a8057","referrer":"https://example.org/a","url":"https://example.com/l/x?\u0075tm_source=a"}`)
 	require.Equal(t, 202, a.status, a.body)
 	require.Equal(t, 1, a.Accepted)
 	v := s.storedView(t)
@@ -48,9 +48,41 @@ func TestLinkView(t *testing.T) {
 	v.IPHash = [16]byte{}
 	require.Equal(t, event.LinkView{
 		AccountID: s.claims.AccountID, LeadMagnetID: s.claims.LeadMagnetID, GenericLinkID: s.claims.GenericLinkID,
-		EventID: uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057"), Referrer: []byte("https://example.org/a"), URL: []byte("https://example.com/l/x?a=1"),
+		EventID: uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057"), Referrer: []byte("https://example.org/a"), URL: []byte("https://example.com/l/x?utm_source=a"),
 		UserAgent: []byte("test"), CreatedAt: now.UnixMilli(), ReceivedAt: now.UnixMilli(),
 	}, v)
+}
+
+// A query holds what identifies a visitor: no way of sending a view stores more of it than the campaign.
+func TestQueriesOfPagesAreNotStored(t *testing.T) {
+	t.Parallel()
+	for given, stored := range map[string]string{
+		"https://example.com/l/x":                                                     "https://example.com/l/x",
+		"https://example.com/l/x?":                                                    "https://example.com/l/x",
+		"https://example.com/l/x#ada":                                                 "https://example.com/l/x",
+		"https://example.com/l/x#?utm_term=ada":                                       "https://example.com/l/x",
+		"https://example.com/l/x?email=ada%40example.com":                             "https://example.com/l/x",
+		"https://example.com/l/x?email=ada&utm_source=a&q=ada&utm_medium=b%20c&x#ada": "https://example.com/l/x?utm_source=a&utm_medium=b%20c",
+		"https://example.com/l/x?utm_campaign=a&utm_content=b&utm_term=c&utm_term":    "https://example.com/l/x?utm_campaign=a&utm_content=b&utm_term=c&utm_term",
+		"https://example.com/l/x?utm_id=ada&UTM_SOURCE=ada&utm_source_x=ada":          "https://example.com/l/x",
+		"?ada": "",
+		"https://example.com/" + strings.Repeat("x", event.MaxURLBytes) + "?email=ada": ("https://example.com/" + strings.Repeat("x", event.MaxURLBytes))[:event.MaxURLBytes],
+	} {
+		t.Run(given[:min(len(given), 100)], func(t *testing.T) {
+			t.Parallel()
+			s := newStack(t)
+			require.Equal(t, 202, s.view(t, `{"token":"`+s.landing()+`","referrer":"`+given+`","url":"`+given+`"}`).status)
+			requirePixel(t, s.pixel(t, http.MethodGet, s.landing(), "Referer", given), 200)
+			for _, r := range s.recordsOf(t, event.LinkViewTopic, 2) {
+				var v event.LinkView
+				require.NoError(t, v.Decode(r.Value))
+				require.Equal(t, stored, string(v.URL))
+				if len(v.Referrer) > 0 { // the pixel knows no referrer
+					require.Equal(t, stored, string(v.Referrer))
+				}
+			}
+		})
+	}
 }
 
 func TestLinkViewsInOneRequest(t *testing.T) {
