@@ -42,7 +42,7 @@ func operations(t *testing.T, u *user) []operation {
 	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))
 	require.NoError(t, err)
 	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
-	u.submit(t, link, "sub@example.com", time.Now())
+	submission, _ := u.submit(t, link, "sub@example.com", time.Now())
 	key, err := u.CreateKey(t.Context(), clienttest.NewKey{Name: "spare", Scopes: []string{"read"}})
 	require.NoError(t, err)
 	hook := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["link.created"]}`).object(t)["id"].(string)
@@ -107,6 +107,7 @@ func operations(t *testing.T, u *user) []operation {
 		{"delete-generic-link", "DELETE", linksPath + "/" + u.link(t, m.ID).ID, "", "", auth.Write},
 		{"list-submissions", "GET", linksPath + "/" + link.ID + "/submissions", "", "", auth.Leads},
 		{"export-submissions", "GET", linksPath + "/" + link.ID + "/submissions/export", "", "", auth.Leads},
+		{"delete-submission", "DELETE", "/api/v1/submissions/" + submission, "", "", auth.Write},
 		{"create-access-link", "POST", accessPath, `{"lead_magnet_id":"` + m.ID + `","email":"jo@example.com"}`, jsonType, auth.Write},
 		{"list-access-links", "GET", accessPath, "", "", auth.Leads},
 		{"get-access-link", "GET", accessPath + "/" + access.ID, "", "", auth.Leads},

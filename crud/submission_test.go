@@ -72,6 +72,54 @@ func TestSubmission(t *testing.T) {
 	require.Equal(t, "Jo Doe", *page.Data[0].Name)
 }
 
+// One submission goes, with what webhooks were sent about it; the other of the link and the access links stay.
+func TestDeleteSubmission(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u, other := f.user(t, account.Team), f.user(t, account.Team)
+	u.echo(t)
+	link := u.link(t, u.file(t))
+	for _, address := range []string{"ada@example.com", "bob@example.com"} {
+		page, err := f.http.PostForm(f.url+"/l/"+link.Slug, url.Values{"email": {address}})
+		require.NoError(t, err)
+		require.NoError(t, page.Body.Close())
+	}
+	list := func() []client.Submission {
+		t.Helper()
+		page, err := u.Submissions(t.Context(), link.ID, client.SubmissionFilter{})
+		require.NoError(t, err)
+		return page.Data
+	}
+	found := list()
+	require.Len(t, found, 2)
+	require.Equal(t, "ada@example.com", found[1].Email)
+	ada := found[1].ID
+	links := u.get(t, accessPath+"?email=ada@example.com").object(t)["data"].([]any)
+	require.NotEmpty(t, links)
+
+	require.True(t, problem.Is(other.DeleteSubmission(t.Context(), ada), problem.NotFound))
+	require.NoError(t, u.DeleteSubmission(t.Context(), ada))
+	require.True(t, problem.Is(u.DeleteSubmission(t.Context(), ada), problem.NotFound))
+	found = list()
+	require.Len(t, found, 1)
+	require.Equal(t, "bob@example.com", found[0].Email)
+	require.EqualValues(t, 1, u.get(t, linksPath+"/"+link.ID).object(t)["submission_count"])
+	for _, l := range links {
+		left := u.get(t, accessPath+"/"+l.(map[string]any)["id"].(string)).object(t)
+		require.Nil(t, left["submission_id"])
+		require.Equal(t, link.ID, left["generic_link_id"])
+	}
+	require.Zero(t, f.count(t, "webhook_deliveries WHERE submission_id = '"+ada+"' AND body_sealed IS NOT NULL"))
+	require.NotZero(t, f.count(t, "webhook_deliveries WHERE submission_id IS NOT NULL AND body_sealed IS NOT NULL"))
+
+	// The address is not remembered: it is a new submission.
+	page, err := f.http.PostForm(f.url+"/l/"+link.Slug, url.Values{"email": {"ada@example.com"}})
+	require.NoError(t, err)
+	require.NoError(t, page.Body.Close())
+	require.Len(t, list(), 2)
+	require.NotEqual(t, ada, list()[0].ID)
+}
+
 func TestSubmissionFilters(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -47,4 +47,10 @@ func (s *Submissions) Register(a *api.API) {
 			"apostrophe before it, so that no spreadsheet takes it for a formula.",
 		Answers: attachment.Describe(), Audited: true, Timeout: exportTimeout, Errors: []problem.Code{problem.RateLimited},
 	}, s.export)
+	api.Register(a, api.Operation{
+		ID: "delete-submission", Method: "DELETE", Path: "/api/v1/submissions/{id}", Scope: auth.Write, Tag: "Submissions", Status: 204,
+		Summary: "Delete a submission",
+		Description: "The link's submission_count goes down by one, and messages to webhooks about the submission lose their bodies. Access links that were " +
+			"created for it stay, without a submission_id. The same address can submit again.",
+	}, s.delete)
 }

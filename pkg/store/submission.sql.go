@@ -40,6 +40,18 @@ func (q *Queries) CountSubmissions(ctx context.Context, arg CountSubmissionsPara
 	return count, err
 }
 
+const deleteSubmission = `-- name: DeleteSubmission :one
+DELETE FROM submissions WHERE id = $1 RETURNING generic_link_id
+`
+
+// Returns the generic link that it was of.
+func (q *Queries) DeleteSubmission(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, deleteSubmission, id)
+	var generic_link_id uuid.UUID
+	err := row.Scan(&generic_link_id)
+	return generic_link_id, err
+}
+
 const listSubmissions = `-- name: ListSubmissions :many
 SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
 WHERE generic_link_id = $1
@@ -111,4 +123,13 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const uncountSubmission = `-- name: UncountSubmission :exec
+UPDATE generic_links SET submission_count = submission_count - 1 WHERE id = $1
+`
+
+func (q *Queries) UncountSubmission(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, uncountSubmission, id)
+	return err
 }

@@ -67,6 +67,11 @@ func (c Client) DeleteGenericLink(ctx context.Context, id string, ifMatch ...str
 	return c.remove(ctx, linksPath+"/"+url.PathEscape(id), ifMatch)
 }
 
+// DeleteSubmission deletes a submission. Access links that were created for it stay.
+func (c Client) DeleteSubmission(ctx context.Context, id string) error {
+	return c.remove(ctx, "/api/v1/submissions/"+url.PathEscape(id), nil)
+}
+
 // AccessLink returns one access link.
 func (c Client) AccessLink(ctx context.Context, id string) (client.AccessLink, error) {
 	return client.Get[client.AccessLink](ctx, c.Client, accessPath+"/"+url.PathEscape(id), nil)

@@ -17,3 +17,10 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
     AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
     AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
         OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0);
+
+-- name: DeleteSubmission :one
+-- Returns the generic link that it was of.
+DELETE FROM submissions WHERE id = $1 RETURNING generic_link_id;
+
+-- name: UncountSubmission :exec
+UPDATE generic_links SET submission_count = submission_count - 1 WHERE id = $1;
