@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/auth"
+	db "lodestone/pkg/postgres"
 )
 
 // described is what a test needs of the OpenAPI document.
@@ -158,6 +159,14 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, len(things), 4, "lead magnets, both kinds of links, keys")
 	things["/api/v1/analytics/readers"] = things["/api/v1/access-links"]
+	pool, err := db.Open(t.Context(), db.Config{URL: u.env["LODESTONE_POSTGRES_URL"], MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	things["/api/v1/submissions"] = uuid.NewString() // visitors make them, and no page of this account is open to them
+	_, err = pool.Unscoped().Exec(t.Context(), `INSERT INTO submissions (id, account_id, generic_link_id, email, email_key)
+		SELECT $1, account_id, id, 'visitor@example.com', 'visitor@example.com' FROM generic_links WHERE id = $2`, things["/api/v1/submissions"], things["/api/v1/generic-links"])
+	require.NoError(t, err)
+	ids = append(ids, things["/api/v1/submissions"])
 	signedIn(t, u.env["LODESTONE_DASHBOARD_URL"])
 	for _, path := range []string{"/api/v1/users", "/api/v1/sessions"} {
 		first := owner.must(t, "GET", path, "")["data"].([]any)[0].(map[string]any)
