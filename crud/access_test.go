@@ -133,6 +133,7 @@ func operations(t *testing.T, u *user) []operation {
 		{"delete-invitation", "DELETE", invitations + "/" + withdrawn, "", "", auth.People},
 		{"list-sessions", "GET", "/api/v1/sessions", "", "", auth.Read},
 		{"end-session", "DELETE", "/api/v1/sessions/" + session, "", "", auth.Read},
+		{"export-person", "POST", "/api/v1/people/export", `{"email":"nobody@example.com"}`, jsonType, auth.Privacy},
 		{"list-audit-log", "GET", "/api/v1/audit-log", "", "", auth.People},
 		{"get-generic-link-qr", "GET", linksPath + "/" + link.ID + "/qr", "", "", auth.Read},
 		{"get-access-link-qr", "GET", accessPath + "/" + access.ID + "/qr", "", "", auth.Leads},
@@ -216,6 +217,10 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		if o.id == "preview-access-link" { // it makes a URL that the recipient has
 			require.Equal(t, problem.Forbidden, scoped.run(t, o).problem(t).Code)
 			scoped = both
+		}
+		if o.id == "export-person" { // it has the events
+			require.Equal(t, problem.Forbidden, scoped.run(t, o).problem(t).Code)
+			scoped = f.userOf(t, owner.account, auth.Read, auth.Privacy)
 		}
 		if o.id == "end-session" { // it is another's
 			require.Equal(t, problem.NotFound, scoped.run(t, o).problem(t).Code)

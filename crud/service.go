@@ -23,6 +23,7 @@ import (
 	"lodestone/crud/notice"
 	"lodestone/crud/page"
 	"lodestone/crud/pdf"
+	"lodestone/crud/person"
 	"lodestone/crud/picture"
 	"lodestone/crud/queue"
 	"lodestone/crud/session"
@@ -35,6 +36,7 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
+	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
@@ -120,6 +122,7 @@ type Service struct {
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
 	people      peopleAPI
+	persons     *person.Persons
 	promotion   promotion
 	query       *http.Transport // to the query process
 }
@@ -177,9 +180,12 @@ func New(c Config, d Deps) (*Service, error) {
 		return nil, err
 	}
 	return &Service{
-		config:      c,
-		webhooks:    webhooks,
-		people:      people,
+		config:   c,
+		webhooks: webhooks,
+		people:   people,
+		persons: person.New(person.Deps{
+			Postgres: d.Postgres, Mails: mails, Deliveries: webhooks, Answers: idempotency.New(idempotency.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log}),
+		}),
 		promotion:   promoting,
 		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
 		landing:     visitors,
@@ -248,6 +254,7 @@ func (s *Service) Register(a *api.API) error {
 	s.webhooks.Register(a)
 	s.notices.Register(a)
 	s.people.register(a)
+	s.persons.Register(a)
 	s.promotion.register(a)
 	if s.config.QueryURL == "" {
 		return nil

@@ -24,7 +24,7 @@ func newDescription(schemas *jsonschema.Set) *Description {
 			Schemas: schemas.Named,
 			SecuritySchemes: map[string]securityScheme{schemeName: {
 				Type: "http", Scheme: "bearer",
-				Description: "An API key, lsk_ and 38 characters, as `Authorization: Bearer <key>`. A key has one or more of the scopes read, write, leads (reading personal data), webhooks and keys.",
+				Description: "An API key, lsk_ and 38 characters, as `Authorization: Bearer <key>`. A key has one or more of the scopes read, write, leads (reading personal data), webhooks, keys, people and people:privacy (exporting one person).",
 			}},
 			Headers:   headers(),
 			Responses: map[string]*response{},

@@ -31,6 +31,7 @@ type request struct {
 	session uuid.UUID
 	url     string // path and query as sent, for links to other pages
 	problem *problem.Problem
+	sent    *http.Request // as it came in
 }
 
 func requestOf(ctx context.Context) *request {
@@ -39,6 +40,9 @@ func requestOf(ctx context.Context) *request {
 	}
 	return &request{}
 }
+
+// Incoming returns the request that a context belongs to, as it came in, for calls of the API on its behalf (client.Transport).
+func Incoming(ctx context.Context) *http.Request { return requestOf(ctx).sent }
 
 // RequestID returns the id of the request that a context belongs to, or "".
 func RequestID(ctx context.Context) string { return requestOf(ctx).id }

@@ -23,7 +23,7 @@ import (
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
-	q := &request{id: requestID(r.Header.Values(RequestIDHeader)), route: "unmatched", url: r.URL.RequestURI()}
+	q := &request{id: requestID(r.Header.Values(RequestIDHeader)), route: "unmatched", url: r.URL.RequestURI(), sent: r}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 	out := &recorder{ResponseWriter: w, gzip: asset.Accepts(strings.Join(r.Header.Values("Accept-Encoding"), ","), "gzip"), head: r.Method == http.MethodHead}
 	out.Header().Set(RequestIDHeader, q.id)

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// Everything that the account has of an address is in one document, and nothing of anyone else. Who asks is in the audit log, without the
+// address.
+func TestExportOfAPerson(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.more = []string{"--no-sample"}
+	u.start()
+	site := u.env["LODESTONE_URL"]
+	c := clienttest.New(client.Config{URL: site, Key: u.env["LODESTONE_API_KEY"]})
+	owner := asker{site, u.env["LODESTONE_API_KEY"]}
+	owner.must(t, "POST", "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["form.submitted","link.created"]}`)
+	m := u.newGuide("Guide")
+	link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, CollectName: true})
+	require.NoError(t, err)
+	v := visitor{t, &http.Client{Timeout: time.Minute}}
+	v.submit(link.URL, url.Values{"email": {"Ada@Example.com"}, "name": {"Ada Lovelace"}, "utm_source": {"letter"}})
+	v.submit(link.URL, url.Values{"email": {"bob@example.com"}, "name": {"Bob Byron"}})
+	made, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"ada@example.com", "bob@example.com"}})
+	require.NoError(t, err)
+	session := uuid.NewString()
+	for i, l := range made {
+		agent := []string{"ada-agent", "bob-agent"}[i]
+		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, l.TrackingToken, session)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("User-Agent", agent)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, http.StatusAccepted, answer.StatusCode)
+	}
+	require.Eventually(t, func() bool {
+		events, err := c.Events(t.Context(), client.EventFilter{})
+		return err == nil && events.Pagination.Total >= 2
+	}, enginetest.Timeout, interval)
+
+	ask := func(address string) (map[string]any, string) {
+		t.Helper()
+		found := owner.must(t, "POST", "/api/v1/people/export", `{"email":"`+address+`"}`)
+		text, err := json.Marshal(found)
+		require.NoError(t, err)
+		return found, string(text)
+	}
+	found, text := ask("ADA@example.com")
+	one := func(list string) map[string]any {
+		t.Helper()
+		require.Len(t, found[list], 1, list)
+		return found[list].([]any)[0].(map[string]any)
+	}
+	submission := one("submissions")
+	require.Equal(t, "Ada@Example.com", submission["email"])
+	require.Equal(t, "Ada Lovelace", submission["name"])
+	require.Equal(t, map[string]any{"utm_source": "letter"}, submission["utm"])
+	event := one("events")
+	require.Equal(t, "ada-agent", event["user_agent"])
+	require.Equal(t, made[0].ID, event["access_link_id"])
+	require.Len(t, found["access_links"], 3) // of the form, its mail, and the API
+	require.NotEmpty(t, found["webhook_deliveries"])
+	require.Contains(t, text, made[0].ID)
+	for _, other := range []string{"bob@example.com", "Bob Byron", "bob-agent", made[1].ID} {
+		require.NotContains(t, text, other)
+	}
+
+	nobody, _ := ask("nobody@example.com")
+	for name, list := range nobody {
+		if list, ok := list.([]any); ok {
+			require.Empty(t, list, name)
+		}
+	}
+	log := owner.must(t, "GET", "/api/v1/audit-log?action=export-person", "")
+	require.Len(t, log["data"], 2)
+	require.Equal(t, found["person_id"], log["data"].([]any)[1].(map[string]any)["object_id"])
+	logged, err := json.Marshal(log)
+	require.NoError(t, err)
+	require.NotContains(t, strings.ToLower(string(logged)), "ada@example.com")
+	u.interrupt(enginetest.Timeout)
+}

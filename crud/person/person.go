@@ -1,0 +1,70 @@
+// Package person answers what people whose data an account has may ask it for: everything that is stored about an address, in one
+// document. A person is an address in an account, in whatever case it was typed.
+package person
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/mail"
+	"lodestone/crud/webhook"
+	"lodestone/pkg/api"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/idempotency"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/problem"
+)
+
+// Mails is what the queue of mails holds; it is implemented by mail.Queue.
+type Mails interface {
+	About(ctx context.Context, tx pgx.Tx, key string) ([]mail.Kept, error)
+}
+
+// Deliveries is the log of webhooks; it is implemented by webhook.Webhooks.
+type Deliveries interface {
+	About(ctx context.Context, tx pgx.Tx, links, submissions []uuid.UUID) ([]webhook.Delivery, error)
+}
+
+// Answers is what is kept for repeated requests; it is implemented by idempotency.Store.
+type Answers interface {
+	Kept(ctx context.Context, account uuid.UUID) ([]idempotency.Kept, error)
+}
+
+// Deps is what persons work with. All of it is required.
+type Deps struct {
+	Postgres   *postgres.Pool
+	Mails      Mails
+	Deliveries Deliveries
+	Answers    Answers
+}
+
+// Persons serves the operations on persons. It is safe for concurrent use.
+type Persons struct{ deps Deps }
+
+// New returns the persons of an installation.
+func New(d Deps) *Persons { return &Persons{d} }
+
+const (
+	path = "/api/v1/people"
+	tag  = "People"
+
+	// exportTimeout is long enough for the events of a person with hundreds of access links, which are read link by link.
+	exportTimeout = 5 * time.Minute
+)
+
+// Register adds the operations. Events are asked of the API itself, since another process may serve them.
+func (p *Persons) Register(a *api.API) {
+	api.Register(a, api.Operation{
+		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,
+		Summary: "Export everything that is stored about an address",
+		Description: "One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, messages to " +
+			"webhooks, answers that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except " +
+			"where messages to webhooks have them. The key needs the scope read as well. Nothing is stored about an address of which all lists are empty.",
+		Errors: []problem.Code{problem.ValidationError, problem.RateLimited, problem.Conflict},
+	}, func(ctx context.Context, in *exportInput) (*api.Answer[PersonDocument], error) {
+		return p.export(ctx, a, in)
+	})
+}

@@ -1,0 +1,40 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/pkg/token"
+)
+
+// Kept is an answer that is kept for repeated requests.
+type Kept struct {
+	Operation string
+	At        time.Time // of the request
+	Body      []byte
+}
+
+// Kept returns the answers that are kept of an account, oldest first. Those whose token key is missing cannot be read by anyone, and are
+// left out.
+func (s *Store) Kept(ctx context.Context, account uuid.UUID) ([]Kept, error) {
+	rows, err := s.queries.AnswersOfAccount(ctx, account)
+	if err != nil {
+		return nil, fmt.Errorf("read kept answers: %w", err)
+	}
+	kept := make([]Kept, 0, len(rows))
+	for _, row := range rows {
+		body, err := s.tokens.Open(sealing, row.Sealed, row.Claim[:])
+		if errors.Is(err, token.ErrSealed) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("open kept answer: %w", err)
+		}
+		kept = append(kept, Kept{row.Operation, row.ClaimedAt, body})
+	}
+	return kept, nil
+}
