@@ -16,7 +16,7 @@ type PersonDocument struct {
 	PersonID      uuid.UUID            `json:"person_id" format:"uuid" doc:"The person in reports, in SQL, and in the audit log: a keyed hash of the address."`
 	ExportedAt    api.Time             `json:"exported_at" doc:"When the document was created."`
 	Submissions   []PersonSubmission   `json:"submissions" nullable:"false" doc:"Forms that were sent with the address, oldest first."`
-	Verifications []PersonVerification `json:"verifications" nullable:"false" doc:"Mails that asked to confirm the address. They are removed two days after their end."`
+	Verifications []PersonVerification `json:"verifications" nullable:"false" doc:"Mails that asked to confirm the address. They are removed a week after they expire."`
 	AccessLinks   []PersonAccessLink   `json:"access_links" nullable:"false" doc:"Personal links, oldest first."`
 	Sessions      []PersonSession      `json:"sessions" nullable:"false" doc:"Openings of these links, oldest first."`
 	Downloads     []PersonDownload     `json:"downloads" nullable:"false" doc:"Downloads in these sessions, oldest first."`
