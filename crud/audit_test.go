@@ -66,6 +66,8 @@ func TestEveryChangeIsRecorded(t *testing.T) {
 			require.Equal(t, id[1], last.object.String(), o.id)
 		case strings.Contains(o.path, "/account"):
 			require.Nil(t, last.object, o.id)
+		case o.id == "export-person": // the person, by a keyed hash of the address
+			require.Contains(t, r.body, `"person_id":"`+last.object.String()+`"`)
 		default:
 			require.NotNil(t, last.object, o.id)
 			require.Contains(t, o.path, last.object.String())

@@ -133,7 +133,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	postgres := []string{"LODESTONE_POSTGRES_URL=" + u.env["LODESTONE_POSTGRES_URL"]}
 	account := launch(t, u.dir, postgres, "account", "create", "--name", "stranger", "--plan", "team")
 	require.Zero(t, account.wait(), "%s", account.out)
-	created := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()), "--scopes", "read,write,leads", "--scope", "webhooks,keys,people")
+	created := launch(t, u.dir, postgres, "key", "create", "--account", strings.TrimSpace(account.out.String()), "--scopes", "read,write,leads", "--scope", "webhooks,keys,people,people:privacy")
 	require.Zero(t, created.wait(), "%s", created.out)
 	stranger := asker{base, regexp.MustCompile(`lsk_\w{38}`).FindString(created.out.String())}
 	stranger.must(t, "GET", "/api/v1/account", "")
