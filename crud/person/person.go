@@ -63,7 +63,8 @@ func (p *Persons) Register(a *api.API) {
 		Description: "One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, messages to " +
 			"webhooks, answers that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except " +
 			"where messages to webhooks have them. The key needs the scope read as well. Nothing is stored about an address of which all lists are empty.",
-		Errors: []problem.Code{problem.ValidationError, problem.RateLimited, problem.Conflict},
+		BodyExample: map[string]any{"email": "ada@example.com"},
+		Errors:      []problem.Code{problem.ValidationError, problem.RateLimited, problem.Conflict},
 	}, func(ctx context.Context, in *exportInput) (*api.Answer[PersonDocument], error) {
 		return p.export(ctx, a, in)
 	})
