@@ -291,7 +291,7 @@ func (q *Queries) PersonID(ctx context.Context, arg PersonIDParams) (uuid.UUID, 
 }
 
 const sessionsOfPerson = `-- name: SessionsOfPerson :many
-SELECT id, account_id, access_link_id, magnet_version, started_at, last_active_at, ended_at, pages, duration_ms FROM sessions WHERE access_link_id = ANY ($1::uuid[]) ORDER BY started_at, id
+SELECT id, account_id, access_link_id, magnet_version, started_at, last_active_at, ended_at, pages, duration_ms, downloads FROM sessions WHERE access_link_id = ANY ($1::uuid[]) ORDER BY started_at, id
 `
 
 func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUID) ([]Session, error) {
@@ -313,6 +313,7 @@ func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUI
 			&i.EndedAt,
 			&i.Pages,
 			&i.DurationMs,
+			&i.Downloads,
 		); err != nil {
 			return nil, err
 		}
@@ -325,9 +326,11 @@ func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUI
 }
 
 const submissionsOfPerson = `-- name: SubmissionsOfPerson :many
+
 SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = $1 ORDER BY submitted_at, id
 `
 
+// What is stored of one person in an account: of the rows with the address, and of those that belong to them.
 func (q *Queries) SubmissionsOfPerson(ctx context.Context, emailKey string) ([]Submission, error) {
 	rows, err := q.db.Query(ctx, submissionsOfPerson, emailKey)
 	if err != nil {
