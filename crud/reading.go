@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"lodestone/crud/file"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
 	"lodestone/crud/session"
@@ -11,7 +12,7 @@ import (
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
-func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue, shared visitor) (*viewer.Viewer, *session.Reporter, error) {
+func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue, files *file.Files, shared visitor) (*viewer.Viewer, *session.Reporter, error) {
 	countries, err := c.Country.Open()
 	if err != nil {
 		return nil, nil, err
@@ -26,7 +27,7 @@ func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue, shared vi
 		return nil, nil, err
 	}
 	v, err := viewer.New(c.Viewer, viewer.Deps{
-		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens, Queue: jobs}), Postgres: d.Postgres,
+		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens, Queue: jobs}), Postgres: d.Postgres, Files: files,
 		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Collector: collector, Log: d.Log,
 	})
 	return v, reporter, err

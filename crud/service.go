@@ -16,6 +16,7 @@ import (
 	"lodestone/crud/accesslink"
 	"lodestone/crud/account"
 	"lodestone/crud/capture"
+	"lodestone/crud/file"
 	"lodestone/crud/landing"
 	"lodestone/crud/link"
 	"lodestone/crud/magnet"
@@ -49,6 +50,7 @@ type Config struct {
 	CollectorURL         string            `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it. The pages send their events there. Default in up: http:// and the address of --collector-listen."`
 	CollectorInternalURL string            `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, to report finished downloads. Default: the value of --collector-url."`
 	MaxFileBytes         int64             `name:"magnet-max-file-bytes" default:"52428800" help:"Maximum size of a lead magnet's file, in bytes. The directory for temporary files needs space for five such files."`
+	Files                file.Config       `embed:""`
 	Limits               account.Limits    `embed:""`
 	Mail                 mail.Config       `embed:""`
 	Webhooks             webhook.Config    `embed:""`
@@ -64,7 +66,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate()}
+	errs := []error{c.Files.Validate(), c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate()}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}
@@ -106,6 +108,7 @@ type Service struct {
 	pages       *page.Site
 	hasHome     bool
 	account     *account.Self
+	files       *file.Files
 	magnets     *magnet.Magnets
 	links       *link.Links
 	submissions *submission.Submissions
@@ -136,6 +139,10 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	files, err := file.New(c.Files, file.Deps{Postgres: d.Postgres, Log: d.Log, Registerer: d.Registerer})
+	if err != nil {
+		return nil, err
+	}
 	intake := upload.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
 	thumbnailer := picture.NewThumbnailer(intake, d.Log)
 	site := strings.TrimRight(c.PublicURL, "/")
@@ -163,7 +170,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	readers, reporter, err := newReading(c, d, pages, jobs, shared)
+	readers, reporter, err := newReading(c, d, pages, jobs, files, shared)
 	if err != nil {
 		return nil, err
 	}
@@ -186,22 +193,25 @@ func New(c Config, d Deps) (*Service, error) {
 		persons: person.New(person.Deps{
 			Postgres: d.Postgres, Mails: mails, Deliveries: webhooks, Answers: idempotency.New(idempotency.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log}),
 		}),
-		promotion:   promoting,
-		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
-		landing:     visitors,
-		viewer:      readers,
-		reporter:    reporter,
-		queue:       jobs,
-		mails:       mails,
-		postgres:    d.Postgres,
-		reader:      reader,
-		images:      picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
-		notices:     notices,
-		log:         d.Log,
-		pages:       pages,
-		hasHome:     d.HasHome,
-		account:     account.NewSelf(c.Limits, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
-		magnets:     magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Limits: c.Limits}, magnet.Deps{Postgres: d.Postgres, Reader: reader, Renderer: thumbnailer, Intake: intake, Log: d.Log}),
+		promotion: promoting,
+		closer:    session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
+		landing:   visitors,
+		viewer:    readers,
+		reporter:  reporter,
+		queue:     jobs,
+		mails:     mails,
+		postgres:  d.Postgres,
+		reader:    reader,
+		images:    picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
+		notices:   notices,
+		log:       d.Log,
+		pages:     pages,
+		hasHome:   d.HasHome,
+		account:   account.NewSelf(c.Limits, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
+		files:     files,
+		magnets: magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Limits: c.Limits}, magnet.Deps{
+			Postgres: d.Postgres, Files: files, Reader: reader, Renderer: thumbnailer, Intake: intake, Log: d.Log,
+		}),
 		links:       link.New(c.Limits, link.Deps{Postgres: d.Postgres, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
 		submissions: submission.New(d.Postgres),
 		access:      accesslink.New(c.Limits, accesslink.Deps{Postgres: d.Postgres, Site: site, Tokens: d.Tokens, Log: d.Log}),
@@ -217,6 +227,9 @@ func New(c Config, d Deps) (*Service, error) {
 // Queue returns the work that goes on behind the requests, for the process to start and stop.
 func (s *Service) Queue() service.Service { return s.queue }
 
+// Files returns what compares the settings of files with what is stored, and removes objects that no file uses, likewise.
+func (s *Service) Files() service.Service { return s.files }
+
 // Pictures returns the making of pictures that older files have not, for the process to start and stop.
 func (s *Service) Pictures() service.Service { return s.magnets.Backfill() }
 
@@ -229,6 +242,7 @@ func (s *Service) SessionEnds() service.Service { return s.closer }
 // Close closes the connections that are kept for the next request. No request may be in flight.
 func (s *Service) Close() {
 	s.reader.Close()
+	s.files.Close()
 	s.query.CloseIdleConnections()
 	s.webhooks.Close()
 	s.reporter.Close()

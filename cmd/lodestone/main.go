@@ -54,6 +54,7 @@ type commands struct {
 	Verify      verifyCommand      `cmd:"" group:"Operate it:" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
 	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Recompute the counters of all links from the stored events."`
 	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set how long events are kept."`
+	Files       filesCommand       `cmd:"" group:"Operate it:" help:"Show where the files of lead magnets are stored, and move them between Postgres and a bucket."`
 	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Run an SQL query as the read-only user of the database analytics."`
 	Export      exportCommand      `cmd:"" group:"Ask and try:" help:"Write events or submissions to a CSV, NDJSON or Parquet file."`
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/file"
 	"lodestone/crud/pdf"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -56,12 +56,12 @@ func (m *Magnets) backfill(ctx context.Context) error {
 
 // picture makes and keeps the pictures of a stored file. A file that has none to give is noted, and not
 // tried again.
-func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error {
+func (m *Magnets) picture(ctx context.Context, f store.LeadMagnetFile) error {
 	read, err := m.paint(ctx, f)
 	if _, invalid := pdf.IsInvalid(err); invalid {
 		read, err = content{}, nil // an older reader took it
 	}
-	if errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, file.ErrGone) {
 		return nil // deleted meanwhile
 	}
 	if err != nil {
@@ -85,27 +85,10 @@ func (m *Magnets) picture(ctx context.Context, f store.UnpicturedFilesRow) error
 }
 
 // paint reads a stored file, from a temporary copy.
-func (m *Magnets) paint(ctx context.Context, f store.UnpicturedFilesRow) (c content, err error) {
-	stored := store.LeadMagnetFile{AccountID: f.AccountID, LeadMagnetID: f.LeadMagnetID, Version: f.Version, FileSize: f.FileSize}
-	err = m.withCopy(ctx, stored, func(temp *os.File) error {
+func (m *Magnets) paint(ctx context.Context, f store.LeadMagnetFile) (c content, err error) {
+	err = m.deps.Files.WithCopy(ctx, f, func(temp *os.File) error {
 		c, err = m.read(ctx, f.AccountID, temp)
 		return err
 	})
 	return c, err
-}
-
-// withCopy calls fn with a temporary copy of a stored file.
-func (m *Magnets) withCopy(ctx context.Context, f store.LeadMagnetFile, fn func(temp *os.File) error) error {
-	temp, err := os.CreateTemp("", "lodestone-picture-*")
-	if err != nil {
-		return fmt.Errorf("copy file: %w", err)
-	}
-	defer func() {
-		_ = temp.Close()
-		_ = os.Remove(temp.Name())
-	}()
-	if _, err := io.Copy(temp, NewContent(ctx, m.deps.Postgres, f)); err != nil {
-		return fmt.Errorf("copy file: %w", err)
-	}
-	return fn(temp)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/file"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/slot"
@@ -42,17 +43,18 @@ func (m *Magnets) download(w http.ResponseWriter, r *http.Request, in *idInput) 
 		return problem.New(problem.Unavailable, "As many files are being downloaded as can be at a time. Try again later.").Because(err).RetryAfter(downloadAgain)
 	}
 	defer release()
-	content := NewContent(ctx, m.deps.Postgres, meta)
+	content := m.deps.Files.Open(ctx, meta)
+	defer content.Close()
 	if err := content.Check(); err != nil { // what cannot be read fails before the answer begins
 		return fmt.Errorf("download file: %w", err)
 	}
-	KeepOneRange(r, meta.FileSize)
+	file.KeepOneRange(r, meta.FileSize)
 	h := w.Header()
 	h.Set("Content-Type", meta.ContentType)
 	h.Set("Content-Disposition", Disposition("attachment", meta.FileName))
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cache-Control", "private, no-cache")
-	h.Set("ETag", Tag(meta))
+	h.Set("ETag", file.Tag(meta))
 	http.ServeContent(NewPace(w, meta.FileSize), r, "", meta.CreatedAt, content)
 	if content.Failed() != nil { // the answer is short of what it announced, and so is seen to be cut off
 		return fmt.Errorf("download file: %w", content.Failed())

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"lodestone/crud/account"
+	"lodestone/crud/file"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/crud/upload"
@@ -49,6 +50,7 @@ type LeadMagnet struct {
 // Deps is what lead magnets work with. All of it is required.
 type Deps struct {
 	Postgres *postgres.Pool
+	Files    *file.Files
 	Reader   *pdf.Reader
 	Renderer *picture.Thumbnailer
 	Intake   *upload.Intake // of the files that are being received

@@ -130,7 +130,7 @@ func (m *Magnets) makePicture(ctx context.Context, f store.LeadMagnetFile, page 
 // renderPages renders pages from a number on, and keeps their pictures.
 func (m *Magnets) renderPages(ctx context.Context, f store.LeadMagnetFile, first, count int32) error {
 	var pages []*image.RGBA
-	err := m.withCopy(ctx, f, func(temp *os.File) (err error) {
+	err := m.deps.Files.WithCopy(ctx, f, func(temp *os.File) (err error) {
 		pages, err = m.deps.Reader.Pages(ctx, f.AccountID, temp, int(first)-1, int(count), pageWidth)
 		return err
 	})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"time"
@@ -28,7 +27,6 @@ const (
 	contentType = "application/pdf"
 	// transferTimeout bounds an upload or a download: 50 MB at about 1.5 Mbit/s.
 	transferTimeout = 5 * time.Minute
-	chunkBytes      = 1 << 20
 )
 
 func (m *Magnets) rules() upload.Rules {
@@ -59,10 +57,11 @@ type uploadInput struct {
 	FileName *string   `query:"file_name" minLength:"1" maxLength:"255" doc:"Name of the file, if the request does not give it elsewhere."`
 }
 
-// file is an upload on its way into the database.
-type file struct {
+// incoming is an upload on its way into the database.
+type incoming struct {
 	*upload.File
-	name string
+	name   string
+	object *uuid.UUID // that has the bytes; nil: none
 	content
 }
 
@@ -83,7 +82,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 		return err
 	}
 	defer received.Discard()
-	f := &file{File: received, name: received.Name}
+	f := &incoming{File: received, name: received.Name}
 	if f.name == "" && in.FileName != nil {
 		f.name = *in.FileName
 	}
@@ -95,6 +94,9 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 		return problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
 	}
 	if err != nil {
+		return fmt.Errorf("upload file: %w", err)
+	}
+	if f.object, err = m.deps.Files.Write(ctx, caller, f.Temp, f.Size); err != nil {
 		return fmt.Errorf("upload file: %w", err)
 	}
 	var stored LeadMagnet
@@ -140,7 +142,7 @@ func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (c c
 }
 
 // store adds the file as the next version of a lead magnet and makes it the current one.
-func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *file, owner, id uuid.UUID) error {
+func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *incoming, owner, id uuid.UUID) error {
 	q := store.New(tx)
 	row, err := q.LockMagnet(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -156,23 +158,12 @@ func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *file, owner, id uuid.
 		return err
 	}
 	version := row.FileVersion + 1
-	err = q.InsertFile(ctx, store.InsertFileParams{
+	err = m.deps.Files.Insert(ctx, tx, store.InsertFileParams{
 		LeadMagnetID: id, Version: version, AccountID: owner, FileName: f.name, ContentType: contentType,
-		FileSize: f.Size, PageCount: int32(f.pages), SHA256: f.SHA256,
-	})
+		FileSize: f.Size, PageCount: int32(f.pages), SHA256: f.SHA256, ObjectID: f.object,
+	}, f.Temp)
 	if err != nil {
-		return fmt.Errorf("store file: %w", err)
-	}
-	chunk := make([]byte, chunkBytes)
-	for number := int32(0); int64(number)*chunkBytes < f.Size; number++ {
-		n, err := f.Temp.ReadAt(chunk, int64(number)*chunkBytes)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read received file: %w", err)
-		}
-		err = q.InsertChunk(ctx, store.InsertChunkParams{LeadMagnetID: id, Version: version, Number: number, AccountID: owner, Bytes: chunk[:n]})
-		if err != nil {
-			return fmt.Errorf("store chunk of file: %w", err)
-		}
+		return err
 	}
 	if err := f.pictures.StoreForFile(ctx, tx, owner, id, version, f.outline); err != nil {
 		return err

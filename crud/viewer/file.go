@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/crud/file"
 	"lodestone/crud/magnet"
 	"lodestone/crud/page"
 	"lodestone/crud/session"
@@ -110,8 +111,9 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 // send writes a file, or the part of it that is asked for. It returns what went out: the bytes from
 // first up to, and without, last.
 func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnetFile, kind string) (first, last int64) {
-	content := magnet.NewContent(r.Context(), v.deps.Postgres, f)
-	magnet.KeepOneRange(r, f.FileSize)
+	content := v.deps.Files.Open(r.Context(), f)
+	defer content.Close()
+	file.KeepOneRange(r, f.FileSize)
 	if err := content.Check(); err != nil { // what cannot be read fails before the answer begins
 		v.deps.Pages.WriteBranded(w, r, err, v.brand)
 		return 0, 0
@@ -124,7 +126,7 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Set("ETag", magnet.Tag(f))
+	h.Set("ETag", file.Tag(f))
 	if kind == "attachment" {
 		h.Set("Cache-Control", "private, no-store") // what comes from a cache would not count
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 
+	"lodestone/crud/file"
 	"lodestone/crud/page"
 	"lodestone/crud/session"
 	"lodestone/pkg/api"
@@ -38,6 +39,7 @@ type Deps struct {
 	Pages     *page.Site
 	Sessions  *session.Sessions
 	Postgres  *postgres.Pool
+	Files     *file.Files
 	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
 	Countries *country.Database // nil: countries are not reported

@@ -66,6 +66,7 @@ GRANT SELECT (id, account_id, user_id, key_id, method, user_agent, started_at, l
 GRANT SELECT, INSERT ON audit_log TO lodestone_account;
 GRANT SELECT (id, account_id, lead_magnet_id, name, has_password, expires_at, view_count, last_viewed_at, created_at), INSERT, DELETE
     ON shares TO lodestone_account;
+GRANT SELECT, INSERT ON file_objects TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON embeds TO lodestone_account;
 GRANT SELECT, INSERT, DELETE ON page_pictures TO lodestone_account;
 GRANT SELECT, UPDATE (send, settled_at) ON reading_notices TO lodestone_account;

@@ -84,7 +84,7 @@ WITH old AS MATERIALIZED (
 ), paged AS (
     DELETE FROM page_pictures p USING old WHERE p.account_id = old.account_id AND p.lead_magnet_id = old.lead_magnet_id AND p.version = old.version
 )
-UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), pictured = true
+UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), pictured = true, object_id = NULL
 FROM old WHERE f.lead_magnet_id = old.lead_magnet_id AND f.version = old.version
 `
 
@@ -109,32 +109,6 @@ func (q *Queries) DiscardReplacedFiles(ctx context.Context, arg DiscardReplacedF
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const getFile = `-- name: GetFile :one
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline FROM lead_magnet_files f
-JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
-WHERE m.id = $1
-`
-
-func (q *Queries) GetFile(ctx context.Context, id uuid.UUID) (LeadMagnetFile, error) {
-	row := q.db.QueryRow(ctx, getFile, id)
-	var i LeadMagnetFile
-	err := row.Scan(
-		&i.LeadMagnetID,
-		&i.Version,
-		&i.AccountID,
-		&i.FileName,
-		&i.ContentType,
-		&i.FileSize,
-		&i.PageCount,
-		&i.SHA256,
-		&i.CreatedAt,
-		&i.Pictured,
-		&i.DiscardedAt,
-		&i.Outline,
-	)
-	return i, err
 }
 
 const getMagnet = `-- name: GetMagnet :one
@@ -182,87 +156,6 @@ func (q *Queries) GetMagnet(ctx context.Context, id uuid.UUID) (GetMagnetRow, er
 		&i.AccessLinkCount,
 	)
 	return i, err
-}
-
-const getPiece = `-- name: GetPiece :one
-SELECT substring(bytes FROM $1::integer FOR $2::integer)::bytea AS bytes FROM lead_magnet_file_chunks
-WHERE lead_magnet_id = $3 AND version = $4 AND number = $5
-`
-
-type GetPieceParams struct {
-	First        int32
-	Length       int32
-	LeadMagnetID uuid.UUID
-	Version      int32
-	Number       int32
-}
-
-// Reads some bytes of a chunk, counted from 1. They are stored as they are, so no others are read.
-func (q *Queries) GetPiece(ctx context.Context, arg GetPieceParams) ([]byte, error) {
-	row := q.db.QueryRow(ctx, getPiece,
-		arg.First,
-		arg.Length,
-		arg.LeadMagnetID,
-		arg.Version,
-		arg.Number,
-	)
-	var bytes []byte
-	err := row.Scan(&bytes)
-	return bytes, err
-}
-
-const insertChunk = `-- name: InsertChunk :exec
-INSERT INTO lead_magnet_file_chunks (lead_magnet_id, version, number, account_id, bytes)
-VALUES ($1, $2, $3, $4, $5)
-`
-
-type InsertChunkParams struct {
-	LeadMagnetID uuid.UUID
-	Version      int32
-	Number       int32
-	AccountID    uuid.UUID
-	Bytes        []byte
-}
-
-func (q *Queries) InsertChunk(ctx context.Context, arg InsertChunkParams) error {
-	_, err := q.db.Exec(ctx, insertChunk,
-		arg.LeadMagnetID,
-		arg.Version,
-		arg.Number,
-		arg.AccountID,
-		arg.Bytes,
-	)
-	return err
-}
-
-const insertFile = `-- name: InsertFile :exec
-INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-`
-
-type InsertFileParams struct {
-	LeadMagnetID uuid.UUID
-	Version      int32
-	AccountID    uuid.UUID
-	FileName     string
-	ContentType  string
-	FileSize     int64
-	PageCount    int32
-	SHA256       []byte
-}
-
-func (q *Queries) InsertFile(ctx context.Context, arg InsertFileParams) error {
-	_, err := q.db.Exec(ctx, insertFile,
-		arg.LeadMagnetID,
-		arg.Version,
-		arg.AccountID,
-		arg.FileName,
-		arg.ContentType,
-		arg.FileSize,
-		arg.PageCount,
-		arg.SHA256,
-	)
-	return err
 }
 
 const insertMagnet = `-- name: InsertMagnet :one

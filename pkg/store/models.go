@@ -145,6 +145,7 @@ type LeadMagnetFile struct {
 	Pictured     bool
 	DiscardedAt  *time.Time
 	Outline      []byte
+	ObjectID     *uuid.UUID
 }
 
 type LostRange struct {

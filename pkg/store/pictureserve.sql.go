@@ -29,7 +29,7 @@ func (q *Queries) ServePicture(ctx context.Context, id string) (ServePictureRow,
 }
 
 const unpicturedFiles = `-- name: UnpicturedFiles :many
-SELECT f.account_id, f.lead_magnet_id, f.version, f.file_size FROM lead_magnet_files f
+SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
 WHERE NOT f.pictured AND f.lead_magnet_id > $1::uuid
 ORDER BY f.lead_magnet_id
@@ -41,28 +41,30 @@ type UnpicturedFilesParams struct {
 	RowLimit int64
 }
 
-type UnpicturedFilesRow struct {
-	AccountID    uuid.UUID
-	LeadMagnetID uuid.UUID
-	Version      int32
-	FileSize     int64
-}
-
 // For the installation: files in use whose pictures were never attempted.
-func (q *Queries) UnpicturedFiles(ctx context.Context, arg UnpicturedFilesParams) ([]UnpicturedFilesRow, error) {
+func (q *Queries) UnpicturedFiles(ctx context.Context, arg UnpicturedFilesParams) ([]LeadMagnetFile, error) {
 	rows, err := q.db.Query(ctx, unpicturedFiles, arg.After, arg.RowLimit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []UnpicturedFilesRow
+	var items []LeadMagnetFile
 	for rows.Next() {
-		var i UnpicturedFilesRow
+		var i LeadMagnetFile
 		if err := rows.Scan(
-			&i.AccountID,
 			&i.LeadMagnetID,
 			&i.Version,
+			&i.AccountID,
+			&i.FileName,
+			&i.ContentType,
 			&i.FileSize,
+			&i.PageCount,
+			&i.SHA256,
+			&i.CreatedAt,
+			&i.Pictured,
+			&i.DiscardedAt,
+			&i.Outline,
+			&i.ObjectID,
 		); err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func (q *Queries) GetDownload(ctx context.Context, arg GetDownloadParams) (Downl
 }
 
 const getFileVersion = `-- name: GetFileVersion :one
-SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at, outline FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
+SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at, outline, object_id FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
 `
 
 type GetFileVersionParams struct {
@@ -131,6 +131,7 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 		&i.Pictured,
 		&i.DiscardedAt,
 		&i.Outline,
+		&i.ObjectID,
 	)
 	return i, err
 }
@@ -212,7 +213,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, m.title
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, m.title
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -277,6 +278,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.LeadMagnetFile.Pictured,
 		&i.LeadMagnetFile.DiscardedAt,
 		&i.LeadMagnetFile.Outline,
+		&i.LeadMagnetFile.ObjectID,
 		&i.Title,
 	)
 	return i, err

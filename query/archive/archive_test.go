@@ -22,6 +22,7 @@ import (
 
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 	"lodestone/query/archive"
@@ -278,7 +279,7 @@ func TestArchiveInABucket(t *testing.T) {
 	ids := i.store(account, first, first.AddDate(0, 0, 1))
 	s3 := newStore(t, "analytics")
 	i.config.To, i.config.TempDir = "s3://analytics/lodestone/daily", t.TempDir()
-	i.config.S3Endpoint, i.config.S3Region, i.config.S3AccessKey, i.config.S3SecretKey = s3.url, "us-east-1", "access", "secret"
+	i.config.Store = objectstore.Config{Endpoint: s3.url, Region: "us-east-1", AccessKey: "access", SecretKey: "secret"}
 	a, _ := i.open()
 	require.NoError(t, a.Once(t.Context()))
 	read := func(name string) []byte {
@@ -315,8 +316,8 @@ func TestSettings(t *testing.T) {
 	}{
 		{func(c *archive.Config) { c.To = "" }, "--export-to"},
 		{func(c *archive.Config) { c.To = "ftp://host/x" }, "--export-to"},
-		{func(c *archive.Config) { c.To = "s3://bucket"; c.S3Endpoint = "host:9000" }, "--export-s3-endpoint"},
-		{func(c *archive.Config) { c.S3AccessKey = "x" }, "--export-s3-secret-key"},
+		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.Endpoint = "host:9000" }, "--export-s3-endpoint"},
+		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.AccessKey = "x" }, "--export-s3-secret-key"},
 		{func(c *archive.Config) { c.Interval = 0 }, "--export-interval"},
 		{func(c *archive.Config) { c.Timeout = 0 }, "--export-timeout"},
 		{func(c *archive.Config) { c.MemoryBytes = 1 }, "--export-max-memory-bytes"},

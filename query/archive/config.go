@@ -7,19 +7,17 @@ import (
 	"time"
 
 	"lodestone/pkg/config"
+	"lodestone/pkg/objectstore"
 )
 
 // Config is the setting of the daily export.
 type Config struct {
-	To          string        `name:"export-to" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Directory or bucket of the daily export."`
-	Interval    time.Duration `name:"export-interval" default:"10m" help:"Interval between looks for days that are complete."`
-	Timeout     time.Duration `name:"export-timeout" default:"1h" help:"Maximum duration of one file of the daily export."`
-	MemoryBytes int64         `name:"export-max-memory-bytes" default:"536870912" help:"Maximum memory of one file of the daily export in ClickHouse."`
-	TempDir     string        `name:"export-temp-dir" placeholder:"DIR" help:"Directory for files that are being written before they go to a bucket. Default: the system's."`
-	S3Endpoint  string        `name:"export-s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
-	S3Region    string        `name:"export-s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
-	S3AccessKey string        `name:"export-s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
-	S3SecretKey string        `name:"export-s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
+	To          string             `name:"export-to" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Directory or bucket of the daily export."`
+	Interval    time.Duration      `name:"export-interval" default:"10m" help:"Interval between looks for days that are complete."`
+	Timeout     time.Duration      `name:"export-timeout" default:"1h" help:"Maximum duration of one file of the daily export."`
+	MemoryBytes int64              `name:"export-max-memory-bytes" default:"536870912" help:"Maximum memory of one file of the daily export in ClickHouse."`
+	TempDir     string             `name:"export-temp-dir" placeholder:"DIR" help:"Directory for files that are being written before they go to a bucket. Default: the system's."`
+	Store       objectstore.Config `embed:"" prefix:"export-"`
 }
 
 const minMemory = 64 << 20
@@ -27,7 +25,7 @@ const minMemory = 64 << 20
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
 	var errs []error
-	if _, err := c.target(); err != nil {
+	if _, err := c.target(); config.IsInvalid(err) { // a store that cannot be opened is reported below
 		errs = append(errs, err)
 	}
 	if c.Interval < time.Second || c.Interval > 24*time.Hour {
@@ -39,20 +37,21 @@ func (c Config) Validate() error {
 	if c.MemoryBytes < minMemory {
 		errs = append(errs, config.Invalid("--export-max-memory-bytes", "is too little", "give at least 67108864"))
 	}
-	if (c.S3AccessKey == "") != (c.S3SecretKey == "") {
-		errs = append(errs, config.Invalid("--export-s3-secret-key", "and --export-s3-access-key are not both given", "give both or neither"))
+	if _, ok := objectstore.ParseLocation(c.To); ok {
+		errs = append(errs, c.Store.Validate("export-"))
 	}
 	return errors.Join(errs...)
 }
 
 // target returns where the archive lies.
 func (c Config) target() (Target, error) {
+	if at, ok := objectstore.ParseLocation(c.To); ok {
+		return newBucket(c, at)
+	}
 	u, err := url.Parse(c.To)
 	switch {
 	case c.To == "":
 		return nil, config.Invalid("--export-to", "is missing", "name a directory, or a bucket as s3://bucket/prefix")
-	case err == nil && u.Scheme == "s3" && u.Host != "" && u.User == nil && u.RawQuery == "":
-		return newBucket(c, u.Host, u.Path, c.TempDir)
 	case err == nil && u.Scheme != "":
 		return nil, config.Invalid("--export-to", "is not an address of a bucket", "write s3://bucket/prefix")
 	}

@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
-	"net/url"
 	"os"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"lodestone/pkg/config"
+	"lodestone/pkg/objectstore"
 )
 
 // bucket is a Target in an S3-compatible store, where an object replaces another one at once.
@@ -27,23 +25,12 @@ type bucket struct {
 // partSize is how much of a file is in memory while it is sent.
 const partSize = 16 << 20
 
-func newBucket(c Config, name, prefix, temp string) (*bucket, error) {
-	endpoint, err := url.Parse(c.S3Endpoint)
-	if err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" {
-		return nil, config.Invalid("--export-s3-endpoint", "cannot be used", "write https://host:port")
-	}
-	keys := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.IAM{Client: http.DefaultClient}})
-	if c.S3AccessKey != "" {
-		keys = credentials.NewStaticV4(c.S3AccessKey, c.S3SecretKey, "")
-	}
-	client, err := minio.New(endpoint.Host, &minio.Options{Creds: keys, Secure: endpoint.Scheme == "https", Region: c.S3Region})
+func newBucket(c Config, at objectstore.Location) (*bucket, error) {
+	client, err := c.Store.Open()
 	if err != nil {
-		return nil, config.Invalid("--export-s3-endpoint", "cannot be used: "+err.Error(), "write https://host:port")
+		return nil, err
 	}
-	if prefix != "" {
-		prefix = strings.Trim(prefix, "/") + "/"
-	}
-	return &bucket{client, name, prefix, temp}, nil
+	return &bucket{client, at.Bucket, at.Prefix, c.TempDir}, nil
 }
 
 // Temp implements Target.

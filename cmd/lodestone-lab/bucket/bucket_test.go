@@ -1,4 +1,4 @@
-// Package bucket tests the daily export against a real S3 server.
+// Package bucket tests the daily export, and files in a bucket, against a real S3 server.
 package bucket_test
 
 import (
@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"go.uber.org/goleak"
 
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/objectstore"
 	"lodestone/pkg/store"
 	"lodestone/query/archive"
 	"lodestone/query/querytest"
@@ -41,11 +43,13 @@ const (
 	region    = "eu-central-1"
 )
 
-// serve runs an S3 server with a bucket, and returns its address and the directory of the bucket.
-func serve(t *testing.T) (address, dir string) {
+// serve runs an S3 server with a bucket, and returns its address, the directory of the bucket, and how to stop it. There may be one in
+// a process, so the tests do not run in parallel.
+func serve(t *testing.T, name string) (address, dir string, stop func()) {
 	t.Helper()
+	t.Chdir(".") // the server changes the working directory, in which the engines are looked for
 	root, sidecar := t.TempDir(), t.TempDir()
-	dir = filepath.Join(root, "analytics")
+	dir = filepath.Join(root, name)
 	require.NoError(t, os.Mkdir(dir, 0o750))
 	metadata, err := meta.NewSideCar(sidecar)
 	require.NoError(t, err)
@@ -60,22 +64,22 @@ func serve(t *testing.T) (address, dir string) {
 			MaxConnections: 100, MaxRequests: 100, MultipartMaxParts: 10_000, Quiet: true,
 		})
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		require.NoError(t, <-ended)
 	})
+	t.Cleanup(stop)
 	require.Eventually(t, func() bool {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", host)
 		return err == nil && conn.Close() == nil
 	}, enginetest.Timeout, 20*time.Millisecond)
-	return "http://" + host, dir
+	return "http://" + host, dir, stop
 }
 
 // A day that is larger than one part of an upload arrives completely, with a manifest that says what it is, and once.
 func TestDailyExportIntoABucket(t *testing.T) {
-	t.Parallel()
 	db, c := enginetest.MigratedPostgres(t), enginetest.MigratedClickHouse(t)
-	address, dir := serve(t) // changes the working directory, in which the engines are looked for
+	address, dir, _ := serve(t, "analytics")
 	account := querytest.ID(t)
 	require.NoError(t, store.New(db.Unscoped()).InsertAccount(t.Context(), store.InsertAccountParams{ID: account, Name: "Test", Plan: "team"}))
 	const events = 600_000
@@ -87,7 +91,7 @@ func TestDailyExportIntoABucket(t *testing.T) {
 
 	a, err := archive.New(archive.Config{
 		To: "s3://analytics/daily", Interval: time.Hour, Timeout: time.Minute, MemoryBytes: 256 << 20, TempDir: t.TempDir(),
-		S3Endpoint: address, S3Region: region, S3AccessKey: accessKey, S3SecretKey: secretKey,
+		Store: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
 	}, archive.Deps{ClickHouse: c, HTTP: querytest.HTTP(t), Postgres: db, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, a.Close()) }()

@@ -34,24 +34,6 @@ SELECT * FROM lead_magnets WHERE id = $1 FOR KEY SHARE;
 UPDATE lead_magnets SET file_version = sqlc.arg(file_version), author = coalesce(author, sqlc.narg(author)), revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id);
 
--- name: InsertFile :exec
-INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
-
--- name: InsertChunk :exec
-INSERT INTO lead_magnet_file_chunks (lead_magnet_id, version, number, account_id, bytes)
-VALUES ($1, $2, $3, $4, $5);
-
--- name: GetFile :one
-SELECT f.* FROM lead_magnet_files f
-JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
-WHERE m.id = $1;
-
--- name: GetPiece :one
--- Reads some bytes of a chunk, counted from 1. They are stored as they are, so no others are read.
-SELECT substring(bytes FROM sqlc.arg(first)::integer FOR sqlc.arg(length)::integer)::bytea AS bytes FROM lead_magnet_file_chunks
-WHERE lead_magnet_id = sqlc.arg(lead_magnet_id) AND version = sqlc.arg(version) AND number = sqlc.arg(number);
-
 -- name: UpdateMagnet :execrows
 -- Changes what is given, if the lead magnet is at one of the revisions, or at any for null.
 UPDATE lead_magnets SET
@@ -110,5 +92,5 @@ WITH old AS MATERIALIZED (
 ), paged AS (
     DELETE FROM page_pictures p USING old WHERE p.account_id = old.account_id AND p.lead_magnet_id = old.lead_magnet_id AND p.version = old.version
 )
-UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), pictured = true
+UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), pictured = true, object_id = NULL
 FROM old WHERE f.lead_magnet_id = old.lead_magnet_id AND f.version = old.version;

@@ -1,13 +1,15 @@
-package magnet
+package file
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/enginetest"
@@ -29,18 +31,20 @@ func TestContent(t *testing.T) {
 	_, err := q.InsertMagnet(t.Context(), store.InsertMagnetParams{ID: id, AccountID: account, Title: "x"})
 	require.NoError(t, err)
 	require.NoError(t, q.InsertFile(t.Context(), store.InsertFileParams{
-		LeadMagnetID: id, Version: 1, AccountID: account, FileName: "x.pdf", ContentType: contentType, FileSize: int64(len(file)), PageCount: 1, SHA256: sum[:],
+		LeadMagnetID: id, Version: 1, AccountID: account, FileName: "x.pdf", ContentType: "application/pdf", FileSize: int64(len(file)), PageCount: 1, SHA256: sum[:],
 	}))
 	for number := 0; number*chunkBytes < len(file); number++ {
 		chunk := file[number*chunkBytes : min(len(file), (number+1)*chunkBytes)]
 		require.NoError(t, q.InsertChunk(t.Context(), store.InsertChunkParams{LeadMagnetID: id, Version: 1, Number: int32(number), AccountID: account, Bytes: chunk}))
 	}
+	files, err := New(Config{}, Deps{Postgres: db, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	require.NoError(t, err)
 	meta := store.LeadMagnetFile{AccountID: account, LeadMagnetID: id, Version: 1, FileSize: int64(len(file))}
-	whole, err := io.ReadAll(NewContent(t.Context(), db, meta))
+	whole, err := io.ReadAll(files.Open(t.Context(), meta))
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(file, whole))
 	for _, at := range []int64{0, 1, pieceBytes - 1, chunkBytes - 1, chunkBytes, int64(len(file)) - 1} {
-		c := NewContent(t.Context(), db, meta)
+		c := files.Open(t.Context(), meta)
 		_, err := c.Seek(at, io.SeekStart)
 		require.NoError(t, err)
 		one := make([]byte, 1)
@@ -49,6 +53,6 @@ func TestContent(t *testing.T) {
 		require.Equal(t, file[at], one[0])
 		require.LessOrEqual(t, cap(c.bytes), pieceBytes+pieceBytes/8)
 	}
-	_, err = NewContent(t.Context(), db, meta).Seek(-1, io.SeekStart)
+	_, err = files.Open(t.Context(), meta).Seek(-1, io.SeekStart)
 	require.Error(t, err)
 }

@@ -1,4 +1,4 @@
-package magnet
+package file
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
 
@@ -22,23 +21,33 @@ const pieceBytes = 64 << 10
 
 // Content reads one version of a stored file, one piece in memory at a time. A version never changes,
 // so each piece is read in a transaction of its own: a slow reader keeps no connection. It belongs to
-// one goroutine.
+// one goroutine. Close it.
 type Content struct {
 	ctx    context.Context //nolint:containedctx // an io.ReadSeeker cannot be given one; it lives as long as the request
-	db     *postgres.Pool
+	files  *Files
 	file   store.LeadMagnetFile
+	copied *copied // of an object; nil until it is read
 	offset int64
 	piece  int64 // number of the piece in memory, from 0; -1 for none
 	bytes  []byte
 	failed error
 }
 
-// NewContent returns the content of a file, of which nothing has been read yet.
-func NewContent(ctx context.Context, db *postgres.Pool, file store.LeadMagnetFile) *Content {
-	return &Content{ctx: ctx, db: db, file: file, piece: -1}
+// Open returns the content of a file, of which nothing has been read yet.
+func (f *Files) Open(ctx context.Context, file store.LeadMagnetFile) *Content {
+	return &Content{ctx: ctx, files: f, file: file, piece: -1}
 }
 
-// Check returns why the file cannot be read, before an answer begins.
+// Close ends the reading.
+func (c *Content) Close() {
+	if c.copied != nil {
+		c.copied.release()
+		c.copied = nil
+	}
+}
+
+// Check returns why the file cannot be read, before an answer begins. It is ErrGone if the file is not stored any more, and a problem
+// (503) if the store cannot be reached.
 func (c *Content) Check() error { return c.load(c.offset / pieceBytes) }
 
 // Failed returns why reading stopped before the end, or nil.
@@ -48,19 +57,66 @@ func (c *Content) load(piece int64) error {
 	if piece == c.piece {
 		return nil
 	}
+	c.piece = -1
+	err := c.read(piece)
+	if errors.Is(err, ErrGone) { // it may have been moved since the caller looked
+		if err = c.look(); err == nil {
+			err = c.read(piece)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read piece of file: %w", err)
+	}
+	c.piece = piece
+	return nil
+}
+
+func (c *Content) look() error {
+	return c.files.deps.Postgres.AccountSnapshot(c.ctx, c.file.AccountID, func(tx pgx.Tx) error {
+		now, err := store.New(tx).GetFileVersion(c.ctx, store.GetFileVersionParams{LeadMagnetID: c.file.LeadMagnetID, Version: c.file.Version})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrGone
+		}
+		c.file = now
+		return err
+	})
+}
+
+func (c *Content) read(piece int64) (err error) {
 	at := piece * pieceBytes
-	err := c.db.AccountSnapshot(c.ctx, c.file.AccountID, func(tx pgx.Tx) (err error) {
+	if c.file.ObjectID != nil {
+		return c.readObject(at)
+	}
+	return c.files.deps.Postgres.AccountSnapshot(c.ctx, c.file.AccountID, func(tx pgx.Tx) error {
 		c.bytes, err = store.New(tx).GetPiece(c.ctx, store.GetPieceParams{
 			LeadMagnetID: c.file.LeadMagnetID, Version: c.file.Version, Number: int32(at / chunkBytes),
 			First: int32(at%chunkBytes) + 1, Length: pieceBytes,
 		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrGone
+		}
 		return err
 	})
-	if err != nil {
-		c.piece = -1
-		return fmt.Errorf("read piece of file: %w", err)
+}
+
+func (c *Content) readObject(at int64) (err error) {
+	if c.files.objects == nil {
+		return errors.New("the file is in a bucket, and --file-store is not set")
 	}
-	c.piece = piece
+	if c.copied == nil {
+		if c.copied, err = c.files.objects.open(c.ctx, c.file); err != nil {
+			return err
+		}
+	}
+	c.bytes = c.bytes[:cap(c.bytes)]
+	if len(c.bytes) < pieceBytes {
+		c.bytes = make([]byte, pieceBytes)
+	}
+	n, err := c.copied.ReadAt(c.bytes, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read copy of file: %w", err)
+	}
+	c.bytes = c.bytes[:n]
 	return nil
 }
 

@@ -1,0 +1,82 @@
+// Package objectstore opens buckets of S3-compatible stores.
+package objectstore
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"lodestone/pkg/config"
+)
+
+// Config says how a store is reached. Each part that uses a store embeds it with a prefix of its own.
+type Config struct {
+	Endpoint  string `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
+	Region    string `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
+	AccessKey string `name:"s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
+	SecretKey string `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
+}
+
+// Validate returns every problem of settings whose names have a prefix such as "export-".
+func (c Config) Validate(prefix string) error {
+	var errs []error
+	if _, err := c.endpoint(); err != nil {
+		errs = append(errs, config.Invalid("--"+prefix+"s3-endpoint", "cannot be used", "write https://host:port"))
+	}
+	if (c.AccessKey == "") != (c.SecretKey == "") {
+		errs = append(errs, config.Invalid("--"+prefix+"s3-secret-key", "and --"+prefix+"s3-access-key are not both given", "give both or neither"))
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) endpoint() (*url.URL, error) {
+	u, err := url.Parse(c.Endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("not an http or https URL") // the value may hold a secret
+	}
+	return u, nil
+}
+
+// maxRetries is for requests that a store refuses for a moment: someone waits for the answer.
+const maxRetries = 3
+
+// Open returns a client of the store. It does not connect.
+func (c Config) Open() (*minio.Client, error) {
+	endpoint, err := c.endpoint()
+	if err != nil {
+		return nil, fmt.Errorf("open object store: %w", err)
+	}
+	keys := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.IAM{Client: http.DefaultClient}})
+	if c.AccessKey != "" {
+		keys = credentials.NewStaticV4(c.AccessKey, c.SecretKey, "")
+	}
+	client, err := minio.New(endpoint.Host, &minio.Options{Creds: keys, Secure: endpoint.Scheme == "https", Region: c.Region, MaxRetries: maxRetries})
+	if err != nil {
+		return nil, fmt.Errorf("open object store: %w", err)
+	}
+	return client, nil
+}
+
+// Location is a place in a bucket.
+type Location struct {
+	Bucket string
+	Prefix string // of the names of objects; empty, or ends with a slash
+}
+
+// ParseLocation reads an address such as s3://bucket/prefix. It reports whether the text is one.
+func ParseLocation(text string) (Location, bool) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return Location{}, false
+	}
+	l := Location{Bucket: u.Host}
+	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
+		l.Prefix = prefix + "/"
+	}
+	return l, true
+}
