@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -123,6 +124,9 @@ func (t *Texts) Say(key string, args ...any) string {
 	}
 	return out.String()
 }
+
+// Forms returns a text in all its plural forms, by their CLDR names: for scripts, which fill placeholders themselves.
+func (t *Texts) Forms(key string) map[string]string { return maps.Clone(t.texts[key]) }
 
 // HTML is Say for a page: everything is escaped but values of type template.HTML. Those of type Strong stand out, and those of type Link lead
 // somewhere.

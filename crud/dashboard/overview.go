@@ -101,7 +101,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	all := answers.Of(byTime)
 	data := overviewData{
 		Headline: headline(v, all.Totals), Magnets: magnetRows(v, magnets.Data, answers.Of(byMagnet)),
-		Now: readingNow(v, now, magnets.Data), Changes: changes(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
+		Now: readingNow(v, now, byID(magnets.Data), maxGlance), Changes: changes(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
 	data.Tiles, data.Days = overviewTiles(v, all)
 	data.addSeries(v, all)

@@ -42,6 +42,15 @@ export const leave = async (page) => page.goto((await newLink()).url);
 /** Waits until a page has nothing to do. @param {import('playwright-core').Page} page */
 export const idle = (page) => page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
 
+/** Signs a visitor in to the dashboard with a key of the API. */
+export async function signIn(v, key) {
+  await v.page.goto(`${site}/dashboard`);
+  await v.page.getByText('Use an API key instead').click();
+  await v.page.locator('#key').fill(key);
+  await v.page.getByRole('button', { name: 'Sign in with the key' }).click();
+  await v.page.waitForURL(`${site}/dashboard`);
+}
+
 /** Closes the browser. */
 export async function stop() {
   if (started) await (await started).close();

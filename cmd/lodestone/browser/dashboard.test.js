@@ -2,18 +2,9 @@
 import assert from 'node:assert/strict';
 
 import { guide } from './api.js';
-import { newDesktop, newVisitor } from './browser.js';
+import { newDesktop, newVisitor, signIn } from './browser.js';
 import { measure, note } from './measure.js';
 import { eventually, setting, site, test } from './suite.js';
-
-/** Signs a visitor in with a key. */
-async function signIn(v, key) {
-  await v.page.goto(`${site}/dashboard`);
-  await v.page.getByText('Use an API key instead').click();
-  await v.page.locator('#key').fill(key);
-  await v.page.getByRole('button', { name: 'Sign in with the key' }).click();
-  await v.page.waitForURL(`${site}/dashboard`);
-}
 
 /** Every number and picture of a page is what programs and readers of screens can use. */
 async function complete(v) {

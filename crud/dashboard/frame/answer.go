@@ -21,6 +21,8 @@ type Query struct {
 	Compare    string           `json:"compare,omitempty"`
 	OrderBy    string           `json:"order_by,omitempty"`
 	Limit      int              `json:"limit,omitempty"`
+	// IncludeBots counts bots like people; needed for the dimension bot.
+	IncludeBots bool `json:"include_bots,omitempty"`
 }
 
 // Answer is the answer to a question.

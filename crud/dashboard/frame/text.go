@@ -30,6 +30,9 @@ func (w When) HTML() template.HTML {
 // chooses the plural form.
 func (v *Visit) Say(key string, args ...any) string { return v.texts.Say(key, args...) }
 
+// Forms returns a text in all its plural forms, by their CLDR names, with its placeholders: for scripts, which fill them.
+func (v *Visit) Forms(key string) map[string]string { return v.texts.Forms(key) }
+
 // Sentence is a text with numbers in it, which "sentence" of web/parts.html draws.
 type Sentence []catalogue.Part
 
