@@ -173,8 +173,9 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 	// Neither does one that fails half-way: the lead magnet is there, and its file cannot be made.
 	text := func(name string) string { return strings.Trim(u.env[name], "'") }
 	itsKafka := kafka.Config{
-		Brokers: strings.Split(text("LODESTONE_KAFKA_BROKERS"), ","), SASLMechanism: text("LODESTONE_KAFKA_SASL_MECHANISM"),
-		SASLUser: text("LODESTONE_KAFKA_SASL_USER"), SASLPassword: text("LODESTONE_KAFKA_SASL_PASSWORD"),
+		Brokers: strings.Split(text("LODESTONE_KAFKA_BROKERS"), ","), Login: kafka.Login{
+			Mechanism: text("LODESTONE_KAFKA_SASL_MECHANISM"), User: text("LODESTONE_KAFKA_SASL_USER"), Password: text("LODESTONE_KAFKA_SASL_PASSWORD"),
+		},
 	}
 	log, err := kgo.NewClient(itsKafka.Options(slog.New(slog.DiscardHandler))...)
 	require.NoError(t, err)

@@ -87,9 +87,9 @@ const kafkaUser = "lodestone"
 // Config returns the settings to reach the broker, with the password if one is needed.
 func (k *Kafka) Config() kafka.Config {
 	if k.password == "" {
-		return kafka.Config{Brokers: k.Brokers(), SASLMechanism: "none"}
+		return kafka.Config{Brokers: k.Brokers(), Login: kafka.Login{Mechanism: "none"}}
 	}
-	return kafka.Config{Brokers: k.Brokers(), SASLMechanism: "scram-sha-256", SASLUser: kafkaUser, SASLPassword: k.password}
+	return kafka.Config{Brokers: k.Brokers(), Login: kafka.Login{Mechanism: "scram-sha-256", User: kafkaUser, Password: k.password}}
 }
 
 // Brokers returns the addresses to give to a client: one.

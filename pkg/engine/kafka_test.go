@@ -138,9 +138,9 @@ func TestKafkaAsksForItsPassword(t *testing.T) {
 	refuses := func() {
 		t.Helper()
 		wrong := with
-		wrong.SASLPassword = "a wrong one"
+		wrong.Password = "a wrong one"
 		plain := with
-		plain.SASLMechanism = "plain"
+		plain.Mechanism = "plain"
 		for _, c := range []kafka.Config{{Brokers: with.Brokers}, wrong, plain} {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // clients try again for longer
 			_, err := kadm.NewClient(kafkaClient(t, c, kgo.RequestRetries(0))).ListTopics(ctx)
@@ -154,7 +154,7 @@ func TestKafkaAsksForItsPassword(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
 	// Who has the password cannot change it for the next start.
-	_, err = kadm.NewClient(kafkaClient(t, with)).AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{{User: with.SASLUser, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: "another"}})
+	_, err = kadm.NewClient(kafkaClient(t, with)).AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{{User: with.User, Mechanism: kadm.ScramSha256, Iterations: 4096, Password: "another"}})
 	require.NoError(t, err)
 	require.NoError(t, first.Stop(context.Background()))
 	second := engine.NewKafka(options)
@@ -201,7 +201,7 @@ func TestKafkaOfAnEarlierVersionGetsAPassword(t *testing.T) {
 	options.Login = true
 	after := engine.NewKafka(options)
 	startFor(t, after)
-	require.NotEmpty(t, after.Config().SASLPassword)
+	require.NotEmpty(t, after.Config().Password)
 	topics, err := kadm.NewClient(kafkaClient(t, after.Config())).ListTopics(t.Context())
 	require.NoError(t, err)
 	require.True(t, topics.Has("events"))

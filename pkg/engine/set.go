@@ -225,7 +225,7 @@ func (s *Set) PostgresURL() string {
 // Kafka returns the settings to reach Kafka, with the password of the embedded broker.
 func (s *Set) Kafka() kafka.Config {
 	if s.kafka == nil {
-		return kafka.Config{Brokers: s.config.KafkaBrokers, SASLMechanism: "none"}
+		return kafka.Config{Brokers: s.config.KafkaBrokers, Login: kafka.Login{Mechanism: "none"}}
 	}
 	return s.kafka.Config()
 }

@@ -2,26 +2,20 @@
 package kafka
 
 import (
-	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"lodestone/pkg/config"
 )
 
 // Config is the setting of every process that uses Kafka.
 type Config struct {
-	Brokers       []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka brokers to connect to first; they name the others."`
-	TLS           bool     `name:"kafka-tls" default:"false" help:"Connect to Kafka over TLS, trusting the system's certificate authorities. Default: no."`
-	SASLMechanism string   `name:"kafka-sasl-mechanism" default:"none" enum:"none,plain,scram-sha-256,scram-sha-512" help:"How to log in to Kafka: none, plain, scram-sha-256 or scram-sha-512."`
-	SASLUser      string   `name:"kafka-sasl-user" help:"User to log in to Kafka with."`
-	SASLPassword  string   `name:"kafka-sasl-password" help:"Password to log in to Kafka with. Secret."`
+	Brokers []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka brokers to connect to first; they name the others."`
 
+	Login
 	Copies
 }
 
@@ -41,29 +35,14 @@ func (c Config) Validate() error {
 			errs = append(errs, config.Invalid("--kafka-brokers", "has "+b+", which is not an address", "write host:port, several separated by commas"))
 		}
 	}
-	if c.SASLMechanism != "none" && c.SASLMechanism != "" && (c.SASLUser == "" || c.SASLPassword == "") {
-		errs = append(errs, config.Invalid("--kafka-sasl-mechanism", "needs a user and a password", "set --kafka-sasl-user and --kafka-sasl-password as well"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.validate())...)
 }
 
 // Options returns the settings in the form of franz-go. The client's own messages go to log.
 func (c Config) Options(log *slog.Logger) []kgo.Opt {
-	opts := []kgo.Opt{
+	return append([]kgo.Opt{
 		kgo.SeedBrokers(c.Brokers...),
 		kgo.ClientID("lodestone"),
 		kgo.WithLogger(clientLog{log}),
-	}
-	if c.TLS {
-		opts = append(opts, kgo.DialTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12}))
-	}
-	switch c.SASLMechanism {
-	case "plain":
-		opts = append(opts, kgo.SASL(plain.Auth{User: c.SASLUser, Pass: c.SASLPassword}.AsMechanism()))
-	case "scram-sha-256":
-		opts = append(opts, kgo.SASL(scram.Auth{User: c.SASLUser, Pass: c.SASLPassword}.AsSha256Mechanism()))
-	case "scram-sha-512":
-		opts = append(opts, kgo.SASL(scram.Auth{User: c.SASLUser, Pass: c.SASLPassword}.AsSha512Mechanism()))
-	}
-	return opts
+	}, c.options()...)
 }

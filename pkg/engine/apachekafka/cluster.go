@@ -49,6 +49,10 @@ type Listener struct {
 	// called for every node at each start, before any runs, and again for all if another process took a port meanwhile;
 	// the last result counts.
 	Advertise func(node int, listening string) (string, error)
+	// Protocol is how clients connect, such as SASL_SSL. Default: PLAINTEXT.
+	Protocol string
+	// Properties are the listener's own settings, without its name.
+	Properties map[string]string
 }
 
 // Cluster is an Apache Kafka of one or three nodes; it implements service.Service. With three nodes, topics have three

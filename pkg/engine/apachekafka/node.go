@@ -27,7 +27,7 @@ import (
 //go:embed server.properties
 var propertiesText string
 
-var properties = template.Must(template.New("properties").Parse(propertiesText))
+var properties = template.Must(template.New("properties").Funcs(template.FuncMap{"lower": strings.ToLower}).Parse(propertiesText))
 
 // node is a broker and controller.
 type node struct {
@@ -38,9 +38,12 @@ type node struct {
 	process            *child.Process
 }
 
+const plaintext = "PLAINTEXT"
+
 // listener is an additional address of a node, with the address that it advertises.
 type listener struct {
-	Name, Listening, Advertised string
+	Name, Listening, Advertised, Protocol string
+	Properties                            map[string]string
 }
 
 func (k *Cluster) node(id int) (*node, error) {
@@ -51,7 +54,7 @@ func (k *Cluster) node(id int) (*node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("advertise listener %s of node %d: %w", l.Name, id, err)
 		}
-		n.more = append(n.more, listener{l.Name, at(l.Name), advertised})
+		n.more = append(n.more, listener{l.Name, at(l.Name), advertised, cmp.Or(l.Protocol, plaintext), l.Properties})
 	}
 	return n, nil
 }
@@ -125,7 +128,7 @@ func (k *Cluster) configure(n *node) error {
 	err := properties.Execute(&text, map[string]any{
 		"ID": n.id, "Voters": strings.Join(voters, ","), "Broker": n.broker, "Controller": n.controller, "Dir": n.dataDir(),
 		"Replicas": k.config.Nodes, "MinInSync": (k.config.Nodes + 2) / 2,
-		"More": n.more, "Between": cmp.Or(k.config.Between, "PLAINTEXT"),
+		"More": n.more, "Between": cmp.Or(k.config.Between, plaintext),
 	})
 	if err != nil {
 		return fmt.Errorf("write the settings of %s: %w", n.name(), err)
@@ -140,6 +143,9 @@ func (k *Cluster) configure(n *node) error {
 // answer at one of them shortly before it finds another one taken, and ends.
 func (k *Cluster) probe(ctx context.Context, n *node) error {
 	for _, l := range n.more {
+		if l.Protocol != plaintext { // it needs a login
+			continue
+		}
 		if err := k.probeAt(ctx, n, l.Listening); err != nil {
 			return err
 		}

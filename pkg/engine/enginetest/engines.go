@@ -158,10 +158,10 @@ func ApacheKafka(t testing.TB) []string {
 }
 
 // NewApacheKafka returns a cluster of the test's own in dir, of one or three nodes, for tests that
-// kill one. It is not started; the test stops it.
-func NewApacheKafka(t testing.TB, dir string, nodes int) *apachekafka.Cluster {
+// kill one, or need more addresses. It is not started; the test stops it.
+func NewApacheKafka(t testing.TB, dir string, nodes int, more ...apachekafka.Listener) *apachekafka.Cluster {
 	t.Helper()
-	return apachekafka.New(apachekafka.Config{Runtime: Runtime(), Dir: dir, Nodes: nodes, HeapMB: 384, Installer: Installer(t)})
+	return apachekafka.New(apachekafka.Config{Runtime: Runtime(), Dir: dir, Nodes: nodes, HeapMB: 384, Listeners: more, Installer: Installer(t)})
 }
 
 func unique() string { return "test_" + strings.ReplaceAll(uuid.NewString(), "-", "") }
