@@ -30,7 +30,7 @@ func TestOwnAccount(t *testing.T) {
 	got := u.get(t, "/api/v1/account").object(t)
 	require.Equal(t, map[string]any{
 		"id": u.account.String(), "name": "Test", "plan": "free", "created_at": got["created_at"],
-		"brand_color": nil, "notify": "each", "reading_notices": "daily", "notify_email": nil, "notify_email_confirmed": false,
+		"brand_color": nil, "notify": "each", "reading_notices": "daily", "weekly_report": true, "notify_email": nil, "notify_email_confirmed": false,
 		"brand_font": "system", "language": nil, "timezone": "UTC",
 		"limits": map[string]any{"lead_magnets": nil, "stored_bytes": nil, "generic_links": 3.0, "access_links": nil, "keys": 100.0, "events_per_month": nil},
 		"usage":  map[string]any{"lead_magnets": 1.0, "stored_bytes": 0.0, "generic_links": 1.0, "access_links": 2.0, "keys": 1.0, "events_this_month": 0.0},
@@ -95,7 +95,7 @@ func TestKeys(t *testing.T) {
 
 	for body, field := range map[string]string{
 		`{}`: "name scopes", `{"name":"x"}`: "scopes", `{"name":"x","scopes":[]}`: "scopes", `{"name":"x","scopes":["admin"]}`: "scopes[0]",
-		`{"name":"x","scopes":["read","read"]}`: "scopes[1]", `{"name":"x","scopes":["read","write","read"]}`: "scopes[2]", `{"name":"x","scopes":["read","write","leads","webhooks","keys","people","read"]}`: "scopes", `{"name":" ","scopes":["read"]}`: "name",
+		`{"name":"x","scopes":["read","read"]}`: "scopes[1]", `{"name":"x","scopes":["read","write","read"]}`: "scopes[2]", `{"name":"x","scopes":["read","write","leads","webhooks","keys","people","people:privacy","read"]}`: "scopes", `{"name":" ","scopes":["read"]}`: "name",
 		`{"name":"x","scopes":"read"}`: "scopes", `{"name":"x","scopes":["read"],"key":"lsk_"}`: "key", `{"name":"x","scopes":["read"],"hash":"x"}`: "hash",
 		`{"name":"x","scopes":["read"],"expires_at":"soon"}`: "expires_at", `{"name":"x","scopes":["read"],"expires_at":"2020-01-01"}`: "expires_at",
 		`{"name":"` + strings.Repeat("x", 101) + `","scopes":["read"]}`: "name",

@@ -33,6 +33,7 @@ import (
 	"lodestone/crud/upload"
 	"lodestone/crud/viewer"
 	"lodestone/crud/webhook"
+	"lodestone/crud/weekly"
 	"lodestone/pkg/api"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
@@ -122,6 +123,7 @@ type Service struct {
 	reader      *pdf.Reader
 	images      *picture.ImageStore
 	notices     *notice.Notices
+	reports     *weekly.Reports
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
 	people      peopleAPI
@@ -158,7 +160,11 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
+	reports, err := weekly.New(weekly.Deps{Postgres: d.Postgres, Pages: pages})
+	if err != nil {
+		return nil, err
+	}
+	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Reports: reports, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +210,7 @@ func New(c Config, d Deps) (*Service, error) {
 		reader:    reader,
 		images:    picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
 		notices:   notices,
+		reports:   reports,
 		log:       d.Log,
 		pages:     pages,
 		hasHome:   d.HasHome,
@@ -267,6 +274,7 @@ func (s *Service) Register(a *api.API) error {
 	s.access.Register(a)
 	s.webhooks.Register(a)
 	s.notices.Register(a)
+	s.reports.Serve(a)
 	s.people.register(a)
 	s.persons.Register(a)
 	s.promotion.register(a)

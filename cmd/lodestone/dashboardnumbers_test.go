@@ -87,6 +87,7 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 	v.reader(t)
 	v.live(t)
 	v.links(t)
+	v.weekly(t, u)
 	u.interrupt(enginetest.Timeout)
 }
 

@@ -27,10 +27,11 @@ type Account struct {
 	Limits Allowance `json:"limits" doc:"Limits of the account."`
 	Usage  Usage     `json:"usage" doc:"Usage of the account."`
 
-	NotifyEmail *string          `json:"notify_email" doc:"Address for mails about new leads, readers and disabled webhooks; null if no mails are sent."`
+	NotifyEmail *string          `json:"notify_email" doc:"Address for mails about new leads, readers, weeks and disabled webhooks; null if no mails are sent."`
 	Confirmed   bool             `json:"notify_email_confirmed" doc:"Whether the reader of notify_email agreed to get mails. Until then, only the mail that asks is sent to it."`
 	Notify      notify           `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 in the account's time zone, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
 	Readings    notify           `json:"reading_notices" doc:"When mails about readers are sent, who opened a document for the first time, finished it, downloaded it or came back after a day: when their visit is over, once a day, or never. A generic link can have a setting of its own."`
+	Weekly      bool             `json:"weekly_report" doc:"Whether a report about the past week is sent to notify_email on Mondays, after 07:00 in the account's time zone."`
 	BrandColor  *string          `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. If its contrast is too low, the pages darken or lighten it."`
 	BrandFont   font             `json:"brand_font" doc:"Typeface of the account's pages: that of the visitor's system, or Inter, which the pages load."`
 	Language    *locale.Language `json:"language" doc:"Language of the account's pages and mails; null for that of each visitor, and English for the owner's mails."`
@@ -89,7 +90,7 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 	}
 	shown := Account{
 		ID: row.ID, Name: row.Name, Plan: Plan(row.Plan), CreatedAt: api.TimeOf(row.CreatedAt),
-		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: notify(row.Notify), Readings: notify(row.ReadingNotices), BrandColor: row.BrandColor,
+		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: notify(row.Notify), Readings: notify(row.ReadingNotices), Weekly: row.WeeklyReport, BrandColor: row.BrandColor,
 		BrandFont: font(row.BrandFont), Language: (*locale.Language)(row.Language), Timezone: row.Timezone,
 		Limits: s.limits.of(Plan(row.Plan)).allowance(),
 		Usage: Usage{
@@ -157,9 +158,10 @@ type changedAccount struct {
 	BrandFont   *font                       `json:"brand_font" required:"false" nullable:"false" doc:"Typeface of the account's pages."`
 	Language    api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the account's pages and mails; null for that of each visitor, and English for the owner's mails."`
 	Timezone    *string                     `json:"timezone" required:"false" nullable:"false" minLength:"1" maxLength:"64" doc:"Time zone of the account, as its IANA name, such as Europe/Berlin."`
-	NotifyEmail api.Change[string]          `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads, readers and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
+	NotifyEmail api.Change[string]          `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads, readers, weeks and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
 	Notify      *notify                     `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
 	Readings    *notify                     `json:"reading_notices" required:"false" nullable:"false" doc:"When mails about readers are sent."`
+	Weekly      *bool                       `json:"weekly_report" required:"false" nullable:"false" doc:"Whether the weekly report is sent."`
 	BrandColor  api.Change[string]          `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent colour of the account's pages; null for the default."`
 }
 
@@ -195,7 +197,7 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 	var shown Account
 	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{
-			Notify: (*string)(b.Notify), ReadingNotices: (*string)(b.Readings), SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
+			Notify: (*string)(b.Notify), ReadingNotices: (*string)(b.Readings), WeeklyReport: b.Weekly, SetNotifyEmail: b.NotifyEmail.Given, NotifyEmail: b.NotifyEmail.Value,
 			SetBrandColor: b.BrandColor.Given, BrandColor: b.BrandColor.Value,
 			Name: b.Name, BrandFont: (*string)(b.BrandFont), SetLanguage: b.Language.Given, Language: (*string)(b.Language.Value), Timezone: b.Timezone,
 		})

@@ -125,6 +125,9 @@ func (t *Texts) Say(key string, args ...any) string {
 	return out.String()
 }
 
+// Number writes a number as the language writes it.
+func (t *Texts) Number(n int64) string { return t.value(n) }
+
 // Forms returns a text in all its plural forms, by their CLDR names: for scripts, which fill placeholders themselves.
 func (t *Texts) Forms(key string) map[string]string { return maps.Clone(t.texts[key]) }
 

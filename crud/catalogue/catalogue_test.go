@@ -101,7 +101,7 @@ func TestEveryTextIsUsedAndThere(t *testing.T) {
 	for key := range texts {
 		name := strings.TrimPrefix(key, "reader.")
 		if strings.HasPrefix(key, "status.") || strings.HasPrefix(key, "valid.") || strings.HasPrefix(key, "mail.valid.") ||
-			strings.HasPrefix(key, "mail.reading.") || strings.HasPrefix(key, "notice.leads.") || strings.HasPrefix(key, "notice.readings.") {
+			strings.HasPrefix(key, "mail.reading.") || strings.HasPrefix(key, "mail.weekly.") || strings.HasPrefix(key, "mail.role.") || strings.HasPrefix(key, "notice.leads.") || strings.HasPrefix(key, "notice.readings.") {
 			continue // composed
 		}
 		require.True(t, strings.Contains(all, key) || strings.HasPrefix(key, "reader.") && strings.Contains(all, `"`+name+`"`), "nothing uses %s", key)

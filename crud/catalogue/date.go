@@ -8,6 +8,9 @@ import (
 // Day writes a date, such as Monday, 2 November 2026.
 func (t *Texts) Day(at time.Time) string { return t.date("date.day", at) }
 
+// Weekday writes a date without its year, such as Monday, 2 November.
+func (t *Texts) Weekday(at time.Time) string { return t.date("date.weekday", at) }
+
 // Moment writes a time with its zone, such as 2 November 2026, 14:05 CET.
 func (t *Texts) Moment(at time.Time) string { return t.date("date.moment", at) }
 
@@ -17,7 +20,7 @@ func (t *Texts) Days(first, last time.Time) string {
 	case first.Year() != last.Year():
 		return t.Say("date.range", "first", t.Day(first), "last", t.Day(last))
 	case first.YearDay() != last.YearDay():
-		return t.Say("date.range", "first", t.date("date.weekday", first), "last", t.Day(last))
+		return t.Say("date.range", "first", t.Weekday(first), "last", t.Day(last))
 	default:
 		return t.Day(last)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/crud/dashboard/change"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
@@ -20,9 +21,8 @@ var tiles = []struct{ metric, rate string }{
 
 // Questions of the overview.
 const (
-	byTime   = "time"
-	byMagnet = "magnet"
-	bySource = "source"
+	byTime   = change.ByTime
+	byMagnet = change.ByMagnet
 	byDevice = "device"
 )
 
@@ -84,12 +84,8 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		answers, err = v.Ask(
-			frame.Query{ID: byTime, Metrics: overviewMetrics, Interval: v.Period.Interval()},
-			frame.Query{ID: byMagnet, Metrics: []string{"readers", "link_views", "submissions", "verified", "finished", "downloads", "finish_rate"}, Dimensions: []string{"lead_magnet_id"}},
-			frame.Query{ID: bySource, Metrics: []string{"readers", "submissions", "finished", "finish_rate"}, Dimensions: []string{"utm_source"}, Limit: 20},
-			frame.Query{ID: byDevice, Metrics: []string{"readers", "finished", "finish_rate"}, Dimensions: []string{"device"}},
-		)
+		answers, err = v.Ask(append(change.Queries(frame.Query{Metrics: overviewMetrics, Interval: v.Period.Interval()}),
+			frame.Query{ID: byDevice, Metrics: []string{"readers", "finished", "finish_rate"}, Dimensions: []string{"device"}})...)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -101,7 +97,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	all := answers.Of(byTime)
 	data := overviewData{
 		Headline: headline(v, all.Totals), Magnets: magnetRows(v, magnets.Data, answers.Of(byMagnet)),
-		Now: readingNow(v, now, byID(magnets.Data), maxGlance), Changes: changes(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
+		Now: readingNow(v, now, byID(magnets.Data), maxGlance), Changes: change.Sentences(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
 	data.Tiles, data.Days = overviewTiles(v, all)
 	data.addSeries(v, all)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lodestone/crud/catalogue"
+	"lodestone/pkg/timezone"
 )
 
 // Lengths of what visitors typed, in characters, in mails to owners.
@@ -27,38 +28,41 @@ func write(m Message, t *catalogue.Texts, b Brand, site string, now time.Time) (
 	case KindDocument, KindConfirm:
 		return writeToVisitor(m, t, here, now), nil
 	case KindSignIn:
-		return letter{
-			Subject: m.Code + " is your sign-in code",
-			Preview: "Sign in to your dashboard at " + here + ".",
-			Heading: "Sign in",
-			Before:  []string{"Enter this code on the page that waits for it:"},
-			Code:    m.Code,
-			Button:  "Sign in", URL: m.URL,
-			After: []string{"Or open the address above in the same browser. Both work once, " + span(m.ExpiresAt.Sub(now)) + "."},
-			Reason: "You get this mail because someone entered this address to sign in at " + here + ". If that was not you, ignore it, and give the code to no one: " +
-				"without it nothing happens.",
-		}, nil
+		return writeSignIn(m, t, here, now), nil
 	case KindInvitation:
-		return writeInvitation(m, here), nil
-	case KindNotices, KindLead, KindDigest, KindReading, KindReadings, KindWebhook:
+		return writeInvitation(m, t, here), nil
+	case KindNotices, KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook:
 		return writeToOwner(m, t, here), nil
 	default:
 		return letter{}, fmt.Errorf("there is no mail of the kind %q", m.Kind)
 	}
 }
 
-func writeInvitation(m Message, here string) letter {
+func writeSignIn(m Message, t *catalogue.Texts, here string, now time.Time) letter {
+	return letter{
+		Subject: t.Say("mail.sign_in.subject", "code", m.Code),
+		Preview: t.Say("mail.sign_in.preview", "where", here),
+		Heading: t.Say("mail.sign_in.heading"),
+		Before:  []string{t.Say("mail.sign_in.text")},
+		Code:    m.Code,
+		Button:  t.Say("mail.sign_in.button"), URL: m.URL,
+		After:  []string{t.Say("mail.sign_in.same"), Until(t, "mail.valid", m.ExpiresAt.Sub(now))},
+		Reason: t.Say("mail.sign_in.reason", "where", here),
+	}
+}
+
+func writeInvitation(m Message, t *catalogue.Texts, here string) letter {
 	name := Clean(m.Account, maxTitle)
 	return letter{
-		Subject: "You are invited to " + name,
-		Preview: "Join the dashboard of " + name + " at " + here + ".",
-		Heading: "You are invited to " + name,
+		Subject: t.Say("mail.invitation.subject", "name", name),
+		Preview: t.Say("mail.invitation.preview", "name", name, "where", here),
+		Heading: t.Say("mail.invitation.subject", "name", name),
 		Before: []string{
-			"You can join the dashboard of " + name + " at " + here + ", as " + Clean(m.Role, maxName) + ".",
-			"The invitation is for this address alone, and works until " + m.ExpiresAt.UTC().Format("2 January 2006, 15:04 UTC") + ".",
+			t.Say("mail.invitation.text", "name", name, "where", here, "role", t.Say("mail.role."+m.Role)),
+			t.Say("mail.invitation.until", "moment", t.Moment(m.ExpiresAt.In(timezone.OrUTC(m.Timezone)))),
 		},
-		Button: "Join", URL: m.URL,
-		Reason: "You get this mail because an owner of this account entered your address. If you do not know them, ignore it: nothing happens unless you join.",
+		Button: t.Say("mail.invitation.button"), URL: m.URL,
+		Reason: t.Say("mail.invitation.reason"),
 	}
 }
 
@@ -103,20 +107,6 @@ func Until(t *catalogue.Texts, prefix string, d time.Duration) string {
 		return t.Say(prefix+".minutes", "n", minutes/5*5)
 	default:
 		return t.Say(prefix + ".few")
-	}
-}
-
-// span is how long something still lasts, in words of mails to owners.
-func span(d time.Duration) string {
-	switch minutes := int(d.Round(time.Minute).Minutes()); {
-	case minutes >= 90:
-		return fmt.Sprintf("for about %d hours", (minutes+30)/60)
-	case minutes >= 50:
-		return "for about an hour"
-	case minutes >= 10:
-		return fmt.Sprintf("for about %d minutes", minutes/5*5)
-	default:
-		return "for a few minutes"
 	}
 }
 

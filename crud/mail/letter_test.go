@@ -47,6 +47,19 @@ func messages() map[string]Message {
 			Readings: &Readings{List: []Reading{reading}, Last: true}},
 		"readings": {Kind: KindReadings, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard/readers", Unsubscribe: unsubscribe,
 			Readings: &Readings{Day: "Monday, 2 November 2026", Total: 12, List: []Reading{reading}}},
+		"weekly": {Kind: KindWeekly, AccountID: account, To: "owner@example.com", URL: "https://links.example.com/dashboard?from=2026-10-26&to=2026-11-01", Unsubscribe: unsubscribe,
+			Weekly: &Weekly{
+				Week: "Monday, 26 October to Sunday, 1 November 2026", Readers: 1204,
+				Tiles:   []Number{{"Visitors", "5,310", "+12 %"}, {"Forms sent", "1,530", "−3 %"}, {"Confirmed", "1,301", "unchanged"}, {"Readers", "1,204", "none before"}, {"Read to the end", "0", ""}},
+				Days:    []Bar{{"Monday, 26 October", "204", 20}, {"Tuesday, 27 October", "0", 0}, {"Sunday, 1 November", "1,000", 100}},
+				Changes: []string{"1,204 readers, 130 more than before.", "25 % read to the end, up from 20 %."},
+				Magnets: []WeeklyMagnet{{"The Complete Guide", "https://links.example.com/dashboard/magnets/1", []Bar{{"Page views", "6,001", 100}, {"Readers", "1,204", 20}}}},
+				More:    3,
+			}},
+		"sign-in": {Kind: KindSignIn, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/dashboard/sign-in/link/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
+			Code: "042917", ExpiresAt: submitted.Add(17 * time.Minute)},
+		"invitation": {Kind: KindInvitation, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/dashboard/invitations/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
+			Account: "Müller & Co", Role: "analyst", ExpiresAt: submitted.Add(7 * 24 * time.Hour)},
 		"webhook": {Kind: KindWebhook, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
 			Webhook: &Webhook{ID: account, Host: "crm.example.com:8443", Description: "CRM of Jo Müller", Reason: "It answered with 410: it wants no more messages.", DisabledAt: submitted}},
 	}
@@ -107,7 +120,7 @@ func TestMailsSayTheSameInTextAndHTML(t *testing.T) {
 		}
 		if m.URL != "" {
 			require.Contains(t, o.text, "\n"+m.URL+"\n")
-			require.Equal(t, 3, strings.Count(o.html, m.URL), "button, bare link and its words")
+			require.Equal(t, 3, strings.Count(o.html, html.EscapeString(m.URL)), "button, bare link and its words")
 		}
 		for _, forbidden := range []string{"<img", "<script", "src=", "http://", "@import", "url("} {
 			require.NotContains(t, o.html, forbidden, name)
@@ -128,7 +141,7 @@ func TestHeaders(t *testing.T) {
 		require.Equal(t, "Mon, 02 Nov 2026 09:05:00 +0000", o.header.Get("Date"))
 		require.Empty(t, o.header.Get("User-Agent")+o.header.Get("X-Mailer"))
 		switch m.Kind {
-		case KindLead, KindDigest, KindReading, KindReadings, KindWebhook:
+		case KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook:
 			require.Equal(t, "<"+unsubscribe+">", o.header.Get("List-Unsubscribe"))
 			require.Equal(t, "List-Unsubscribe=One-Click", o.header.Get("List-Unsubscribe-Post"))
 			require.Contains(t, o.text, unsubscribe)

@@ -40,6 +40,8 @@ const (
 	KindReading Kind = "reading"
 	// KindReadings tells the owner of an account what the readers of a day did. It needs Readings, and Unsubscribe.
 	KindReadings Kind = "readings"
+	// KindWeekly tells the owner of an account how a week went. It needs Weekly, URL, and Unsubscribe.
+	KindWeekly Kind = "weekly"
 	// KindSignIn lets a user into the dashboard. It needs URL, Code and ExpiresAt.
 	KindSignIn Kind = "sign-in"
 	// KindInvitation invites someone to an account. It needs URL, Account, Role and ExpiresAt.
@@ -50,7 +52,7 @@ const (
 // for it look like the installation.
 func (k Kind) branded() bool {
 	switch k {
-	case KindDocument, KindConfirm, KindLead, KindDigest, KindReading, KindReadings, KindWebhook:
+	case KindDocument, KindConfirm, KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook:
 		return true
 	default:
 		return false
@@ -81,6 +83,8 @@ type Message struct {
 	Leads *Leads `json:"leads,omitempty"`
 	// Readings is what a notice tells of readers.
 	Readings *Readings `json:"readings,omitempty"`
+	// Weekly is what a week came to.
+	Weekly *Weekly `json:"weekly,omitempty"`
 	// Webhook is one that was disabled.
 	Webhook *Webhook `json:"webhook,omitempty"`
 	// Account is the name of the account that an invitation is to, as it was typed, and Role what the receiver will be there.
@@ -155,6 +159,46 @@ type Reading struct {
 	StartedAt time.Time     `json:"started_at"`
 }
 
+// Receiver is whom a mail about an account is for.
+type Receiver struct {
+	AccountID uuid.UUID
+	Language  locale.Language // "": English
+}
+
+// Weekly is what a week came to, in the words of the account's language.
+type Weekly struct {
+	Week    string         `json:"week"`    // such as Monday, 2 November to Sunday, 8 November 2026
+	Readers int            `json:"readers"` // of the week
+	Tiles   []Number       `json:"tiles"`
+	Days    []Bar          `json:"days"`    // readers of each day
+	Changes []string       `json:"changes"` // sentences
+	Magnets []WeeklyMagnet `json:"magnets"`
+	More    int            `json:"more,omitempty"` // lead magnets that are not listed
+}
+
+func (w *Weekly) lacks() bool { return w == nil || w.Week == "" || len(w.Tiles) == 0 }
+
+// Number is a number, and how it changed.
+type Number struct {
+	Label  string `json:"label"`
+	Value  string `json:"value"`
+	Change string `json:"change,omitempty"`
+}
+
+// Bar is one of a bar chart. Its length is a percentage of the longest one's.
+type Bar struct {
+	Label   string `json:"label"`
+	Value   string `json:"value"`
+	Percent int    `json:"percent"`
+}
+
+// WeeklyMagnet is a lead magnet with its funnel.
+type WeeklyMagnet struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	Steps []Bar  `json:"steps"`
+}
+
 func (m Message) validate() error {
 	if m.AccountID == uuid.Nil {
 		return errors.New("it has no account")
@@ -188,17 +232,25 @@ func (m Message) lacks() (missing, known bool) {
 
 // noticeLacks is lacks for the notices of owners, which all can be unsubscribed from.
 func (m Message) noticeLacks() (missing, known bool) {
+	missing, known = m.contentLacks()
+	return missing || m.Unsubscribe == "", known
+}
+
+// contentLacks is noticeLacks without how to unsubscribe.
+func (m Message) contentLacks() (missing, known bool) {
 	switch m.Kind {
 	case KindLead:
-		return m.Leads == nil || len(m.Leads.List) != 1 || m.Unsubscribe == "", true
+		return m.Leads == nil || len(m.Leads.List) != 1, true
 	case KindDigest:
-		return m.Leads == nil || len(m.Leads.List) == 0 || m.Leads.Day == "" || m.Unsubscribe == "", true
+		return m.Leads == nil || len(m.Leads.List) == 0 || m.Leads.Day == "", true
 	case KindReading:
-		return m.Readings == nil || len(m.Readings.List) != 1 || len(m.Readings.List[0].News) == 0 || m.URL == "" || m.Unsubscribe == "", true
+		return m.Readings == nil || len(m.Readings.List) != 1 || len(m.Readings.List[0].News) == 0 || m.URL == "", true
 	case KindReadings:
-		return m.Readings == nil || len(m.Readings.List) == 0 || m.Readings.Day == "" || m.Unsubscribe == "", true
+		return m.Readings == nil || len(m.Readings.List) == 0 || m.Readings.Day == "", true
+	case KindWeekly:
+		return m.Weekly.lacks() || m.URL == "", true
 	case KindWebhook:
-		return m.Webhook == nil || m.Webhook.Host == "" || m.Webhook.Reason == "" || m.Unsubscribe == "", true
+		return m.Webhook == nil || m.Webhook.Host == "" || m.Webhook.Reason == "", true
 	default:
 		return false, false
 	}

@@ -20,6 +20,8 @@ func writeToOwner(m Message, t *catalogue.Texts, here string) letter {
 		return ownerLetter(m, t, writeReading(m, t), "mail.owner.readings")
 	case KindReadings:
 		return ownerLetter(m, t, writeReadings(m, t), "mail.owner.readings")
+	case KindWeekly:
+		return ownerLetter(m, t, writeWeekly(m, t), "mail.owner.weekly")
 	case KindWebhook:
 		return ownerLetter(m, t, writeWebhook(m, t), "mail.owner.account")
 	default: // KindNotices
@@ -149,6 +151,22 @@ func writeReadings(m Message, t *catalogue.Texts) letter {
 	}
 	if more := total - len(d.List); more > 0 {
 		l.After = append(l.After, t.Say("mail.readings.more", "n", more))
+	}
+	return l
+}
+
+func writeWeekly(m Message, t *catalogue.Texts) letter {
+	w := m.Weekly
+	l := letter{
+		Subject: t.Say("mail.weekly.subject", "n", w.Readers, "week", w.Week),
+		Preview: t.Say("mail.weekly.preview"),
+		Heading: t.Say("mail.weekly.heading", "n", w.Readers),
+		Before:  append([]string{t.Say("mail.weekly.text", "week", w.Week)}, w.Changes...),
+		Button:  t.Say("mail.weekly.button"), URL: m.URL,
+		Report: &report{Weekly: *w, ByDay: t.Say("mail.weekly.days"), Documents: t.Say("mail.weekly.documents")},
+	}
+	if w.More > 0 {
+		l.Report.MoreWords = t.Say("mail.weekly.more", "n", w.More)
 	}
 	return l
 }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	texttemplate "text/template"
 
@@ -23,6 +24,7 @@ type letter struct {
 	Before    []string // paragraphs
 	Code      string
 	Facts     []Fact
+	Report    *report  // of a week; nil: none
 	Button    string   // what opening URL does
 	URL       string   //
 	After     []string // paragraphs
@@ -34,6 +36,24 @@ type letter struct {
 
 	Unsubscribe, UnsubscribeWords string
 }
+
+// report is the numbers of a week, with the headings of its charts.
+type report struct {
+	Weekly
+	ByDay, Documents, MoreWords string
+}
+
+// Pairs returns the tiles in rows of two.
+func (r *report) Pairs() (rows [][]Number) { return slices.Collect(slices.Chunk(r.Tiles, 2)) }
+
+// bars is a chart, with the colours of a mail.
+type bars struct {
+	Bars []Bar
+	look
+}
+
+// Chart gives a template what it draws bars with.
+func (l look) Chart(list []Bar) bars { return bars{list, l} }
 
 // look holds the styles of the HTML, which are those of our pages. Mail programs know no custom properties.
 type look struct {

@@ -53,6 +53,7 @@ type Deps struct {
 	Tokens   *token.Ring
 	Pages    *page.Site
 	Log      *slog.Logger
+	Reports  Reporter
 	Tellers  []Teller
 	Now      func() time.Time // the clock; nil: time.Now
 }
@@ -93,6 +94,13 @@ func New(d Deps) (*Notices, error) {
 		return nil, err
 	}
 	if err := queue.Register(d.Queue, river.WorkFunc(n.sendReadings)); err != nil {
+		return nil, err
+	}
+	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[weeks]) error { return n.SendWeekly(ctx) })); err != nil {
+		return nil, err
+	}
+	// As often, since days begin at other times in other places.
+	if err := d.Queue.AddPeriodic("weekly-reports", river.PeriodicInterval(digestInterval), weeks{}); err != nil {
 		return nil, err
 	}
 	if err := d.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{}); err != nil {

@@ -44,6 +44,7 @@ type fixture struct {
 	link    uuid.UUID
 	url     string
 	client  *http.Client
+	reports *reporter
 }
 
 func start(t *testing.T) *fixture {
@@ -56,10 +57,10 @@ func start(t *testing.T) *fixture {
 	require.NoError(t, err)
 	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	f := &fixture{t: t, db: db, tokens: tokens, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New()}
+	f := &fixture{t: t, db: db, tokens: tokens, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New(), reports: &reporter{}}
 	pages, err := page.New(page.Deps{Site: site + "/", Log: log})
 	require.NoError(t, err)
-	f.notices, err = notice.New(notice.Deps{Postgres: db, Queue: jobs, Mail: mails, Tokens: tokens, Pages: pages, Log: log, Now: func() time.Time { return f.now }})
+	f.notices, err = notice.New(notice.Deps{Postgres: db, Queue: jobs, Mail: mails, Reports: f.reports, Tokens: tokens, Pages: pages, Log: log, Now: func() time.Time { return f.now }})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Log: log})
 	f.notices.Register(a)

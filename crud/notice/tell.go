@@ -12,7 +12,7 @@ import (
 
 // Notice is what an owner is notified of, in the words of its mail and the language of the account.
 type Notice struct {
-	Kind      mail.Kind // KindLead, KindDigest, KindReading, KindReadings or KindWebhook
+	Kind      mail.Kind // KindLead, KindDigest, KindReading, KindReadings, KindWeekly or KindWebhook
 	AccountID uuid.UUID
 	Words     mail.Words
 }
@@ -30,6 +30,9 @@ func (n *Notices) send(ctx context.Context, tx pgx.Tx, m mail.Message, to *strin
 		m.To, m.Unsubscribe = *to, n.unsubscribeURL(m.AccountID, *to)
 		if m.Kind == mail.KindReading || m.Kind == mail.KindReadings {
 			m.Unsubscribe += aboutReaders
+		}
+		if m.Kind == mail.KindWeekly {
+			m.Unsubscribe += aboutWeeks
 		}
 		if err := n.deps.Mail.Send(ctx, tx, m); err != nil {
 			return err //nolint:wrapcheck // it says what failed

@@ -34,17 +34,21 @@ func (n *Notices) unsubscribeURL(account uuid.UUID, to string) string {
 // aboutReaders is the parameter of the address in mails about readers: who ends notices from a mail program, without a choice, ends those.
 const aboutReaders = "?about=readers"
 
+// aboutWeeks is likewise that of the weekly report.
+const aboutWeeks = "?about=week"
+
 // state is what the page says.
 type state struct {
 	To       string
 	Notify   string  // when mails about leads are sent
 	Readings string  // when mails about readers are sent
+	Weekly   bool    // whether the weekly report is sent
 	Done     bool    // it was just changed
 	Language *string // of the account
 }
 
 // choice is what to set; "" leaves a setting as it is.
-type choice struct{ notify, readings string }
+type choice struct{ notify, readings, weekly string }
 
 // chosen returns a value of a setting, None for what is no value.
 func chosen(value string) string {
@@ -74,9 +78,14 @@ func (n *Notices) showSettings(w http.ResponseWriter, r *http.Request) error {
 // names no choice.
 func (n *Notices) changeSettings(w http.ResponseWriter, r *http.Request) error {
 	var c choice
-	switch readings := r.PostFormValue("readings"); {
+	readings, weekly := r.PostFormValue("readings"), r.PostFormValue("weekly")
+	switch {
 	case readings != "":
 		c.readings = chosen(readings)
+	case weekly != "":
+		c.weekly = weekly
+	case r.PostFormValue("notify") == "" && r.URL.Query().Get("about") == "week":
+		c.weekly = None
 	case r.PostFormValue("notify") == "" && r.URL.Query().Get("about") == "readers":
 		c.readings = None
 	default:
@@ -121,7 +130,7 @@ func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Quer
 // change reads the account that a request's token names, and sets what is chosen.
 func (n *Notices) change(r *http.Request, c choice) (s state, err error) {
 	err = n.ofToken(r, forNotices, func(q *store.Queries, _ uuid.UUID, to string, a store.TakeNoticesRow) error {
-		s = state{To: to, Notify: a.Notify, Readings: a.ReadingNotices, Language: a.Language}
+		s = state{To: to, Notify: a.Notify, Readings: a.ReadingNotices, Weekly: a.WeeklyReport, Language: a.Language}
 		var p store.UpdateAccountParams
 		if c.notify != "" && c.notify != a.Notify {
 			p.Notify, s.Notify = &c.notify, c.notify
@@ -131,6 +140,10 @@ func (n *Notices) change(r *http.Request, c choice) (s state, err error) {
 			if err := q.FollowReadingNotices(r.Context()); err != nil {
 				return fmt.Errorf("end settings of pages: %w", err)
 			}
+		}
+		if c.weekly != "" {
+			s.Weekly = c.weekly != None
+			p.WeeklyReport = &s.Weekly
 		}
 		if p == (store.UpdateAccountParams{}) {
 			return nil

@@ -20,6 +20,7 @@ import (
 	"lodestone/crud/proof"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
 )
@@ -152,7 +153,7 @@ func (s *Service) ask(w http.ResponseWriter, r *http.Request) error {
 	if err := s.takeMail(r.Context(), address); err != nil {
 		return err
 	}
-	secrets, err := s.request(r.Context(), address, browser, next)
+	secrets, err := s.request(r.Context(), address, browser, next, locale.Match(r.Header.Get("Accept-Language")))
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (s *Service) takeMail(ctx context.Context, a email.Address) error {
 }
 
 // request stores that a browser wants to sign in with an address, and has the mail sent if it is a user's.
-func (s *Service) request(ctx context.Context, address email.Address, browser, next string) (proof.Secrets, error) {
+func (s *Service) request(ctx context.Context, address email.Address, browser, next string, language locale.Language) (proof.Secrets, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return proof.Secrets{}, fmt.Errorf("make id: %w", err)
@@ -197,7 +198,7 @@ func (s *Service) request(ctx context.Context, address email.Address, browser, n
 		if err := q.InsertSignIn(ctx, p); err != nil {
 			return fmt.Errorf("store sign-in: %w", err)
 		}
-		return s.mail(ctx, tx, recipient{account: u.AccountID, user: u.ID, typed: address.Text, stored: u.Email}, secrets, time.Now().Add(lasts))
+		return s.mail(ctx, tx, recipient{account: u.AccountID, user: u.ID, typed: address.Text, stored: u.Email, language: language}, secrets, time.Now().Add(lasts))
 	})
 	return secrets, err
 }
@@ -206,10 +207,11 @@ func (s *Service) request(ctx context.Context, address email.Address, browser, n
 type recipient struct {
 	account, user uuid.UUID
 	typed, stored string // addresses
+	language      locale.Language
 }
 
 func (s *Service) mail(ctx context.Context, tx pgx.Tx, to recipient, secrets proof.Secrets, until time.Time) error {
-	m := mail.Message{Kind: mail.KindSignIn, AccountID: to.account, To: to.stored, URL: s.deps.Pages.URL(linkPath(secrets.Link)), Code: secrets.Code, ExpiresAt: until}
+	m := mail.Message{Kind: mail.KindSignIn, AccountID: to.account, To: to.stored, URL: s.deps.Pages.URL(linkPath(secrets.Link)), Code: secrets.Code, ExpiresAt: until, Language: to.language}
 	if to.user == uuid.Nil {
 		m.AccountID, m.To, m.Void = uuid.New(), to.typed, true
 	}

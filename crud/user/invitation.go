@@ -17,6 +17,7 @@ import (
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
+	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
@@ -170,7 +171,7 @@ func (p *People) invite(ctx context.Context, in *inviteInput) (*api.Answer[Invit
 		audit.Created(ctx, row.ID)
 		return p.deps.Mail.Send(ctx, tx, mail.Message{
 			Kind: mail.KindInvitation, AccountID: caller, To: address.Text, URL: p.deps.Site + InvitationPath + secret,
-			Account: own.Name, Role: string(in.Body.Role), ExpiresAt: row.ExpiresAt,
+			Account: own.Name, Role: string(in.Body.Role), ExpiresAt: row.ExpiresAt, Language: locale.Or(own.Language, ""), Timezone: own.Timezone,
 		})
 	})
 	if err != nil {

@@ -39,14 +39,14 @@ type Identity struct {
 	KeyID     uuid.UUID // of the API key, also of one that a session was signed in by; zero for a user's session
 	SessionID uuid.UUID // zero for an API key
 	UserID    uuid.UUID // zero for an API key, and for a session that was signed in by one
-	ShareID   uuid.UUID // of the page of a share, which reads reports; else zero
+	ReportID  uuid.UUID // of the page of a share, or of a report by mail, which read reports for no person; else zero
 	Scopes    []Scope
 }
 
-// Caller returns the id that the caller's requests are counted under: that of its session, its share or its key.
+// Caller returns the id that the caller's requests are counted under: that of its session, its share or report, or its key.
 func (i Identity) Caller() uuid.UUID {
-	if i.ShareID != uuid.Nil {
-		return i.ShareID
+	if i.ReportID != uuid.Nil {
+		return i.ReportID
 	}
 	if i.SessionID != uuid.Nil {
 		return i.SessionID

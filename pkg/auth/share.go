@@ -60,6 +60,6 @@ func (v *Verifier) lookUpShare(ctx context.Context, hash [sha256.Size]byte) (Ide
 	if err != nil {
 		return Identity{}, 0, fmt.Errorf("look up share: %w", err)
 	}
-	i := Identity{AccountID: s.AccountID, ShareID: s.ID, Scopes: []Scope{Read}}
+	i := Identity{AccountID: s.AccountID, ReportID: s.ID, Scopes: []Scope{Read}}
 	return i, time.Duration(min(cacheFor.Seconds(), s.SecondsLeft) * float64(time.Second)), nil
 }

@@ -78,6 +78,8 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 		})
 	case isShareKey(key):
 		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration, error) { return v.lookUpShare(ctx, hash) })
+	case isReportKey(key):
+		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration, error) { return v.lookUpReport(ctx, hash) })
 	case wellFormed(key):
 		return v.verify(ctx, hashKey(key), func(hash [sha256.Size]byte) (Identity, time.Duration, error) { return v.lookUp(ctx, hash) })
 	default:

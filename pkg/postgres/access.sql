@@ -48,7 +48,7 @@ BEGIN
 END
 $$;
 
-GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, notify, notify_email, notify_asked_at, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices) ON accounts TO lodestone_account;
+GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, notify, notify_email, notify_asked_at, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until) ON accounts TO lodestone_account;
 GRANT SELECT (id, account_id, name, prefix, scopes, created_at, last_used_at, revoked_at, created_by, expires_at), INSERT, UPDATE (name, revoked_at)
     ON api_keys TO lodestone_account;
 GRANT SELECT (account_id, operation, key, claimed_at) ON idempotency_keys TO lodestone_account;
@@ -68,6 +68,7 @@ GRANT SELECT (id, account_id, lead_magnet_id, name, has_password, expires_at, vi
     ON shares TO lodestone_account;
 GRANT SELECT, INSERT ON file_objects TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON embeds TO lodestone_account;
+GRANT SELECT (id, account_id, expires_at) ON report_keys TO lodestone_account;
 GRANT SELECT, INSERT, DELETE ON page_pictures TO lodestone_account;
 GRANT SELECT, UPDATE (send, settled_at) ON reading_notices TO lodestone_account;
 GRANT SELECT ON event_usage TO lodestone_account;

@@ -81,7 +81,7 @@ func (q *Queries) EventUsage(ctx context.Context) (EventUsageRow, error) {
 }
 
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -104,6 +104,8 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.Timezone,
 		&i.BrandFont,
 		&i.ReadingNotices,
+		&i.WeeklyReport,
+		&i.ReportedUntil,
 	)
 	return i, err
 }
@@ -251,7 +253,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -280,6 +282,8 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.Timezone,
 			&i.BrandFont,
 			&i.ReadingNotices,
+			&i.WeeklyReport,
+			&i.ReportedUntil,
 		); err != nil {
 			return nil, err
 		}
@@ -358,7 +362,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -382,6 +386,8 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.Timezone,
 		&i.BrandFont,
 		&i.ReadingNotices,
+		&i.WeeklyReport,
+		&i.ReportedUntil,
 	)
 	return i, err
 }

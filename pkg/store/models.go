@@ -58,6 +58,8 @@ type Account struct {
 	Timezone          string
 	BrandFont         string
 	ReadingNotices    string
+	WeeklyReport      bool
+	ReportedUntil     time.Time
 }
 
 type Download struct {

@@ -486,7 +486,7 @@ func (q *Queries) SettleReadings(ctx context.Context, ids []uuid.UUID) error {
 }
 
 const takeNotices = `-- name: TakeNotices :one
-SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until, reading_notices, language, timezone FROM accounts FOR NO KEY UPDATE
+SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until, reading_notices, weekly_report, language, timezone FROM accounts FOR NO KEY UPDATE
 `
 
 type TakeNoticesRow struct {
@@ -496,6 +496,7 @@ type TakeNoticesRow struct {
 	NotifyAskedAt     *time.Time
 	DigestUntil       time.Time
 	ReadingNotices    string
+	WeeklyReport      bool
 	Language          *string
 	Timezone          string
 }
@@ -512,6 +513,7 @@ func (q *Queries) TakeNotices(ctx context.Context) (TakeNoticesRow, error) {
 		&i.NotifyAskedAt,
 		&i.DigestUntil,
 		&i.ReadingNotices,
+		&i.WeeklyReport,
 		&i.Language,
 		&i.Timezone,
 	)
@@ -522,24 +524,27 @@ const updateAccount = `-- name: UpdateAccount :one
 UPDATE accounts SET
     notify = coalesce($1, notify),
     reading_notices = coalesce($2, reading_notices),
-    notify_email = CASE WHEN $3::boolean THEN $4 ELSE notify_email END,
-    notify_confirmed_at = CASE WHEN $3::boolean AND $5::boolean THEN now()
-        WHEN $3::boolean AND notify_email IS DISTINCT FROM $4 THEN NULL
+    weekly_report = coalesce($3, weekly_report),
+    notify_email = CASE WHEN $4::boolean THEN $5 ELSE notify_email END,
+    notify_confirmed_at = CASE WHEN $4::boolean AND $6::boolean THEN now()
+        WHEN $4::boolean AND notify_email IS DISTINCT FROM $5 THEN NULL
         ELSE notify_confirmed_at END,
-    notify_asked_at = CASE WHEN $3::boolean AND notify_email IS DISTINCT FROM $4 THEN NULL
+    notify_asked_at = CASE WHEN $4::boolean AND notify_email IS DISTINCT FROM $5 THEN NULL
         ELSE notify_asked_at END,
-    brand_color = CASE WHEN $6::boolean THEN $7 ELSE brand_color END,
-    brand_font = coalesce($8, brand_font),
-    name = coalesce($9, name),
-    language = CASE WHEN $10::boolean THEN $11 ELSE language END,
-    timezone = coalesce($12, timezone),
+    brand_color = CASE WHEN $7::boolean THEN $8 ELSE brand_color END,
+    brand_font = coalesce($9, brand_font),
+    name = coalesce($10, name),
+    language = CASE WHEN $11::boolean THEN $12 ELSE language END,
+    timezone = coalesce($13, timezone),
+    reported_until = CASE WHEN $3::boolean AND NOT weekly_report THEN now() ELSE reported_until END,
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until
 `
 
 type UpdateAccountParams struct {
 	Notify          *string
 	ReadingNotices  *string
+	WeeklyReport    *bool
 	SetNotifyEmail  bool
 	NotifyEmail     *string
 	NotifyConfirmed bool
@@ -558,6 +563,7 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 	row := q.db.QueryRow(ctx, updateAccount,
 		arg.Notify,
 		arg.ReadingNotices,
+		arg.WeeklyReport,
 		arg.SetNotifyEmail,
 		arg.NotifyEmail,
 		arg.NotifyConfirmed,
@@ -587,6 +593,8 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.Timezone,
 		&i.BrandFont,
 		&i.ReadingNotices,
+		&i.WeeklyReport,
+		&i.ReportedUntil,
 	)
 	return i, err
 }

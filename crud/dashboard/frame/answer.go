@@ -96,6 +96,9 @@ type Batch struct {
 // Of returns the answer to a question.
 func (b Batch) Of(id string) Answer { return b.answers[id] }
 
+// QueryPath is where questions are asked.
+const QueryPath = "/api/v1/analytics/query"
+
 // Answers are those of one request.
 type Answers struct {
 	Data []Answer `json:"data"`
@@ -112,11 +115,16 @@ func (v *Visit) Ask(queries ...Query) (Batch, error) {
 			q.Compare = "previous"
 		}
 	}
-	got, err := Send[Answers](v, "POST", "/api/v1/analytics/query", map[string]any{"queries": queries}, nil)
+	got, err := Send[Answers](v, "POST", QueryPath, map[string]any{"queries": queries}, nil)
 	if err != nil {
 		return Batch{}, err
 	}
-	if len(got.Data) != len(queries) {
+	return BatchOf(got, len(queries))
+}
+
+// BatchOf returns the answers to so many questions.
+func BatchOf(got Answers, questions int) (Batch, error) {
+	if len(got.Data) != questions || questions == 0 {
 		return Batch{}, errCount
 	}
 	b := Batch{answers: map[string]Answer{}, AsOf: got.Data[0].AsOf, Bots: got.Data[0].ExcludedBots}

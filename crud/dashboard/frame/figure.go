@@ -22,9 +22,14 @@ type Figure struct {
 
 // Figure returns a metric of a row with its label and definition.
 func (v *Visit) Figure(r Row, metric string) Figure {
-	return Figure{
-		Metric: metric, Label: v.Label(metric), Value: r.Number(metric), Before: r.Before(metric), Format: formatOf(metric), Define: v.Define(metric), texts: v.texts,
-	}
+	f := FigureOf(r, metric)
+	f.Label, f.Define, f.texts = v.Label(metric), v.Define(metric), v.texts
+	return f
+}
+
+// FigureOf returns a metric of a row without words.
+func FigureOf(r Row, metric string) Figure {
+	return Figure{Metric: metric, Value: r.Number(metric), Before: r.Before(metric), Format: formatOf(metric)}
 }
 
 // Define returns the definition of a metric.

@@ -30,6 +30,7 @@ type account struct {
 	Confirmed   bool      `json:"notify_email_confirmed"`
 	Notify      string    `json:"notify"`
 	Readings    string    `json:"reading_notices"`
+	Weekly      bool      `json:"weekly_report"`
 	BrandColor  *string   `json:"brand_color"`
 	BrandFont   string    `json:"brand_font"`
 	Language    *string   `json:"language"`

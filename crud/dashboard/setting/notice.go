@@ -3,6 +3,7 @@ package setting
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/auth"
@@ -36,7 +37,7 @@ func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) erro
 		d.Address = *own.NotifyEmail
 	}
 	if d.Values == nil {
-		d.Values = url.Values{"notify": {own.Notify}, "reading_notices": {own.Readings}, "notify_email": {d.Address}}
+		d.Values = url.Values{"notify": {own.Notify}, "reading_notices": {own.Readings}, "notify_email": {d.Address}, "weekly_report": {strconv.FormatBool(own.Weekly)}}
 	}
 	return s.show(v, "notices", "setting.notices", status, d)
 }
@@ -51,7 +52,7 @@ func (s *Screens) changeNotices(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"notify": typed.Get("notify")}
+	body := map[string]any{"notify": typed.Get("notify"), "weekly_report": typed.Get("weekly_report") != ""}
 	if readers := typed.Get("reading_notices"); readers != "" {
 		body["reading_notices"] = readers
 	}

@@ -33,7 +33,8 @@ type Account struct {
 	} `json:"usage"`
 	NotifyEmail *string   `json:"notify_email"`
 	Confirmed   bool      `json:"notify_email_confirmed"`
-	Notify      string    `json:"notify"`          // each, daily or none
+	Notify      string    `json:"notify"` // each, daily or none
+	Weekly      bool      `json:"weekly_report"`
 	Readings    string    `json:"reading_notices"` // likewise
 	BrandColor  *string   `json:"brand_color"`
 	CreatedAt   time.Time `json:"created_at"`

@@ -27,7 +27,7 @@ RETURNING coalesce(CASE WHEN notify_confirmed_at IS NOT NULL THEN notify_email E
 -- name: TakeNotices :one
 -- Whether the owner of the account that the transaction is scoped to gets notices of leads. It keeps others from sending the same
 -- daily mail until the transaction ends.
-SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until, reading_notices, language, timezone FROM accounts FOR NO KEY UPDATE;
+SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until, reading_notices, weekly_report, language, timezone FROM accounts FOR NO KEY UPDATE;
 
 -- name: UpdateAccount :one
 -- Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
@@ -35,6 +35,7 @@ SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until,
 UPDATE accounts SET
     notify = coalesce(sqlc.narg(notify), notify),
     reading_notices = coalesce(sqlc.narg(reading_notices), reading_notices),
+    weekly_report = coalesce(sqlc.narg(weekly_report), weekly_report),
     notify_email = CASE WHEN sqlc.arg(set_notify_email)::boolean THEN sqlc.narg(notify_email) ELSE notify_email END,
     notify_confirmed_at = CASE WHEN sqlc.arg(set_notify_email)::boolean AND sqlc.arg(notify_confirmed)::boolean THEN now()
         WHEN sqlc.arg(set_notify_email)::boolean AND notify_email IS DISTINCT FROM sqlc.narg(notify_email) THEN NULL
@@ -46,6 +47,7 @@ UPDATE accounts SET
     name = coalesce(sqlc.narg(name), name),
     language = CASE WHEN sqlc.arg(set_language)::boolean THEN sqlc.narg(language) ELSE language END,
     timezone = coalesce(sqlc.narg(timezone), timezone),
+    reported_until = CASE WHEN sqlc.narg(weekly_report)::boolean AND NOT weekly_report THEN now() ELSE reported_until END,
     digest_until = CASE WHEN sqlc.narg(notify) = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
 RETURNING *;
 

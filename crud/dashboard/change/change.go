@@ -1,4 +1,5 @@
-package dashboard
+// Package change says in sentences, by rule, what changed from one time to another.
+package change
 
 import (
 	"cmp"
@@ -10,16 +11,40 @@ import (
 	"lodestone/pkg/chart"
 )
 
+// Questions of a batch, by their ids.
+const (
+	ByTime   = "time"
+	ByMagnet = "magnet"
+	BySource = "source"
+)
+
+// Queries are the questions that the sentences answer; all is what else is asked of the totals.
+func Queries(all frame.Query) []frame.Query {
+	all.ID = ByTime
+	return []frame.Query{
+		all,
+		{ID: ByMagnet, Metrics: []string{"readers", "link_views", "submissions", "verified", "finished", "downloads", "finish_rate"}, Dimensions: []string{"lead_magnet_id"}},
+		{ID: BySource, Metrics: []string{"readers", "submissions", "finished", "finish_rate"}, Dimensions: []string{"utm_source"}, Limit: 20},
+	}
+}
+
+// Voice is who says the sentences: a visit of the dashboard, or a mail.
+type Voice interface {
+	Figure(r frame.Row, metric string) frame.Figure
+	Say(key string, args ...any) string
+	Sentence(key string, args ...any) frame.Sentence
+}
+
 // maxSentences is how many sentences say what changed.
 const maxSentences = 3
 
 // enough is the number of readers from which a rate is worth a sentence.
 const enough = 10
 
-// changes says what changed, by rule: how many read and where the difference comes from, how far they read, and which source brings the
+// Sentences says what changed, by rule: how many read and where the difference comes from, how far they read, and which source brings the
 // readers who finish.
-func changes(v *frame.Visit, b frame.Batch) (list []frame.Sentence) {
-	totals := b.Of(byTime).Totals
+func Sentences(v Voice, b frame.Batch) (list []frame.Sentence) {
+	totals := b.Of(ByTime).Totals
 	readers, finish := v.Figure(totals, "readers"), v.Figure(totals, "finish_rate")
 	if readers.Compared() {
 		list = append(list, readersChanged(v, b, readers))
@@ -31,7 +56,7 @@ func changes(v *frame.Visit, b frame.Batch) (list []frame.Sentence) {
 		}
 		list = append(list, v.Sentence(key, "rate", &finish, "before", chart.Share(finish.Before)))
 	}
-	if s := bestSource(v, b.Of(bySource), finish); s != nil {
+	if s := bestSource(v, b.Of(BySource), finish); s != nil {
 		list = append(list, s)
 	}
 	if s := formsChanged(v, totals); s != nil {
@@ -40,7 +65,7 @@ func changes(v *frame.Visit, b frame.Batch) (list []frame.Sentence) {
 	return list[:min(len(list), maxSentences)]
 }
 
-func readersChanged(v *frame.Visit, b frame.Batch, readers frame.Figure) frame.Sentence {
+func readersChanged(v Voice, b frame.Batch, readers frame.Figure) frame.Sentence {
 	n := int64(readers.Value)
 	if readers.Value == readers.Before {
 		return v.Sentence("overview.changed.same", "n", n, "readers", &readers)
@@ -57,13 +82,13 @@ func readersChanged(v *frame.Visit, b frame.Batch, readers frame.Figure) frame.S
 }
 
 // mostOf names the value of a dimension that has more than half of a difference, "" if none has.
-func mostOf(v *frame.Visit, b frame.Batch, difference float64) string {
+func mostOf(v Voice, b frame.Batch, difference float64) string {
 	type cause struct {
 		words string
 		share float64
 	}
 	var found []cause
-	for id, dimension := range map[string]string{bySource: "utm_source", byMagnet: "lead_magnet_id"} {
+	for id, dimension := range map[string]string{BySource: "utm_source", ByMagnet: "lead_magnet_id"} {
 		a := b.Of(id)
 		if len(a.Rows) < 2 {
 			continue // it would say nothing
@@ -78,7 +103,7 @@ func mostOf(v *frame.Visit, b frame.Batch, difference float64) string {
 				continue
 			}
 			words := v.Say("overview.cause.source", "name", name)
-			if id == byMagnet {
+			if id == ByMagnet {
 				words = v.Say("overview.cause.magnet", "name", name)
 			}
 			found = append(found, cause{words, share})
@@ -93,7 +118,7 @@ func mostOf(v *frame.Visit, b frame.Batch, difference float64) string {
 }
 
 // bestSource says which source brings readers who finish, if it is clearly better than all together; else it says nothing.
-func bestSource(v *frame.Visit, a frame.Answer, all frame.Figure) frame.Sentence {
+func bestSource(v Voice, a frame.Answer, all frame.Figure) frame.Sentence {
 	var best frame.Row
 	for _, r := range a.Rows {
 		if r.Text("utm_source") == "" || r.Is("other") || r.Number("readers") < enough {
@@ -111,7 +136,7 @@ func bestSource(v *frame.Visit, a frame.Answer, all frame.Figure) frame.Sentence
 }
 
 // formsChanged says how many visitors send the form; nothing, if there are few.
-func formsChanged(v *frame.Visit, totals frame.Row) frame.Sentence {
+func formsChanged(v Voice, totals frame.Row) frame.Sentence {
 	rate, visitors := v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
 	if math.IsNaN(rate.Value) || visitors.Value < enough {
 		return nil

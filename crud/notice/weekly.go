@@ -1,0 +1,96 @@
+package notice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/crud/mail"
+	"lodestone/pkg/locale"
+	"lodestone/pkg/store"
+	"lodestone/pkg/timezone"
+)
+
+// weeklyHour is when the report about a week goes out, on Monday in the account's time zone. Events of the night are stored by then.
+const weeklyHour = 7
+
+// weeks is the job of looking which weekly reports are due. It may run twice, and at the same time.
+type weeks struct{}
+
+// Kind implements river.JobArgs.
+func (weeks) Kind() string { return "weekly-reports" }
+
+// Reporter writes weekly reports; it is implemented by weekly.Reports.
+type Reporter interface {
+	// Week returns the report about the week that begins with a day, in the day's time zone, and nil if there is nothing to report.
+	Week(ctx context.Context, a mail.Receiver, first time.Time) (*mail.Weekly, error)
+}
+
+// SendWeekly has every weekly report sent that is due, each once, however many processes do it. Weeks begin on Monday in the account's time
+// zone. A week in which nothing was deployed to send it is left out if another one has passed since.
+func (n *Notices) SendWeekly(ctx context.Context) error {
+	q, now := store.New(n.deps.Postgres.Unscoped()), n.deps.Now()
+	var errs []error // one account's failure is not the others'
+	for after := uuid.Nil; ; {
+		accounts, err := q.AccountsWithWeeklyReport(ctx, store.AccountsWithWeeklyReportParams{Now: now, After: after})
+		if err != nil {
+			return fmt.Errorf("look for weekly reports that are due: %w", err)
+		}
+		for _, a := range accounts {
+			after = a.ID
+			end := weekBegin(now, a.Timezone)
+			if !a.ReportedUntil.Before(end) {
+				continue
+			}
+			if err := n.sendWeekly(ctx, mail.Receiver{AccountID: a.ID, Language: locale.Or(a.Language, "")}, a.Timezone, end); err != nil {
+				errs = append(errs, fmt.Errorf("send weekly report of account %s: %w", a.ID, err))
+			}
+		}
+		if len(accounts) == 0 {
+			return errors.Join(errs...)
+		}
+	}
+}
+
+// weekBegin returns the Monday up to which weekly reports tell at a time, in a time zone.
+func weekBegin(now time.Time, name string) time.Time {
+	zone := timezone.OrUTC(name)
+	local := now.In(zone)
+	day := local.Day() - (int(local.Weekday())+6)%7
+	if local.Weekday() == time.Monday && local.Hour() < weeklyHour {
+		day -= 7
+	}
+	return time.Date(local.Year(), local.Month(), day, 0, 0, 0, 0, zone)
+}
+
+// sendWeekly writes the report first, without holding anything, and sends it if no other process was faster.
+func (n *Notices) sendWeekly(ctx context.Context, a mail.Receiver, zone string, end time.Time) error {
+	week, err := n.deps.Reports.Week(ctx, a, end.AddDate(0, 0, -7))
+	if err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
+	return n.deps.Postgres.Account(ctx, a.AccountID, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		row, err := q.TakeWeeklyReport(ctx)
+		if err != nil {
+			return fmt.Errorf("take account: %w", err)
+		}
+		if !row.WeeklyReport || row.NotifyEmail == nil || row.NotifyConfirmedAt == nil || !row.ReportedUntil.Before(end) {
+			return nil // another process was faster, or it was switched off just now
+		}
+		if err := q.SetReportedUntil(ctx, end); err != nil {
+			return fmt.Errorf("mark the week as reported: %w", err)
+		}
+		if week == nil {
+			return nil
+		}
+		return n.send(ctx, tx, mail.Message{
+			Kind: mail.KindWeekly, AccountID: a.AccountID, Language: a.Language, Timezone: zone, Weekly: week,
+			URL: n.deps.Pages.URL("/dashboard?from=" + end.AddDate(0, 0, -7).Format(time.DateOnly) + "&to=" + end.AddDate(0, 0, -1).Format(time.DateOnly)),
+		}, row.NotifyEmail)
+	})
+}

@@ -1,0 +1,78 @@
+package weekly
+
+import (
+	"math"
+	"strings"
+
+	"lodestone/crud/catalogue"
+	"lodestone/crud/dashboard/frame"
+	"lodestone/pkg/chart"
+)
+
+// voice says what changed in the language of an account. It implements change.Voice.
+type voice struct{ texts *catalogue.Texts }
+
+// Figure returns a number without words.
+func (voice) Figure(r frame.Row, metric string) frame.Figure { return frame.FigureOf(r, metric) }
+
+// key is where a text of the dashboard is in the catalogue of mails.
+func key(k string) string { return "mail.weekly." + strings.TrimPrefix(k, "overview.") }
+
+// Say returns a text.
+func (v voice) Say(k string, args ...any) string { return v.texts.Say(key(k), args...) }
+
+// Sentence returns a text whose numbers are words as well.
+func (v voice) Sentence(k string, args ...any) frame.Sentence {
+	written := make([]any, len(args))
+	for i, a := range args {
+		written[i] = a
+		if f, ok := a.(*frame.Figure); ok {
+			written[i] = v.number(*f)
+		}
+	}
+	return frame.Sentence{{Text: v.Say(k, written...)}}
+}
+
+func plain(s frame.Sentence) string {
+	var b strings.Builder
+	for _, p := range s {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// number writes a number with its unit, and a count as the language writes it.
+func (v voice) number(f frame.Figure) string {
+	if f.Unit() == "count" {
+		return v.count(f.Value)
+	}
+	return f.Text()
+}
+
+func (v voice) count(n float64) string {
+	if math.IsNaN(n) {
+		return chart.None
+	}
+	return v.texts.Number(int64(math.Round(n)))
+}
+
+// change is the difference from the week before, such as +12 %.
+func (v voice) change(f frame.Figure) string {
+	switch {
+	case !f.Compared() || math.IsNaN(f.Value):
+		return ""
+	case f.Value == f.Before:
+		return v.texts.Say("mail.weekly.same")
+	case f.Before == 0:
+		return v.texts.Say("mail.weekly.new")
+	}
+	by := math.Round((f.Value - f.Before) / f.Before * 100)
+	sign := "+"
+	if by < 0 {
+		sign = "−"
+	}
+	if by == 0 {
+		return v.texts.Say("mail.weekly.same")
+	}
+	return sign + v.texts.Number(int64(math.Abs(by))) + " %"
+}

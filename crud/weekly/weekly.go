@@ -1,0 +1,195 @@
+// Package weekly writes the weekly report of an account: what the overview of the dashboard says, for a mail.
+package weekly
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lodestone/crud/catalogue"
+	"lodestone/crud/dashboard/change"
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/mail"
+	"lodestone/pkg/auth"
+	"lodestone/pkg/client"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
+)
+
+const (
+	askTimeout = 30 * time.Second
+	// keyLasts is longer than the questions may take.
+	keyLasts = time.Minute
+	// maxMagnets is how many lead magnets a report shows.
+	maxMagnets = 5
+	maxTitle   = 120
+	maxChange  = 300
+)
+
+// tiles are the metrics at the top, and steps those of each lead magnet.
+var (
+	tiles = []string{"visitors", "submissions", "verified", "readers", "finished", "downloads"}
+	steps = []string{"link_views", "submissions", "verified", "readers", "finished"}
+)
+
+// Site gives the addresses of the installation's pages.
+type Site interface{ URL(path string) string }
+
+// Deps is what reports work with. All of it is required.
+type Deps struct {
+	Postgres *postgres.Pool
+	Pages    Site
+}
+
+// Reports writes reports. It is safe for concurrent use once Serve was called.
+type Reports struct {
+	deps    Deps
+	texts   *catalogue.Catalogue
+	handler http.Handler
+}
+
+// New returns the reports of an installation.
+func New(d Deps) (*Reports, error) {
+	texts, err := catalogue.New()
+	if err != nil {
+		return nil, err
+	}
+	return &Reports{deps: d, texts: texts}, nil
+}
+
+// Serve sets the API that is asked for the numbers.
+func (r *Reports) Serve(h http.Handler) { r.handler = h }
+
+var errNoAPI = errors.New("the API of reports is not set")
+
+// Week returns the report of an account about the week that begins with a day, in the day's time zone, and nil if nothing happened then
+// nor in the week before.
+func (r *Reports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*mail.Weekly, error) {
+	if r.handler == nil {
+		return nil, errNoAPI
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	answers, titles, err := r.ask(ctx, a.AccountID, first)
+	if err != nil {
+		return nil, fmt.Errorf("write weekly report of account %s: %w", a.AccountID, err)
+	}
+	all := answers.Of(change.ByTime)
+	if !happened(all.Totals) {
+		return nil, nil //nolint:nilnil // documented
+	}
+	v := voice{r.texts.In(a.Language)}
+	w := &mail.Weekly{Week: v.texts.Days(first, first.AddDate(0, 0, 6)), Readers: int(all.Totals.Number("readers"))}
+	for _, metric := range tiles {
+		f := frame.FigureOf(all.Totals, metric)
+		w.Tiles = append(w.Tiles, mail.Number{Label: v.texts.Say("mail.weekly." + metric), Value: v.number(f), Change: v.change(f)})
+	}
+	w.Days = v.days(all)
+	for _, s := range change.Sentences(v, answers) {
+		w.Changes = append(w.Changes, mail.Clean(plain(s), maxChange))
+	}
+	w.Magnets, w.More = r.magnets(v, answers.Of(change.ByMagnet), titles, first)
+	return w, nil
+}
+
+// happened reports whether there is anything to report.
+func happened(totals frame.Row) bool {
+	for _, metric := range []string{"visitors", "submissions", "readers", "downloads", "page_views"} {
+		if totals.Number(metric) > 0 || totals.Before(metric) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// days are the readers of each day, as bars.
+func (v voice) days(a frame.Answer) (bars []mail.Bar) {
+	var most float64
+	for _, row := range a.Rows {
+		most = max(most, row.Number("readers"))
+	}
+	for _, row := range a.Rows {
+		n := row.Number("readers")
+		bars = append(bars, mail.Bar{Label: v.texts.Weekday(row.Time()), Value: v.count(n), Percent: percent(n, most)})
+	}
+	return bars
+}
+
+// magnets are those that were read or seen, the most read first, and how many more there are.
+func (r *Reports) magnets(v voice, a frame.Answer, titles map[string]string, first time.Time) (list []mail.WeeklyMagnet, more int) {
+	rows := slices.DeleteFunc(slices.Clone(a.Rows), func(row frame.Row) bool {
+		return titles[row.Text("lead_magnet_id")] == "" || !row.HasAny(append([]string{"downloads"}, steps...)...)
+	})
+	slices.SortStableFunc(rows, func(x, y frame.Row) int { return cmp.Compare(y.Number("readers"), x.Number("readers")) })
+	shown := rows[:min(len(rows), maxMagnets)]
+	for _, row := range shown {
+		id := row.Text("lead_magnet_id")
+		m := mail.WeeklyMagnet{
+			Title: mail.Clean(titles[id], maxTitle),
+			URL:   r.deps.Pages.URL("/dashboard/magnets/" + id + "?from=" + first.Format(time.DateOnly) + "&to=" + first.AddDate(0, 0, 6).Format(time.DateOnly)),
+		}
+		var most float64
+		for _, metric := range steps {
+			most = max(most, row.Number(metric))
+		}
+		for _, metric := range steps {
+			n := row.Number(metric)
+			m.Steps = append(m.Steps, mail.Bar{Label: v.texts.Say("mail.weekly." + metric), Value: v.count(n), Percent: percent(n, most)})
+		}
+		list = append(list, m)
+	}
+	return list, len(rows) - len(shown)
+}
+
+// percent is a share for a bar: a number above zero is seen.
+func percent(n, most float64) int {
+	if !(n > 0) || !(most > 0) {
+		return 0
+	}
+	return max(1, int(n/most*100))
+}
+
+// ask asks the API with a key of its own, which works only until the answers are there.
+func (r *Reports) ask(ctx context.Context, account uuid.UUID, first time.Time) (b frame.Batch, titles map[string]string, err error) {
+	id, key := uuid.New(), auth.NewReportKey()
+	q := store.New(r.deps.Postgres.Unscoped())
+	err = q.InsertReportKey(ctx, store.InsertReportKeyParams{ID: id, AccountID: account, KeyHash: key.Hash[:], LastsSeconds: keyLasts.Seconds()})
+	if err != nil {
+		return b, nil, fmt.Errorf("store key of report: %w", err)
+	}
+	defer func() {
+		if gone := q.DeleteReportKey(context.WithoutCancel(ctx), id); gone != nil && err == nil {
+			err = fmt.Errorf("delete key of report: %w", gone)
+		}
+	}()
+	who, err := http.NewRequestWithContext(ctx, http.MethodGet, r.deps.Pages.URL("/"), http.NoBody)
+	if err != nil {
+		return b, nil, fmt.Errorf("ask for the numbers of a report: %w", err)
+	}
+	c := client.New(client.Config{URL: "http://api.invalid", Key: key.Text, HTTP: &http.Client{Transport: &client.Transport{Handler: r.handler, For: who}}})
+	queries := change.Queries(frame.Query{Metrics: append([]string{"submission_rate", "finish_rate", "page_views"}, tiles...), Interval: "day"})
+	for i := range queries {
+		q := &queries[i]
+		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), first.AddDate(0, 0, 7).Format(time.DateOnly), first.Location().String(), "previous"
+	}
+	body, err := json.Marshal(map[string]any{"queries": queries})
+	if err != nil {
+		return b, nil, fmt.Errorf("encode questions of a report: %w", err)
+	}
+	var got frame.Answers
+	if _, err := c.Do(ctx, http.MethodPost, frame.QueryPath, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body), &got); err != nil {
+		return b, nil, fmt.Errorf("ask for the numbers of a report: %w", err)
+	}
+	if b, err = frame.BatchOf(got, len(queries)); err != nil {
+		return b, nil, err
+	}
+	return b, b.Of(change.ByMagnet).Labels, nil
+}

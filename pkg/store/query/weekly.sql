@@ -1,0 +1,32 @@
+-- The weekly report by mail, for the installation.
+
+-- name: AccountsWithWeeklyReport :many
+-- Accounts that want it, from an id on, whose last report is a week old or more at a time.
+SELECT id, reported_until, language, timezone FROM accounts
+WHERE weekly_report AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
+    AND reported_until <= sqlc.arg(now)::timestamptz - interval '12 hours' AND id > sqlc.arg(after)
+ORDER BY id
+LIMIT 100;
+
+-- name: TakeWeeklyReport :one
+-- Of the account that the transaction is scoped to. It keeps others from sending the same report until the transaction ends.
+SELECT weekly_report, reported_until, notify_email, notify_confirmed_at FROM accounts FOR NO KEY UPDATE;
+
+-- name: SetReportedUntil :exec
+-- Of the account that the transaction is scoped to.
+UPDATE accounts SET reported_until = $1;
+
+-- name: InsertReportKey :exec
+-- Adds a key, and removes those that have expired.
+WITH expired AS (
+    DELETE FROM report_keys WHERE expires_at < clock_timestamp()
+)
+INSERT INTO report_keys (id, account_id, key_hash, expires_at) VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => sqlc.arg(lasts_seconds)::float8));
+
+-- name: DeleteReportKey :exec
+DELETE FROM report_keys WHERE id = $1;
+
+-- name: LookUpReportKey :one
+-- Of any account.
+SELECT id, account_id, extract(epoch FROM expires_at - clock_timestamp())::float8 AS seconds_left
+FROM report_keys WHERE key_hash = $1 AND expires_at > clock_timestamp();
