@@ -96,13 +96,27 @@ test('links: an owner makes one by keyboard, copies its address, and changes it'
   assert.equal(await v.page.evaluate(() => document.activeElement?.getAttribute('name')), 'slug', 'the field with the error has the focus');
 });
 
-test('settings: the preview follows the colour that is typed, and a logo is uploaded', async (t) => {
+test('settings: the preview follows what is typed and chosen, and a logo is uploaded', async (t) => {
   const v = await newDesktop(t);
   await signIn(v);
   await v.page.goto(`${site}/dashboard/settings`);
   await v.page.getByLabel('Colour', { exact: true }).fill('#006600');
   await v.page.locator('.previews rect[fill="#006600"]').first().waitFor();
+  assert.equal(await v.page.locator('input[type=color]').inputValue(), '#006600');
+  assert.deepEqual(await v.page.locator('.previews text.on').evaluateAll((all) => all.map((e) => e.getAttribute('fill'))), ['#ffffff', '#ffffff', '#101317', '#101317']);
+  const named = v.page.locator('.previews .named').first();
+  const own = await v.page.getByLabel('Name', { exact: true }).inputValue();
+  await v.page.getByLabel('Name', { exact: true }).fill('A house with a name of many words');
+  assert.equal(await named.textContent(), 'A house with a name of ma…');
+  await v.page.getByLabel('Name', { exact: true }).fill(' ');
+  assert.equal(await named.textContent(), [...own].length > 26 ? `${[...own].slice(0, 25).join('')}…` : own, 'an account has a name');
+  await v.page.getByLabel('Typeface').selectOption('inter');
+  assert.equal(await v.page.locator('.previews svg').first().getAttribute('font-family'), '');
+  assert.equal(await v.page.locator('.logos').first().isVisible(), false);
   await v.page.getByLabel('Picture').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from(logo) });
+  await v.page.locator('.previews .logos[visibility=visible] image[href^="data:image/png"]').first().waitFor({ state: 'attached' });
+  await v.accessible();
+  await v.screenshot('dashboard-settings-preview', { full: true });
   await v.page.getByRole('button', { name: 'Upload' }).click();
   await v.page.getByText('The logo is on your pages').waitFor();
   await v.screenshot('dashboard-settings-logo', { full: true });

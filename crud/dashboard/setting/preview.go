@@ -13,8 +13,13 @@ type preview struct {
 	Logo    string // URL; "": none
 	Worded  bool   // the logo says the name
 	Width   int    // of the logo, in the drawing
+	NameAt  int    // where the name stands
+	Font    string // typefaces; "": that of this page
 	Schemes []scheme
 }
+
+// System is the typefaces of pages without one of their own.
+func (preview) System() string { return "ui-sans-serif, system-ui, sans-serif" }
 
 // scheme are the colours of a drawing.
 type scheme struct {
@@ -22,8 +27,15 @@ type scheme struct {
 	Dark                                              bool
 }
 
-// maxNameShown is how much of a name the drawing has room for.
+// maxNameShown is how much of a name fits into the drawing. web/src/preview.ts of the scripts draws the same as this file.
 const maxNameShown = 26
+
+// Places of the drawing.
+const (
+	edge       = 24 // of the page's column
+	logoHeight = 16
+	maxLogo    = 100
+)
 
 func previewOf(a *account, typed frame.Form, image *logo) preview {
 	p := preview{Name: typed.Value("name")}
@@ -33,10 +45,14 @@ func previewOf(a *account, typed frame.Form, image *logo) preview {
 	if name := []rune(p.Name); len(name) > maxNameShown {
 		p.Name = string(name[:maxNameShown-1]) + "…"
 	}
+	p.NameAt = edge
 	if image != nil && image.Height > 0 {
-		const height = 16
-		p.Logo, p.Width = image.URL, min(image.Width*height/image.Height, 100)
+		p.Logo, p.Width = image.URL, min(image.Width*logoHeight/image.Height, maxLogo)
 		p.Worded = image.Width >= 2*image.Height
+		p.NameAt = edge + p.Width + 6
+	}
+	if typed.Value("brand_font") == "system" {
+		p.Font = p.System()
 	}
 	accent := page.Accent(typed.Value("brand_color"))
 	light := scheme{Accent: accent.Light}
