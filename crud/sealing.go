@@ -20,6 +20,6 @@ const (
 // one as the first.
 func (s *Service) Sealing() service.Service {
 	return service.Every("sealing", sealEvery, sealRetry, s.log, func(ctx context.Context) error {
-		return errors.Join(s.webhooks.Seal(ctx), s.access.Seal(ctx), s.mails.Seal(ctx, s.postgres))
+		return errors.Join(s.webhooks.Seal(ctx), s.access.Seal(ctx), s.mails.Seal(ctx, s.postgres), s.chats.Seal(ctx, s.postgres))
 	})
 }

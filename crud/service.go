@@ -16,6 +16,7 @@ import (
 	"lodestone/crud/accesslink"
 	"lodestone/crud/account"
 	"lodestone/crud/capture"
+	"lodestone/crud/chat"
 	"lodestone/crud/file"
 	"lodestone/crud/landing"
 	"lodestone/crud/link"
@@ -124,6 +125,7 @@ type Service struct {
 	images      *picture.ImageStore
 	notices     *notice.Notices
 	reports     *weekly.Reports
+	chats       *chat.Channels
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
 	people      peopleAPI
@@ -164,7 +166,11 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Reports: reports, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
+	chats, err := chat.New(chat.Deps{Postgres: d.Postgres, Queue: jobs, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer})
+	if err != nil {
+		return nil, err
+	}
+	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Tellers: []notice.Teller{chats}, Reports: reports, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -192,6 +198,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	chats.SendBy(webhooks)
 	return &Service{
 		config:   c,
 		webhooks: webhooks,
@@ -211,6 +218,7 @@ func New(c Config, d Deps) (*Service, error) {
 		images:    picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
 		notices:   notices,
 		reports:   reports,
+		chats:     chats,
 		log:       d.Log,
 		pages:     pages,
 		hasHome:   d.HasHome,
@@ -273,6 +281,7 @@ func (s *Service) Register(a *api.API) error {
 	s.viewer.Register(a)
 	s.access.Register(a)
 	s.webhooks.Register(a)
+	s.chats.Register(a)
 	s.notices.Register(a)
 	s.reports.Serve(a)
 	s.people.register(a)

@@ -34,6 +34,7 @@ func TestDashboardSettings(t *testing.T) {
 	v.keys(t)
 	v.people(t)
 	v.webhooks(t)
+	v.chats(t)
 	v.notices(t)
 	v.limits(t)
 	v.roles(t)
@@ -236,6 +237,44 @@ func (v *owner) limits(t *testing.T) {
 	s.has("Create webhook")
 }
 
+// chats adds a chat channel, tries it, and deletes it. Its address is not shown again.
+func (v *owner) chats(t *testing.T) {
+	t.Helper()
+	const path = settings + "/chat"
+	got := make(chan string, 10)
+	status := http.StatusOK
+	to := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		got <- string(text)
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(to.Close)
+	v.open(path).has("No chat channels")
+	s := v.send(v.open(path), path, url.Values{"url": {"ftp://example.com"}, "name": {"Kept"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	require.Len(t, s.wrong(), 1)
+	s.has("Kept")
+	s = v.send(s, path, url.Values{"kind": {"discord"}, "url": {to.URL + "/api/webhooks/1/averysecrettoken"}, "name": {evil}, "about": {"leads", "weekly"}})
+	s.has("Saved.")
+	s.harmless()
+	s.lacks("averysecrettoken")
+	_, list := v.api("GET", "/api/v1/chat-channels", nil)
+	channel := list["data"].([]any)[0].(object)
+	require.Equal(t, object{"kind": "discord", "name": evil, "about": []any{"leads", "weekly"}}, pick(channel, "kind", "name", "about"))
+	one := path + "/" + channel["id"].(string)
+	v.send(v.open(path), one+"/test", nil).has("took the test message")
+	require.Contains(t, <-got, "allowed_mentions")
+	status = http.StatusNotFound
+	v.send(v.open(path), one+"/test", nil).has("did not take the test message")
+	<-got
+	v.open(path).has("there is no such webhook any more")
+	v.send(v.open(path), one+"/active", nil).has("Saved.")
+	_, channel = v.api("GET", "/api/v1/chat-channels/"+channel["id"].(string), nil)
+	require.Equal(t, true, channel["is_active"])
+	v.send(v.open(path), one+"/delete", nil)
+	v.open(path).has("No chat channels")
+}
+
 // needs are the scopes that the forms of the settings need, by their paths.
 var needs = map[string]string{
 	"": "write", "/logo": "write", "/logo/delete": "write", "/notices": "write",
@@ -243,6 +282,7 @@ var needs = map[string]string{
 	"/keys": "keys", "/keys/ID/revoke": "keys",
 	"/webhooks": "webhooks", "/webhooks/ID": "webhooks", "/webhooks/ID/active": "webhooks", "/webhooks/ID/test": "webhooks", "/webhooks/ID/secret": "webhooks",
 	"/webhooks/ID/delete": "webhooks", "/webhooks/ID/deliveries/ID/replay": "webhooks",
+	"/chat": "webhooks", "/chat/ID/active": "webhooks", "/chat/ID/test": "webhooks", "/chat/ID/delete": "webhooks",
 	"/sessions/ID/end": "read",
 }
 
@@ -250,7 +290,7 @@ var needs = map[string]string{
 // A session of a key never has the scopes people and keys.
 func (v *owner) roles(t *testing.T) {
 	t.Helper()
-	sections := map[string]string{"": "read", "/notices": "read", "/people": "people", "/keys": "keys", "/webhooks": "webhooks", "/sessions": "read", "/audit": "people", "/usage": "read"}
+	sections := map[string]string{"": "read", "/notices": "read", "/people": "people", "/keys": "keys", "/chat": "webhooks", "/webhooks": "webhooks", "/sessions": "read", "/audit": "people", "/usage": "read"}
 	id := regexp.MustCompile(`[0-9a-f-]{36}`)
 	for _, scopes := range [][]string{{"read"}, {"read", "leads"}, {"read", "write"}, {"read", "webhooks"}, {"read", "write", "leads", "webhooks"}, {"read", "people", "keys"}} {
 		other := v.signInWithKey(scopes...)

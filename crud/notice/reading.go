@@ -227,11 +227,13 @@ func readingOf(r store.WaitingReadingsRow) mail.Reading {
 }
 
 // addressOf returns where an account's mails go; nil if nowhere.
-func addressOf(a store.TakeNoticesRow) *string {
-	if a.NotifyConfirmedAt == nil {
+func addressOf(a store.TakeNoticesRow) *string { return confirmed(a.NotifyEmail, a.NotifyConfirmedAt) }
+
+func confirmed(address *string, at *time.Time) *string {
+	if at == nil {
 		return nil
 	}
-	return a.NotifyEmail
+	return address
 }
 
 // sendReadings does the job.

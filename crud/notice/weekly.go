@@ -79,7 +79,7 @@ func (n *Notices) sendWeekly(ctx context.Context, a mail.Receiver, zone string, 
 		if err != nil {
 			return fmt.Errorf("take account: %w", err)
 		}
-		if !row.WeeklyReport || row.NotifyEmail == nil || row.NotifyConfirmedAt == nil || !row.ReportedUntil.Before(end) {
+		if !row.WeeklyReport || !row.ReportedUntil.Before(end) {
 			return nil // another process was faster, or it was switched off just now
 		}
 		if err := q.SetReportedUntil(ctx, end); err != nil {
@@ -91,6 +91,6 @@ func (n *Notices) sendWeekly(ctx context.Context, a mail.Receiver, zone string, 
 		return n.send(ctx, tx, mail.Message{
 			Kind: mail.KindWeekly, AccountID: a.AccountID, Language: a.Language, Timezone: zone, Weekly: week,
 			URL: n.deps.Pages.URL("/dashboard?from=" + end.AddDate(0, 0, -7).Format(time.DateOnly) + "&to=" + end.AddDate(0, 0, -1).Format(time.DateOnly)),
-		}, row.NotifyEmail)
+		}, confirmed(row.NotifyEmail, row.NotifyConfirmedAt))
 	})
 }

@@ -51,7 +51,7 @@ type changedWebhook struct {
 func (w *Webhooks) check(address *string, kinds []Kind) error {
 	var wrong []problem.Field
 	if address != nil {
-		if message := w.checkURL(*address); message != "" {
+		if message := w.CheckURL(*address); message != "" {
 			wrong = append(wrong, problem.Field{Field: "url", Message: message})
 		}
 	}
@@ -66,10 +66,10 @@ func (w *Webhooks) check(address *string, kinds []Kind) error {
 	return nil
 }
 
-// checkURL returns what is wrong with the URL of an endpoint, or "". What its host resolves to is
+// CheckURL returns what is wrong with the URL of an endpoint, or "". What its host resolves to is
 // judged each time that it is dialled; an address in the URL is judged now as well, to spare its
 // owner the search.
-func (w *Webhooks) checkURL(text string) string {
+func (w *Webhooks) CheckURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "" {
 		return "must be a full https URL, such as https://example.com/hooks"

@@ -62,6 +62,22 @@ type Account struct {
 	ReportedUntil     time.Time
 }
 
+type ChatChannel struct {
+	ID             uuid.UUID
+	AccountID      uuid.UUID
+	Kind           string
+	Name           string
+	About          []string
+	UrlSealed      []byte
+	UrlHint        string
+	IsActive       bool
+	DisabledReason *string
+	LastSentAt     *time.Time
+	LastFailedAt   *time.Time
+	LastError      *string
+	CreatedAt      time.Time
+}
+
 type Download struct {
 	ID          uuid.UUID
 	AccountID   uuid.UUID

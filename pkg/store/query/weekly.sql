@@ -2,10 +2,11 @@
 
 -- name: AccountsWithWeeklyReport :many
 -- Accounts that want it, from an id on, whose last report is a week old or more at a time.
-SELECT id, reported_until, language, timezone FROM accounts
-WHERE weekly_report AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
-    AND reported_until <= sqlc.arg(now)::timestamptz - interval '12 hours' AND id > sqlc.arg(after)
-ORDER BY id
+SELECT accounts.id, reported_until, language, timezone FROM accounts
+WHERE weekly_report AND (notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
+        OR EXISTS (SELECT FROM chat_channels c WHERE c.account_id = accounts.id AND c.is_active AND 'weekly' = ANY (c.about)))
+    AND reported_until <= sqlc.arg(now)::timestamptz - interval '12 hours' AND accounts.id > sqlc.arg(after)
+ORDER BY accounts.id
 LIMIT 100;
 
 -- name: TakeWeeklyReport :one

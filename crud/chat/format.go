@@ -1,0 +1,136 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"lodestone/crud/mail"
+)
+
+// Lengths that the programs take, in characters; Slack's and Discord's own documents name them.
+const (
+	maxHeading   = 150
+	maxParagraph = 2000
+	maxValue     = 900
+	maxFacts     = 10 // Slack's fields of a section
+)
+
+// body returns a notice as the JSON that a chat program takes. Texts may have been typed by visitors: nothing in them is markup,
+// mentions anyone, or becomes a link.
+func body(k Kind, w mail.Words) (string, error) {
+	w.Facts = w.Facts[:min(len(w.Facts), maxFacts)]
+	var m any
+	switch k {
+	case Slack:
+		m = slack(w)
+	case Teams:
+		m = teams(w)
+	case Discord:
+		m = discord(w)
+	default:
+		return "", fmt.Errorf("there is no kind of chat %q", k)
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("encode message: %w", err)
+	}
+	return string(text), nil
+}
+
+type object = map[string]any
+
+// slack uses text of the type plain_text, in which nothing is markup, for all but the link and the preview of the notification.
+func slack(w mail.Words) object {
+	plain := func(text string) object { return object{"type": "plain_text", "text": text, "emoji": false} }
+	blocks := []object{{"type": "header", "text": plain(cut(w.Subject, maxHeading))}}
+	for _, p := range w.Before {
+		blocks = append(blocks, object{"type": "section", "text": plain(cut(p, maxParagraph))})
+	}
+	if len(w.Facts) > 0 {
+		fields := make([]object, len(w.Facts))
+		for i, f := range w.Facts {
+			fields[i] = plain(f.Name + "\n" + cut(f.Value, maxValue))
+		}
+		blocks = append(blocks, object{"type": "section", "fields": fields})
+	}
+	for _, p := range w.After {
+		blocks = append(blocks, object{"type": "section", "text": plain(cut(p, maxParagraph))})
+	}
+	if w.URL != "" {
+		link := "<" + slackEscape.Replace(w.URL) + "|" + slackEscape.Replace(w.Button) + ">"
+		blocks = append(blocks, object{"type": "section", "text": object{"type": "mrkdwn", "text": link}})
+	}
+	return object{"text": slackEscape.Replace(cut(w.Subject, maxHeading)), "blocks": blocks, "unfurl_links": false}
+}
+
+// slackEscape is all that Slack's markup needs: mentions and links are in angle brackets.
+var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// teams uses text runs, which have no markup.
+func teams(w mail.Words) object {
+	rich := func(runs ...object) object { return object{"type": "RichTextBlock", "inlines": runs} }
+	run := func(text string) object { return object{"type": "TextRun", "text": text} }
+	heading := run(cut(w.Subject, maxHeading))
+	heading["weight"], heading["size"] = "Bolder", "Large"
+	content := []object{rich(heading)}
+	for _, p := range w.Before {
+		content = append(content, rich(run(cut(p, maxParagraph))))
+	}
+	for _, f := range w.Facts {
+		name := run(f.Name + ": ")
+		name["isSubtle"] = true
+		content = append(content, rich(name, run(cut(f.Value, maxValue))))
+	}
+	for _, p := range w.After {
+		content = append(content, rich(run(cut(p, maxParagraph))))
+	}
+	card := object{"type": "AdaptiveCard", "version": "1.4", "body": content, "msteams": object{"width": "Full"}}
+	if w.URL != "" {
+		card["actions"] = []object{{"type": "Action.OpenUrl", "title": w.Button, "url": w.URL}}
+	}
+	return object{"type": "message", "attachments": []object{{"contentType": "application/vnd.microsoft.card.adaptive", "content": card}}}
+}
+
+// discord escapes markup, and allows no mentions.
+func discord(w mail.Words) object {
+	embed := object{"title": discordEscape(cut(w.Subject, maxHeading/2))}
+	if paragraphs := append(append([]string{}, w.Before...), w.After...); len(paragraphs) > 0 {
+		embed["description"] = discordEscape(cut(strings.Join(paragraphs, "\n\n"), maxParagraph))
+	}
+	var fields []object
+	for _, f := range w.Facts {
+		fields = append(fields, object{"name": discordEscape(f.Name), "value": discordEscape(cut(f.Value, maxValue/2)), "inline": true})
+	}
+	if fields != nil {
+		embed["fields"] = fields
+	}
+	if w.URL != "" {
+		embed["url"] = w.URL
+	}
+	return object{"embeds": []object{embed}, "allowed_mentions": object{"parse": []string{}}}
+}
+
+// discordEscape puts a backslash before punctuation, which so is shown as it is. It also keeps addresses from becoming links.
+func discordEscape(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r < utf8.RuneSelf && r > ' ' && strings.ContainsRune("\\*_~`|>#-+.![](){}<:@/", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// cut shortens a text to so many characters.
+func cut(text string, most int) string {
+	if text == "" {
+		return "–" // an empty text is refused
+	}
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
+}
