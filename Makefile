@@ -23,9 +23,11 @@ WEB := crud/viewer crud/embed crud/dashboard/island ingest/beacon
 WEB_BUILT := $(WEB:%=%/dist/manifest.json)
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 
-# The modules of this repository. The laboratory is one of its own, so that the product does not depend on what it needs.
+# The modules of this repository. The laboratory and the tests of the Helm chart are of their own, so that the product does not depend on what
+# they need.
 LAB := cmd/lodestone-lab
-MODULES := . $(LAB)
+CHART := deploy/helm/test
+MODULES := . $(LAB) $(CHART)
 
 # Packages whose tests build and run the programs.
 UNCACHED := cmd|pkg/layout
@@ -33,7 +35,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab chaos bench contract contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
+.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab unit-chart helm-test helm-update chaos bench contract contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -129,7 +131,7 @@ $(GOLANGCI):
 
 unit: web-test ## Run the tests alone (after `make build`)
 	@# Tests wait for engines more than they compute: two groups of packages at a time keep two cores busy.
-	@$(MAKE) -j2 unit-lab unit-race unit-plain unit-programs
+	@$(MAKE) -j2 unit-lab unit-race unit-plain unit-programs unit-chart
 
 # Go keeps results until the files that a test opened change. Some packages run the compiler, git or the programs built
 # from all packages, which Go cannot see. Tests that draw what they try draw the same each time here; RAPID_SEED=0 lets
@@ -149,6 +151,14 @@ unit-programs:
 
 unit-lab:
 	@cd $(LAB) && go test -count=1 -timeout 40m ./...
+
+unit-chart: helm-test
+
+helm-test: ## Render the Helm chart, and check every object (the first time, Helm's packages are compiled: about a minute)
+	@cd $(CHART) && go test -timeout 10m ./...
+
+helm-update: ## Rewrite the golden files of the chart, the settings in its schema, and the table in docs/kubernetes.md
+	@cd $(CHART) && go test -count=1 ./... -update
 
 chaos: bin/lodestone-lab ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")
 	@bin/lodestone-lab chaos $(CHAOS)

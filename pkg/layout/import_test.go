@@ -23,8 +23,9 @@ const module = "lodestone"
 // root is the repository, seen from this package's tests.
 const root = "../.."
 
-// modules are the directories of the repository's modules: the product, and the laboratory, which the product does not know.
-var modules = []string{".", "cmd/lodestone-lab"}
+// modules are the directories of the repository's modules: the product, and those that the product does not know, the laboratory and the tests
+// of the Helm chart.
+var modules = []string{".", "cmd/lodestone-lab", "deploy/helm/test"}
 
 // rule forbids packages to import others. Paths are prefixes that end at a slash or at the end.
 type rule struct {
@@ -178,7 +179,7 @@ func TestModules(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, modules, found)
-	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nMODULES := . $(LAB)\n")
+	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nCHART := "+modules[2]+"\nMODULES := . $(LAB) $(CHART)\n")
 }
 
 // Every module that the product needs directly has its reason beside it, so that the next one has to find one.

@@ -1,0 +1,193 @@
+{{/*
+The pod of a process. Takes root, process and own (its values); further what some have: args, ports, preStopSeconds, volumes and mounts (lists), and
+restartPolicy for one that ends.
+The security context is no value: an installation cannot weaken it by mistake.
+*/}}
+{{- define "lodestone.pod" -}}
+metadata:
+  labels:
+    {{- /* Without versions: a pod restarts if its own version changes. */}}
+    {{- include "lodestone.selector" . | nindent 4 }}
+    {{- with .own.pod.labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with .own.pod.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ include "lodestone.name" . }}
+  automountServiceAccountToken: false
+  # Variables of Services are named as settings are: LODESTONE_QUERY_PORT and the like.
+  enableServiceLinks: false
+  {{- with .root.Values.image.pullSecrets }}
+  imagePullSecrets:
+    {{- range . }}
+    - name: {{ . }}
+    {{- end }}
+  {{- end }}
+  {{- with .restartPolicy }}
+  restartPolicy: {{ . }}
+  {{- end }}
+  # What the process is given to end in order is 25 s; five are left to the container's own end.
+  terminationGracePeriodSeconds: {{ add (default 0 .preStopSeconds) 30 }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    runAsGroup: 65532
+    fsGroup: 65532
+    fsGroupChangePolicy: OnRootMismatch
+    seccompProfile:
+      type: RuntimeDefault
+  containers:
+    - name: {{ .process }}
+      image: {{ include "lodestone.image" . | quote }}
+      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      args:
+        {{- toYaml (default (list .process) .args) | nindent 8 }}
+      env:
+        {{- include "lodestone.env" . | trim | nindent 8 }}
+      {{- with .ports }}
+      ports:
+        {{- range $name, $port := . }}
+        - name: {{ $name }}
+          containerPort: {{ $port }}
+        {{- end }}
+      # The address of operators answers before the process has its stores.
+      startupProbe:
+        httpGet: {path: /healthz, port: admin}
+        periodSeconds: 2
+        timeoutSeconds: 2
+        failureThreshold: 60
+      livenessProbe:
+        httpGet: {path: /healthz, port: admin}
+        periodSeconds: 10
+        timeoutSeconds: 5
+        failureThreshold: 6
+      # Its checks take three seconds at most.
+      readinessProbe:
+        httpGet: {path: /readyz, port: admin}
+        periodSeconds: 5
+        timeoutSeconds: 4
+        failureThreshold: 2
+      {{- end }}
+      {{- with .preStopSeconds }}
+      # The listener closes at SIGTERM, so the pod leaves its Service first. The image has no program that could wait.
+      lifecycle:
+        preStop:
+          sleep:
+            seconds: {{ . }}
+      {{- end }}
+      resources:
+        {{- toYaml .own.resources | nindent 8 }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities:
+          drop: [ALL]
+      volumeMounts:
+        - name: secrets
+          mountPath: /run/secrets/lodestone
+          readOnly: true
+        {{- with concat (default list .mounts) .own.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  volumes:
+    - name: secrets
+      projected:
+        defaultMode: 0440
+        sources:
+          {{- $secrets := .root.Values.secrets }}
+          {{- range index (include "lodestone.secretsOf" . | fromYaml) .process }}
+          {{- $setting := . }}
+          {{- with index $secrets . }}
+          {{- if .name }}
+          - secret:
+              name: {{ .name }}
+              items:
+                - key: {{ .key }}
+                  path: {{ $setting }}
+          {{- end }}
+          {{- end }}
+          {{- end }}
+    {{- with concat (default list .volumes) .own.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- if not .restartPolicy }}
+  {{- $selector := include "lodestone.selector" . }}
+  {{- with .root.Values.topologySpread }}
+  topologySpreadConstraints:
+    {{- range . }}
+    - topologyKey: {{ .topologyKey }}
+      maxSkew: {{ .maxSkew }}
+      whenUnsatisfiable: {{ .whenUnsatisfiable }}
+      labelSelector:
+        matchLabels:
+          {{- $selector | nindent 10 }}
+    {{- end }}
+  {{- end }}
+  {{- end }}
+  {{- with .own.pod.nodeSelector }}
+  nodeSelector:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .own.pod.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .own.pod.affinity }}
+  affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .own.pod.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+{{- end }}
+
+{{/* The Deployment of a process. Takes root, process, own and fixed (whether the number of pods is a value), besides what its pod takes. */}}
+{{- define "lodestone.deployment" -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ include "lodestone.name" . }}
+  labels:
+    {{- include "lodestone.labels" . | nindent 4 }}
+spec:
+  {{- if .fixed }}
+  replicas: {{ .own.replicas }}
+  {{- end }}
+  minReadySeconds: 5
+  revisionHistoryLimit: 3
+  strategy:
+    type: RollingUpdate
+    rollingUpdate:
+      maxSurge: 1
+      maxUnavailable: 0
+  selector:
+    matchLabels:
+      {{- include "lodestone.selector" . | nindent 6 }}
+  template:
+    {{- include "lodestone.pod" . | nindent 4 }}
+{{- end }}
+
+{{/* The Service of a process. Takes root, process, own and port. */}}
+{{- define "lodestone.service" -}}
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ include "lodestone.name" . }}
+  labels:
+    {{- include "lodestone.labels" . | nindent 4 }}
+  {{- with dig "service" "annotations" dict .own }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  type: {{ dig "service" "type" "ClusterIP" .own }}
+  selector:
+    {{- include "lodestone.selector" . | nindent 4 }}
+  ports:
+    - name: http
+      port: {{ .port }}
+      targetPort: http
+{{- end }}

@@ -1,0 +1,64 @@
+{{/* The secrets that each process reads. */}}
+{{- define "lodestone.secretsOf" -}}
+collector: [postgres-url, token-keys, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
+spool-send: [postgres-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
+consumer: [postgres-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
+migrate: [postgres-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
+query: [postgres-url, clickhouse-url, clickhouse-http-url, sql-url]
+crud: [postgres-url, token-keys, smtp-url, openid-client-secret, file-s3-access-key, file-s3-secret-key]
+{{- end }}
+
+{{/* The settings of a process as environment variables. Takes root and process. */}}
+{{- define "lodestone.env" -}}
+{{- $root := .root -}}
+{{- $values := .root.Values -}}
+{{- $name := include "lodestone.fullname" .root -}}
+{{- $env := dict "LODESTONE_LOG_LEVEL" $values.log.level "LODESTONE_LOG_FORMAT" $values.log.format -}}
+{{- if has .process (list "collector" "consumer" "query" "crud") -}}
+  {{- $_ := set $env "LODESTONE_ADMIN_LISTEN" ":8090" -}}
+{{- end -}}
+{{- if has .process (list "collector" "consumer" "migrate" "spool-send") -}}
+  {{- $_ := set $env "LODESTONE_KAFKA_BROKERS" (join "," $values.kafka.brokers) -}}
+  {{- $_ := set $env "LODESTONE_KAFKA_SASL_MECHANISM" $values.kafka.saslMechanism -}}
+  {{- if include "lodestone.kafkaTLS" $root }}{{ $_ := set $env "LODESTONE_KAFKA_TLS" "true" }}{{ end -}}
+  {{- if $values.kafka.acceptFewerCopies }}{{ $_ := set $env "LODESTONE_KAFKA_ACCEPT_FEWER_COPIES" "true" }}{{ end -}}
+  {{- with $values.kafka.saslUser }}{{ $_ := set $env "LODESTONE_KAFKA_SASL_USER" . }}{{ end -}}
+  {{- with $values.kafka.oauthUrl }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_URL" . }}{{ end -}}
+  {{- with $values.kafka.oauthScopes }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_SCOPES" (join "," .) }}{{ end -}}
+{{- end -}}
+{{- if eq .process "collector" -}}
+  {{- $_ := set $env "LODESTONE_COLLECTOR_LISTEN" ":8081" -}}
+  {{- $_ := set $env "LODESTONE_SPOOL_DIR" "/var/lib/lodestone/spool" -}}
+  {{- $_ := set $env "LODESTONE_SPOOL_MAX_BYTES" (int64 $values.collector.spool.maxBytes) -}}
+  {{- with $values.trustedProxies }}{{ $_ := set $env "LODESTONE_COLLECTOR_TRUSTED_PROXIES" (join "," .) }}{{ end -}}
+{{- end -}}
+{{- if has .process (list "query" "crud") -}}
+  {{- $_ := set $env "LODESTONE_LISTEN" ":8080" -}}
+{{- end -}}
+{{- if eq .process "crud" -}}
+  {{- $_ := set $env "LODESTONE_PUBLIC_URL" $values.url -}}
+  {{- $_ := set $env "LODESTONE_COLLECTOR_URL" $values.collectorUrl -}}
+  {{- $_ := set $env "LODESTONE_COLLECTOR_INTERNAL_URL" (printf "http://%s-collector:8081" $name) -}}
+  {{- $_ := set $env "LODESTONE_QUERY_URL" (printf "http://%s-query:8080" $name) -}}
+  {{- with $values.trustedProxies }}{{ $_ := set $env "LODESTONE_TRUSTED_PROXIES" (join "," .) }}{{ end -}}
+{{- end -}}
+{{- range index (include "lodestone.secretsOf" . | fromYaml) .process -}}
+  {{- if (index $values.secrets .).name -}}
+    {{- $variable := printf "LODESTONE_%s" (. | upper | replace "-" "_") -}}
+    {{- /* Files of certificates are settings themselves. */ -}}
+    {{- if not (hasPrefix "kafka-tls-" .) }}{{ $variable = printf "%s_FILE" $variable }}{{ end -}}
+    {{- $_ := set $env $variable (printf "/run/secrets/lodestone/%s" .) -}}
+  {{- end -}}
+{{- end -}}
+{{- if hasKey $values .process -}}
+  {{- range $setting, $value := (index $values .process).settings -}}
+    {{- /* Helm reads every number as one with a fraction. */ -}}
+    {{- if kindIs "float64" $value }}{{ $value = int64 $value }}{{ end -}}
+    {{- $_ := set $env (printf "LODESTONE_%s" ($setting | upper | replace "-" "_")) $value -}}
+  {{- end -}}
+{{- end -}}
+{{- range $variable, $value := $env }}
+- name: {{ $variable }}
+  value: {{ $value | toString | quote }}
+{{- end }}
+{{- end }}
