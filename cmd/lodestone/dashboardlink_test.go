@@ -282,7 +282,34 @@ func (v *owner) submissions(u *up, path, id string) {
 	require.NoError(v.t, err)
 	require.NoError(v.t, code.Body.Close())
 	require.Equal(v.t, "image/png", code.Header.Get("Content-Type"))
-	u.t.Log("submissions are listed")
+	v.acts(link)
+}
+
+// acts tries what can be done about one reader: see the document, the QR code, everything that is stored, and delete form and link.
+func (v *owner) acts(link string) {
+	v.t.Helper()
+	path := "/dashboard/readers/" + link
+	own := path + "/links/" + link
+	s := v.send(v.open(path), own+"/preview", nil)
+	require.Equal(v.t, http.StatusOK, s.status)
+	require.Contains(v.t, s.path, "/a/")
+	code, err := v.http.Get(v.site + own + "/qr?format=svg")
+	require.NoError(v.t, err)
+	require.NoError(v.t, code.Body.Close())
+	require.Equal(v.t, "image/svg+xml", code.Header.Get("Content-Type"))
+	s = v.send(v.open(path), path+"/export", nil)
+	require.Equal(v.t, http.StatusOK, s.status)
+	s.has("reader13@example.com")
+	_, log := v.api("GET", "/api/v1/audit-log?action=export-person", nil)
+	require.Len(v.t, log["data"], 1)
+
+	_, submissions := v.api("GET", "/api/v1/analytics/readers/"+link, nil)
+	form := submissions["submissions"].([]any)[0].(object)["id"].(string)
+	v.send(v.open(path), path+"/forms/"+form+"/delete", nil)
+	v.open(path).lacks("/forms/")
+	v.send(v.open(path), own+"/delete", nil)
+	status, _ := v.api("GET", "/api/v1/access-links/"+link, nil)
+	require.Equal(v.t, http.StatusNotFound, status)
 }
 
 // strangers are sessions that may less: they see no forms, and the API refuses what they forge.

@@ -271,6 +271,9 @@ func (v *owner) chats(t *testing.T) {
 	v.send(v.open(path), one+"/active", nil).has("Saved.")
 	_, channel = v.api("GET", "/api/v1/chat-channels/"+channel["id"].(string), nil)
 	require.Equal(t, true, channel["is_active"])
+	v.send(v.open(path), one, url.Values{"name": {"Sales"}, "about": {"leads"}}).has("Saved.")
+	_, channel = v.api("GET", "/api/v1/chat-channels/"+channel["id"].(string), nil)
+	require.Equal(t, object{"name": "Sales", "about": []any{"leads"}}, pick(channel, "name", "about"))
 	v.send(v.open(path), one+"/delete", nil)
 	v.open(path).has("No chat channels")
 }
@@ -282,7 +285,7 @@ var needs = map[string]string{
 	"/keys": "keys", "/keys/ID/revoke": "keys",
 	"/webhooks": "webhooks", "/webhooks/ID": "webhooks", "/webhooks/ID/active": "webhooks", "/webhooks/ID/test": "webhooks", "/webhooks/ID/secret": "webhooks",
 	"/webhooks/ID/delete": "webhooks", "/webhooks/ID/deliveries/ID/replay": "webhooks",
-	"/chat": "webhooks", "/chat/ID/active": "webhooks", "/chat/ID/test": "webhooks", "/chat/ID/delete": "webhooks",
+	"/chat": "webhooks", "/chat/ID": "webhooks", "/chat/ID/active": "webhooks", "/chat/ID/test": "webhooks", "/chat/ID/delete": "webhooks",
 	"/sessions/ID/end": "read",
 }
 

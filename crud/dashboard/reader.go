@@ -45,6 +45,7 @@ type readerLink struct {
 }
 
 type readerSubmission struct {
+	ID           string     `json:"id"`
 	LeadMagnetID string     `json:"lead_magnet_id"`
 	Name         *string    `json:"name"`
 	Verified     bool       `json:"verified"`
@@ -83,6 +84,9 @@ type readerData struct {
 	Score     frame.Figure
 	Story     []moment
 	Links     []ownLink
+	Forms     []ownForm
+	Known     bool   // the address is
+	Export    string // action
 	Truncated bool
 	Form      frame.Form
 	Magnets   []option // of a new link
@@ -109,6 +113,13 @@ type ownLink struct {
 	Self                  string
 }
 
+// ownForm is a form that the reader sent.
+type ownForm struct {
+	Title  string
+	Sent   frame.When
+	Delete string
+}
+
 func (d *Dashboard) reader(v *frame.Visit) error {
 	return d.showReader(v, http.StatusOK, frame.Form{}, nil)
 }
@@ -124,7 +135,7 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 	}
 	data := readerData{Name: v.Say("reader.deleted"), Source: s.Source.words(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Form: f, Link: link}
 	if s.Email != nil {
-		data.Name = *s.Email
+		data.Name, data.Known = *s.Email, true
 	}
 	data.Score = data.Numbers[len(data.Numbers)-1]
 	data.Numbers = data.Numbers[:len(data.Numbers)-1]
@@ -142,6 +153,11 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 	data.Story = s.story(v, pages)
 	for i := range s.AccessLinks {
 		data.Links = append(data.Links, s.own(v, &s.AccessLinks[i]))
+	}
+	data.Export = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/export")
+	for i := range s.Submissions {
+		f := &s.Submissions[i]
+		data.Forms = append(data.Forms, ownForm{s.title(v, f.LeadMagnetID), v.When(&f.SubmittedAt), v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/forms/" + f.ID + "/delete")})
 	}
 	return v.ShowStatus(d.screens["reader"], status, frame.Screen{Title: data.Name, Nav: frame.Readers, AsOf: s.AsOf, Bots: s.ExcludedBots, Data: data})
 }

@@ -97,6 +97,9 @@ func (v *Visit) MayWrite() bool { return v.May(auth.Write) }
 // MaySeePeople reports whether the session may see addresses of people.
 func (v *Visit) MaySeePeople() bool { return v.May(auth.Leads) }
 
+// MayExport reports whether the session may see everything that is stored about a reader.
+func (v *Visit) MayExport() bool { return v.May(auth.Privacy) }
+
 // Redirect leads to a path of the site after a form: reloading the page there sends nothing again.
 func (v *Visit) Redirect(path string) error {
 	v.W.Header().Set("Cache-Control", "no-store")

@@ -27,13 +27,16 @@ type campaignData struct {
 	Address   string     // "": none is
 	QR        string
 	Save      frame.Form
+	Chosen    *savedCampaign // template that the form may replace; nil: none
 	Templates []savedCampaign
 }
 
 // savedCampaign is a template with the address of this link.
 type savedCampaign struct {
 	ID, Name, URL string
+	Template      string // id of the API
 	Use           string // address of the screen with its parameters
+	Change        string
 	Remove        string
 }
 
@@ -90,11 +93,14 @@ func (s *Screens) drawCampaigns(v *frame.Visit, status int, query url.Values, sa
 	for i := range saved.Data {
 		one := &saved.Data[i]
 		id := one.ID.String()
-		row := savedCampaign{ID: "t" + id, Name: one.Name, Use: screen + "?" + queryOf(one).Encode(), Remove: screen + "/" + id + "/delete"}
+		row := savedCampaign{ID: "t" + id, Template: id, Name: one.Name, Use: screen + "?" + url.Values{"template": {id}}.Encode() + "&" + queryOf(one).Encode(), Change: screen + "/" + id, Remove: screen + "/" + id + "/delete"}
 		if one.URL != nil {
 			row.URL = *one.URL
 		}
 		d.Templates = append(d.Templates, row)
+		if id == v.R.URL.Query().Get("template") {
+			d.Chosen = &row
+		}
 	}
 	return v.ShowStatus(s.campaign, status, frame.Screen{Title: v.Say("link.campaigns") + " – " + l.Name(), Nav: frame.Links, Data: d})
 }
@@ -107,6 +113,27 @@ func campaignOf(q url.Values) utm.Campaign {
 		return nil
 	}
 	return utm.Campaign{Source: value("utm_source"), Medium: value("utm_medium"), Name: value("utm_campaign"), Content: value("utm_content"), Term: value("utm_term")}
+}
+
+// changeCampaign gives a template other parameters. Addresses that carry the old ones keep working.
+func (s *Screens) changeCampaign(v *frame.Visit) error {
+	typed, err := read(v)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{}
+	for _, p := range parameters {
+		body[p.field] = frame.Optional(typed.Get(p.query))
+	}
+	_, err = frame.Send[utm.Template](v, http.MethodPatch, templatesPath+"/"+url.PathEscape(v.R.PathValue("template")), body, nil)
+	if f, ok := frame.Rejected(typed, err); ok {
+		f.Detail = pictureProblem(f)
+		return s.drawCampaigns(v, http.StatusUnprocessableEntity, given(typed), f)
+	}
+	if err != nil {
+		return err
+	}
+	return v.Redirect(self(v) + "/campaigns?" + given(typed).Encode())
 }
 
 // saveCampaign keeps the parameters under a name, for every link of the account.

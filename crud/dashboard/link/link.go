@@ -66,6 +66,7 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+one+"/recipients", s.addRecipients)
 	s.frame.Mount(a, "GET "+one+"/campaigns", s.campaigns)
 	s.frame.Mount(a, "POST "+one+"/campaigns", s.saveCampaign)
+	s.frame.Mount(a, "POST "+one+"/campaigns/{template}", s.changeCampaign)
 	s.frame.Mount(a, "POST "+one+"/campaigns/{template}/delete", s.removeCampaign)
 	s.frame.Mount(a, "GET "+one+"/site", s.site)
 	s.frame.Mount(a, "POST "+one+"/site", s.allow)

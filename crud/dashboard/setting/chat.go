@@ -21,6 +21,7 @@ type chatsData struct {
 
 type chatRow struct {
 	chat.Channel
+	Edit         frame.Form
 	Program      string
 	Sent, Failed frame.When
 }
@@ -52,7 +53,11 @@ func (s *Screens) drawChats(v *frame.Visit, status int, typed frame.Form, trial 
 		d.About = append(d.About, frame.Option{Value: string(subject), Words: v.Say("setting.chat.about." + string(subject))})
 	}
 	for _, c := range found.Rows {
-		d.Channels.Rows = append(d.Channels.Rows, chatRow{c, v.Say("setting.chat.kind." + string(c.Kind)), v.WhenOf(c.LastSentAt), v.WhenOf(c.LastFailedAt)})
+		edit := frame.Form{ID: "c" + c.ID.String(), Values: url.Values{"name": {c.Name}}}
+		for _, subject := range c.About {
+			edit.Values.Add("about", string(subject))
+		}
+		d.Channels.Rows = append(d.Channels.Rows, chatRow{c, edit, v.Say("setting.chat.kind." + string(c.Kind)), v.WhenOf(c.LastSentAt), v.WhenOf(c.LastFailedAt)})
 	}
 	return s.show(v, "chats", "setting.chat", status, d)
 }
@@ -65,6 +70,30 @@ func (s *Screens) createChat(v *frame.Visit) error {
 	body := map[string]any{"kind": typed.Get("kind"), "name": typed.Get("name"), "url": typed.Get("url"), "about": append([]string{}, typed["about"]...)}
 	_, err = frame.Send[chat.Channel](v, http.MethodPost, chatsPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
+		return s.drawChats(v, http.StatusUnprocessableEntity, f, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/chat", "saved")
+}
+
+// changeChat changes a channel. Its address stays unless another one is given.
+func (s *Screens) changeChat(v *frame.Visit) error {
+	typed, err := form(v)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"name": typed.Get("name"), "about": append([]string{}, typed["about"]...)}
+	if address := typed.Get("url"); address != "" {
+		body["url"] = address
+	}
+	_, err = frame.Send[chat.Channel](v, http.MethodPatch, chatsPath+"/"+id(v), body, nil)
+	if f, ok := frame.Rejected(typed, err); ok {
+		for _, message := range f.Wrong { // the form of the channel is folded
+			f.Detail = message
+		}
+		f.Wrong = nil
 		return s.drawChats(v, http.StatusUnprocessableEntity, f, nil)
 	}
 	if err != nil {

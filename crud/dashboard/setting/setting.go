@@ -75,6 +75,7 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/deliveries/{delivery}/replay", s.replay)
 	s.frame.Mount(a, "GET "+screenPath+"/chat", s.showChats)
 	s.frame.Mount(a, "POST "+screenPath+"/chat", s.createChat)
+	s.frame.Mount(a, "POST "+screenPath+"/chat/{id}", s.changeChat)
 	s.frame.Mount(a, "POST "+screenPath+"/chat/{id}/active", s.activateChat)
 	s.frame.Mount(a, "POST "+screenPath+"/chat/{id}/test", s.testChat)
 	s.frame.Mount(a, "POST "+screenPath+"/chat/{id}/delete", s.deleteChat)

@@ -1,0 +1,81 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/page"
+	"lodestone/pkg/problem"
+)
+
+// fileBounds are those of a file that the API sends.
+var fileBounds = page.Transfer{MaxBytes: 1 << 10, Timeout: 15 * time.Minute}
+
+func accessOf(v *frame.Visit) string { return accessPath + "/" + url.PathEscape(v.R.PathValue("link")) }
+
+// previewAccess leads to the document of an access link, where nothing is counted.
+func (d *Dashboard) previewAccess(v *frame.Visit) error {
+	type address struct {
+		URL string `json:"url"`
+	}
+	made, err := frame.Send[address](v, http.MethodPost, accessOf(v)+"/preview", nil, nil)
+	if err != nil {
+		return err
+	}
+	v.W.Header().Set("Cache-Control", "no-store")
+	http.Redirect(v.W, v.R, made.URL, http.StatusSeeOther)
+	return nil
+}
+
+// accessQR is the QR code of an access link.
+func (d *Dashboard) accessQR(v *frame.Visit) error {
+	return v.Pass(accessOf(v)+"/qr", v.R.URL.Query()) //nolint:wrapcheck // the frame shows it
+}
+
+// deleteAccess deletes an access link. What was read through it stays in the numbers.
+func (d *Dashboard) deleteAccess(v *frame.Visit) error {
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, accessOf(v), nil, nil); err != nil {
+		return err
+	}
+	if v.R.PathValue("link") == v.R.PathValue("access_link_id") { // its screen is gone with it
+		return v.Redirect("/dashboard/readers")
+	}
+	return v.Redirect("/dashboard/readers/" + url.PathEscape(v.R.PathValue("access_link_id")) + "#links")
+}
+
+// deleteSubmission deletes a form that the reader sent.
+func (d *Dashboard) deleteSubmission(v *frame.Visit) error {
+	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, "/api/v1/submissions/"+url.PathEscape(v.R.PathValue("submission")), nil, nil); err != nil {
+		return err
+	}
+	return v.Redirect("/dashboard/readers/" + url.PathEscape(v.R.PathValue("access_link_id")) + "#forms")
+}
+
+// exportReader is everything that is stored about the reader, as a file.
+func (d *Dashboard) exportReader(v *frame.Visit) error {
+	s, err := frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
+	if err != nil {
+		return err
+	}
+	if s.Email == nil {
+		return problem.Missing("address of this reader")
+	}
+	document, err := frame.Send[json.RawMessage](v, http.MethodPost, "/api/v1/people/export", map[string]any{"email": *s.Email}, nil)
+	if err != nil {
+		return err
+	}
+	h := v.W.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Disposition", `attachment; filename="person.json"`) // the address is not for the name of a file
+	h.Set("Cache-Control", "no-store")
+	_, err = v.W.Write(document)
+	return err //nolint:wrapcheck // the browser is gone
+}
+
+// file is the newest version of a document.
+func (d *Dashboard) file(v *frame.Visit) error {
+	return v.Pass(magnetPath(v)+"/file", nil) //nolint:wrapcheck // the frame shows it
+}
