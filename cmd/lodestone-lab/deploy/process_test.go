@@ -31,9 +31,9 @@ func binary(t *testing.T) string {
 	return path
 }
 
-// Each process starts from exactly the environment that the compose file gives it, addresses
-// replaced by those of engines at hand, and says that it is ready.
-func TestEveryProcessStarts(t *testing.T) {
+// Each process starts from exactly the environment that the compose file gives it, and from that of the Helm chart, addresses replaced by those
+// of engines at hand, and says that it is ready.
+func TestEveryProcessStarts(t *testing.T) { //nolint:tparallel // the chart's processes start when those of the compose file have ended
 	t.Parallel()
 	_, variables, secrets := project(t)
 	variables["STACK_SQL_QUERIES"] = "7"
@@ -41,27 +41,37 @@ func TestEveryProcessStarts(t *testing.T) {
 	require.NoError(t, err)
 	host := &host{t: t, project: p, secrets: secrets, dir: t.TempDir(), binary: binary(t)}
 	host.startEngines()
-
-	for _, name := range ours {
-		host.knowsItsSettings(name)
-	}
-	for range 2 { // each start of the stack runs it
-		out, err := host.command(t.Context(), "migrate").CombinedOutput()
-		require.NoError(t, err, string(out))
-	}
+	host.starts(t, "compose")
 	status, text := get(t.Context(), host.sql+"/?query="+url.QueryEscape("SELECT max_requests FROM system.scheduler WHERE resource = 'query' AND type = 'inflight_limit'"))
 	require.Equal(t, 200, status, text)
 	require.Equal(t, "7", strings.TrimSpace(text), "queries of SQL users that run at a time")
-	for _, name := range ours[1:] {
-		host.place(name)
+
+	host.project, host.replace, host.listen, host.dir = chart(t), host.replace[:2], map[string]string{}, t.TempDir()
+	host.starts(t, "chart")
+}
+
+// starts runs every process of the project.
+func (h *host) starts(t *testing.T, project string) {
+	t.Helper()
+	for _, name := range ours {
+		h.knowsItsSettings(name)
 	}
-	host.givesAccess(t)
-	for _, name := range ours[1:] {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			host.runs(t, name)
-		})
+	for range 2 { // each start of the stack runs it
+		out, err := h.command(t.Context(), "migrate").CombinedOutput()
+		require.NoError(t, err, string(out))
 	}
+	for _, name := range ours[1:] {
+		h.place(name)
+	}
+	h.givesAccess(t)
+	t.Run(project, func(t *testing.T) {
+		for _, name := range ours[1:] {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				h.runs(t, name)
+			})
+		}
+	})
 }
 
 // host stands for the machine that runs the compose file.
@@ -161,8 +171,11 @@ func (h *host) command(ctx context.Context, service string, args ...string) *exe
 // givesAccess makes the first account and its key by the commands that compose-env prints, in the environment of crud.
 func (h *host) givesAccess(t *testing.T) {
 	t.Helper()
-	account, err := h.command(t.Context(), "crud", "account", "create", "--name", "My company", "--plan", "team").Output()
-	require.NoError(t, err)
+	create := h.command(t.Context(), "crud", "account", "create", "--name", "My company", "--plan", "team")
+	var problems bytes.Buffer
+	create.Stderr = &problems
+	account, err := create.Output()
+	require.NoError(t, err, problems.String())
 	key, err := h.command(t.Context(), "crud", "key", "create", "--account", strings.TrimSpace(string(account))).Output()
 	require.NoError(t, err)
 	require.Contains(t, string(key), "lsk_")
