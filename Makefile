@@ -116,7 +116,7 @@ test: setup ## Install what is missing, then check and test everything
 check: lint web-check ## Check form, types, vet and lint
 	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); \
 	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt fixes it):"; echo "$$unformatted"; exit 1; fi
-	@# The laboratory's module has the parent as a directory, which `go mod verify` cannot check; go.sum holds for both.
+	@# The laboratory's module has the parent as a directory, which `go mod verify` cannot check; go.sum holds for all.
 	@go mod verify
 	@for module in $(MODULES); do (cd $$module && go mod tidy -diff); done
 
@@ -155,7 +155,7 @@ unit-lab:
 unit-chart: helm-test
 
 helm-test: ## Render the Helm chart, and check every object (the first time, Helm's packages are compiled: about a minute)
-	@cd $(CHART) && go test -timeout 10m ./...
+	@cd $(CHART) && go test -count=1 -timeout 10m ./...
 
 helm-update: ## Rewrite the golden files of the chart, the settings in its schema, and the table in docs/kubernetes.md
 	@cd $(CHART) && go test -count=1 ./... -update

@@ -52,9 +52,9 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- if or .Values.kafka.tls (index .Values.secrets "kafka-tls-ca").name (index .Values.secrets "kafka-tls-cert").name }}true{{ end -}}
 {{- end }}
 
-{{/* What marks an object as one that exists before the release's own. Takes the weight. */}}
+{{/* What marks an object as one that exists before the release's own. Takes the weight. The Job, of weight 0, stays for its log. */}}
 {{- define "lodestone.hook" -}}
 helm.sh/hook: pre-install,pre-upgrade
 helm.sh/hook-weight: {{ . | quote }}
-helm.sh/hook-delete-policy: before-hook-creation
+helm.sh/hook-delete-policy: before-hook-creation{{ if ne . "0" }},hook-succeeded{{ end }}
 {{- end }}

@@ -22,6 +22,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
+	apps "k8s.io/api/apps/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -63,12 +65,14 @@ func values(t *testing.T, files ...string) map[string]any {
 }
 
 // render returns the objects of a release by the template that they come from.
-func render(v map[string]any) (map[string]string, error) {
+func render(v map[string]any) (map[string]string, error) { return renderAs("lodestone", v) }
+
+func renderAs(release string, v map[string]any) (map[string]string, error) {
 	chart, err := loader.Load(chartDir)
 	if err != nil {
 		return nil, err
 	}
-	all, err := chartutil.ToRenderValues(chart, v, common.ReleaseOptions{Name: "lodestone", Namespace: "default", IsInstall: true, Revision: 1}, nil)
+	all, err := chartutil.ToRenderValues(chart, v, common.ReleaseOptions{Name: release, Namespace: "default", IsInstall: true, Revision: 1}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +84,11 @@ func documents(t *testing.T, v map[string]any) [][]byte {
 	t.Helper()
 	rendered, err := render(v)
 	require.NoError(t, err)
+	return flatten(t, rendered)
+}
+
+func flatten(t *testing.T, rendered map[string]string) [][]byte {
+	t.Helper()
 	var all [][]byte
 	for _, name := range slices.Sorted(maps.Keys(rendered)) {
 		if path.Ext(name) == ".yaml" {
@@ -134,6 +143,28 @@ func decode(t *testing.T, docs [][]byte) []runtime.Object {
 		all = append(all, object)
 	}
 	return all
+}
+
+// Names stay within the limits of Kubernetes, whatever the release is called: 63 characters, and 52 of a StatefulSet, whose pods have a label with
+// its name and a hash.
+func TestNamesFit(t *testing.T) {
+	t.Parallel()
+	release := strings.Repeat("a", 53) // Helm's limit
+	rendered, err := renderAs(release, values(t, cases["everything"]...))
+	require.NoError(t, err)
+	objects := decode(t, flatten(t, rendered))
+	require.Greater(t, len(objects), 20)
+	for _, o := range objects {
+		limit := 63
+		if _, set := o.(*apps.StatefulSet); set {
+			limit = 52
+		}
+		require.LessOrEqual(t, len(o.(meta.Object).GetName()), limit, o.(meta.Object).GetName())
+	}
+	r := newRelease(t, objects)
+	for rule, check := range rules {
+		require.Empty(t, check(r), rule)
+	}
 }
 
 func TestLint(t *testing.T) {
