@@ -244,7 +244,7 @@ var weekdays = []string{"frame.day.1", "frame.day.2", "frame.day.3", "frame.day.
 
 // whenRead is the pages that were read by weekday and hour.
 func whenRead(v *frame.Visit, a frame.Answer) chart.Heat {
-	h := chart.Heat{Title: v.Say("magnet.when.title"), Name: v.Say("magnet.when.day"), Metric: "page_views"}
+	h := chart.Heat{Title: v.Say("magnet.when.title"), Name: v.Say("magnet.when.day"), Across: v.Say("magnet.when.hour"), Metric: "page_views"}
 	for _, day := range weekdays {
 		h.Rows = append(h.Rows, v.Say(day))
 	}

@@ -178,7 +178,7 @@ func options(v *frame.Visit, selected string) (list []option) {
 func seriesOf(v *frame.Visit, a frame.Answer, metric string) chart.Line {
 	now, before := a.Series(metric)
 	l := chart.Line{
-		Title: v.Period.By(v.Label(metric)), Labels: a.Times(v.Period), Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
+		Title: v.Period.By(v.Label(metric)), Labels: a.Times(v.Period), Step: v.Period.Interval(), First: a.First(v.Period), Partial: a.Unfinished(), Format: v.Figure(a.Totals, metric).Format,
 		Series: []chart.Series{{Name: v.Short(metric), Metric: metric, Values: now}},
 	}
 	if slices.ContainsFunc(before, func(n float64) bool { return !math.IsNaN(n) }) {

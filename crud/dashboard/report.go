@@ -142,7 +142,7 @@ type retentionReport struct {
 }
 
 func (r retentionReport) chart(v *frame.Visit) chart.Heat {
-	h := chart.Heat{Title: v.Say("magnet.returns.title"), Name: v.Say("magnet.returns.first"), Written: true, Format: chart.Share}
+	h := chart.Heat{Title: v.Say("magnet.returns.title"), Name: v.Say("magnet.returns.first"), Across: v.Say("magnet.returns.later"), Written: true, Format: chart.Share}
 	for week := 1; week <= returnWeeks; week++ {
 		h.Columns = append(h.Columns, "+"+strconv.Itoa(week))
 	}

@@ -27,7 +27,7 @@ const (
 
 // SVG implements Chart. Each bar has its label and value above it.
 func (c Bars) SVG() string {
-	d := draw(c.Title, plain, float64(max(len(c.Items), 1)*barRow))
+	d := draw(c.Title, stack, float64(max(len(c.Items), 1)*barRow))
 	highest := 0.0
 	for _, b := range c.Items {
 		highest = max(highest, finite(b.Value), finite(b.Before))

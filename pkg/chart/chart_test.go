@@ -43,7 +43,7 @@ func examples() map[string]chart.Chart {
 		}},
 		"line_rate": chart.Line{Title: "Read to the end by day", Labels: days, Format: chart.Share, Series: []chart.Series{{Name: "Finished", Metric: "finish_rate", Values: []float64{gap, 0.5, gap, gap, 0.25, 1, 0.466}}}},
 		"line_marks": chart.Line{
-			Title: "Readers by day", Labels: days, Marks: []chart.Mark{{At: 0, Name: "Version 1"}, {At: 4, Name: "Version 2–3"}},
+			Title: "Readers by day", Labels: days, Step: "day", First: "2026-11-01", Marks: []chart.Mark{{At: 0, Name: "Version 1"}, {At: 4, Name: "Version 2–3"}},
 			Series: []chart.Series{{Name: "Readers", Metric: "readers", Values: []float64{3, 8, 5, 7, 9, 14, 11}}},
 		},
 		"line_empty": chart.Line{Title: "Readers by day"},

@@ -34,7 +34,7 @@ func (f Funnel) SVG() string {
 	if f.Small {
 		return f.small(highest)
 	}
-	d := draw(f.Title, plain, float64(max(len(f.Steps), 1)*stepRow))
+	d := draw(f.Title, stack, float64(max(len(f.Steps), 1)*stepRow))
 	d.group(`fill="`+raised+`"`, func() {
 		for i := range f.Steps {
 			d.rect(0, float64(i*stepRow+22), 1, stepBar, `rx="3"`)

@@ -9,6 +9,7 @@ type Heat struct {
 	Metric  string
 	Rows    []string
 	Columns []string
+	Across  string      // words for a column, with {at} for its name: {at}:00
 	Values  [][]float64 // by row; a gap is left empty
 	Format  Format
 	Written bool // each value is written into its field
@@ -27,7 +28,11 @@ func (h Heat) SVG() string {
 	if h.Written {
 		row = heatHigh
 	}
-	d := draw(h.Title, plain, heatHead+row*float64(max(len(h.Rows), 1)))
+	class := cells
+	if h.Across != "" {
+		class += ` data-across="` + escape(h.Across) + `"`
+	}
+	d := draw(h.Title, class, heatHead+row*float64(max(len(h.Rows), 1)))
 	width := (1 - heatGutter) / float64(max(len(h.Columns), 1))
 	left := func(i int) float64 { return heatGutter + float64(i)*width }
 	d.group(`fill="`+soft+`"`, func() {

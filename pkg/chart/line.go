@@ -31,6 +31,9 @@ type Line struct {
 	Format  Format // nil: Count
 	Partial bool   // the last interval is not over: its part of the line is dotted
 	Marks   []Mark // what happened meanwhile
+	// Step is the calendar unit of an interval, as scripts need it to explore the chart: hour, day or week. "": they do not. First is the
+	// first day, as 2026-01-31.
+	Step, First string
 }
 
 // Mark is something that happened in an interval, such as a new version.
@@ -47,7 +50,7 @@ const (
 
 // SVG implements Chart.
 func (l Line) SVG() string {
-	d := draw(l.Title, timed, lineHeight)
+	d := draw(l.Title, timed+l.steps(), lineHeight)
 	var all []float64
 	for _, s := range l.Series {
 		all = append(all, s.Values...)
@@ -77,6 +80,22 @@ func (l Line) SVG() string {
 	})
 	l.names(d, s)
 	return d.String()
+}
+
+// steps are the attributes by which scripts explore the chart: kinds of its lines, and what its intervals are.
+func (l Line) steps() string {
+	if l.Step == "" {
+		return ""
+	}
+	kinds := make([]string, len(l.Series))
+	for i, s := range l.Series {
+		kinds[i] = map[Kind]string{Now: "now", Before: "before", Second: "second"}[s.Kind]
+	}
+	text := ` data-step="` + escape(l.Step) + `" data-first="` + escape(l.First) + `" data-kinds="` + strings.Join(kinds, " ") + `"`
+	if l.Partial {
+		text += " data-partial=\"yes\""
+	}
+	return text
 }
 
 // marks draws an upright line for each mark, with its name at the top.
@@ -182,11 +201,11 @@ func (l Line) Table() Table {
 			if i < len(s.Values) {
 				v = s.Values[i]
 			}
-			metric := s.Metric
+			cell := figure(s.Metric, v, l.Format)
 			if s.Kind == Before {
-				metric = "" // a number of another time
+				cell.Metric, cell.Exact = "", true
 			}
-			row = append(row, figure(metric, v, l.Format))
+			row = append(row, cell)
 		}
 		t.Rows = append(t.Rows, row)
 	}

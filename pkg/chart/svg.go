@@ -34,6 +34,8 @@ const (
 	ends  = ` class="ends"`       // names of lines at the right
 	timed = ` class="ends timed"` // and times from left to right, the first and the last at the edges: scripts mark one in every picture
 	paged = ` class="paged"`      // page numbers at the left
+	stack = ` class="stack"`      // a row of the same height for each row of the table: scripts read them out
+	cells = ` class="heat"`       // a field for each number of the table: so are these
 )
 
 func draw(title, class string, height float64) *drawing {

@@ -18,6 +18,7 @@ type Cell struct {
 	URL    string  // where the number leads: the people behind it; "": nowhere
 	Metric string  // word of the number in the API; "": none
 	Value  float64 // exact, for Metric; a gap has none
+	Exact  bool    // Value is exact also without Metric: a number of another time
 }
 
 // figure returns a cell with a number.
@@ -56,10 +57,14 @@ func (c Cell) html() string {
 
 // data returns the attributes by which programs read the number.
 func (c Cell) data() string {
-	if c.Metric == "" {
+	if c.Metric == "" && !c.Exact {
 		return ""
 	}
-	return ` data-metric="` + escape(c.Metric) + `" data-value="` + Exact(c.Value) + `"`
+	value := ` data-value="` + Exact(c.Value) + `"`
+	if c.Metric == "" {
+		return value
+	}
+	return ` data-metric="` + escape(c.Metric) + `"` + value
 }
 
 // Exact writes a number in full, as the API does. A gap is "".

@@ -156,6 +156,14 @@ func (a Answer) Times(p Period) (list []string) {
 	return list
 }
 
+// First is the day on which the first interval of an answer begins; "" without intervals.
+func (a Answer) First(p Period) string {
+	if len(a.Rows) == 0 {
+		return ""
+	}
+	return a.Rows[0].Time().In(p.Zone).Format(dateForm)
+}
+
 // HasAny reports whether a number of a row is above zero.
 func (r Row) HasAny(metrics ...string) bool {
 	for _, m := range metrics {

@@ -159,7 +159,7 @@ func courseOf(v *frame.Visit, a frame.Answer) chart.Line {
 	visitors, _ := a.Series("visitors")
 	submissions, _ := a.Series("submissions")
 	return chart.Line{
-		Title: v.Period.By(v.Say("link.course.title")), Labels: a.Times(v.Period), Partial: a.Unfinished(),
+		Title: v.Period.By(v.Say("link.course.title")), Labels: a.Times(v.Period), Step: v.Period.Interval(), First: a.First(v.Period), Partial: a.Unfinished(),
 		Series: []chart.Series{
 			{Name: v.Short("visitors"), Metric: "visitors", Values: visitors, Kind: chart.Second},
 			{Name: v.Short("submissions"), Metric: "submissions", Values: submissions},

@@ -2,7 +2,7 @@
 // their URLs; names of files stay, so that a build in between harms no compiler.
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
-import { rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -12,7 +12,7 @@ const dist = join(here, "../dist");
 const result = await build({
   absWorkingDir: here,
   // Each by itself, with what it needs: a screen loads island.js, and the islands that it has.
-  entryPoints: { island: "src/main.ts", live: "src/live.tsx", preview: "src/preview.ts" },
+  entryPoints: { island: "src/main.ts", live: "src/live.tsx", preview: "src/preview.ts", explore: "src/explore.ts", readout: "src/readout.ts" },
   bundle: true,
   format: "esm",
   minify: true,

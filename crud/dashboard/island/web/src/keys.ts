@@ -1,9 +1,11 @@
-// Keys: places, rows, search, and a dialog that lists them. Inside fields they are letters.
+// Keys: places, rows, search, and a dialog that lists them, and switches them off for who speaks or slips. Inside fields they are letters.
 import { Keys, places } from "./press.ts";
 import { say, word } from "./words.ts";
 
 const rows = "#content tbody th[scope=row] a, #content .live .card p:first-child a";
 const find = "#find"; // at the end of an address: focus the search there
+
+const off = "lodestone-keys-off"; // in the browser, since it depends on the person's hands and not on the account
 
 let dialog: HTMLDialogElement | undefined;
 
@@ -13,11 +15,12 @@ export function startKeys(): void {
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.repeat && e.key !== "j" && e.key !== "k") return;
     if ((e.target as Element).closest?.("input, select, textarea, dialog, [contenteditable]")) return;
-    if (e.key === "Shift") return; // on the way to ?
+    if (e.key === "Shift" || isOff()) return; // Shift is on the way to ?
     const act = keys.press(e.key, e.timeStamp);
     if (act === undefined) return;
     if (act === "search") search();
     else if (act === "help") help();
+    else if (act === "magnets") magnets();
     else if (act === "next" || act === "before") row(act === "next" ? 1 : -1);
     else nav()[act.place]?.click();
     e.preventDefault();
@@ -36,6 +39,29 @@ export function startKeys(): void {
 
 function nav(): HTMLAnchorElement[] {
   return [...document.querySelectorAll<HTMLAnchorElement>(".rail li a")];
+}
+
+function magnets(): void {
+  const overview = nav()[0];
+  if (overview) location.assign(`${overview.href.split("#")[0]}#magnets`);
+}
+
+// A browser may have no store for the site; then the keys are on.
+function isOff(): boolean {
+  try {
+    return localStorage.getItem(off) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function setOff(wanted: boolean): void {
+  try {
+    if (wanted) localStorage.setItem(off, "yes");
+    else localStorage.removeItem(off);
+  } catch {
+    // nothing is stored, so the keys stay on
+  }
 }
 
 function search(): void {
@@ -84,14 +110,26 @@ function build(): HTMLDialogElement {
   add("j k", word("go"));
   add("Enter", word("open"));
   nav().forEach((a, i) => add(`g ${places[i] ?? ""}`, a.textContent ?? ""));
+  add("g m", word("magnets"));
   add("?", word("help"));
+  const wanted = document.createElement("p");
+  wanted.className = "field check";
+  const box = document.createElement("input");
+  box.type = "checkbox";
+  box.id = "letters";
+  box.checked = !isOff();
+  box.addEventListener("change", () => setOff(!box.checked));
+  const label = document.createElement("label");
+  label.htmlFor = box.id;
+  label.textContent = word("letters");
+  wanted.append(box, label);
   const close = document.createElement("button");
   close.className = "button quiet";
   close.textContent = word("close");
   const form = document.createElement("form");
   form.method = "dialog";
   form.append(close);
-  d.append(title, list, form);
+  d.append(title, list, wanted, form);
   document.body.append(d);
   return d;
 }

@@ -2,7 +2,8 @@
 import { signal, effect, batch } from "@preact/signals-core";
 import { render } from "preact";
 
-import { fill, keyOf, Roster, spell, type Reader, type Snapshot } from "./roster.ts";
+import { fill } from "./fill.ts";
+import { keyOf, Roster, spell, type Reader, type Snapshot } from "./roster.ts";
 import { ask } from "./screen.ts";
 import { Stream } from "./stream.ts";
 import { say } from "./words.ts";

@@ -1,7 +1,7 @@
 // What a key means. It knows nothing of the page.
 
-/** Act is what a key asks for: a place of the navigation by its index, the next or the last row, the search, or the list of keys. */
-export type Act = { place: number } | "next" | "before" | "search" | "help";
+/** Act is what a key asks for: a place of the navigation by its index, the next or the last row, the search, the list of keys, or the lead magnets. */
+export type Act = { place: number } | "next" | "before" | "search" | "help" | "magnets";
 
 /** places are the letters of the navigation's places, in its order. A letter follows g. */
 export const places = ["o", "l", "r", "v", "s"];
@@ -17,6 +17,7 @@ export class Keys {
     const after = now < this.until;
     this.until = 0;
     if (after) {
+      if (key === "m") return "magnets";
       const place = places.indexOf(key);
       if (place >= 0) return { place };
     }

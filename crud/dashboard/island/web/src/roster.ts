@@ -96,8 +96,3 @@ export function spell(ms: number): string {
   if (s < 60) return `${s} s`;
   return `${Math.floor(s / 60)} min` + (s % 60 ? ` ${s % 60} s` : "");
 }
-
-/** fill puts values into the placeholders of a text. */
-export function fill(text: string, values: Record<string, string | number>): string {
-  return text.replace(/\{([a-z]+)\}/g, (whole, name: string) => String(values[name] ?? whole));
-}

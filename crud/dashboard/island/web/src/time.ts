@@ -1,12 +1,37 @@
 // One time, marked in every line chart of the screen, with its values. They are those of the charts' tables.
+import { showIslands } from "./islands.ts";
 import { nearest, step } from "./nearest.ts";
-import { say } from "./words.ts";
+import { label, rows, values } from "./table.ts";
+import { say, word } from "./words.ts";
 
 const pictures = "figure.chart > svg.timed";
 
-/** showTimes lets the keyboard reach the charts that are drawn. */
+/** showTimes lets the keyboard reach the charts that are drawn, and offers to explore those that can be. */
 export function showTimes(): void {
-  for (const svg of document.querySelectorAll(pictures)) svg.setAttribute("tabindex", "0");
+  for (const svg of document.querySelectorAll<SVGSVGElement>(pictures)) {
+    svg.setAttribute("tabindex", "0");
+    if (!svg.dataset.step || rows(svg).length < 3 || svg.parentElement?.querySelector(".explore-this")) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "link explore-this";
+    button.textContent = word("explore");
+    button.addEventListener("click", () => explore(svg));
+    svg.after(button);
+  }
+}
+
+/** explore lays a chart to explore over a picture. Its script comes now. */
+function explore(svg: SVGSVGElement): void {
+  if (svg.parentElement?.querySelector(".explore")) return;
+  const root = document.createElement("div");
+  root.className = "explore";
+  root.dataset.island = "explore";
+  root.addEventListener("failed", () => {
+    root.remove();
+    say(word("failed"));
+  });
+  svg.after(root);
+  showIslands();
 }
 
 /** startTimes follows the pointer and the keys. */
@@ -44,14 +69,6 @@ export function startTimes(): void {
   });
 }
 
-function rows(svg: Element): HTMLTableRowElement[] {
-  return [...(svg.parentElement?.querySelectorAll<HTMLTableRowElement>("tbody tr") ?? [])];
-}
-
-function label(row: HTMLTableRowElement): string {
-  return row.cells[0]?.textContent?.trim() ?? "";
-}
-
 /** width is that of the lines: the names at their ends stand beside them. */
 function width(svg: SVGSVGElement): number {
   return svg.getBoundingClientRect().width - parseFloat(getComputedStyle(svg).paddingRight || "0");
@@ -74,15 +91,6 @@ function mark(svg: SVGSVGElement, index: number): string {
     if (found) put(other, found, at, all.length);
   }
   return values(row).join(", ");
-}
-
-/** values are the time of a row, and each number with the name of its column. */
-function values(row: HTMLTableRowElement): string[] {
-  const heads = row.closest("table")?.tHead?.rows[0]?.cells;
-  return [...row.cells].map((cell, i) => {
-    const text = cell.textContent?.trim() ?? "";
-    return i === 0 ? text : `${heads?.[i]?.textContent?.trim() ?? ""} ${text}`.trim();
-  });
 }
 
 function put(svg: SVGSVGElement, row: HTMLTableRowElement, index: number, count: number): void {

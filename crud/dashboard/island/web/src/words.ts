@@ -1,6 +1,6 @@
 // What the scripts say to people. The server writes the words into the page, in the language of the person.
 
-type Word = "updated" | "failed" | "again" | "copied" | "selected" | "keys" | "close" | "ended" | "sign_in" | "search" | "rows" | "open" | "help" | "go";
+type Word = "updated" | "failed" | "again" | "copied" | "selected" | "keys" | "close" | "ended" | "sign_in" | "search" | "rows" | "open" | "help" | "go" | "explore" | "explore_keys" | "zoom_in" | "zoom_out" | "reset" | "these_days" | "partial" | "magnets" | "letters";
 
 let all: Partial<Record<Word, string>> | undefined;
 

@@ -13,6 +13,13 @@ test("a letter after g leads to a place, once and soon", () => {
   assert.equal(keys.press("o", 4000), undefined);
 });
 
+test("m after g leads to the lead magnets", () => {
+  const keys = new Keys();
+  keys.press("g", 0);
+  assert.equal(keys.press("m", 1), "magnets");
+  assert.equal(keys.press("m", 2), undefined);
+});
+
 test("any other key after g means what it always means", () => {
   const keys = new Keys();
   keys.press("g", 0);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fill, keyOf, leaves, Roster, spell, type Person, type Snapshot } from "../src/roster.ts";
+import { fill } from "../src/fill.ts";
+import { keyOf, leaves, Roster, spell, type Person, type Snapshot } from "../src/roster.ts";
 
 const begin = Date.parse("2026-11-25T10:00:00Z");
 const at = (ms: number) => new Date(begin + ms).toISOString();
