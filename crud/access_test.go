@@ -128,6 +128,8 @@ func operations(t *testing.T, u *user) []operation {
 		{"list-users", "GET", persons, "", "", auth.People},
 		{"get-user", "GET", persons + "/" + member, "", "", auth.People},
 		{"update-user", "PATCH", persons + "/" + member, `{"role":"editor"}`, jsonType, auth.People},
+		{"get-weekly-report", "GET", persons + "/" + member + "/weekly-report", "", "", auth.Read},
+		{"set-weekly-report", "PUT", persons + "/" + member + "/weekly-report", `{"enabled":true}`, jsonType, auth.Read},
 		{"remove-user", "DELETE", persons + "/" + leaver, "", "", auth.People},
 		{"list-invitations", "GET", invitations, "", "", auth.People},
 		{"get-invitation", "GET", invitations + "/" + invited, "", "", auth.People},
@@ -230,7 +232,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			require.Equal(t, problem.Forbidden, scoped.run(t, o).problem(t).Code)
 			scoped = f.userOf(t, owner.account, auth.Read, auth.Privacy)
 		}
-		if o.id == "end-session" { // it is another's
+		if slices.Contains([]string{"end-session", "get-weekly-report", "set-weekly-report"}, o.id) { // it is another's
 			require.Equal(t, problem.NotFound, scoped.run(t, o).problem(t).Code)
 			scoped = overseer
 		}
@@ -339,6 +341,9 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 		} {
 			if body == "{}" && (o.method == "PATCH" || len(f.described()[o.id].RequestBody.Content[o.kind].Schema.Resolve().Required) == 0) {
 				continue // which is fine
+			}
+			if body == o.body {
+				continue // it has no string to break
 			}
 			p := u.run(t, operation{o.id, o.method, o.path, body, o.kind, o.scope}).problem(t)
 			require.Equal(t, code, p.Code, "%s %.60q %s", name, body, p.Detail)

@@ -220,6 +220,19 @@ func (v *owner) notices(t *testing.T) {
 	v.send(v.open(path), path, url.Values{"notify_email": {""}, "notify": {"none"}})
 	_, account = v.api("GET", "/api/v1/account", nil)
 	require.Equal(t, object{"notify_email": nil, "notify": "none"}, pick(account, "notify_email", "notify"))
+
+	_, people := v.api("GET", "/api/v1/users", nil)
+	report := "/api/v1/users/" + people["data"].([]any)[0].(object)["id"].(string) + "/weekly-report"
+	_, mine := v.api("GET", report, nil)
+	require.Equal(t, true, mine["enabled"], "owners get it")
+	s = v.open(path)
+	s.has("To " + mine["email"].(string) + ", on Mondays")
+	v.send(s, path+"/weekly", url.Values{"enabled": {""}})
+	_, mine = v.api("GET", report, nil)
+	require.Equal(t, false, mine["enabled"])
+	v.send(v.open(path), path+"/weekly", url.Values{"enabled": {"true"}})
+	_, mine = v.api("GET", report, nil)
+	require.Equal(t, true, mine["enabled"])
 }
 
 // limits compares limits and use, and the audit log, with the API.

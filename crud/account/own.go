@@ -31,7 +31,7 @@ type Account struct {
 	Confirmed   bool             `json:"notify_email_confirmed" doc:"Whether the reader of notify_email agreed to get mails. Until then, only the mail that asks is sent to it."`
 	Notify      notify           `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 in the account's time zone, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
 	Readings    notify           `json:"reading_notices" doc:"When mails about readers are sent, who opened a document for the first time, finished it, downloaded it or came back after a day: when their visit is over, once a day, or never. A generic link can have a setting of its own."`
-	Weekly      bool             `json:"weekly_report" doc:"Whether a report about the past week is sent to notify_email on Mondays, after 07:00 in the account's time zone."`
+	Weekly      bool             `json:"weekly_report" doc:"Whether a report about the past week is sent to notify_email on Mondays, after 07:00 in the account's time zone. If the address is that of one of the account's people, their own setting decides."`
 	BrandColor  *string          `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. If its contrast is too low, the pages darken or lighten it."`
 	BrandFont   font             `json:"brand_font" doc:"Typeface of the account's pages: that of the visitor's system, or Inter, which the pages load."`
 	Language    *locale.Language `json:"language" doc:"Language of the account's pages and mails; null for that of each visitor, and English for the owner's mails."`
@@ -161,7 +161,7 @@ type changedAccount struct {
 	NotifyEmail api.Change[string]          `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads, readers, weeks and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
 	Notify      *notify                     `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`
 	Readings    *notify                     `json:"reading_notices" required:"false" nullable:"false" doc:"When mails about readers are sent."`
-	Weekly      *bool                       `json:"weekly_report" required:"false" nullable:"false" doc:"Whether the weekly report is sent."`
+	Weekly      *bool                       `json:"weekly_report" required:"false" nullable:"false" doc:"Whether the weekly report is sent to notify_email."`
 	BrandColor  api.Change[string]          `json:"brand_color" required:"false" pattern:"^#[0-9a-fA-F]{6}$" patternDescription:"a colour, such as #2f5bd0" doc:"Accent colour of the account's pages; null for the default."`
 }
 

@@ -64,7 +64,7 @@ type Notices struct {
 	limiter *ratelimit.Visitors
 	texts   *catalogue.Catalogue
 
-	settings, confirmation *page.Template
+	settings, confirmation, weekly *page.Template
 }
 
 // New returns the notices of an installation, and has the daily ones sent by its queue.
@@ -85,6 +85,9 @@ func New(d Deps) (*Notices, error) {
 		return nil, err
 	}
 	if n.confirmation, err = d.Pages.Parse(files, "confirm.html"); err != nil {
+		return nil, err
+	}
+	if n.weekly, err = d.Pages.Parse(files, "weekly.html"); err != nil {
 		return nil, err
 	}
 	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {

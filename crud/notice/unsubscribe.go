@@ -62,6 +62,8 @@ func chosen(value string) string {
 func (n *Notices) Register(a *api.API) {
 	n.deps.Pages.Mount(a, "GET "+path+"{token}", n.showSettings)
 	n.deps.Pages.Mount(a, "POST "+path+"{token}", n.changeSettings)
+	n.deps.Pages.Mount(a, "GET "+weeklyPath+"{token}", n.showWeekly)
+	n.deps.Pages.Mount(a, "POST "+weeklyPath+"{token}", n.changeWeekly)
 	n.deps.Pages.Mount(a, "GET "+confirmPath+"{token}", n.askToConfirm)
 	n.deps.Pages.Mount(a, "POST "+confirmPath+"{token}", n.confirmed)
 }

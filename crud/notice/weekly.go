@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
+	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/store"
 	"lodestone/pkg/timezone"
@@ -46,7 +47,7 @@ func (n *Notices) SendWeekly(ctx context.Context) error {
 			if !a.ReportedUntil.Before(end) {
 				continue
 			}
-			if err := n.sendWeekly(ctx, mail.Receiver{AccountID: a.ID, Language: locale.Or(a.Language, "")}, a.Timezone, end); err != nil {
+			if err := n.sendWeekly(ctx, a, end); err != nil {
 				errs = append(errs, fmt.Errorf("send weekly report of account %s: %w", a.ID, err))
 			}
 		}
@@ -67,20 +68,25 @@ func weekBegin(now time.Time, name string) time.Time {
 	return time.Date(local.Year(), local.Month(), day, 0, 0, 0, 0, zone)
 }
 
-// sendWeekly writes the report first, without holding anything, and sends it if no other process was faster.
-func (n *Notices) sendWeekly(ctx context.Context, a mail.Receiver, zone string, end time.Time) error {
-	week, err := n.deps.Reports.Week(ctx, a, end.AddDate(0, 0, -7))
-	if err != nil {
-		return err //nolint:wrapcheck // it says what failed
+// sendWeekly writes the report first, without holding anything, and sends it if no other process was faster. An account in which no one wants
+// it is marked as well, so that who switches it on later gets the report of the week that ends then.
+func (n *Notices) sendWeekly(ctx context.Context, a store.AccountsWithWeeklyReportRow, end time.Time) error {
+	first, language := end.AddDate(0, 0, -7), locale.Or(a.Language, "")
+	var week *mail.Weekly
+	if a.Wanted {
+		var err error
+		if week, err = n.deps.Reports.Week(ctx, mail.Receiver{AccountID: a.ID, Language: language}, first); err != nil {
+			return err //nolint:wrapcheck // it says what failed
+		}
 	}
-	return n.deps.Postgres.Account(ctx, a.AccountID, func(tx pgx.Tx) error {
+	return n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		row, err := q.TakeWeeklyReport(ctx)
 		if err != nil {
 			return fmt.Errorf("take account: %w", err)
 		}
-		if !row.WeeklyReport || !row.ReportedUntil.Before(end) {
-			return nil // another process was faster, or it was switched off just now
+		if !row.ReportedUntil.Before(end) {
+			return nil // another process was faster
 		}
 		if err := q.SetReportedUntil(ctx, end); err != nil {
 			return fmt.Errorf("mark the week as reported: %w", err)
@@ -88,9 +94,47 @@ func (n *Notices) sendWeekly(ctx context.Context, a mail.Receiver, zone string, 
 		if week == nil {
 			return nil
 		}
-		return n.send(ctx, tx, mail.Message{
-			Kind: mail.KindWeekly, AccountID: a.AccountID, Language: a.Language, Timezone: zone, Weekly: week,
-			URL: n.deps.Pages.URL("/dashboard?from=" + end.AddDate(0, 0, -7).Format(time.DateOnly) + "&to=" + end.AddDate(0, 0, -1).Format(time.DateOnly)),
-		}, confirmed(row.NotifyEmail, row.NotifyConfirmedAt))
+		m := mail.Message{
+			Kind: mail.KindWeekly, AccountID: a.ID, Language: language, Timezone: a.Timezone, Weekly: week,
+			URL: n.deps.Pages.URL("/dashboard?from=" + first.Format(time.DateOnly) + "&to=" + end.AddDate(0, 0, -1).Format(time.DateOnly)),
+		}
+		to := confirmed(row.NotifyEmail, row.NotifyConfirmedAt)
+		if !row.WeeklyReport {
+			to = nil
+		}
+		isPerson, err := n.sendToPeople(ctx, tx, m, to)
+		if err != nil {
+			return err
+		}
+		if isPerson {
+			to = nil
+		}
+		return n.send(ctx, tx, m, to)
 	})
+}
+
+// sendToPeople mails a weekly report to each of the account's people who wants it, and reports whether an address is that of one of them, who
+// then decides about it.
+func (n *Notices) sendToPeople(ctx context.Context, tx pgx.Tx, m mail.Message, address *string) (isPerson bool, err error) {
+	people, err := store.New(tx).WeeklyReportPeople(ctx)
+	if err != nil {
+		return false, fmt.Errorf("look who wants the weekly report: %w", err)
+	}
+	var key string
+	if address != nil {
+		if parsed, err := email.Parse(*address); err == nil {
+			key = parsed.Key
+		}
+	}
+	for _, p := range people {
+		isPerson = isPerson || p.EmailKey == key
+		if !p.Wants || !mail.CanReach(p.Email) {
+			continue
+		}
+		m.To, m.Unsubscribe = p.Email, n.deps.Pages.URL(weeklyPath+n.personGrant(m.AccountID, p.ID))
+		if err := n.deps.Mail.Send(ctx, tx, m); err != nil {
+			return false, err //nolint:wrapcheck // it says what failed
+		}
+	}
+	return isPerson, nil
 }

@@ -3,7 +3,10 @@ package notice_test
 import (
 	"context"
 	"errors"
+	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -130,4 +133,91 @@ func TestWeeklyReportIsEnded(t *testing.T) {
 	post("weekly=on")
 	weekly, _, _ = setting()
 	require.True(t, weekly)
+}
+
+// person adds one of the account's people.
+func (f *fixture) person(email, role string) {
+	f.t.Helper()
+	f.exec("WITH u AS (INSERT INTO users (id, email, email_key) VALUES (gen_random_uuid(), $2, $2) RETURNING id) INSERT INTO memberships (account_id, user_id, role) SELECT $1, id, $3 FROM u", f.account, email, role)
+}
+
+// reported returns the mails with weekly reports by their receivers.
+func (f *fixture) reported() map[string]mail.Message {
+	f.t.Helper()
+	sent := map[string]mail.Message{}
+	for _, m := range f.mails() {
+		if m.Kind == mail.KindWeekly {
+			require.NotContains(f.t, sent, m.To)
+			sent[m.To] = m
+		}
+	}
+	return sent
+}
+
+// Each of the account's people has a setting. The address of notices that is one of theirs gets no second mail.
+func TestWeeklyReportOfPeople(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.weekly("UTC", "2026-10-26 00:00")
+	f.person("owner@example.com", "owner")
+	f.person("ada@example.com", "owner")
+	f.person("bob@example.com", "analyst")
+	f.person("eve@example.com", "editor")
+	f.exec("UPDATE memberships SET weekly_report = true WHERE user_id = (SELECT id FROM users WHERE email = $1)", "bob@example.com")
+	f.now = at("2026-11-02 08:00")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { require.NoError(t, f.notices.SendWeekly(t.Context())) })
+	}
+	all.Wait()
+	sent := f.reported()
+	require.ElementsMatch(t, []string{"owner@example.com", "ada@example.com", "bob@example.com"}, slices.Collect(maps.Keys(sent)))
+
+	post := func(m mail.Message, body string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+strings.TrimPrefix(m.Unsubscribe, site), strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		res, err := f.client.Do(r)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, res.Body.Close()) }()
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		return res.StatusCode, string(text)
+	}
+	status, text := post(sent["owner@example.com"], "List-Unsubscribe=One-Click")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, text, "No weekly report goes to <strong class=\"address\">owner@example.com</strong>")
+	f.now = at("2026-11-09 08:00")
+	f.exec("TRUNCATE river_job")
+	require.NoError(t, f.notices.SendWeekly(t.Context()))
+	sent2 := f.reported()
+	require.ElementsMatch(t, []string{"ada@example.com", "bob@example.com"}, slices.Collect(maps.Keys(sent2)), "only one person's report ended, and the address of notices is that person's")
+
+	status, _ = post(sent["owner@example.com"], "weekly=on")
+	require.Equal(t, http.StatusOK, status)
+	f.exec("DELETE FROM memberships WHERE user_id = (SELECT id FROM users WHERE email = $1)", "bob@example.com")
+	status, _ = post(sent["bob@example.com"], "weekly=on")
+	require.Equal(t, http.StatusNotFound, status, "who left the account")
+	f.now = at("2026-11-16 08:00")
+	f.exec("TRUNCATE river_job")
+	require.NoError(t, f.notices.SendWeekly(t.Context()))
+	require.ElementsMatch(t, []string{"ada@example.com", "owner@example.com"}, slices.Collect(maps.Keys(f.reported())))
+}
+
+// Who switches the report on in the middle of a week gets that of the week, and none of the weeks before.
+func TestWeeklyReportIsSwitchedOn(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.exec("UPDATE accounts SET reported_until = '2026-10-26Z' WHERE id = $1", f.account)
+	f.person("bob@example.com", "analyst")
+	f.now = at("2026-11-02 08:00")
+	require.NoError(t, f.notices.SendWeekly(t.Context()))
+	require.Empty(t, f.reports.asked, "no one wants it")
+	f.exec("UPDATE memberships SET weekly_report = true WHERE account_id = $1", f.account)
+	f.now = at("2026-11-04 08:00")
+	require.NoError(t, f.notices.SendWeekly(t.Context()))
+	require.Empty(t, f.reported())
+	f.now = at("2026-11-09 08:00")
+	require.NoError(t, f.notices.SendWeekly(t.Context()))
+	require.Equal(t, "2026-11-02 UTC", f.reported()["bob@example.com"].Weekly.Week)
 }

@@ -77,6 +77,7 @@ func (p *People) Register(a *api.API) {
 	}, p.remove)
 	p.registerInvitations(a)
 	p.registerSessions(a)
+	p.registerReports(a)
 	p.registerAudit(a)
 }
 

@@ -58,7 +58,7 @@ GRANT SELECT (id, account_id, endpoint_id, created_at, expires_at), INSERT, UPDA
 GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE (kind) ON river_job TO lodestone_account;
 GRANT SELECT (id, email, email_key, created_at) ON users TO lodestone_account;
-GRANT SELECT, UPDATE (role, last_seen_at), DELETE ON memberships TO lodestone_account;
+GRANT SELECT, UPDATE (role, last_seen_at, weekly_report), DELETE ON memberships TO lodestone_account;
 GRANT SELECT (id, account_id, email, email_key, role, created_at, expires_at), INSERT, UPDATE (email, role, secret_hash, created_at, expires_at), DELETE
     ON invitations TO lodestone_account;
 GRANT SELECT (id, account_id, user_id, key_id, method, user_agent, started_at, last_active_at, ended_at), INSERT, UPDATE (ended_at)

@@ -14,11 +14,12 @@ import (
 
 const accountsWithWeeklyReport = `-- name: AccountsWithWeeklyReport :many
 
-SELECT accounts.id, reported_until, language, timezone FROM accounts
-WHERE weekly_report AND (notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
-        OR EXISTS (SELECT FROM chat_channels c WHERE c.account_id = accounts.id AND c.is_active AND 'weekly' = ANY (c.about)))
-    AND reported_until <= $1::timestamptz - interval '12 hours' AND accounts.id > $2
-ORDER BY accounts.id
+SELECT id, reported_until, language, timezone, (
+    weekly_report AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
+    OR EXISTS (SELECT FROM memberships m WHERE m.account_id = accounts.id AND coalesce(m.weekly_report, m.role = 'owner'))
+)::boolean AS wanted FROM accounts
+WHERE reported_until <= $1::timestamptz - interval '12 hours' AND id > $2
+ORDER BY id
 LIMIT 100
 `
 
@@ -32,10 +33,11 @@ type AccountsWithWeeklyReportRow struct {
 	ReportedUntil time.Time
 	Language      *string
 	Timezone      string
+	Wanted        bool
 }
 
 // The weekly report by mail, for the installation.
-// Accounts that want it, from an id on, whose last report is a week old or more at a time.
+// Accounts whose last report is a week old or more at a time, from an id on, and whether anyone wants it.
 func (q *Queries) AccountsWithWeeklyReport(ctx context.Context, arg AccountsWithWeeklyReportParams) ([]AccountsWithWeeklyReportRow, error) {
 	rows, err := q.db.Query(ctx, accountsWithWeeklyReport, arg.Now, arg.After)
 	if err != nil {
@@ -50,6 +52,7 @@ func (q *Queries) AccountsWithWeeklyReport(ctx context.Context, arg AccountsWith
 			&i.ReportedUntil,
 			&i.Language,
 			&i.Timezone,
+			&i.Wanted,
 		); err != nil {
 			return nil, err
 		}
@@ -68,6 +71,24 @@ DELETE FROM report_keys WHERE id = $1
 func (q *Queries) DeleteReportKey(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, deleteReportKey, id)
 	return err
+}
+
+const getWeeklyReport = `-- name: GetWeeklyReport :one
+SELECT u.email, coalesce(m.weekly_report, m.role = 'owner')::boolean AS wants FROM memberships m JOIN users u ON u.id = m.user_id
+WHERE m.user_id = $1
+`
+
+type GetWeeklyReportRow struct {
+	Email string
+	Wants bool
+}
+
+// Of one of the people of the account that the transaction is scoped to.
+func (q *Queries) GetWeeklyReport(ctx context.Context, userID uuid.UUID) (GetWeeklyReportRow, error) {
+	row := q.db.QueryRow(ctx, getWeeklyReport, userID)
+	var i GetWeeklyReportRow
+	err := row.Scan(&i.Email, &i.Wants)
+	return i, err
 }
 
 const insertReportKey = `-- name: InsertReportKey :exec
@@ -93,6 +114,18 @@ func (q *Queries) InsertReportKey(ctx context.Context, arg InsertReportKeyParams
 		arg.LastsSeconds,
 	)
 	return err
+}
+
+const languageOfAccount = `-- name: LanguageOfAccount :one
+SELECT language FROM accounts
+`
+
+// Of the account that the transaction is scoped to.
+func (q *Queries) LanguageOfAccount(ctx context.Context) (*string, error) {
+	row := q.db.QueryRow(ctx, languageOfAccount)
+	var language *string
+	err := row.Scan(&language)
+	return language, err
 }
 
 const lookUpReportKey = `-- name: LookUpReportKey :one
@@ -124,6 +157,21 @@ func (q *Queries) SetReportedUntil(ctx context.Context, reportedUntil time.Time)
 	return err
 }
 
+const setWeeklyReport = `-- name: SetWeeklyReport :exec
+UPDATE memberships SET weekly_report = $2::boolean WHERE user_id = $1
+`
+
+type SetWeeklyReportParams struct {
+	UserID uuid.UUID
+	Wants  bool
+}
+
+// Of one of the people of the account that the transaction is scoped to.
+func (q *Queries) SetWeeklyReport(ctx context.Context, arg SetWeeklyReportParams) error {
+	_, err := q.db.Exec(ctx, setWeeklyReport, arg.UserID, arg.Wants)
+	return err
+}
+
 const takeWeeklyReport = `-- name: TakeWeeklyReport :one
 SELECT weekly_report, reported_until, notify_email, notify_confirmed_at FROM accounts FOR NO KEY UPDATE
 `
@@ -146,4 +194,43 @@ func (q *Queries) TakeWeeklyReport(ctx context.Context) (TakeWeeklyReportRow, er
 		&i.NotifyConfirmedAt,
 	)
 	return i, err
+}
+
+const weeklyReportPeople = `-- name: WeeklyReportPeople :many
+SELECT u.id, u.email, u.email_key, coalesce(m.weekly_report, m.role = 'owner')::boolean AS wants
+FROM memberships m JOIN users u ON u.id = m.user_id
+ORDER BY u.id
+`
+
+type WeeklyReportPeopleRow struct {
+	ID       uuid.UUID
+	Email    string
+	EmailKey string
+	Wants    bool
+}
+
+// The people of the account that the transaction is scoped to, and who of them wants the report.
+func (q *Queries) WeeklyReportPeople(ctx context.Context) ([]WeeklyReportPeopleRow, error) {
+	rows, err := q.db.Query(ctx, weeklyReportPeople)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WeeklyReportPeopleRow
+	for rows.Next() {
+		var i WeeklyReportPeopleRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Email,
+			&i.EmailKey,
+			&i.Wants,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

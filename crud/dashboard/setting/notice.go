@@ -5,7 +5,10 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/google/uuid"
+
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/user"
 	"lodestone/pkg/auth"
 )
 
@@ -17,6 +20,8 @@ type noticesData struct {
 	MayAsk    bool // the session may change the address
 	When      []frame.Option
 	Readers   []frame.Option // when mails about readers come
+	Report    *frame.Form    // of the person's own weekly report; nil: an API key signed in
+	ReportTo  string
 }
 
 func (s *Screens) showNotices(v *frame.Visit) error {
@@ -33,6 +38,13 @@ func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) erro
 		d.When = append(d.When, frame.Option{Value: when, Words: v.Say("setting.notices.when." + when)})
 		d.Readers = append(d.Readers, frame.Option{Value: when, Words: v.Say("setting.notices.readers." + when)})
 	}
+	if person := v.Session.UserID; person != uuid.Nil {
+		report, err := frame.Get[user.WeeklyReport](v, reportPath(person), nil)
+		if err != nil {
+			return err
+		}
+		d.ReportTo, d.Report = report.Email, &frame.Form{Values: url.Values{"enabled": {strconv.FormatBool(report.Enabled)}}}
+	}
 	if own.NotifyEmail != nil {
 		d.Address = *own.NotifyEmail
 	}
@@ -40,6 +52,21 @@ func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) erro
 		d.Values = url.Values{"notify": {own.Notify}, "reading_notices": {own.Readings}, "notify_email": {d.Address}, "weekly_report": {strconv.FormatBool(own.Weekly)}}
 	}
 	return s.show(v, "notices", "setting.notices", status, d)
+}
+
+func reportPath(person uuid.UUID) string { return usersPath + "/" + person.String() + "/weekly-report" }
+
+// changeReport saves whether the person gets the weekly report.
+func (s *Screens) changeReport(v *frame.Visit) error {
+	typed, err := form(v)
+	if err != nil {
+		return err
+	}
+	_, err = frame.Send[user.WeeklyReport](v, http.MethodPut, reportPath(v.Session.UserID), map[string]any{"enabled": typed.Get("enabled") != ""}, nil)
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/notices", "saved")
 }
 
 // changeNotices saves where notices go, and when. An address that was not confirmed is asked once more.

@@ -54,6 +54,7 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+screenPath+"/logo/delete", s.removeLogo)
 	s.frame.Mount(a, "GET "+screenPath+"/notices", s.showNotices)
 	s.frame.Mount(a, "POST "+screenPath+"/notices", s.changeNotices)
+	s.frame.Mount(a, "POST "+screenPath+"/notices/weekly", s.changeReport)
 	s.frame.Mount(a, "GET "+screenPath+"/people", s.showPeople)
 	s.frame.Mount(a, "POST "+screenPath+"/people", s.invite)
 	s.frame.Mount(a, "POST "+screenPath+"/people/{id}", s.changeRole)

@@ -1,12 +1,14 @@
 -- The weekly report by mail, for the installation.
 
 -- name: AccountsWithWeeklyReport :many
--- Accounts that want it, from an id on, whose last report is a week old or more at a time.
-SELECT accounts.id, reported_until, language, timezone FROM accounts
-WHERE weekly_report AND (notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
-        OR EXISTS (SELECT FROM chat_channels c WHERE c.account_id = accounts.id AND c.is_active AND 'weekly' = ANY (c.about)))
-    AND reported_until <= sqlc.arg(now)::timestamptz - interval '12 hours' AND accounts.id > sqlc.arg(after)
-ORDER BY accounts.id
+-- Accounts whose last report is a week old or more at a time, from an id on, and whether anyone wants it.
+SELECT id, reported_until, language, timezone, (
+    weekly_report AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
+    OR EXISTS (SELECT FROM memberships m WHERE m.account_id = accounts.id AND coalesce(m.weekly_report, m.role = 'owner'))
+    OR EXISTS (SELECT FROM chat_channels c WHERE c.account_id = accounts.id AND c.is_active AND 'weekly' = ANY (c.about))
+)::boolean AS wanted FROM accounts
+WHERE reported_until <= sqlc.arg(now)::timestamptz - interval '12 hours' AND id > sqlc.arg(after)
+ORDER BY id
 LIMIT 100;
 
 -- name: TakeWeeklyReport :one
@@ -16,6 +18,25 @@ SELECT weekly_report, reported_until, notify_email, notify_confirmed_at FROM acc
 -- name: SetReportedUntil :exec
 -- Of the account that the transaction is scoped to.
 UPDATE accounts SET reported_until = $1;
+
+-- name: WeeklyReportPeople :many
+-- The people of the account that the transaction is scoped to, and who of them wants the report.
+SELECT u.id, u.email, u.email_key, coalesce(m.weekly_report, m.role = 'owner')::boolean AS wants
+FROM memberships m JOIN users u ON u.id = m.user_id
+ORDER BY u.id;
+
+-- name: GetWeeklyReport :one
+-- Of one of the people of the account that the transaction is scoped to.
+SELECT u.email, coalesce(m.weekly_report, m.role = 'owner')::boolean AS wants FROM memberships m JOIN users u ON u.id = m.user_id
+WHERE m.user_id = $1;
+
+-- name: SetWeeklyReport :exec
+-- Of one of the people of the account that the transaction is scoped to.
+UPDATE memberships SET weekly_report = sqlc.arg(wants)::boolean WHERE user_id = $1;
+
+-- name: LanguageOfAccount :one
+-- Of the account that the transaction is scoped to.
+SELECT language FROM accounts;
 
 -- name: InsertReportKey :exec
 -- Adds a key, and removes those that have expired.
