@@ -82,7 +82,7 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 	b, err = w.brandOf(t.Context(), Message{Kind: KindNotices, AccountID: account})
 	require.NoError(t, err)
 	require.Equal(t, Brand{Accent: page.Token("accent")}, b)
-	for _, kind := range []Kind{KindLead, KindDigest, KindReading, KindReadings, KindWebhook} {
+	for _, kind := range []Kind{KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindSignIn, KindInvitation} {
 		b, err = w.brandOf(t.Context(), Message{Kind: kind, AccountID: account})
 		require.NoError(t, err)
 		require.Equal(t, "Northwind", b.Name)

@@ -48,14 +48,14 @@ const (
 	KindInvitation Kind = "invitation"
 )
 
-// branded reports whether mails of a kind look like their account. Those to an address that someone may have entered without being asked
-// for it look like the installation.
+// branded reports whether mails of a kind look like their account. The one that asks an address to agree to notices looks like the
+// installation, since anyone can enter an address.
 func (k Kind) branded() bool {
 	switch k {
-	case KindDocument, KindConfirm, KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook:
-		return true
-	default:
+	case KindNotices:
 		return false
+	default:
+		return true
 	}
 }
 

@@ -175,7 +175,8 @@ func (s *Service) takeMail(ctx context.Context, a email.Address) error {
 	return limited(wait)
 }
 
-// request stores that a browser wants to sign in with an address, and has the mail sent if it is a user's.
+// request stores that a browser wants to sign in with an address, and has the mail sent if it is a user's. The mail is in the language of the
+// user's account, or else in the given one.
 func (s *Service) request(ctx context.Context, address email.Address, browser, next string, language locale.Language) (proof.Secrets, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -194,6 +195,7 @@ func (s *Service) request(ctx context.Context, address email.Address, browser, n
 		}
 		if err == nil {
 			p.UserID = &u.ID
+			language = locale.Or(u.Language, string(language))
 		}
 		if err := q.InsertSignIn(ctx, p); err != nil {
 			return fmt.Errorf("store sign-in: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/locale"
 )
 
 // What each role may do is decided by the API, also for the dashboard, whose pages ask it.
@@ -255,4 +256,55 @@ func TestSessionsAreAudited(t *testing.T) {
 		require.Nil(t, entry["key_id"])
 	}
 	require.Equal(t, []string{"sign-in", "sign-out", "update-account", "sign-in"}, actions)
+}
+
+// Whoever signed in switches their own weekly report on and off, whatever their role; those of others, owners only.
+func TestOwnWeeklyReport(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	_, err := f.users.Add(t.Context(), f.account, "analyst@example.com", auth.Analyst)
+	require.NoError(t, err)
+	owner, analyst := f.browser(), f.browser()
+	owner.signIn(t, "owner@example.com")
+	analyst.signIn(t, "analyst@example.com")
+	path := func(email string) string {
+		return "/api/v1/users/" + one[string](t, f, "SELECT id::text FROM users WHERE email_key = $1", email) + "/weekly-report"
+	}
+	enabled := func(key, email string) any {
+		status, report := f.api(t, key, "GET", path(email), "")
+		require.Equal(t, 200, status)
+		require.Equal(t, email, report["email"])
+		return report["enabled"]
+	}
+	require.Equal(t, true, enabled(owner.key(t), "owner@example.com"))
+	require.Equal(t, false, enabled(analyst.key(t), "analyst@example.com"))
+	status, report := f.api(t, analyst.key(t), "PUT", path("analyst@example.com"), `{"enabled":true}`)
+	require.Equal(t, 200, status)
+	require.Equal(t, true, report["enabled"])
+	for _, method := range []string{"GET", "PUT"} {
+		status, _ = f.api(t, analyst.key(t), method, path("owner@example.com"), map[bool]string{true: `{"enabled":false}`}[method == "PUT"])
+		require.Equal(t, 404, status)
+	}
+	require.Equal(t, true, enabled(owner.key(t), "owner@example.com"))
+	require.Equal(t, true, enabled(owner.key(t), "analyst@example.com"))
+	status, _ = f.api(t, owner.key(t), "PUT", path("analyst@example.com"), `{"enabled":false}`)
+	require.Equal(t, 200, status)
+	require.Equal(t, false, enabled(analyst.key(t), "analyst@example.com"))
+	require.Equal(t, 2, one[int](t, f, "SELECT count(*)::int FROM audit_log WHERE action = 'set-weekly-report'"))
+}
+
+// Mails to sign in and invitations are in the language of the account.
+func TestMailsAreInTheLanguageOfTheAccount(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	b := f.browser()
+	b.signIn(t, "owner@example.com")
+	require.Equal(t, locale.English, f.mails.last(t, "owner@example.com").Language)
+	f.exec(t, "UPDATE accounts SET language = 'pl'")
+	b = f.browser()
+	b.signIn(t, "owner@example.com")
+	require.Equal(t, locale.Language("pl"), f.mails.last(t, "owner@example.com").Language)
+	status, _ := f.api(t, b.key(t), "POST", "/api/v1/invitations", `{"email":"ada@example.com","role":"analyst"}`)
+	require.Equal(t, 201, status)
+	require.Equal(t, locale.Language("pl"), f.mails.last(t, "ada@example.com").Language)
 }

@@ -245,7 +245,7 @@ func (q *Queries) UseSignIn(ctx context.Context, id uuid.UUID) (*uuid.UUID, erro
 }
 
 const userByEmail = `-- name: UserByEmail :one
-SELECT u.id, u.email, m.account_id FROM users u JOIN memberships m ON m.user_id = u.id
+SELECT u.id, u.email, m.account_id, a.language FROM users u JOIN memberships m ON m.user_id = u.id JOIN accounts a ON a.id = m.account_id
 WHERE u.email_key = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id LIMIT 1
 `
 
@@ -253,18 +253,24 @@ type UserByEmailRow struct {
 	ID        uuid.UUID
 	Email     string
 	AccountID uuid.UUID
+	Language  *string
 }
 
 // The user that an address belongs to, if it may sign in to an account: the one that was used last.
 func (q *Queries) UserByEmail(ctx context.Context, emailKey string) (UserByEmailRow, error) {
 	row := q.db.QueryRow(ctx, userByEmail, emailKey)
 	var i UserByEmailRow
-	err := row.Scan(&i.ID, &i.Email, &i.AccountID)
+	err := row.Scan(
+		&i.ID,
+		&i.Email,
+		&i.AccountID,
+		&i.Language,
+	)
 	return i, err
 }
 
 const userByID = `-- name: UserByID :one
-SELECT u.id, u.email, m.account_id FROM users u JOIN memberships m ON m.user_id = u.id
+SELECT u.id, u.email, m.account_id, a.language FROM users u JOIN memberships m ON m.user_id = u.id JOIN accounts a ON a.id = m.account_id
 WHERE u.id = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id LIMIT 1
 `
 
@@ -272,12 +278,18 @@ type UserByIDRow struct {
 	ID        uuid.UUID
 	Email     string
 	AccountID uuid.UUID
+	Language  *string
 }
 
 func (q *Queries) UserByID(ctx context.Context, id uuid.UUID) (UserByIDRow, error) {
 	row := q.db.QueryRow(ctx, userByID, id)
 	var i UserByIDRow
-	err := row.Scan(&i.ID, &i.Email, &i.AccountID)
+	err := row.Scan(
+		&i.ID,
+		&i.Email,
+		&i.AccountID,
+		&i.Language,
+	)
 	return i, err
 }
 

@@ -1,6 +1,6 @@
 -- name: UserByEmail :one
 -- The user that an address belongs to, if it may sign in to an account: the one that was used last.
-SELECT u.id, u.email, m.account_id FROM users u JOIN memberships m ON m.user_id = u.id
+SELECT u.id, u.email, m.account_id, a.language FROM users u JOIN memberships m ON m.user_id = u.id JOIN accounts a ON a.id = m.account_id
 WHERE u.email_key = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id LIMIT 1;
 
 -- name: AccountsOfUser :many
@@ -44,7 +44,7 @@ DELETE FROM sign_ins WHERE expires_at < clock_timestamp() - interval '1 hour';
 SELECT name FROM accounts WHERE id = $1;
 
 -- name: UserByID :one
-SELECT u.id, u.email, m.account_id FROM users u JOIN memberships m ON m.user_id = u.id
+SELECT u.id, u.email, m.account_id, a.language FROM users u JOIN memberships m ON m.user_id = u.id JOIN accounts a ON a.id = m.account_id
 WHERE u.id = $1 ORDER BY m.last_seen_at DESC NULLS LAST, m.created_at, m.account_id LIMIT 1;
 
 -- name: UserOfSignIn :one

@@ -2,13 +2,13 @@
 
 -- name: AccountsWithWeeklyReport :many
 -- Accounts whose last report is a week old or more at a time, from an id on, and whether anyone wants it.
-SELECT id, reported_until, language, timezone, (
+SELECT accounts.id, reported_until, language, timezone, (
     weekly_report AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
     OR EXISTS (SELECT FROM memberships m WHERE m.account_id = accounts.id AND coalesce(m.weekly_report, m.role = 'owner'))
     OR EXISTS (SELECT FROM chat_channels c WHERE c.account_id = accounts.id AND c.is_active AND 'weekly' = ANY (c.about))
 )::boolean AS wanted FROM accounts
-WHERE reported_until <= sqlc.arg(now)::timestamptz - interval '12 hours' AND id > sqlc.arg(after)
-ORDER BY id
+WHERE reported_until <= sqlc.arg(now)::timestamptz - interval '12 hours' AND accounts.id > sqlc.arg(after)
+ORDER BY accounts.id
 LIMIT 100;
 
 -- name: TakeWeeklyReport :one
