@@ -202,6 +202,7 @@ fmt: $(GOLANGCI) ## Format the Go code
 generate: build ## Write again what programs write
 	@go generate ./...
 	@go test -run 'TestConfigurationDocument|TestAPIDocument' ./cmd/lodestone -update
+	@$(MAKE) helm-update
 
 guide: ## Print the demo's PDF from its HTML source (needs Chromium)
 	@npm install --silent --no-audit --no-fund --no-save --prefix .cache/guide inter-ui@$(INTER_VERSION)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	core "k8s.io/api/core/v1"
 )
 
 // setting is a row of docs/configuration.md, which a test of cmd/lodestone compares with the flags.
@@ -106,7 +107,8 @@ func TestSettingsOfTheSchema(t *testing.T) {
 		}
 	}
 	given := schema["properties"].(map[string]any)["secrets"].(map[string]any)["properties"].(map[string]any)
-	require.ElementsMatch(t, secrets, slices.Collect(maps.Keys(given)))
+	require.ElementsMatch(t, secrets, slices.Collect(maps.Keys(given)),
+		"a secret is an entry of secrets in values.yaml and its schema, and of lodestone.secretsOf in templates/_settings.tpl")
 
 	var should bytes.Buffer
 	encoder := json.NewEncoder(&should)
@@ -142,6 +144,29 @@ func TestTheSchemaRefuses(t *testing.T) {
 		require.NoError(t, err, name)
 		_, err = render(given)
 		require.Error(t, err, name)
+	}
+}
+
+// The first step of an upgrade replaces all processes but the collectors.
+func TestAnUpgradeInStepsLeavesTheCollectorsAlone(t *testing.T) {
+	t.Parallel()
+	pods := func(text string) map[string]*core.PodTemplateSpec {
+		given, err := parseValues(text)
+		require.NoError(t, err)
+		all := map[string]*core.PodTemplateSpec{}
+		for _, w := range workloads(decode(t, documents(t, given))) {
+			all[w.name] = w.pod
+		}
+		return all
+	}
+	before, after := pods("{image: {tag: '1'}}"), pods("{image: {tag: '2'}, collector: {imageTag: '1'}}")
+	require.Len(t, before, 5)
+	for name := range before {
+		if name == "lodestone-collector" {
+			require.Equal(t, before[name], after[name])
+			continue
+		}
+		require.Equal(t, "lodestone:2", after[name].Spec.Containers[0].Image)
 	}
 }
 
