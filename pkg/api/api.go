@@ -12,6 +12,7 @@ import (
 	_ "embed" // the page of a problem
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,6 +64,7 @@ type Deps struct {
 // serve: registering is not safe for concurrent use, serving is.
 type API struct {
 	mux         *http.ServeMux
+	mounted     []string // patterns of Handle
 	verifier    Verifier
 	sessions    Sessions
 	log         *slog.Logger
@@ -126,4 +128,10 @@ func (a *API) DescriptionOnly() *API {
 // Handle mounts a handler under a pattern of http.ServeMux, outside the description and without
 // authentication: a proxy, or a page for browsers. It still has the request id, the log, the
 // recovery and the problems for what is not found.
-func (a *API) Handle(pattern string, handler http.Handler) { a.mux.Handle(pattern, handler) }
+func (a *API) Handle(pattern string, handler http.Handler) {
+	a.mux.Handle(pattern, handler)
+	a.mounted = append(a.mounted, pattern)
+}
+
+// Mounted returns the patterns that Handle mounted so far, in their order: all but the operations, which OpenAPI lists.
+func (a *API) Mounted() []string { return slices.Clone(a.mounted) }
