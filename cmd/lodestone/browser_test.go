@@ -27,6 +27,7 @@ func TestBrowser(t *testing.T) {
 		require.Fail(t, "playwright is not installed: `make browser-tools` does it", err.Error())
 	}
 	u := newUp(t)
+	u.more = []string{"--trusted-proxies=127.0.0.1"} // tries to sign in are limited by address, and visitors of signin.test.js have one each
 	u.start()
 
 	artefacts := filepath.Join(root, ".cache", "browser")

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/user"
 )
@@ -13,6 +15,7 @@ const sessionsPath = "/api/v1/sessions"
 type sessionsData struct {
 	Done     string
 	Sessions list[sessionRow]
+	Person   bool // signed in, and not an API key
 }
 
 type sessionRow struct {
@@ -26,7 +29,7 @@ func (s *Screens) showSessions(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	d := sessionsData{Done: done(v), Sessions: list[sessionRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	d := sessionsData{Done: done(v), Person: v.Session.UserID != uuid.Nil, Sessions: list[sessionRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
 	for _, one := range found.Rows {
 		row := sessionRow{
 			Session: one, Who: v.Say("setting.a_key"), How: v.Say("setting.sessions.by." + string(one.Method)), Browser: browser(v, one.UserAgent),
