@@ -46,7 +46,7 @@ func TestBrowser(t *testing.T) {
 	for name, value := range u.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	cmd.Env = append(cmd.Env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`), "LODESTONE_PAST_API_KEY="+u.pastKey("Northwind Research"))
+	cmd.Env = append(cmd.Env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`), "LODESTONE_PAST_API_KEY="+u.pastKey("Northwind Research"), "LODESTONE_HOSTILE_API_KEY="+u.secondKey("Hostile"))
 	out := &output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	// On this signal playwright closes Chromium, which holds the output. It ends too when its pipe to a killed node breaks.

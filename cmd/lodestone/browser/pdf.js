@@ -5,6 +5,8 @@
  * @param {object} [o]
  * @param {number} [o.pages]
  * @param {string} [o.title] of the document
+ * @param {string} [o.author] of the document
+ * @param {string[]} [o.outline] chapters, each of the page of its place
  * @param {(page: number) => string} [o.text] printable ASCII
  * @param {string} [o.script] JavaScript that runs when the document opens, in a reader that runs any
  * @param {string} [o.link] address that the first page links to
@@ -12,14 +14,14 @@
  * @param {[number, number]} [o.size] of each page, in points
  * @param {string} [o.fill] operators before the text of each page
  */
-export function pdf({ pages = 1, title = 'Test', text = (n) => `This is page ${n} of ${pages}.`, script, link, padding = 0, size = [595, 842], fill = '' } = {}) {
+export function pdf({ pages = 1, title = 'Test', author, outline = [], text = (n) => `This is page ${n} of ${pages}.`, script, link, padding = 0, size = [595, 842], fill = '' } = {}) {
   const objects = []; // object n is objects[n - 1]
   const add = (body) => objects.push(body);
   const string = (s) => `(${s.replace(/[\\()]/g, '\\$&')})`;
   add(''); // catalogue
   add(''); // pages
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>');
-  add(`<< /Title ${string(title)} >>`);
+  add(`<< /Title ${string(title)}${author ? ` /Author ${string(author)}` : ''} >>`);
   // Pages first, then what is on them, so that a reader finds all pages in one part of the file.
   const firstPage = objects.length + 1;
   const kids = [];
@@ -33,9 +35,16 @@ export function pdf({ pages = 1, title = 'Test', text = (n) => `This is page ${n
     const content = `${fill} BT /F1 28 Tf 60 ${Math.round(size[1] * 0.83)} Td ${string(text(n))} Tj ET\n${padding ? `%${'x'.repeat(padding)}\n` : ''}`;
     add(`<< /Length ${content.length} >>\nstream\n${content}endstream`);
   }
+  // The root of the outline, and then its chapters.
+  const root = objects.length + 1, chapter = (i) => `${root + 1 + i} 0 R`;
+  if (outline.length) add(`<< /Type /Outlines /First ${chapter(0)} /Last ${chapter(outline.length - 1)} /Count ${outline.length} >>`);
+  for (const [i, words] of outline.entries()) {
+    add(`<< /Title ${string(words)} /Parent ${root} 0 R /Dest [${firstPage + i} 0 R /Fit]${i ? ` /Prev ${chapter(i - 1)}` : ''}${i < outline.length - 1 ? ` /Next ${chapter(i + 1)}` : ''} >>`);
+  }
+  const contents = outline.length ? ` /Outlines ${root} 0 R` : '';
   const action = script ? ` /OpenAction << /S /JavaScript /JS ${string(script)} >>`
     + ` /Names << /JavaScript << /Names [(a) << /S /JavaScript /JS ${string(script)} >>] >> >>` : '';
-  objects[0] = `<< /Type /Catalog /Pages 2 0 R /Lang (en)${action} >>`;
+  objects[0] = `<< /Type /Catalog /Pages 2 0 R /Lang (en)${contents}${action} >>`;
   objects[1] = `<< /Type /Pages /Count ${pages} /Kids [${kids.join(' ')}] >>`;
   let out = '%PDF-1.7\n';
   const offsets = objects.map((body, i) => {
