@@ -2,6 +2,7 @@ package signin_test
 
 import (
 	"crypto"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,9 +33,10 @@ type issuer struct {
 	key *rsa.PrivateKey
 
 	mu         sync.Mutex
-	metadata   map[string]any // besides what every provider has
-	claims     map[string]any // of the ID token, over the right ones
-	info       map[string]any // about the user
+	metadata   map[string]any                     // besides what every provider has
+	claims     map[string]any                     // of the ID token, over the right ones
+	info       map[string]any                     // about the user
+	forge      func(claims map[string]any) string // makes the ID token; nil: it is signed as it should be
 	challenges map[string]string
 	nonces     map[string]string
 }
@@ -79,7 +82,11 @@ func newIssuer(t *testing.T) *issuer {
 			"email": "owner@example.com", "email_verified": true,
 		}
 		maps.Copy(c, p.claims)
-		answer(w, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": p.sign(c)})
+		sign := p.sign
+		if p.forge != nil {
+			sign = p.forge
+		}
+		answer(w, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": sign(c)})
 	})
 	mux.HandleFunc("GET /userinfo", func(w http.ResponseWriter, _ *http.Request) {
 		p.mu.Lock()
@@ -107,6 +114,13 @@ func (p *issuer) says(claims map[string]any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.claims = claims
+}
+
+// forges sets how the ID token is made; nil: as it should be.
+func (p *issuer) forges(forge func(claims map[string]any) string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forge = forge
 }
 
 // agree is the user's consent at the provider: it returns where the browser is led back to.
@@ -279,6 +293,81 @@ func TestOpenIDIsNotFooled(t *testing.T) {
 	b = f.browser()
 	back = p.agree(t, b.leave(t))
 	refused("refused there", b, b.get(t, callback+url.Values{"error": {"access_denied"}, "state": back["state"]}.Encode()))
+}
+
+// A token counts only if the provider's key has signed it, and each answer of a provider only once and for its own request.
+func TestOpenIDTokensAreSigned(t *testing.T) {
+	t.Parallel()
+	p, evil := newIssuer(t), newIssuer(t)
+	f := start(t, p.settings)
+	refused := func(name string, b *browser, r reply) {
+		t.Helper()
+		require.Equal(t, 400, r.status, name)
+		require.False(t, b.signedIn(t), name)
+		f.exec(t, "DELETE FROM visitor_counts")
+	}
+	unsigned := func(header string, claims map[string]any) string {
+		body, _ := json.Marshal(claims) //nolint:errchkjson // of strings and numbers
+		return encode([]byte(header)) + "." + encode(body)
+	}
+	for name, forge := range map[string]func(map[string]any) string{
+		"another key": evil.sign,
+		"no key":      func(c map[string]any) string { return unsigned(`{"alg":"none","typ":"JWT"}`, c) + "." },
+		"the client's secret": func(c map[string]any) string {
+			text := unsigned(`{"alg":"HS256","typ":"JWT"}`, c)
+			mac := hmac.New(sha256.New, []byte("secret"))
+			_, _ = mac.Write([]byte(text))
+			return text + "." + encode(mac.Sum(nil))
+		},
+		"the public key as a secret": func(c map[string]any) string {
+			text := unsigned(`{"alg":"HS256","kid":"1","typ":"JWT"}`, c)
+			mac := hmac.New(sha256.New, p.key.N.Bytes())
+			_, _ = mac.Write([]byte(text))
+			return text + "." + encode(mac.Sum(nil))
+		},
+		"changed afterwards": func(c map[string]any) string {
+			parts := strings.Split(p.sign(c), ".")
+			c["sub"] = "someone else"
+			body, _ := json.Marshal(c) //nolint:errchkjson // likewise
+			return parts[0] + "." + encode(body) + "." + parts[2]
+		},
+		"no token": func(map[string]any) string { return "" },
+	} {
+		p.forges(forge)
+		b := f.browser()
+		refused(name, b, b.visit(t, p))
+	}
+	p.forges(nil)
+
+	// The token of another request, which was good there.
+	var first string
+	p.forges(func(c map[string]any) string { first = p.sign(c); return first })
+	b := f.browser()
+	require.Equal(t, 303, b.visit(t, p).status)
+	p.forges(func(map[string]any) string { return first })
+	b = f.browser()
+	refused("token replayed", b, b.visit(t, p))
+	p.forges(nil)
+
+	// The code of a request that is over, with a new state.
+	b = f.browser()
+	back := p.agree(t, b.leave(t))
+	require.Equal(t, 303, b.get(t, callback+back.Encode()).status)
+	b = f.browser()
+	again := p.agree(t, b.leave(t))
+	again.Set("code", back.Get("code"))
+	refused("code replayed", b, b.get(t, callback+again.Encode()))
+
+	// Mix-up: an error and an issuer that is nearly ours are no better than a code.
+	for name, change := range map[string]url.Values{
+		"an error of another issuer": {"error": {"access_denied"}, "iss": {evil.url}}, "nearly the issuer": {"iss": {p.url + "/"}}, "two issuers": {"iss": {evil.url, p.url}}, "no code": {"code": {""}},
+	} {
+		b = f.browser()
+		back = p.agree(t, b.leave(t))
+		maps.Copy(back, change)
+		refused(name, b, b.get(t, callback+back.Encode()))
+	}
+	require.Equal(t, 1, one[int](t, f, "SELECT count(*) FROM openid_identities"))
 }
 
 // A provider that is away is no error of ours, and works when it is back.

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -96,25 +97,90 @@ func TestSignInAtARealProvider(t *testing.T) {
 	_, err = user.NewUsers(db).Add(t.Context(), tenant, "test-user@zitadel.ch", auth.Editor)
 	require.NoError(t, err)
 
-	cookies, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	browser := &http.Client{Jar: jar{cookies}}
-	read := func(res *http.Response, err error) (string, *url.URL) {
+	// signIn goes to the provider, and returns the browser and the address that leads back, which it has not opened.
+	signIn := func() (*http.Client, string) {
 		t.Helper()
+		cookies, err := cookiejar.New(nil)
 		require.NoError(t, err)
-		defer func() { _ = res.Body.Close() }()
-		text, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
-		require.Equal(t, 200, res.StatusCode, string(text))
-		return string(text), res.Request.URL
+		var back string
+		browser := &http.Client{Jar: jar{cookies}, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+			if r.URL.Path == "/dashboard/sign-in/openid/callback" && r.Response.Request.URL.Host != r.URL.Host {
+				back = r.URL.String()
+				return http.ErrUseLastResponse
+			}
+			return nil
+		}}
+		text, _ := read(t, browser, site+"/dashboard", nil, http.StatusOK)
+		require.Contains(t, text, "Sign in with Zitadel")
+		text, at := read(t, browser, site+"/dashboard/sign-in/openid?next=/dashboard", nil, http.StatusOK)
+		require.Equal(t, issuer+"/login/username", at.Scheme+"://"+at.Host+at.Path)
+		id := regexp.MustCompile(`name="id" value="([^"]+)"`).FindStringSubmatch(text)
+		require.NotNil(t, id, text)
+		read(t, browser, at.String(), url.Values{"id": {id[1]}, "username": {"test-user@127.0.0.1"}, "password": {"verysecure"}}, http.StatusFound)
+		require.NotEmpty(t, back)
+		return browser, back
 	}
-	text, _ := read(browser.Get(site + "/dashboard")) //nolint:bodyclose // read closes it
-	require.Contains(t, text, "Sign in with Zitadel")
-	text, at := read(browser.Get(site + "/dashboard/sign-in/openid?next=/dashboard")) //nolint:bodyclose // read closes it
-	require.Equal(t, issuer+"/login/username", at.Scheme+"://"+at.Host+at.Path)
-	id := regexp.MustCompile(`name="id" value="([^"]+)"`).FindStringSubmatch(text)
-	require.NotNil(t, id, text)
-	text, at = read(browser.PostForm(at.String(), url.Values{"id": {id[1]}, "username": {"test-user@127.0.0.1"}, "password": {"verysecure"}})) //nolint:bodyclose // read closes it
+	browser, back := signIn()
+	text, at := read(t, browser, back, nil, http.StatusOK)
 	require.Equal(t, site+"/dashboard", at.String())
 	require.Equal(t, "signed in as test-user@zitadel.ch", text)
+
+	// The same answer again, in another browser, and with the code of another request.
+	refused := func(browser *http.Client, back string) {
+		t.Helper()
+		text, _ := read(t, browser, back, nil, http.StatusBadRequest)
+		require.Contains(t, text, "did not work")
+		_, at := read(t, browser, site+"/dashboard", nil, http.StatusOK)
+		require.Equal(t, "/dashboard/sign-in", at.Path)
+	}
+	cookies, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	refused(&http.Client{Jar: jar{cookies}}, back)
+	victim, stolen := signIn()
+	attacker, own := signIn()
+	refused(attacker, stolen)
+	refused(victim, stolen)
+	browser, back = signIn()
+	refused(browser, with(t, back, "code", valueOf(t, own, "code")))
+	browser, back = signIn()
+	refused(browser, with(t, back, "iss", "https://evil.example"))
+}
+
+// read opens an address, or sends a form to it, and returns what is there and where it led.
+func read(t *testing.T, browser *http.Client, address string, form url.Values, status int) (string, *url.URL) {
+	t.Helper()
+	method, body := http.MethodGet, io.Reader(http.NoBody)
+	if form != nil {
+		method, body = http.MethodPost, strings.NewReader(form.Encode())
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, address, body)
+	require.NoError(t, err)
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	res, err := browser.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, status, res.StatusCode, string(text))
+	return string(text), res.Request.URL
+}
+
+// with returns an address with another value of a parameter, and valueOf the value.
+func with(t *testing.T, address, name, value string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set(name, value)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func valueOf(t *testing.T, address, name string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	return u.Query().Get(name)
 }
