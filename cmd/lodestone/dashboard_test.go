@@ -149,14 +149,36 @@ func (s screen) find(tag, class string) (list []*html.Node) {
 	return list
 }
 
-// shown returns the exact numbers of the metrics below a node, in order.
+// shown returns the exact numbers of the metrics below a node, in order, to be compared with those of the API.
 func shown(n *html.Node, metric string) (list []string) {
 	for d := range n.Descendants() {
 		if attr(d, "data-metric") == metric {
 			list = append(list, attr(d, "data-value"))
+			d.Attr = append(d.Attr, html.Attribute{Key: compared})
 		}
 	}
 	return list
+}
+
+// compared is the attribute of a number that shown has returned.
+const compared = "data-compared"
+
+// requireAllCompared fails for a screen with a number that nothing was compared with.
+func (s screen) requireAllCompared() {
+	s.t.Helper()
+	var left []string
+	numbers := 0
+	for d := range s.root.Descendants() {
+		if d.Type != html.ElementNode || !slices.ContainsFunc(d.Attr, func(a html.Attribute) bool { return a.Key == "data-metric" }) {
+			continue
+		}
+		numbers++
+		if !slices.ContainsFunc(d.Attr, func(a html.Attribute) bool { return a.Key == compared }) {
+			left = append(left, attr(d, "data-metric")+" = "+attr(d, "data-value")+" in "+strings.Join(strings.Fields(textOf(d.Parent)), " "))
+		}
+	}
+	require.Empty(s.t, left, "%s shows numbers that are compared with none of the API", s.path)
+	require.NotZero(s.t, numbers, s.path)
 }
 
 // byID returns the element with an id, nil if there is none; byName that with a name.

@@ -181,7 +181,7 @@ func TestDashboardLinks(t *testing.T) {
 	v.send(v.open(path), path+"/active", nil)
 
 	v.recipients(path, magnet.ID)
-	v.submissions(u, path, id)
+	v.submissions(path, id)
 	v.strangers(path, id)
 
 	s = v.send(v.open(path), path+"/delete", url.Values{"confirm": {"summer"}})
@@ -222,7 +222,7 @@ func (v *owner) recipients(path, magnet string) {
 }
 
 // submissions sends the form of the page, and finds it in the list.
-func (v *owner) submissions(u *up, path, id string) {
+func (v *owner) submissions(path, id string) {
 	v.t.Helper()
 	v.open(path).has("No one has sent the form yet")
 	status, _ := v.api("PATCH", "/api/v1/generic-links/"+id, object{"require_verification": false, "collect_name": true, "consent_text": nil})
@@ -333,11 +333,9 @@ func (v *owner) strangers(path, id string) {
 }
 
 // links compares the numbers of the list and of each link with the API.
-func (v *owner) links(t *testing.T) {
+func (v *owner) links(t *testing.T, p span) {
 	t.Helper()
-	today := time.Now().UTC()
-	bounds := fmt.Sprintf(`"from":"%s","to":"%s"`, today.AddDate(0, 0, -29).Format(time.DateOnly), today.AddDate(0, 0, 1).Format(time.DateOnly))
-	all := v.ask(`{"metrics":["link_views","submissions","submission_rate","readers","finish_rate"],"dimensions":["generic_link_id"],` + bounds + `}`)
+	all := v.ask(`{"metrics":["link_views","submissions","submission_rate","readers","finish_rate"],"dimensions":["generic_link_id"],` + p.whole() + `}`)
 	numbers := map[string]map[string]any{}
 	for _, r := range all.Rows {
 		if id, ok := r["generic_link_id"].(string); ok {
@@ -345,44 +343,63 @@ func (v *owner) links(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, numbers)
-	list := v.open("/dashboard/links").find("table", "links")[0]
-	compared := 0
+	screen := v.open("/dashboard/links?" + p.query)
+	list := screen.find("table", "links")[0]
+	found := 0
+	var listed []string
 	for n := range list.Descendants() {
 		if n.Data != "tr" || n.Parent.Data != "tbody" {
 			continue
 		}
 		var id string
 		for a := range n.Descendants() {
-			if a.Data == "a" {
-				id = strings.TrimPrefix(attr(a, "href"), "/dashboard/links/")
+			if a.Data == "a" && strings.HasPrefix(attr(a, "href"), "/dashboard/links/") {
+				id, _, _ = strings.Cut(strings.TrimPrefix(attr(a, "href"), "/dashboard/links/"), "?")
 			}
 		}
-		row, found := numbers[id]
-		if !found {
+		listed = append(listed, id)
+		row, known := numbers[id]
+		if !known {
+			row = map[string]any{"link_views": 0, "submissions": 0, "submission_rate": nil, "readers": 0, "finish_rate": nil}
+		} else {
+			found++
+		}
+		for _, metric := range []string{"link_views", "submissions", "submission_rate", "readers", "finish_rate"} {
+			require.Equal(t, []string{exact(row[metric])}, shown(n, metric), "%s of %s", metric, id)
+		}
+		v.link(t, p, id)
+	}
+	require.NotZero(t, found)
+	these := v.ask(`{"metrics":["link_views"],"filters":{"generic_link_id":["` + strings.Join(listed, `","`) + `"]},` + p.whole() + `}`)
+	require.Equal(t, []string{exact(these.ExcludedBots)}, shown(screen.root, "excluded_bots"))
+	screen.requireAllCompared()
+}
+
+// link compares the numbers of one link.
+func (v *owner) link(t *testing.T, p span, id string) {
+	t.Helper()
+	s := v.open("/dashboard/links/" + id + "?" + p.query)
+	only := `"filters":{"generic_link_id":["` + id + `"]},`
+	totals := v.ask(`{"metrics":["visitors","submissions","submission_rate","verified","readers","finish_rate","downloads"],` + only + p.bounds() + `}`)
+	strip := s.find("section", "strip")[0]
+	for _, metric := range []string{"visitors", "submissions", "verified", "readers", "finish_rate", "downloads"} {
+		require.Equal(t, []string{exact(totals.Totals[metric])}, shown(strip, metric), "%s of %s", metric, id)
+	}
+	s.requireOnly(s.find("h1", "")[0], totals.Totals)
+	require.Equal(t, []string{exact(totals.ExcludedBots)}, shown(s.root, "excluded_bots"))
+	for _, metric := range []string{"visitors", "submissions"} {
+		require.Equal(t, totals.column(metric), shown(s.find("figure", "chart")[0], metric), "%s of %s over time", metric, id)
+	}
+	tables := s.find("table", "sources")
+	for _, dimension := range []string{"utm_source", "referrer_host"} {
+		sources := v.ask(`{"metrics":["visitors","submissions","submission_rate","readers","finish_rate"],"dimensions":["` + dimension + `"],"limit":10,` + only + p.whole() + `}`)
+		if len(sources.Rows) == 0 {
 			continue
 		}
-		for metric, want := range row {
-			if metric != "generic_link_id" {
-				require.Equal(t, []string{exact(want)}, shown(n, metric), "%s of %s", metric, id)
-			}
-		}
-		compared++
-		s := v.open("/dashboard/links/" + id)
-		only := `"filters":{"generic_link_id":["` + id + `"]},` + bounds
-		totals := v.ask(`{"metrics":["visitors","submissions","verified","readers","finish_rate","downloads"],` + only + `}`)
-		strip := s.find("section", "strip")[0]
-		for metric, want := range totals.Totals {
-			require.Equal(t, []string{exact(want)}, shown(strip, metric), "%s of %s", metric, id)
-		}
-		sources := v.ask(`{"metrics":["visitors","submissions","submission_rate","readers","finish_rate"],"dimensions":["utm_source"],"limit":10,` + only + `}`)
-		table := s.find("table", "sources")[0]
-		for _, metric := range []string{"visitors", "submissions", "submission_rate", "readers", "finish_rate"} {
-			var want []string
-			for _, r := range sources.Rows {
-				want = append(want, exact(r[metric]))
-			}
-			require.Equal(t, want, shown(table, metric), "%s by source of %s", metric, id)
-		}
+		require.NotEmpty(t, tables, dimension)
+		s.requireRows(tables[0], sources, "visitors", "submissions", "submission_rate", "readers", "finish_rate")
+		tables = tables[1:]
 	}
-	require.NotZero(t, compared)
+	require.Empty(t, tables)
+	s.requireAllCompared()
 }

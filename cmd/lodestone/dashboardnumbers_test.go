@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,14 +54,11 @@ func (v *owner) call(method, path, body string, into any) {
 
 // exact is a number as screens write it.
 func exact(v any) string {
-	if v == nil {
-		return ""
-	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(text)
+	return strings.TrimPrefix(string(text), "null")
 }
 
 // column is a metric of the rows of an answer, as screens write it.
@@ -78,15 +77,26 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 	past := launch(t, u.dir, nil, "demo", "--days", "20", "--seed", "3")
 	require.Zero(t, past.wait(), "%s", past.out)
 	v := signIn(t, u)
-	for _, days := range []int{7, 30} {
-		v.overview(t, days)
-		v.magnets(t, days)
-		v.readers(t, days)
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	for _, p := range []span{
+		{"days=7", today.AddDate(0, 0, -6), today}, {"days=30", today.AddDate(0, 0, -29), today}, {"days=100", today.AddDate(0, 0, -99), today},
+		{fmt.Sprintf("from=%s&to=%s&compare=no", today.AddDate(0, 0, -12).Format(time.DateOnly), today.AddDate(0, 0, -4).Format(time.DateOnly)), today.AddDate(0, 0, -12), today.AddDate(0, 0, -4)},
+	} {
+		v.overview(t, p)
+		v.magnets(t, p)
+		v.readers(t, p)
+		v.links(t, p)
 	}
+	s := v.open("/dashboard/readers")
+	for _, o := range s.find("option", "") {
+		chosen := v.open("/dashboard/readers?" + url.Values{attr(o.Parent, "name"): {attr(o, "value")}}.Encode())
+		require.Equal(t, http.StatusOK, chosen.status, "%s: the API takes every choice of the screen", chosen.path)
+	}
+	v.sharedNumbers(t)
+	v.usage(t)
 	v.definitions(t)
 	v.reader(t)
 	v.live(t)
-	v.links(t)
 	v.weekly(t, u)
 	u.interrupt(enginetest.Timeout)
 }
@@ -106,109 +116,242 @@ func (v *owner) definitions(t *testing.T) {
 	}
 }
 
-// bounds are the days of a period, as questions have them.
-func bounds(days int) string {
-	today := time.Now().UTC()
-	return fmt.Sprintf(`"from":"%s","to":"%s"`, today.AddDate(0, 0, 1-days).Format(time.DateOnly), today.AddDate(0, 0, 1).Format(time.DateOnly))
+// span is a period, as the address of a screen has it, with its first and last day.
+type span struct {
+	query       string
+	first, last time.Time
 }
 
-const tileMetrics = `"metrics":["visitors","submissions","submission_rate","verified","readers","finished","finish_rate","downloads","download_rate"],"interval":"day",`
+// bounds are its days, as questions have them.
+func (p span) bounds() string {
+	interval := "day"
+	if p.last.Sub(p.first) > 92*24*time.Hour {
+		interval = "week"
+	}
+	return fmt.Sprintf(`"from":"%s","to":"%s","interval":"%s"`, p.first.Format(time.DateOnly), p.last.AddDate(0, 0, 1).Format(time.DateOnly), interval)
+}
 
-func (v *owner) overview(t *testing.T, days int) {
+// whole are its days without intervals.
+func (p span) whole() string {
+	bounds, _, _ := strings.Cut(p.bounds(), `,"interval"`)
+	return bounds
+}
+
+// times are its days, as reports have them.
+func (p span) times(more url.Values) string {
+	more.Set("from", p.first.Format(time.RFC3339))
+	more.Set("to", p.last.AddDate(0, 0, 1).Format(time.RFC3339))
+	return more.Encode()
+}
+
+const allMetrics = `"metrics":["visitors","submissions","submission_rate","verified","readers","finished","finish_rate","downloads","download_rate","page_views","reading_ms","median_page_ms"],`
+
+// tileMetrics are the numbers at the top of the overview and of a lead magnet, and tileRates the rates beside them.
+var tileMetrics, tileRates = []string{"visitors", "submissions", "verified", "readers", "finished", "downloads"}, []string{"submission_rate", "finish_rate", "download_rate"}
+
+func (v *owner) overview(t *testing.T, p span) {
 	t.Helper()
-	s := v.open(fmt.Sprintf("/dashboard?days=%d", days))
-	require.Equal(t, http.StatusOK, s.status)
-	total := v.ask("{" + tileMetrics + bounds(days) + "}")
-	s.requireTiles(total)
-	require.Equal(t, total.column("readers"), shown(s.find("figure", "chart")[0], "readers"), "the table behind the chart")
-
-	magnets := v.ask(`{"metrics":["readers","link_views","submissions","finish_rate","downloads"],"dimensions":["lead_magnet_id"],` + bounds(days) + `}`)
-	list := s.find("table", "magnets")[0]
-	for _, metric := range []string{"link_views", "submissions", "downloads", "finish_rate", "readers"} {
-		want := magnets.column(metric)
-		require.Equal(t, want, shown(list, metric)[:len(want)], metric)
+	total := v.ask("{" + allMetrics + p.bounds() + "}")
+	for chosen, drawn := range map[string][]string{
+		"": {"readers", "finished"}, "&metric=visitors&second=submission_rate": {"visitors", "submission_rate"}, "&metric=reading_ms&second=median_page_ms": {"reading_ms", "median_page_ms"},
+		"&metric=page_views&second=none": {"page_views"}, "&metric=download_rate&second=finish_rate": {"download_rate", "finish_rate"},
+	} {
+		if chosen != "" && p.query != "days=7" {
+			continue // once each
+		}
+		s := v.open("/dashboard?" + p.query + chosen)
+		require.Equal(t, http.StatusOK, s.status)
+		s.requireTop(total)
+		for _, metric := range drawn {
+			var found []string
+			for _, figure := range s.find("figure", "chart") {
+				found = append(found, shown(figure, metric)...)
+			}
+			require.Equal(t, total.column(metric), found, "the table behind the chart of %s", metric)
+		}
+		v.magnetList(t, s, p)
+		var now struct{ Readers float64 }
+		v.call(http.MethodGet, "/api/v1/analytics/now", "", &now)
+		require.Equal(t, []string{exact(now.Readers)}, shown(s.root, "readers_now"))
+		v.changes(t, s, p, total)
+		s.requireAllCompared()
 	}
 }
 
-// requireTiles compares the numbers at the top of a screen, and the table behind them.
-func (s screen) requireTiles(want reported) {
+// magnetList compares the list of lead magnets. Those without a number are last.
+func (v *owner) magnetList(t *testing.T, s screen, p span) {
+	t.Helper()
+	magnets := v.ask(`{"metrics":["readers","link_views","submissions","finish_rate","downloads"],"dimensions":["lead_magnet_id"],` + p.whole() + `}`)
+	list := s.find("table", "magnets")[0]
+	for metric, none := range map[string]string{"link_views": "0", "submissions": "0", "downloads": "0", "finish_rate": "", "readers": "0"} {
+		want := magnets.column(metric)
+		got := shown(list, metric)
+		require.GreaterOrEqual(t, len(got), len(want))
+		for i, n := range got {
+			if i < len(want) {
+				require.Equal(t, want[i], n, metric)
+			} else {
+				require.Equal(t, none, n, metric)
+			}
+		}
+	}
+}
+
+// changes compares the numbers in the sentences about what changed: they are totals, or of a source.
+func (v *owner) changes(t *testing.T, s screen, p span, total reported) {
+	t.Helper()
+	sources := v.ask(`{"metrics":["readers","submissions","finished","finish_rate"],"dimensions":["utm_source"],"limit":20,` + p.whole() + `}`)
+	for _, list := range s.find("p", "says") {
+		for _, metric := range append(append([]string{}, tileMetrics...), tileRates...) {
+			for _, n := range shown(list, metric) {
+				require.Contains(t, append(sources.column(metric), exact(total.Totals[metric])), n, metric)
+			}
+		}
+	}
+}
+
+// requireTop compares the numbers at the top of a screen, the table behind them, and the sentence above.
+func (s screen) requireTop(want reported) {
 	s.t.Helper()
 	tiles := s.find("section", "tiles")
 	require.Len(s.t, tiles, 1)
-	for metric, n := range want.Totals {
-		require.Equal(s.t, []string{exact(n)}, shown(tiles[0], metric), metric)
+	for _, metric := range append(append([]string{}, tileMetrics...), tileRates...) {
+		require.Equal(s.t, []string{exact(want.Totals[metric])}, shown(tiles[0], metric), metric)
 	}
 	require.NotZero(s.t, want.Totals["readers"])
 	require.Equal(s.t, []string{exact(want.ExcludedBots)}, shown(s.root, "excluded_bots"))
-	require.Equal(s.t, want.column("readers"), shown(s.find("table", "")[0], "readers"), "the table behind the tiles")
+	for _, metric := range tileMetrics {
+		require.Equal(s.t, want.column(metric), shown(s.find("table", "")[0], metric), "the table behind the tiles: %s", metric)
+	}
+	s.requireOnly(s.find("h1", "")[0], want.Totals)
 }
 
-func (v *owner) magnets(t *testing.T, days int) {
+// requireOnly compares all numbers below a node with a row: each metric has one value there.
+func (s screen) requireOnly(n *html.Node, row map[string]any) {
+	s.t.Helper()
+	for metric, want := range row {
+		for _, got := range shown(n, metric) {
+			require.Equal(s.t, exact(want), got, metric)
+		}
+	}
+}
+
+// table returns the table whose head begins with a word, nil if there is none.
+func (s screen) table(head string) *html.Node {
+	for _, table := range s.find("table", "") {
+		for h := range table.Descendants() {
+			if h.Data == "th" {
+				if strings.TrimSpace(textOf(h)) == head {
+					return table
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// requireRows compares the columns of a table with the rows of an answer.
+func (s screen) requireRows(table *html.Node, want reported, metrics ...string) {
+	s.t.Helper()
+	require.NotNil(s.t, table)
+	for _, metric := range metrics {
+		require.Equal(s.t, want.column(metric), shown(table, metric), metric)
+	}
+}
+
+func (v *owner) magnets(t *testing.T, p span) {
 	t.Helper()
 	var list struct{ Data []struct{ ID, Title string } }
 	v.call(http.MethodGet, "/api/v1/lead-magnets", "", &list)
 	checked := 0
 	for _, m := range list.Data {
-		only := fmt.Sprintf(`"filters":{"lead_magnet_id":["%s"]},`, m.ID) + bounds(days)
-		total := v.ask("{" + tileMetrics + only + "}")
+		only := fmt.Sprintf(`"filters":{"lead_magnet_id":["%s"]},`, m.ID)
+		total := v.ask("{" + allMetrics + only + p.bounds() + "}")
 		if total.Totals["readers"] == 0.0 {
 			continue
 		}
 		checked++
-		s := v.open(fmt.Sprintf("/dashboard/magnets/%s?days=%d", m.ID, days))
-		require.Equal(t, http.StatusOK, s.status)
-		s.requireTiles(total)
-		figures := s.find("figure", "chart")
+		v.magnet(t, p, m.ID, "", total)
+		if p.query == "days=30" {
+			v.magnet(t, p, m.ID, "1", total)
+		}
+		query := p.times(url.Values{"lead_magnet_id": {m.ID}})
+		var people struct{ Pagination struct{ Total float64 } }
+		v.call(http.MethodGet, "/api/v1/analytics/readers?finished=false&"+query, "", &people)
+		step := v.open("/dashboard/readers?finished=false&lead_magnet_id=" + m.ID + "&" + p.query)
+		require.Equal(t, []string{exact(people.Pagination.Total)}, shown(step.find("h1", "")[0], "people"))
+		require.Contains(t, step.text, html.EscapeString(m.Title))
+	}
+	require.NotZero(t, checked)
+}
 
-		today := time.Now().UTC().Truncate(24 * time.Hour)
-		query := url.Values{"lead_magnet_id": {m.ID}, "from": {today.AddDate(0, 0, 1-days).Format(time.RFC3339)}, "to": {today.AddDate(0, 0, 1).Format(time.RFC3339)}}.Encode()
-		var funnel struct {
-			Data []struct {
-				Step  string
-				Count float64
-			}
+// magnet compares the screen of a lead magnet, with the pages of a version or of the newest one.
+func (v *owner) magnet(t *testing.T, p span, id, version string, total reported) {
+	t.Helper()
+	address, more := "/dashboard/magnets/"+id+"?"+p.query, url.Values{"lead_magnet_id": {id}}
+	if version != "" {
+		address += "&version=" + version
+	}
+	s := v.open(address)
+	require.Equal(t, http.StatusOK, s.status)
+	s.requireTop(total)
+	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id), "a step leads to the people who stopped there")
+	figures := s.find("figure", "chart")
+	var funnel struct {
+		Data []struct {
+			Step  string
+			Count float64
 		}
-		v.call(http.MethodGet, "/api/v1/analytics/funnel?"+query, "", &funnel)
-		require.Len(t, funnel.Data, 6)
-		for _, step := range funnel.Data {
-			require.Equal(t, []string{exact(step.Count)}, shown(figures[0], step.Step), step.Step)
+	}
+	v.call(http.MethodGet, "/api/v1/analytics/funnel?"+p.times(more), "", &funnel)
+	require.Len(t, funnel.Data, 6)
+	for _, step := range funnel.Data {
+		require.Equal(t, []string{exact(step.Count)}, shown(figures[0], step.Step), step.Step)
+	}
+	if version != "" {
+		more.Set("magnet_version", version)
+	}
+	var pages struct {
+		Data []struct {
+			Reached, Stopped float64
+			Median           *float64 `json:"median_ms"`
 		}
-		var pages struct {
-			Data []struct {
-				Reached, Stopped float64
-				Median           *float64 `json:"median_ms"`
-			}
-		}
-		v.call(http.MethodGet, "/api/v1/analytics/pages?"+query, "", &pages)
-		var reached, stopped, median []string
-		for _, p := range pages.Data {
-			reached, stopped, median = append(reached, exact(p.Reached)), append(stopped, exact(p.Stopped)), append(median, exact(p.Median))
-		}
+	}
+	v.call(http.MethodGet, "/api/v1/analytics/pages?"+p.times(more), "", &pages)
+	var reached, stopped, median []string
+	for _, row := range pages.Data {
+		reached, stopped, median = append(reached, exact(row.Reached)), append(stopped, exact(row.Stopped)), append(median, exact(row.Median))
+	}
+	course := 1
+	if len(pages.Data) > 0 {
 		require.Equal(t, reached, shown(figures[1], "reached"))
 		require.Equal(t, stopped, shown(figures[1], "stopped"))
 		require.Equal(t, median, shown(figures[1], "median_page_ms"))
-
-		var people struct{ Pagination struct{ Total float64 } }
-		v.call(http.MethodGet, "/api/v1/analytics/readers?finished=false&"+query, "", &people)
-		step := v.open("/dashboard/readers?finished=false&lead_magnet_id=" + m.ID + fmt.Sprintf("&days=%d", days))
-		require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", m.ID), "a step leads to the people who stopped there")
-		require.Equal(t, []string{exact(people.Pagination.Total)}, shown(step.find("h1", "")[0], "people"))
-		require.Contains(t, step.text, html.EscapeString(m.Title))
-
-		devices := v.ask(`{"metrics":["readers","finish_rate","median_page_ms"],"dimensions":["device"],"limit":10,` + only + `}`)
-		tables := s.find("table", "")
-		found := false
-		for _, table := range tables {
-			if strings.HasPrefix(strings.TrimSpace(textOf(table)), "Device") {
-				found = true
-				for _, metric := range []string{"readers", "finish_rate", "median_page_ms"} {
-					require.Equal(t, devices.column(metric), shown(table, metric), metric)
-				}
-			}
-		}
-		require.True(t, found)
+		course = 2
 	}
-	require.NotZero(t, checked)
+	require.Equal(t, total.column("readers"), shown(figures[course], "readers"), "readers over time")
+
+	only := fmt.Sprintf(`"filters":{"lead_magnet_id":["%s"]},`, id) + p.whole()
+	for head, by := range map[string]struct {
+		dimension string
+		metrics   []string
+	}{
+		"Source": {"utm_source", []string{"readers", "submissions", "finish_rate"}}, "Landing page": {"generic_link_id", []string{"readers", "submissions", "finish_rate"}},
+		"Device": {"device", []string{"readers", "finish_rate", "median_page_ms"}}, "Version": {"magnet_version", []string{"readers", "finish_rate", "median_page_ms"}},
+	} {
+		rows := v.ask(`{"metrics":["` + strings.Join(by.metrics, `","`) + `"],"dimensions":["` + by.dimension + `"],"limit":10,` + only + `}`)
+		table := s.table(head)
+		require.NotNil(t, table, head)
+		s.requireRows(table, rows, by.metrics...)
+	}
+	hours := v.ask(`{"metrics":["page_views"],"dimensions":["weekday","hour_of_day"],"limit":168,` + only + `}`)
+	want := slices.Repeat([]string{"0"}, 7*24)
+	for _, r := range hours.Rows {
+		want[(int(r["weekday"].(float64))-1)*24+int(r["hour_of_day"].(float64))] = exact(r["page_views"])
+	}
+	require.Equal(t, want, shown(s.root, "page_views"), "by weekday and hour")
+	s.requireAllCompared()
 }
 
 // readerRow is a person of the API's list.
@@ -222,25 +365,39 @@ type readerRow struct {
 	Score       float64
 }
 
-func (v *owner) readers(t *testing.T, days int) {
+func (v *owner) readers(t *testing.T, p span) {
 	t.Helper()
-	today := time.Now().UTC().Truncate(24 * time.Hour)
-	query := url.Values{"from": {today.AddDate(0, 0, 1-days).Format(time.RFC3339)}, "to": {today.AddDate(0, 0, 1).Format(time.RFC3339)}, "sort": {"-score"}, "finished": {"true"}, "per_page": {"50"}}
-	var list struct {
-		Data       []readerRow
-		Pagination struct{ Total float64 }
+	for _, filter := range []url.Values{{"sort": {"-score"}, "finished": {"true"}}, {"sort": {"-reading_ms"}, "finished": {"false"}}, {"sort": {"-downloads"}, "min_pages": {"5"}}, {"q": {"a"}}, {}} {
+		address := "/dashboard/readers?" + p.query + "&" + filter.Encode()
+		filter.Set("per_page", "50")
+		var list struct {
+			Data         []readerRow
+			Pagination   struct{ Total float64 }
+			ExcludedBots float64 `json:"excluded_bots"`
+		}
+		v.call(http.MethodGet, "/api/v1/analytics/readers?"+p.times(filter), "", &list)
+		s := v.open(address)
+		require.Equal(t, []string{exact(list.Pagination.Total)}, shown(s.find("h1", "")[0], "people"))
+		require.Equal(t, []string{exact(list.ExcludedBots)}, shown(s.root, "excluded_bots"))
+		if len(list.Data) > 0 {
+			table := s.find("table", "people")[0]
+			for metric, of := range readerMetrics {
+				var want []string
+				for _, r := range list.Data {
+					want = append(want, exact(of(r)))
+					require.Contains(t, s.text, html.EscapeString(r.Email))
+				}
+				require.Equal(t, want, shown(table, metric), "%s of %s", metric, address)
+			}
+		}
+		s.requireAllCompared()
 	}
-	v.call(http.MethodGet, "/api/v1/analytics/readers?"+query.Encode(), "", &list)
-	s := v.open(fmt.Sprintf("/dashboard/readers?days=%d&sort=-score&finished=true", days))
-	require.Equal(t, []string{exact(list.Pagination.Total)}, shown(s.find("h1", "")[0], "people"))
-	var score, reading []string
-	for _, r := range list.Data {
-		score, reading = append(score, exact(r.Score)), append(reading, exact(r.ReadingMS))
-		require.Contains(t, s.text, r.Email)
-	}
-	table := s.find("table", "people")[0]
-	require.Equal(t, score, shown(table, "score"))
-	require.Equal(t, reading, shown(table, "reading_ms"))
+}
+
+// readerMetrics are the numbers of a person.
+var readerMetrics = map[string]func(readerRow) float64{
+	"sessions": func(r readerRow) float64 { return r.Sessions }, "pages": func(r readerRow) float64 { return r.Pages },
+	"reading_ms": func(r readerRow) float64 { return r.ReadingMS }, "downloads": func(r readerRow) float64 { return r.Downloads }, "score": func(r readerRow) float64 { return r.Score },
 }
 
 func (v *owner) reader(t *testing.T) {
@@ -252,13 +409,20 @@ func (v *owner) reader(t *testing.T) {
 		s := v.open("/dashboard/readers/" + id)
 		require.Equal(t, http.StatusOK, s.status)
 		var story struct {
-			Totals   readerRow
-			Sessions []struct{ Visits []struct{ Start time.Time } }
+			Totals       readerRow
+			ExcludedBots float64 `json:"excluded_bots"`
+			Sessions     []struct{ Visits []struct{ Start time.Time } }
 		}
 		v.call(http.MethodGet, "/api/v1/analytics/readers/"+id, "", &story)
-		require.Equal(t, []string{exact(story.Totals.Score)}, shown(s.root, "score"))
-		require.Equal(t, []string{exact(story.Totals.Sessions)}, shown(s.root, "sessions"))
-		require.Equal(t, []string{exact(story.Totals.Downloads)}, shown(s.root, "downloads"))
+		for metric, of := range readerMetrics {
+			found := shown(s.root, metric)
+			require.NotEmpty(t, found, metric)
+			for _, n := range found { // in the list, and some in the sentence above
+				require.Equal(t, exact(of(story.Totals)), n, metric)
+			}
+		}
+		require.Equal(t, []string{exact(story.ExcludedBots)}, shown(s.root, "excluded_bots"))
+		s.requireAllCompared()
 		var after []string
 		drawn := 0
 		for _, one := range story.Sessions {
@@ -285,7 +449,84 @@ func (v *owner) reader(t *testing.T) {
 
 func (v *owner) live(t *testing.T) {
 	t.Helper()
-	var now struct{ Readers float64 }
+	var now struct {
+		Readers      float64
+		ExcludedBots float64 `json:"excluded_bots"`
+	}
 	v.call(http.MethodGet, "/api/v1/analytics/now", "", &now)
-	require.Equal(t, []string{exact(now.Readers)}, shown(v.open("/dashboard/live").root, "readers_now"))
+	s := v.open("/dashboard/live")
+	require.Equal(t, []string{exact(now.Readers)}, shown(s.root, "readers_now"))
+	require.Equal(t, []string{exact(now.ExcludedBots)}, shown(s.root, "excluded_bots"))
+	s.requireAllCompared()
+}
+
+// usage compares what is used of the limits.
+func (v *owner) usage(t *testing.T) {
+	t.Helper()
+	var account struct{ Usage map[string]float64 }
+	v.call(http.MethodGet, "/api/v1/account", "", &account)
+	s := v.open(settings + "/usage")
+	for metric, n := range account.Usage {
+		require.Equal(t, []string{exact(n)}, shown(s.root, metric), metric)
+	}
+	s.requireAllCompared()
+}
+
+// sharedNumbers compares the page that shares the statistics of a lead magnet, for each of its periods.
+func (v *owner) sharedNumbers(t *testing.T) {
+	t.Helper()
+	var list struct{ Data []struct{ ID string } }
+	v.call(http.MethodGet, "/api/v1/lead-magnets", "", &list)
+	stranger := &owner{t: t, site: v.site, key: v.key, http: &http.Client{Timeout: time.Minute}}
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	compared := 0
+	for _, m := range list.Data {
+		var share struct{ URL string }
+		v.call(http.MethodPost, "/api/v1/lead-magnets/"+m.ID+"/shares", "{}", &share)
+		path := strings.TrimPrefix(share.URL, v.site)
+		for _, a := range stranger.open(path).find("a", "") {
+			_, days, found := strings.Cut(attr(a, "href"), "days=")
+			n, err := strconv.Atoi(days)
+			if !found || err != nil {
+				continue
+			}
+			s := stranger.open(path + "?days=" + days)
+			require.Equal(t, http.StatusOK, s.status)
+			p := span{"", today.AddDate(0, 0, 1-n), today}
+			total := v.ask(`{"metrics":["link_views","submissions","readers","finish_rate","downloads"],"filters":{"lead_magnet_id":["` + m.ID + `"]},` + p.bounds() + `}`)
+			s.requireOnly(s.find("dl", "tiles")[0], total.Totals)
+			figures := s.find("figure", "chart")
+			var funnel struct {
+				Data []struct {
+					Step  string
+					Count float64
+				}
+			}
+			query := p.times(url.Values{"lead_magnet_id": {m.ID}})
+			v.call(http.MethodGet, "/api/v1/analytics/funnel?"+query, "", &funnel)
+			for _, step := range funnel.Data {
+				require.Equal(t, []string{exact(step.Count)}, shown(figures[0], step.Step), step.Step)
+			}
+			require.Equal(t, total.column("readers"), shown(figures[1], "readers"))
+			if len(figures) > 2 {
+				var pages struct {
+					Data []struct {
+						Reached, Stopped float64
+						Median           *float64 `json:"median_ms"`
+					}
+				}
+				v.call(http.MethodGet, "/api/v1/analytics/pages?"+query, "", &pages)
+				var reached, stopped, median []string
+				for _, row := range pages.Data {
+					reached, stopped, median = append(reached, exact(row.Reached)), append(stopped, exact(row.Stopped)), append(median, exact(row.Median))
+				}
+				require.Equal(t, reached, shown(figures[2], "reached"))
+				require.Equal(t, stopped, shown(figures[2], "stopped"))
+				require.Equal(t, median, shown(figures[2], "median_page_ms"))
+			}
+			s.requireAllCompared()
+			compared++
+		}
+	}
+	require.NotZero(t, compared)
 }

@@ -34,7 +34,7 @@ func (v *owner) weekly(t *testing.T, u *up) {
 		end = end.AddDate(0, 0, -1)
 	}
 	period := fmt.Sprintf(`"from":"%s","to":"%s"`, end.AddDate(0, 0, -7).Format(time.DateOnly), end.Format(time.DateOnly))
-	total := v.ask("{" + tileMetrics + period + "}")
+	total := v.ask("{" + allMetrics + `"interval":"day",` + period + "}")
 	magnets := v.ask(`{"metrics":["readers","link_views","finished"],"dimensions":["lead_magnet_id"],` + period + "}")
 	readers, ok := total.Totals["readers"].(float64)
 	require.True(t, ok)

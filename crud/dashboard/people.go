@@ -70,7 +70,7 @@ type scoreOf struct {
 
 // sorts are the orders of the list, as the API names them.
 var sorts = []struct{ value, key string }{
-	{"-last_seen_at", "people.sort.seen"}, {"-score", "people.sort.score"}, {"-reading_ms", "people.sort.time"}, {"-pages", "people.sort.pages"},
+	{"-last_seen_at", "people.sort.seen"}, {"-score", "people.sort.score"}, {"-reading_ms", "people.sort.time"}, {"-downloads", "people.sort.downloads"},
 }
 
 type peopleData struct {

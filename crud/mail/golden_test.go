@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +53,7 @@ func golden(t *testing.T, w *worker, m Message, brand Brand, name string) {
 	_, o := postedBy(t, w, m, brand)
 	text := strings.ReplaceAll(o.html, "\r\n", "\n")
 	require.Contains(t, text, `lang="`+string(m.Language)+`"`)
-	require.NotRegexp(t, regexp.MustCompile(`<(img|script|iframe|form|input)|mail\.[a-z]+\.|\{[a-z]+\}`), text, name)
+	require.NotRegexp(t, `<(img|script|iframe|form|input)|mail\.[a-z]+\.|\{[a-z]+\}`, text, name)
 	file := filepath.Join("testdata", "reading", name+"-"+string(m.Language)+".html")
 	if *update {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o750))
