@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,7 +30,9 @@ func TestBrowser(t *testing.T) {
 	}
 	u := newUp(t)
 	u.more = []string{"--trusted-proxies=127.0.0.1"} // tries to sign in are limited by address, and visitors of signin.test.js have one each
+	begin := time.Now()
 	u.start()
+	started := time.Since(begin)
 
 	artefacts := filepath.Join(root, ".cache", "browser")
 	require.NoError(t, os.RemoveAll(artefacts))
@@ -39,23 +43,62 @@ func TestBrowser(t *testing.T) {
 		ctx, cancel = context.WithDeadline(ctx, limit.Add(-time.Minute))
 		defer cancel()
 	}
-	cmd := exec.CommandContext(ctx, "node",
-		append([]string{"--test-reporter=spec", "main.js"}, strings.Fields(os.Getenv("BROWSER_ONLY"))...)...)
-	cmd.Dir = "browser"
-	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium(t), "BROWSER_ARTEFACTS="+artefacts)
+	b := &browserTest{u, strings.Fields(os.Getenv("BROWSER_ONLY")), append(os.Environ(), "CHROMIUM="+chromium(t), "BROWSER_ARTEFACTS="+artefacts,
+		"BROWSER_UP_MS="+strconv.FormatInt(started.Milliseconds(), 10))}
 	for name, value := range u.env {
-		cmd.Env = append(cmd.Env, name+"="+value)
+		b.env = append(b.env, name+"="+value)
 	}
-	cmd.Env = append(cmd.Env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`), "LODESTONE_PAST_API_KEY="+u.pastKey("Northwind Research"), "LODESTONE_HOSTILE_API_KEY="+u.secondKey("Hostile"))
+
+	b.run(ctx, "publish") // on an installation that no one has used
+	b.env = append(b.env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`),
+		"LODESTONE_PAST_API_KEY="+u.pastKey("Northwind Research"), "LODESTONE_EMPTY_API_KEY="+u.secondKey("Empty"), "LODESTONE_HOSTILE_API_KEY="+u.secondKey("Hostile"))
+	b.run(ctx)
+	b.run(ctx, "weight") // without other tests at the same time
+	if b.wants("outage") {
+		servers := u.children("lodestone-clickhouse")
+		require.Len(t, servers, 1)
+		require.NoError(t, syscall.Kill(servers[0], syscall.SIGSTOP))
+		t.Cleanup(func() { _ = syscall.Kill(servers[0], syscall.SIGCONT) }) // it may have been ended as hung
+		b.run(ctx, "outage")
+	}
+	t.Logf("screenshots and measurements are in %s", artefacts)
+}
+
+// browserTest runs files of the folder browser.
+type browserTest struct {
+	*up
+	only, env []string
+}
+
+// apart are the files that run by themselves.
+var apart = []string{"publish", "weight", "outage"}
+
+func (b *browserTest) wants(file string) bool {
+	return len(b.only) == 0 || slices.Contains(b.only, file)
+}
+
+// run runs a file that runs by itself, or all others, as far as they are wanted.
+func (b *browserTest) run(ctx context.Context, file ...string) {
+	b.t.Helper()
+	if len(file) == 0 {
+		file = slices.DeleteFunc(slices.Clone(b.only), func(f string) bool { return slices.Contains(apart, f) })
+		if len(b.only) > 0 && len(file) == 0 {
+			return
+		}
+	} else if !b.wants(file[0]) {
+		return
+	}
+	cmd := exec.CommandContext(ctx, "node", append([]string{"--test-reporter=spec", "main.js"}, file...)...)
+	cmd.Dir, cmd.Env = "browser", b.env
 	out := &output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	// On this signal playwright closes Chromium, which holds the output. It ends too when its pipe to a killed node breaks.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
-	err = cmd.Run()
-	require.NoError(t, ctx.Err(), "the limit of go test is too short. So far:\n%s", out)
-	require.NoError(t, err, "%s", out)
-	t.Logf("%s\nscreenshots and measurements are in %s", out, artefacts)
+	err := cmd.Run()
+	require.NoError(b.t, ctx.Err(), "the limit of go test is too short. So far:\n%s", out)
+	require.NoError(b.t, err, "%s", out)
+	b.t.Logf("%s", out)
 }
 
 // pastKey returns a key of a new account with the demo's weeks.

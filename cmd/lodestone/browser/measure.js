@@ -1,11 +1,16 @@
-// Weights and timings of pages, stored among the artefacts as pages.json.
-import { mkdir, writeFile } from 'node:fs/promises';
+// Weights and timings of pages, stored among the artefacts as pages.json, and as a table in pages.md.
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const measured = {};
+const rows = {}; // of the table, by page
+
+/** What a page may weigh at most, compressed and without headers: HTML with its CSS, scripts, and the typeface. */
+const budget = { document: 15_000, script: 30_000, font: 35_000 };
 const bytes = new WeakMap(); // of pages
 
-/** Counts what travels to each page that a tab shows from now on, headers included. */
+/** Counts what travels to each page that a tab shows from now on; of each kind of content without its headers. */
 export async function watchBytes(page) {
   const cdp = await page.context().newCDPSession(page);
   const types = new Map();
@@ -19,18 +24,21 @@ export async function watchBytes(page) {
   cdp.on('Network.requestWillBeSent', (e) => {
     if (e.requestId === e.loaderId && e.frameId === frameTree.frame.id) reset();
   });
-  cdp.on('Network.responseReceived', (e) => types.set(e.requestId, e.type.toLowerCase()));
+  cdp.on('Network.responseReceived', (e) => types.set(e.requestId, { type: e.type.toLowerCase(), headers: e.response.encodedDataLength }));
   cdp.on('Network.loadingFinished', (e) => {
-    const type = types.get(e.requestId) ?? 'other';
+    const { type, headers } = types.get(e.requestId) ?? { type: 'other', headers: 0 };
     count.total += e.encodedDataLength;
     count.requests++;
-    count.byType[type] = (count.byType[type] ?? 0) + e.encodedDataLength;
+    count.byType[type] = (count.byType[type] ?? 0) + Math.max(0, e.encodedDataLength - headers);
   });
   await cdp.send('Network.enable');
 }
 
-/** Notes under a name what a page, which has finished loading, weighed and how long it took to show. */
-export async function measure(name, visitor, page = visitor.page) {
+/**
+ * Notes under a name what a page, which has finished loading, weighed and how long it took to show, and asserts that it keeps to the budget.
+ * `except` names the kinds of content that do not count: the reading page draws PDFs by a library.
+ */
+export async function measure(name, visitor, { page = visitor.page, except = [] } = {}) {
   const timing = await page.evaluate((scripts) => {
     const [navigation] = performance.getEntriesByType('navigation');
     const found = {
@@ -51,7 +59,29 @@ export async function measure(name, visitor, page = visitor.page) {
     ...Object.fromEntries(Object.entries(timing).map(([k, v]) => [k, v === undefined ? null : Math.round(v * 1000) / 1000])),
   };
   measured[`${name}-${visitor.device}`] = result;
+  for (const [kind, most] of Object.entries(budget)) {
+    const weighs = result.bytes_by_type[kind] ?? 0;
+    if (!except.includes(kind)) assert.ok(weighs <= most, `${name} has ${weighs} bytes of the kind ${kind}, and may have ${most}`);
+  }
   return result;
+}
+
+/**
+ * Measures a page as one that visitors see for the first time, for the table: alone in a window without a cache, the better of two looks at it.
+ * `path` is the page's address, and the visitor is one who may see it.
+ */
+export async function weigh(name, visitor, path, o) {
+  const cdp = await visitor.context.newCDPSession(visitor.page);
+  await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });
+  let best;
+  for (let i = 0; i < 2; i++) {
+    await visitor.page.goto(path, { waitUntil: 'load' });
+    const found = await measure(name, visitor, o);
+    if (!best || found.fcp_ms < best.fcp_ms) best = found;
+  }
+  rows[name] = best;
+  await cdp.send('Network.setCacheDisabled', { cacheDisabled: false });
+  await cdp.detach();
 }
 
 /** Notes a number that is no page's. */
@@ -64,5 +94,15 @@ export async function writeMeasurements() {
   const { artefacts } = await import('./browser.js');
   await mkdir(artefacts, { recursive: true });
   const file = path.join(artefacts, 'pages.json');
-  await writeFile(file, `${JSON.stringify(Object.fromEntries(Object.entries(measured).sort()), null, 2)}\n`);
+  const earlier = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')); // of a run before this one of the same suite
+  await writeFile(file, `${JSON.stringify(Object.fromEntries(Object.entries({ ...earlier, ...measured }).sort()), null, 2)}\n`);
+  if (Object.keys(rows).length === 0) return;
+  const kB = (n) => (n ? (n / 1000).toFixed(1) : '–');
+  const lines = Object.entries(rows).map(([name, r]) => {
+    const b = r.bytes_by_type;
+    return `| ${name} | ${Math.round(r.fcp_ms)} ms | ${kB(b.document)} | ${kB(b.script)} | ${kB(b.font)} | ${kB(b.image)} | ${r.requests} | ${kB(r.transferred_bytes)} |`;
+  });
+  const table = ['| Page | First paint | HTML and CSS, kB | Scripts, kB | Typeface, kB | Pictures, kB | Requests | All, kB |', '|---|--:|--:|--:|--:|--:|--:|--:|', ...lines].join('\n');
+  await writeFile(path.join(artefacts, 'pages.md'), `${table}\n`);
+  console.log(table);
 }
