@@ -61,6 +61,7 @@ type overviewData struct {
 	Now      nowReading
 	Changes  []frame.Sentence
 	New      bool // nothing was published yet
+	Quiet    bool // no one came in the period or before: how to begin takes the place of charts of zeros
 }
 
 type option struct {
@@ -100,10 +101,22 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		Now: readingNow(v, now, byID(magnets.Data), maxGlance), Changes: change.Sentences(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
 	data.Tiles, data.Days = overviewTiles(v, all)
-	data.addSeries(v, all)
+	if data.Quiet = v.MayWrite() && quiet(all.Totals); !data.Quiet {
+		data.addSeries(v, all)
+	}
 	return v.Show(d.screens["overview"], frame.Screen{
 		Title: v.Say("frame.nav.overview"), Nav: frame.Overview, AsOf: answers.AsOf, Bots: answers.Bots, Periods: true, Compares: true, Data: data,
 	})
+}
+
+// quiet reports whether all numbers are zero, now and before.
+func quiet(totals frame.Row) bool {
+	for _, t := range tiles {
+		if totals.Number(t.metric) > 0 || totals.Before(t.metric) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // headline is the answer to what one opens the overview for.

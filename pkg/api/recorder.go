@@ -22,6 +22,7 @@ type recorder struct {
 	gzip   bool  // the client accepts it
 	head   bool
 	packer *gzip.Writer
+	from   *sync.Pool // of the packer
 }
 
 func (o *recorder) WriteHeader(status int) {
@@ -71,21 +72,34 @@ func (o *recorder) compress(status int) {
 		h.Set("ETag", "W/"+tag)
 	}
 	if !o.head {
-		o.packer = packers.Get().(*gzip.Writer)
+		o.from = &packers
+		if strings.HasPrefix(h.Get("Content-Type"), "text/html") {
+			o.from = &pagePackers
+		}
+		o.packer = o.from.Get().(*gzip.Writer)
 		o.packer.Reset(sender(o.send))
 	}
 }
 
-// packers are kept for the next answer: one takes most of a megabyte.
-var packers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+// pageLevel makes a page of 96 kB 5 % smaller than the default level, in 0.75 ms instead of 0.36.
+const pageLevel = 8
+
+// Packers are kept for the next answer: one takes most of a megabyte.
+var (
+	packers     = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+	pagePackers = sync.Pool{New: func() any {
+		w, _ := gzip.NewWriterLevel(io.Discard, pageLevel) // it fails for other levels only
+		return w
+	}}
+)
 
 // close ends an answer that is whole.
 func (o *recorder) close() {
 	if o.packer != nil {
 		_ = o.packer.Close() // a client that left needs no answer
 		o.packer.Reset(io.Discard)
-		packers.Put(o.packer)
-		o.packer = nil
+		o.from.Put(o.packer)
+		o.packer, o.from = nil, nil
 	}
 }
 

@@ -1,6 +1,12 @@
 package chart
 
-import "strconv"
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Heat is a grid of values by two properties, such as weekday and hour. Darker is more.
 type Heat struct {
@@ -49,11 +55,7 @@ func (h Heat) SVG() string {
 			highest = max(highest, finite(v))
 		}
 	}
-	d.group(`fill="`+accent+`"`, func() {
-		h.each(func(r, c int, v float64) {
-			d.rect(left(c)+width*0.04, heatHead+row*float64(r)+1, width*0.92, row-2, `rx="2"`+shade(v, highest))
-		})
-	})
+	h.fields(d, row, highest)
 	if h.Written {
 		d.group(`fill="`+ink+`"`, func() {
 			h.each(func(r, c int, v float64) {
@@ -62,6 +64,27 @@ func (h Heat) SVG() string {
 		})
 	}
 	return d.String()
+}
+
+// fields draws the fields in units of a column and of a row, those of the same shade as one path: a grid of a week has 168 of them.
+func (h Heat) fields(d *drawing, row, highest float64) {
+	shades := map[string]*strings.Builder{}
+	h.each(func(r, c int, v float64) {
+		s := shade(v, highest)
+		if shades[s] == nil {
+			shades[s] = &strings.Builder{}
+		}
+		shades[s].WriteString("M" + number(float64(c)*10) + " " + number(float64(r)+0.5) + "h9.3")
+	})
+	if len(shades) == 0 {
+		return
+	}
+	d.write(`<svg x="`, percent(heatGutter), `" y="`, number(heatHead), `" width="`, percent(1-heatGutter), `" height="`, number(row*float64(len(h.Rows))),
+		`" viewBox="-.35 0 `, number(float64(len(h.Columns))*10), ` `, number(float64(len(h.Rows))), `" preserveAspectRatio="none" stroke="`, accent, `" stroke-width=".9">`)
+	for _, s := range slices.Sorted(maps.Keys(shades)) {
+		d.write(`<path stroke-opacity="`, s, `" d="`, shades[s].String(), `"/>`)
+	}
+	d.write("</svg>")
 }
 
 func (h Heat) each(fn func(row, column int, v float64)) {
@@ -74,13 +97,13 @@ func (h Heat) each(fn func(row, column int, v float64)) {
 	}
 }
 
-// shade returns the opacity of a value. The darkest leaves text on it readable in both schemes.
+// shade returns the opacity of a value, one of 21. The darkest leaves text on it readable in both schemes.
 func shade(v, highest float64) string {
 	share := 0.0
 	if highest > 0 {
 		share = finite(v) / highest
 	}
-	return ` fill-opacity="` + strconv.FormatFloat(0.05+0.4*share, 'f', 2, 64) + `"`
+	return strings.TrimPrefix(strconv.FormatFloat(0.05+math.Round(20*share)/50, 'f', 2, 64), "0")
 }
 
 // Table implements Chart.

@@ -57,8 +57,8 @@ func (l Line) SVG() string {
 	}
 	s := newScale(all, l.Format == nil, lineTop, lineBottom)
 	d.grid(s, l.Format)
-	x := at(len(l.Labels))
-	d.stretched(func() {
+	x := edges(len(l.Labels))
+	d.stretched(x.width, func() {
 		// The comparison lies below.
 		for _, kind := range []Kind{Before, Second, Now} {
 			for _, one := range l.Series {
@@ -72,10 +72,10 @@ func (l Line) SVG() string {
 	d.group(`fill="`+soft+`"`, func() {
 		for _, i := range placesBack(len(l.Labels), 4) {
 			side := "middle" // there is space at the right
-			if x(i) < 0.08 {
+			if x.share(i) < 0.08 {
 				side = "start"
 			}
-			d.text(x(i), lineHeight-4, side, l.Labels[i], "")
+			d.text(x.share(i), lineHeight-4, side, l.Labels[i], "")
 		}
 	})
 	l.names(d, s)
@@ -99,15 +99,15 @@ func (l Line) steps() string {
 }
 
 // marks draws an upright line for each mark, with its name at the top.
-func (l Line) marks(d *drawing, x func(int) float64) {
+func (l Line) marks(d *drawing, x axis) {
 	d.group(`stroke="`+soft+`" stroke-dasharray="2 3"`, func() {
 		for _, m := range l.Marks {
-			d.rule(x(m.At), lineTop, x(m.At), lineBottom)
+			d.rule(x.share(m.At), lineTop, x.share(m.At), lineBottom)
 		}
 	})
 	d.group(`fill="`+soft+`" font-weight="600" `+over, func() {
 		for _, m := range l.Marks {
-			d.text(x(m.At), lineTop-4, anchor(x(m.At)), m.Name, "")
+			d.text(x.share(m.At), lineTop-4, anchor(x.share(m.At)), m.Name, "")
 		}
 	})
 }
@@ -137,7 +137,7 @@ func (d *drawing) grid(s scale, f Format) {
 	})
 }
 
-func (l Line) line(d *drawing, one Series, s scale, x func(int) float64) {
+func (l Line) line(d *drawing, one Series, s scale, x axis) {
 	y := s.all(one.Values)
 	done := y
 	colour := accent

@@ -35,7 +35,7 @@ func (p Pages) SVG() string {
 	d.grid(s, Share)
 	n := max(len(p.Rows), 1)
 	width := 1 / float64(n)
-	middle := func(i int) float64 { return (float64(i) + 0.5) * width }
+	middle := middles(len(p.Rows))
 	all := base(p.Rows)
 	d.group(`fill="`+grey+`" fill-opacity=".55"`, func() {
 		for i, r := range p.Rows {
@@ -44,7 +44,7 @@ func (p Pages) SVG() string {
 			}
 		}
 	})
-	d.stretched(func() {
+	d.stretched(middle.width, func() {
 		if len(p.Before) > 0 {
 			d.group(`fill="none" stroke="`+grey+`" stroke-width="2" stroke-linecap="round"`, func() {
 				d.stroke(path(middle, s.all(reached(p.Before[:min(n, len(p.Before))]))), `stroke-dasharray="5 5"`)
@@ -88,7 +88,7 @@ func (p Pages) heat(d *drawing, width float64) {
 	d.group(`fill="`+accent+`"`, func() {
 		for i, r := range p.Rows {
 			if !isGap(r.Median) {
-				d.rect(float64(i)*width+width*0.04, curveHeat, width*0.92, 22, `rx="2"`+shade(r.Median, longest))
+				d.rect(float64(i)*width+width*0.04, curveHeat, width*0.92, 22, `rx="2" fill-opacity="`+shade(r.Median, longest)+`"`)
 			}
 		}
 	})
@@ -109,7 +109,7 @@ func (p Pages) heat(d *drawing, width float64) {
 	})
 }
 
-func (p Pages) names(d *drawing, s scale, middle func(int) float64) {
+func (p Pages) names(d *drawing, s scale, middle axis) {
 	if len(p.Rows) == 0 {
 		return
 	}
@@ -119,7 +119,7 @@ func (p Pages) names(d *drawing, s scale, middle func(int) float64) {
 	if stop.Stopped > 0 && last > 0 {
 		i := slices.IndexFunc(p.Rows, func(r PageRow) bool { return r.Page == stop.Page })
 		d.group(`font-weight="600" `+over, func() {
-			d.text(middle(i), s.y(stop.Stopped/base(p.Rows))-5, anchor(middle(i)), "Stopped "+Count(stop.Stopped), `fill="`+soft+`"`)
+			d.text(middle.share(i), s.y(stop.Stopped/base(p.Rows))-5, anchor(middle.share(i)), "Stopped "+Count(stop.Stopped), `fill="`+soft+`"`)
 		})
 	}
 	labels := []label{{"Reached " + Share(shares[last]), accent, s.y(shares[last]) + 4}}

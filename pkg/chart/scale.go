@@ -71,16 +71,6 @@ func placesBack(count, n int) []int {
 	return out
 }
 
-// at returns where the point of an index lies among count, from 0 to 1.
-func at(count int) func(int) float64 {
-	return func(i int) float64 {
-		if count < 2 {
-			return 0.5
-		}
-		return float64(i) / float64(count-1)
-	}
-}
-
 // anchor returns the side at which a label of a place from 0 to 1 is fixed, so that it stays in the picture.
 func anchor(place float64) string {
 	switch {

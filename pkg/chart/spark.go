@@ -22,9 +22,9 @@ func (c Spark) SVG() string {
 	}
 	d := draw(c.Title, class, sparkHeight)
 	s := newScale(c.Values, false, 3, sparkHeight-3)
-	x := at(len(c.Values))
+	x := edges(len(c.Values))
 	y := s.all(c.Values)
-	d.stretched(func() {
+	d.stretched(x.width, func() {
 		if data := area(x, y, sparkHeight); data != "" {
 			d.write(`<path d="`, data, `" fill="`, accent, `" fill-opacity=".1"/>`)
 		}

@@ -24,6 +24,7 @@ const (
 	stripLabels = 18
 	thickest    = 8
 	thinnest    = 2
+	stripWidth  = 1000 // of the coordinates of its line
 )
 
 // SVG implements Chart.
@@ -44,7 +45,7 @@ func (s Strip) SVG() string {
 			d.rule(0, y(page), 1, y(page))
 		}
 	})
-	d.stretched(func() {
+	d.stretched(stripWidth, func() {
 		d.group(`stroke="`+grey+`" fill="none"`, func() { d.stroke(s.way(y, end), "") })
 	})
 	d.group(`fill="`+accent+`"`, func() {
@@ -92,7 +93,7 @@ func (s Strip) way(y func(int) float64, end float64) string {
 		if i == 0 {
 			command = "M"
 		}
-		b.WriteString(command + number(v.Start/end*span) + " " + number(y(v.Page)) + "H" + number(s.stop(i)/end*span))
+		b.WriteString(command + number(v.Start/end*stripWidth) + " " + number(y(v.Page)) + "H" + number(s.stop(i)/end*stripWidth))
 	}
 	return b.String()
 }

@@ -19,9 +19,6 @@ const (
 	raised = "var(--raised,#f6f7f9)"
 )
 
-// span is the width of the coordinates in which lines are drawn. They are stretched to the width of the picture.
-const span = 1000
-
 // drawing builds an svg element. Horizontal positions are percentages, vertical ones pixels.
 type drawing struct {
 	b      strings.Builder
@@ -67,9 +64,9 @@ func (d *drawing) group(attributes string, fn func()) {
 	d.write("</g>")
 }
 
-// stretched writes what fn draws in coordinates from 0 to span, with height as the height of the picture.
-func (d *drawing) stretched(fn func()) {
-	d.write(`<svg width="100%" height="`, number(d.height), `" viewBox="0 0 `, number(span), ` `, number(d.height), `" preserveAspectRatio="none" overflow="visible">`)
+// stretched writes what fn draws in coordinates from 0 to width, with height as the height of the picture. They are stretched to its width.
+func (d *drawing) stretched(width float64, fn func()) {
+	d.write(`<svg width="100%" height="`, number(d.height), `" viewBox="0 0 `, number(width), ` `, number(d.height), `" preserveAspectRatio="none" overflow="visible">`)
 	fn()
 	d.write("</svg>")
 }
@@ -101,59 +98,15 @@ func attribute(text string) string {
 	return " " + text
 }
 
-// path returns the data of lines through points, one for each run without a gap. x is from 0 to 1, y in pixels.
-func path(x func(int) float64, y []float64) string {
-	var b strings.Builder
-	for i, v := range y {
-		if isGap(v) {
-			continue
-		}
-		command := "L"
-		if i == 0 || isGap(y[i-1]) {
-			command = "M"
-		}
-		b.WriteString(command + number(x(i)*span) + " " + number(v))
-	}
-	return b.String()
-}
-
-// dots returns the data of points between gaps, which a line does not show.
-func dots(x func(int) float64, y []float64) string {
-	var b strings.Builder
-	for i, v := range y {
-		if !isGap(v) && (i == 0 || isGap(y[i-1])) && (i+1 == len(y) || isGap(y[i+1])) {
-			b.WriteString("M" + number(x(i)*span) + " " + number(v) + "h0")
-		}
-	}
-	return b.String()
-}
-
-// area returns the data of what is between the same lines and a height.
-func area(x func(int) float64, y []float64, floor float64) string {
-	var b strings.Builder
-	for start := 0; start < len(y); start++ {
-		if isGap(y[start]) {
-			continue
-		}
-		end := start
-		b.WriteString("M" + number(x(start)*span) + " " + number(floor))
-		for ; end < len(y) && !isGap(y[end]); end++ {
-			b.WriteString("L" + number(x(end)*span) + " " + number(y[end]))
-		}
-		b.WriteString("L" + number(x(end-1)*span) + " " + number(floor) + "z")
-		start = end
-	}
-	return b.String()
-}
-
 // number writes one decimal at most.
 func number(v float64) string {
 	if isGap(v) {
 		v = 0
 	}
-	v = math.Round(v*10) / 10
-	return strconv.FormatFloat(v+0, 'f', -1, 64)
+	return strconv.FormatFloat(tenth(v), 'f', -1, 64)
 }
+
+func tenth(v float64) float64 { return math.Round(v*10)/10 + 0 }
 
 // percent writes a share with two decimals of a percent at most.
 func percent(share float64) string {

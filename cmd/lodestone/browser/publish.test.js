@@ -27,7 +27,7 @@ test('publish: from `up` to the first reader, without a terminal', async (t) => 
   const { page } = owner;
   await page.goto(setting('LODESTONE_DASHBOARD_URL'));
   await page.waitForURL(`${site}/dashboard`);
-  await page.getByRole('heading', { name: 'Publish your first PDF' }).waitFor();
+  await page.getByRole('heading', { name: 'Publish a PDF' }).waitFor();
   await seen(owner, 'signed-in');
   await page.getByRole('link', { name: 'Upload a PDF' }).click();
   await page.getByRole('heading', { name: 'Publish a PDF' }).waitFor();

@@ -9,7 +9,7 @@ export function test(name, run) {
 }
 
 /** How long anything may take before it counts as not happening. It is no measure of speed. */
-export const timeout = 180_000;
+export const timeout = Number(process.env.BROWSER_TIMEOUT_MS ?? 180_000);
 
 /**
  * Returns the first truthy value of look, which is called again and again, also after it threw.
