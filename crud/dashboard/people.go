@@ -81,6 +81,7 @@ type peopleData struct {
 	Keep     url.Values // parameters that the form keeps
 	Magnet   string     // title of the one that the list is of
 	Everyone string     // address of the list without filters
+	Narrowed bool   // by a filter or a search
 	People   []personRow
 	More     string
 }
@@ -102,11 +103,12 @@ func (d *Dashboard) people(v *frame.Visit) error {
 		}
 	}
 	query.Set("per_page", "50")
+	narrowed := slices.ContainsFunc([]string{"q", "lead_magnet_id", "generic_link_id", "min_pages", "finished"}, query.Has)
 	found, err := frame.Get[readerPage](v, readersPath, query)
 	if err != nil {
 		return err
 	}
-	data := peopleData{Q: asked.Get("q"), Keep: v.Period.Query(), Everyone: v.Link("/dashboard/readers")}
+	data := peopleData{Q: asked.Get("q"), Keep: v.Period.Query(), Everyone: v.Link("/dashboard/readers"), Narrowed: narrowed}
 	for _, name := range []string{"lead_magnet_id", "generic_link_id", "min_pages"} {
 		if value := asked.Get(name); value != "" {
 			data.Keep.Set(name, value)

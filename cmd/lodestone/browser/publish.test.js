@@ -2,9 +2,9 @@
 // itself, on an installation that no one has used.
 import assert from 'node:assert/strict';
 
+import { guide } from './api.js';
 import { newDesktop, newPhone } from './browser.js';
 import { note } from './measure.js';
-import { pdf } from './pdf.js';
 import { devPage, setting, site, test } from './suite.js';
 
 const address = 'ada@example.com';
@@ -32,15 +32,14 @@ test('publish: from `up` to the first reader, without a terminal', async (t) => 
   await page.getByRole('link', { name: 'Upload a PDF' }).click();
   await page.getByRole('heading', { name: 'Publish a PDF' }).waitFor();
   await page.getByLabel('PDF', { exact: true }).setInputFiles({
-    name: 'pricing-for-founders.pdf', mimeType: 'application/pdf',
-    buffer: Buffer.from(pdf({ pages: 5, title: 'Pricing for founders', text: (n) => ['Pricing for founders', 'Why prices are questions', 'Three that work', 'Ask five customers', 'A checklist'][n - 1] })),
+    name: 'worth-reading.pdf', mimeType: 'application/pdf', buffer: Buffer.from(guide),
   });
-  await page.getByLabel('What readers get').fill('Five pages on finding a price that customers understand.');
+  await page.getByLabel('What readers get').fill('Twelve pages on guides that people ask for, open and finish.');
   await page.getByLabel('Readers confirm their address by mail first').check();
   await seen(owner, 'chosen');
   await page.getByRole('button', { name: 'Publish' }).click();
   const landing = await page.locator('[role=status] a.address').innerText();
-  assert.match(landing, /\/l\/pricing-for-founders/);
+  assert.match(landing, /\/l\/worth-reading/);
   note('publish-page-is-public_ms', started + passed());
   await seen(owner, 'published', { full: true });
 
@@ -88,7 +87,7 @@ test('publish: from `up` to the first reader, without a terminal', async (t) => 
   await page.locator('.moment svg[role=img]').first().waitFor();
   await seen(owner, 'reader', { full: true });
   await page.getByRole('link', { name: 'Overview', exact: true }).first().click();
-  await page.locator('table.magnets a', { hasText: 'pricing for founders' }).click();
+  await page.locator('table.magnets a', { hasText: /worth reading/i }).click();
   await page.waitForURL(/\/magnets\//);
   assert.equal(await page.locator('.tiles [data-metric=readers]').getAttribute('data-value'), '1');
   await seen(owner, 'magnet', { full: true });
