@@ -189,8 +189,8 @@ dbt-tools: .cache/dbt/installed
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $(DBT)
 	@touch $@
 
-browser: browser-tools ## Test the pages in Chromium; pictures and weights go to .cache/browser (BROWSER_ONLY="landing viewer")
-	@go test -count=1 -timeout 40m -v -run '^TestBrowser$$' ./cmd/lodestone
+browser: browser-tools ## Test the pages in Chromium, each state on every size of screen; pictures and weights go to .cache/browser (BROWSER_ONLY="landing viewer")
+	@BROWSER_LOOKS=all go test -count=1 -timeout 40m -v -run '^TestBrowser$$' ./cmd/lodestone
 
 browser-tools: cmd/lodestone/browser/node_modules/.package-lock.json
 

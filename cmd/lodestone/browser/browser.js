@@ -42,13 +42,13 @@ export const leave = async (page) => page.goto((await newLink()).url);
 /** Waits until a page has nothing to do. @param {import('playwright-core').Page} page */
 export const idle = (page) => page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
 
-/** Signs a visitor in to the dashboard with a key of the API. */
-export async function signIn(v, key) {
-  await v.page.goto(`${site}/dashboard`);
+/** Signs a visitor in to the dashboard with a key of the API, for a screen. */
+export async function signIn(v, key, screen = '/dashboard') {
+  await v.page.goto(site + screen);
   await v.page.getByText('Use an API key instead').click();
   await v.page.locator('#key').fill(key);
   await v.page.getByRole('button', { name: 'Sign in with the key' }).click();
-  await v.page.waitForURL(`${site}/dashboard`);
+  await v.page.waitForURL(site + screen);
 }
 
 /** Closes the browser. */
@@ -106,6 +106,12 @@ export async function newVisitor(t, device, o = {}) {
   await watchBytes(v.page);
   return v;
 }
+
+// Sizes of windows with their colours. 720 is a desktop of 1440 at a zoom of 200 %. The long form, which `make browser` runs, has all of them.
+const looks = [
+  [360, 640, 'light'], [1440, 900, 'dark'],
+  ...process.env.BROWSER_LOOKS === 'all' ? [[360, 640, 'dark'], [768, 1024, 'light'], [768, 1024, 'dark'], [1440, 900, 'light'], [720, 450, 'light']] : [],
+];
 
 /** One visitor: a window with nothing stored, and a record of what pages did in it. */
 export class Visitor {
@@ -219,12 +225,31 @@ export class Visitor {
 
   /** Keeps a picture as NAME-DEVICE[-dark][-plain].png among the artefacts. */
   async screenshot(name, { page = this.page, full = false } = {}) {
+    await this.#picture([name, this.device, this.options.dark && 'dark', this.options.scripts === false && 'plain'], page, full);
+  }
+
+  async #picture(marks, page, full) {
     const directory = path.join(artefacts, 'screenshots');
     await mkdir(directory, { recursive: true });
-    const marks = [name, this.device, this.options.dark && 'dark', this.options.scripts === false && 'plain'];
     const options = { path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: full };
     // Chromium at times never answers a request for a picture; it answers the next one.
     await page.screenshot({ ...options, timeout: 20_000 }).catch(() => page.screenshot(options));
+  }
+
+  /**
+   * Looks at a page of a visitor at a desktop on each size of screen, light and dark: axe finds nothing, nothing is wider than the window, and there
+   * is a picture of it, NAME-WIDTH[-dark].png. The page itself stays as it is.
+   */
+  async look(name, { page = this.page, full = true, except } = {}) {
+    for (const [width, height, colorScheme] of looks) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme });
+      await this.accessible(page, except);
+      await this.fits(page);
+      await this.#picture([name, width, colorScheme === 'dark' && 'dark'], page, full);
+    }
+    await page.setViewportSize(devices[this.device].viewport);
+    await page.emulateMedia({ colorScheme: this.options.dark ? 'dark' : 'light' });
   }
 
   /** Lets the network of a page be that of a phone far from the mast: 400 kbit/s, 400 ms. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 import { api, guideMagnet, newAccessLink, newLink } from './api.js';
-import { newVisitor } from './browser.js';
+import { newDesktop } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
 import { setting, site, test } from './suite.js';
 
@@ -71,92 +71,78 @@ const scene = () => (made ??= (async () => {
   };
 })());
 
-const zoom = { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 };
-const looks = [
-  ['phone', {}], ['phone', { dark: true }], ['tablet', {}], ['tablet', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['desktop', { context: zoom }, '-zoom'],
-];
-for (const [device, o, mark = ''] of looks) {
-  test(`state: every page of visitors, ${device}${mark} ${JSON.stringify({ dark: o.dark })}`, async (t) => {
-    const { checked, pages } = await scene();
-    const v = await newVisitor(t, device, { ...o, expected: [/4\d\d/] });
-    const look = async (name) => {
-      await v.page.locator('h1').first().waitFor();
-      await v.accessible(v.page, (rule, html) => rule === 'target-size' && html.includes('link-spot'));
-      await v.fits();
-      await v.screenshot(`state-${name}${mark}`, { full: !name.startsWith('viewer') });
-    };
-    for (const [name, url, heading, status] of pages) {
-      const answer = await v.page.goto(url, { waitUntil: name === 'landing' ? 'networkidle' : 'load' });
-      assert.equal(answer.status(), status, name);
-      if (heading) await v.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
-      await look(name);
-    }
+const spots = (rule, html) => rule === 'target-size' && html.includes('link-spot');
 
-    // One view, and then none: another browser may not open it.
-    const once = await newAccessLink({ max_views: 1 });
-    await v.page.goto(once.url);
-    await v.page.locator('html[data-ready]').waitFor();
-    await look('viewer');
-    const other = await newVisitor(t, device, { ...o, expected: [/410/] });
-    await other.page.goto(once.url);
-    await other.page.getByRole('heading', { name: 'This link is used up' }).waitFor();
-    await other.accessible();
-    await other.fits();
-    await other.screenshot(`state-viewer-used-up${mark}`);
+test('state: every page of visitors', async (t) => {
+  const { checked, pages } = await scene();
+  const v = await newDesktop(t, { expected: [/4\d\d/] });
+  const look = async (name, page = v.page) => {
+    await page.locator('h1').first().waitFor();
+    await v.look(`state-${name}`, { page, full: !name.startsWith('viewer'), except: spots });
+  };
+  for (const [name, url, heading, status] of pages) {
+    const answer = await v.page.goto(url, { waitUntil: name === 'landing' ? 'networkidle' : 'load' });
+    assert.equal(answer.status(), status, name);
+    if (heading) await v.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await look(name);
+  }
 
-    // Five mails an hour to a mailbox.
-    const flooded = newAddress();
-    for (let i = 0; i < 5; i++) {
-      const answer = await submit(await newLink({ require_verification: true }), flooded);
-      assert.equal(answer.status, 303);
-    }
-    await v.page.goto((await newLink({ require_verification: true })).url);
-    await v.page.getByLabel('Email address').fill(flooded);
-    await v.page.locator('form button[type=submit]').click();
-    await v.page.getByRole('heading', { name: 'Too many requests' }).waitFor();
-    await look('too-many');
+  // One view, and then none: another browser may not open it.
+  const once = await newAccessLink({ max_views: 1 });
+  await v.page.goto(once.url);
+  await v.page.locator('html[data-ready]').waitFor();
+  await look('viewer');
+  const other = await newDesktop(t, { expected: [/410/] });
+  await other.page.goto(once.url);
+  await other.page.getByRole('heading', { name: 'This link is used up' }).waitFor();
+  await look('viewer-used-up', other.page);
 
-    // What is wrong with a form, and with a password.
-    await v.page.goto(checked.url);
-    await v.page.getByLabel('Email address').fill('eve');
-    await v.page.locator('form button[type=submit]').click();
-    await v.page.locator('#email-wrong').waitFor();
-    await look('landing-wrong');
-    await v.page.goto(pages.find(([name]) => name === 'share-locked')[1]);
-    await v.page.keyboard.type('wrong horse');
-    await v.page.keyboard.press('Enter');
-    await v.page.getByText('That is not the password').waitFor();
-    await look('share-wrong');
-  });
-}
+  // Five mails an hour to a mailbox.
+  const flooded = newAddress();
+  for (let i = 0; i < 5; i++) {
+    const answer = await submit(await newLink({ require_verification: true }), flooded);
+    assert.equal(answer.status, 303);
+  }
+  await v.page.goto((await newLink({ require_verification: true })).url);
+  await v.page.getByLabel('Email address').fill(flooded);
+  await v.page.locator('form button[type=submit]').click();
+  await v.page.getByRole('heading', { name: 'Too many requests' }).waitFor();
+  await look('too-many');
+
+  // What is wrong with a form, and with a password.
+  await v.page.goto(checked.url);
+  await v.page.getByLabel('Email address').fill('eve');
+  await v.page.locator('form button[type=submit]').click();
+  await v.page.locator('#email-wrong').waitFor();
+  await look('landing-wrong');
+  await v.page.goto(pages.find(([name]) => name === 'share-locked')[1]);
+  await v.page.keyboard.type('wrong horse');
+  await v.page.keyboard.press('Enter');
+  await v.page.getByText('That is not the password').waitFor();
+  await look('share-wrong');
+});
 
 test('state: the pages of notices', async (t) => {
-  for (const [device, o, mark = ''] of looks) {
-    const to = newAddress();
-    await quiet('PATCH', '/api/v1/account', { notify_email: to });
-    const v = await newVisitor(t, device, { ...o, expected: [/404/] });
-    const look = async (name) => {
-      await v.page.locator('h1').first().waitFor();
-      await v.accessible();
-      await v.fits();
-      await v.screenshot(`state-notices-${name}${mark}`);
-    };
-    const confirm = linkOf(await mailTo(to), '/notices/confirm/');
-    await v.page.goto(confirm);
-    await look('confirm');
-    await v.page.getByRole('button', { name: 'Confirm this address' }).click();
-    await v.page.getByRole('heading', { name: 'This address is confirmed' }).waitFor();
-    await look('confirmed');
-    await v.page.getByRole('link', { name: 'Choose which ones' }).click();
-    await v.page.waitForURL(/\/notices\/(?!confirm)/);
-    await look('choose');
-    const stop = v.page.getByRole('button', { name: 'Send no more' }).first();
-    if (await stop.count()) await stop.click();
-    await look('unsubscribed');
-    await quiet('PATCH', '/api/v1/account', { notify_email: null });
-    await v.page.goto(confirm);
-    await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
-    await look('gone');
-    await v.leave();
-  }
+  const to = newAddress();
+  await quiet('PATCH', '/api/v1/account', { notify_email: to });
+  const v = await newDesktop(t, { expected: [/404/] });
+  const look = async (name) => {
+    await v.page.locator('h1').first().waitFor();
+    await v.look(`state-notices-${name}`);
+  };
+  const confirm = linkOf(await mailTo(to), '/notices/confirm/');
+  await v.page.goto(confirm);
+  await look('confirm');
+  await v.page.getByRole('button', { name: 'Confirm this address' }).click();
+  await v.page.getByRole('heading', { name: 'This address is confirmed' }).waitFor();
+  await look('confirmed');
+  await v.page.getByRole('link', { name: 'Choose which ones' }).click();
+  await v.page.waitForURL(/\/notices\/(?!confirm)/);
+  await look('choose');
+  await v.page.getByRole('button', { name: 'Send no more' }).first().click();
+  await look('unsubscribed');
+  await quiet('PATCH', '/api/v1/account', { notify_email: null });
+  await v.page.goto(confirm);
+  await v.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+  await look('gone');
 });

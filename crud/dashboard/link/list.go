@@ -9,6 +9,7 @@ import (
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
+	"lodestone/pkg/problem"
 )
 
 // perPage is how many links a page of the list has.
@@ -26,6 +27,7 @@ type listData struct {
 	Previous  string
 	Next      string
 	NoMagnets bool
+	Away      bool // there are no numbers for now
 }
 
 type listRow struct {
@@ -81,10 +83,11 @@ func (s *Screens) showList(v *frame.Visit) error {
 	screen := frame.Screen{Title: v.Say("frame.nav.links"), Nav: frame.Links, Periods: len(links.Data) > 0}
 	if len(links.Data) > 0 {
 		answers, err := v.Ask(frame.Query{ID: "links", Metrics: columns, Dimensions: []string{"generic_link_id"}, Filters: map[string][]any{"generic_link_id": ids(links.Data)}})
-		if err != nil {
+		data.Away = problem.Is(err, problem.Unavailable) // the links themselves are in another store
+		if err != nil && !data.Away {
 			return err
 		}
-		data.Links = listRows(v, links.Data, titles, answers.Of("links"))
+		data.Links = listRows(v, links.Data, titles, answers.Of("links"), data.Away)
 		screen.AsOf, screen.Bots = answers.AsOf, answers.Bots
 	}
 	screen.Data = data
@@ -110,7 +113,7 @@ func pageOf(v *frame.Visit, page int) string {
 	return v.Path(screenPath) + "?" + q.Encode()
 }
 
-func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a frame.Answer) (list []listRow) {
+func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a frame.Answer, away bool) (list []listRow) {
 	byID := map[string]frame.Row{}
 	for _, r := range a.Rows {
 		byID[r.Text("generic_link_id")] = r
@@ -126,7 +129,7 @@ func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a f
 			row.Name = l.Slug
 		}
 		numbers, found := byID[l.ID]
-		if !found {
+		if !found && !away {
 			numbers = frame.Row{"link_views": 0.0, "submissions": 0.0, "readers": 0.0}
 		}
 		for _, metric := range columns {
