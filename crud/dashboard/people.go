@@ -81,7 +81,7 @@ type peopleData struct {
 	Keep     url.Values // parameters that the form keeps
 	Magnet   string     // title of the one that the list is of
 	Everyone string     // address of the list without filters
-	Narrowed bool   // by a filter or a search
+	Narrowed bool       // by a filter or a search
 	People   []personRow
 	More     string
 }

@@ -74,7 +74,7 @@ func (h Heat) fields(d *drawing, row, highest float64) {
 		if shades[s] == nil {
 			shades[s] = &strings.Builder{}
 		}
-		shades[s].WriteString("M" + number(float64(c)*10) + " " + number(float64(r)+0.5) + "h9.3")
+		_, _ = shades[s].WriteString("M" + number(float64(c)*10) + " " + number(float64(r)+0.5) + "h9.3")
 	})
 	if len(shades) == 0 {
 		return
