@@ -5,7 +5,7 @@ import { newDesktop, newPhone, signIn } from './browser.js';
 import { setting, site, test } from './suite.js';
 
 async function overview(v, query = '') {
-  await signIn(v, setting('LODESTONE_API_KEY'));
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.goto(`${site}/dashboard${query}`);
 }
 
