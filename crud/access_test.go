@@ -137,7 +137,7 @@ func operations(t *testing.T, u *user) []operation {
 		{"delete-invitation", "DELETE", invitations + "/" + withdrawn, "", "", auth.People},
 		{"list-sessions", "GET", "/api/v1/sessions", "", "", auth.Read},
 		{"end-session", "DELETE", "/api/v1/sessions/" + session, "", "", auth.Read},
-		{"export-person", "POST", "/api/v1/people/export", `{"email":"nobody@example.com"}`, jsonType, auth.Privacy},
+		{"export-person", "POST", "/api/v1/people/export", `{"email":"no.one@example.com"}`, jsonType, auth.Privacy},
 		{"list-audit-log", "GET", "/api/v1/audit-log", "", "", auth.People},
 		{"get-generic-link-qr", "GET", linksPath + "/" + link.ID + "/qr", "", "", auth.Read},
 		{"get-access-link-qr", "GET", accessPath + "/" + access.ID + "/qr", "", "", auth.Leads},

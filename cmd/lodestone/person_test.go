@@ -81,8 +81,8 @@ func TestExportOfAPerson(t *testing.T) {
 		require.NotContains(t, text, other)
 	}
 
-	nobody, _ := ask("nobody@example.com")
-	for name, list := range nobody {
+	none, _ := ask("no.one@example.com")
+	for name, list := range none {
 		if list, ok := list.([]any); ok {
 			require.Empty(t, list, name)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // PersonDocument is everything that an account stores about an address.
-type PersonDocument struct {
+type PersonDocument struct { //nolint:revive // the API's schemas have these names
 	Email         string               `json:"email" doc:"Address that was asked for."`
 	PersonID      uuid.UUID            `json:"person_id" format:"uuid" doc:"The person in reports, in SQL, and in the audit log: a keyed hash of the address."`
 	ExportedAt    api.Time             `json:"exported_at" doc:"When the document was created."`
@@ -28,7 +28,7 @@ type PersonDocument struct {
 }
 
 // PersonSubmission is a form that was sent with an address.
-type PersonSubmission struct {
+type PersonSubmission struct { //nolint:revive // the API's schemas have these names
 	ID            uuid.UUID          `json:"id" format:"uuid"`
 	GenericLinkID uuid.UUID          `json:"generic_link_id" format:"uuid" doc:"Generic link that it was submitted through."`
 	Email         string             `json:"email" doc:"Address, as typed."`
@@ -46,7 +46,7 @@ type PersonSubmission struct {
 }
 
 // PersonVerification is a mail that asks to confirm an address.
-type PersonVerification struct {
+type PersonVerification struct { //nolint:revive // the API's schemas have these names
 	SubmissionID uuid.UUID `json:"submission_id" format:"uuid"`
 	Email        string    `json:"email" doc:"Address, as typed that time."`
 	Language     string    `json:"language" doc:"Language of the page and the mail."`
@@ -56,7 +56,7 @@ type PersonVerification struct {
 }
 
 // PersonAccessLink is a personal link.
-type PersonAccessLink struct {
+type PersonAccessLink struct { //nolint:revive // the API's schemas have these names
 	ID            uuid.UUID          `json:"id" format:"uuid"`
 	LeadMagnetID  uuid.UUID          `json:"lead_magnet_id" format:"uuid" doc:"Document that it opens."`
 	GenericLinkID *uuid.UUID         `json:"generic_link_id" format:"uuid"`
@@ -77,7 +77,7 @@ type PersonAccessLink struct {
 }
 
 // PersonSession is an opening of a link.
-type PersonSession struct {
+type PersonSession struct { //nolint:revive // the API's schemas have these names
 	ID            uuid.UUID `json:"id" format:"uuid" doc:"session_id of its events."`
 	AccessLinkID  uuid.UUID `json:"access_link_id" format:"uuid"`
 	MagnetVersion int32     `json:"magnet_version" doc:"Version of the document."`
@@ -89,7 +89,7 @@ type PersonSession struct {
 }
 
 // PersonDownload is a click on download.
-type PersonDownload struct {
+type PersonDownload struct { //nolint:revive // the API's schemas have these names
 	ID          uuid.UUID `json:"id" format:"uuid"`
 	SessionID   uuid.UUID `json:"session_id" format:"uuid"`
 	StartedAt   api.Time  `json:"started_at"`
@@ -97,7 +97,7 @@ type PersonDownload struct {
 }
 
 // PersonMail is a mail in the queue, without the links and codes that are secrets of its receiver.
-type PersonMail struct {
+type PersonMail struct { //nolint:revive // the API's schemas have these names
 	Kind      string           `json:"kind" doc:"document, confirm, lead, digest, notices, webhook, sign-in or invitation."`
 	State     string           `json:"state" doc:"available, scheduled, running, retryable, completed, cancelled or discarded."`
 	CreatedAt api.Time         `json:"created_at"`
@@ -107,7 +107,7 @@ type PersonMail struct {
 }
 
 // PersonMailLead is what a notice to the owner says about a person.
-type PersonMailLead struct {
+type PersonMailLead struct { //nolint:revive // the API's schemas have these names
 	Email       string   `json:"email"`
 	Name        *string  `json:"name"`
 	Link        string   `json:"link" doc:"Title of the landing page or of its document."`
@@ -117,7 +117,7 @@ type PersonMailLead struct {
 }
 
 // PersonAnswer is an answer that is kept for repeated requests.
-type PersonAnswer struct {
+type PersonAnswer struct { //nolint:revive // the API's schemas have these names
 	Operation string       `json:"operation" doc:"operationId of the request."`
 	CreatedAt api.Time     `json:"created_at"`
 	Body      personObject `json:"body" doc:"The answer. A list has only the elements that mention the person."`
@@ -133,4 +133,4 @@ func (o personObject) MarshalJSON() ([]byte, error) { return o, nil }
 func (personObject) JSONSchema(*jsonschema.Set) *jsonschema.Schema { return jsonschema.AnyObject() }
 
 // PersonEvent is a line of the export of events.
-type PersonEvent = personObject
+type PersonEvent = personObject //nolint:revive // the API's schemas have these names

@@ -27,7 +27,8 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 	// Of the caller's context, since that of the operation has what belongs to it alone.
 	inner, cancel := context.WithCancel(caller.Context())
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
+	stop := context.AfterFunc(ctx, cancel)
+	defer stop()
 	// Nothing is sent there: the transport calls the handler.
 	r, err := http.NewRequestWithContext(inner, http.MethodGet, "http://api.invalid/api/v1/analytics/export?format=ndjson&access_link_id="+link.String(), http.NoBody)
 	if err != nil {
