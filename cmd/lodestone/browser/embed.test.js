@@ -268,3 +268,23 @@ test('embed: the script is small, and cached', async () => {
   const again = await fetch(`${site}/embed.js`, { headers: { 'if-none-match': answer.headers.get('etag') } });
   assert.equal(again.status, 304);
 });
+
+test('embed: what an owner types is text on the other site as well', async (t) => {
+  const planted = (n) => `"'><img src=x onerror=ran()>${n}`;
+  const { url } = await newHost(t, {
+    fields: { title: planted(1), description: planted(2), button_text: planted(3), consent_text: planted(4), collect_name: true, privacy_url: `https://example.com/?${planted(5)}` },
+  });
+  const v = await newDesktop(t, options(url));
+  const ran = [];
+  await v.context.exposeBinding('ran', () => { ran.push(v.page.url()); });
+  await v.page.goto(`${url}/?utm_source=${encodeURIComponent(planted(6))}`);
+  await v.page.getByRole('button', { name: planted(3) }).waitFor();
+  await v.page.getByText(planted(4)).first().waitFor();
+  await v.accessible();
+  await v.page.getByLabel('Email address').fill(`${planted(7)}@example.com`);
+  await v.page.getByRole('button', { name: planted(3) }).click();
+  await v.page.locator('[aria-invalid=true]').first().waitFor();
+  assert.equal(await v.page.locator('img[src=x]').count(), 0);
+  assert.deepEqual(ran, []);
+  assert.equal(v.requests.some((r) => new URL(r.url()).pathname === '/x'), false, 'no picture is asked for');
+});
