@@ -34,6 +34,7 @@ type route struct {
 	needs   []auth.Scope // all of them
 	seen    []auth.Scope // of a form: what its screen needs besides reading
 	form    url.Values   // of a form: something that the API would take
+	person  bool         // for a session of a person, not of a key
 	upload  bool         // the form has a file, and its token in the address
 }
 
@@ -93,6 +94,7 @@ func routes() []route {
 		{pattern: "POST /dashboard/settings/logo/delete", needs: scopes(auth.Write)},
 		{pattern: "GET /dashboard/settings/notices", needs: scopes(auth.Read)},
 		{pattern: "POST /dashboard/settings/notices", needs: scopes(auth.Write), form: url.Values{"notify": {"none"}, "notify_email": {"eve@example.com"}}},
+		{pattern: "POST /dashboard/settings/notices/weekly", needs: scopes(auth.Read), person: true, form: url.Values{"enabled": {"true"}}},
 		{pattern: "GET /dashboard/settings/people", needs: scopes(auth.People)},
 		{pattern: "POST /dashboard/settings/people", needs: scopes(auth.People), form: url.Values{"email": {"eve@example.com"}, "role": {"owner"}}},
 		{pattern: "POST /dashboard/settings/people/{id}", needs: scopes(auth.People), form: url.Values{"role": {"owner"}}},
@@ -249,6 +251,10 @@ func (g guarded) has(list []auth.Scope) bool {
 	return !slices.ContainsFunc(list, func(s auth.Scope) bool { return !slices.Contains(g.scopes, s) })
 }
 
+func (g guarded) may(r route) bool {
+	return g.has(r.needs) && (!r.person || !strings.HasPrefix(g.name, "key"))
+}
+
 // Every session sees the screens that it may, with the forms that it may send, and nothing else. A screen or form that is added needs
 // a row in routes.
 func TestDashboardForEveryRole(t *testing.T) {
@@ -353,7 +359,7 @@ func (w *world) guards(t *testing.T, g guarded) {
 			continue
 		}
 		what := fmt.Sprintf("%s: %s, offered by %q", g.name, r.pattern, offered[r.pattern])
-		if g.has(r.needs) {
+		if g.may(r) {
 			if g.has(append(scopes(auth.Read), r.seen...)) { // else there is no screen that could
 				require.NotEmpty(t, offered[r.pattern], what)
 			}
@@ -368,6 +374,10 @@ func (w *world) guards(t *testing.T, g guarded) {
 			}
 		}
 		s := g.post(path, values, r.upload)
+		if r.person && g.has(r.needs) {
+			require.Equal(t, http.StatusNotFound, s.status, what+": a key has no such thing")
+			continue
+		}
 		require.Equal(t, http.StatusForbidden, s.status, what)
 		s.has("You may not do this", what)
 	}
