@@ -93,6 +93,7 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 		require.Equal(t, http.StatusOK, chosen.status, "%s: the API takes every choice of the screen", chosen.path)
 	}
 	v.sharedNumbers(t)
+	v.landingNumbers(t)
 	v.usage(t)
 	v.definitions(t)
 	v.reader(t)
@@ -526,6 +527,35 @@ func (v *owner) sharedNumbers(t *testing.T) {
 			}
 			s.requireAllCompared()
 			compared++
+		}
+	}
+	require.NotZero(t, compared)
+}
+
+// landingNumbers compares what landing pages say about their readers: how many there were, and how many of them came to the end.
+func (v *owner) landingNumbers(t *testing.T) {
+	t.Helper()
+	var list struct{ Data []struct{ ID string } }
+	v.call(http.MethodGet, "/api/v1/lead-magnets", "", &list)
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	year := span{"", today.AddDate(0, 0, -364), today}
+	compared := 0
+	for _, m := range list.Data {
+		var link struct{ URL string }
+		v.call(http.MethodPost, "/api/v1/generic-links", `{"lead_magnet_id":"`+m.ID+`","show_readers":true,"language":"en"}`, &link)
+		page := v.open(strings.TrimPrefix(link.URL, v.site))
+		for _, li := range page.find("li", "") {
+			for words, filter := range map[string]url.Values{"Read by ": {}, " finished it": {"finished": {"true"}}} {
+				text := textOf(li)
+				if !strings.HasPrefix(text, words) && !strings.HasSuffix(text, words) {
+					continue
+				}
+				filter.Set("lead_magnet_id", m.ID)
+				var people struct{ Pagination struct{ Total float64 } }
+				v.call(http.MethodGet, "/api/v1/analytics/readers?"+year.times(filter), "", &people)
+				require.Contains(t, text, chart.Count(people.Pagination.Total), "of %s", m.ID)
+				compared++
+			}
 		}
 	}
 	require.NotZero(t, compared)
