@@ -46,9 +46,9 @@ func TestTheDashboardDoesWhatTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	require.ElementsMatch(t, slices.Collect(maps.Keys(f.described())), slices.Collect(maps.Keys(doneAt)))
-	any := regexp.MustCompile(`\{\}`)
+	placeholder := regexp.MustCompile(`\{\}`)
 	for id, route := range doneAt {
-		method, path, _ := strings.Cut(any.ReplaceAllString(route, uuid.NewString()), " ")
+		method, path, _ := strings.Cut(placeholder.ReplaceAllString(route, uuid.NewString()), " ")
 		r, err := http.NewRequestWithContext(t.Context(), method, f.url+path, http.NoBody)
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
