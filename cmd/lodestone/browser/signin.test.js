@@ -227,7 +227,7 @@ test('sign-in: signing out everywhere ends the other tab and the other browser',
   await desk.screenshot('dashboard-settings-sessions-everywhere', { full: true });
   await desk.page.getByRole('button', { name: 'Sign out everywhere' }).click();
   await desk.page.getByText('You are signed out.').waitFor();
-  await tab.getByRole('button', { name: 'Save' }).click();
+  await tab.getByRole('button', { name: 'Save' }).first().click();
   await tab.waitForURL(/\/sign-in\?ended=lost/); // the cookie went with the session
   await tab.getByText('nothing was changed').waitFor();
   // A part that is drawn in place leads there as well.
