@@ -168,6 +168,11 @@ func TestChatChannelIsTested(t *testing.T) {
 	u := f.user(t, account.Team)
 	chat := newChatServer(t)
 	id := u.channel(t, "teams", chat.URL+"/workflows/1")
+	for body, field := range map[string]string{`{"about":["leads","leads"]}`: "about[1]", `{"about":[]}`: "about", `{"about":["news"]}`: "about[0]"} {
+		p := u.patch(t, chatsPath+"/"+id, body).problem(t)
+		require.Equal(t, problem.ValidationError, p.Code, body)
+		require.Equal(t, field, fields(p), body)
+	}
 	trial := u.send(t, "POST", chatsPath+"/"+id+"/test", http.NoBody).object(t)
 	require.Equal(t, map[string]any{"sent": true, "error": nil}, trial)
 	require.Contains(t, chat.got()[0], "AdaptiveCard")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -213,6 +214,16 @@ func (c *Channels) seal(id uuid.UUID, text string) (a address, err error) {
 	return a, nil
 }
 
+// checkSubjects refuses a subject that is there twice.
+func checkSubjects(about []Subject) error {
+	for i, s := range about {
+		if first := slices.Index(about, s); first < i {
+			return problem.Invalid(problem.Field{Field: fmt.Sprintf("about[%d]", i), Message: fmt.Sprintf("is the same as about[%d]", first)})
+		}
+	}
+	return nil
+}
+
 func (c *Channels) create(ctx context.Context, in *createInput) (*api.Answer[Channel], error) {
 	owner := auth.From(ctx).AccountID
 	id, err := uuid.NewV7()
@@ -220,6 +231,9 @@ func (c *Channels) create(ctx context.Context, in *createInput) (*api.Answer[Cha
 		return nil, fmt.Errorf("add chat channel: %w", err)
 	}
 	audit.Created(ctx, id)
+	if err := checkSubjects(in.Body.About); err != nil {
+		return nil, err
+	}
 	at, err := c.seal(id, in.Body.URL)
 	if err != nil {
 		return nil, err
@@ -314,6 +328,9 @@ type changedChannel struct {
 
 func (c *Channels) update(ctx context.Context, in *updateInput) (*api.Answer[Channel], error) {
 	p := store.UpdateChatChannelParams{ID: in.ID, Name: in.Body.Name, IsActive: in.Body.IsActive}
+	if err := checkSubjects(in.Body.About); err != nil {
+		return nil, err
+	}
 	if in.Body.About != nil {
 		p.About = jsonschema.Values(in.Body.About)
 	}
