@@ -13,6 +13,12 @@ import (
 	"lodestone/pkg/problem"
 )
 
+// IsAway reports whether a call of the API failed because it, or a store of it, did not answer.
+func IsAway(err error) bool {
+	_, lost := errors.AsType[*lostError](err)
+	return lost || problem.Is(err, problem.Unavailable)
+}
+
 // client calls the API as the session.
 type client struct{ *api.Client }
 

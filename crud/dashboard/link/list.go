@@ -9,7 +9,6 @@ import (
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
-	"lodestone/pkg/problem"
 )
 
 // perPage is how many links a page of the list has.
@@ -83,7 +82,7 @@ func (s *Screens) showList(v *frame.Visit) error {
 	screen := frame.Screen{Title: v.Say("frame.nav.links"), Nav: frame.Links, Periods: len(links.Data) > 0}
 	if len(links.Data) > 0 {
 		answers, err := v.Ask(frame.Query{ID: "links", Metrics: columns, Dimensions: []string{"generic_link_id"}, Filters: map[string][]any{"generic_link_id": ids(links.Data)}})
-		data.Away = problem.Is(err, problem.Unavailable) // the links themselves are in another store
+		data.Away = frame.IsAway(err) // the links themselves are in another store
 		if err != nil && !data.Away {
 			return err
 		}
