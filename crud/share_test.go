@@ -17,6 +17,7 @@ import (
 	"lodestone/crud"
 	"lodestone/crud/account"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/locale"
 )
 
 // analytics is a query process that answers the questions of a share's page. The numbers themselves are tested with real ones in a
@@ -138,6 +139,35 @@ func TestShare(t *testing.T) {
 }
 
 // Of few readers nothing is shown that could be one person's.
+// The page is in the language of the account, else of the visitor, to the last word of its charts.
+func TestShareInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	f, numbers := startSharing(t)
+	u := f.user(t, account.Free)
+	m := u.magnet(t)
+	numbers.readers.Store(7)
+	shares := "/api/v1/lead-magnets/" + m.ID + "/shares"
+	open, locked := u.post(t, shares, `{"name":"x"}`).object(t), u.post(t, shares, `{"name":"y","password":"open sesame"}`).object(t)
+	english := []string{"The last", "as of", "visits of bots", `"Period"`, "Readers", "Page views", "Forms sent", "Step", "Of all", "Median time", ">Table<", ">Time<", "Reached", "Stopped", "Sums only", "Shared by", "Saw the page",
+		"These statistics", "Enter the password", "Show the statistics", "Your browser", "That is not"}
+	for _, language := range locale.Languages() {
+		require.Equal(t, 200, u.patch(t, "/api/v1/account", `{"language":"`+string(language)+`"}`).status)
+		_, shown := f.visit(t, "GET", strings.TrimPrefix(open["url"].(string), site), "") //nolint:bodyclose // the helper closes it
+		path := strings.TrimPrefix(locked["url"].(string), site)
+		_, asks := f.visit(t, "GET", path, "")                    //nolint:bodyclose // the helper closes it
+		_, wrong := f.visit(t, "POST", path, "password=mistyped") //nolint:bodyclose // the helper closes it
+		for _, body := range []string{shown, asks, wrong} {
+			require.Contains(t, body, `<html lang="`+string(language)+`"`)
+			for _, words := range english {
+				if language != locale.English {
+					require.NotContains(t, body, words, "%s: %s", language, words)
+				}
+			}
+		}
+		require.Contains(t, shown, `data-metric="readers" data-value="7"`)
+	}
+}
+
 func TestShareOfFewReaders(t *testing.T) {
 	t.Parallel()
 	f, numbers := startSharing(t)

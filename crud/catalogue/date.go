@@ -11,6 +11,12 @@ func (t *Texts) Day(at time.Time) string { return t.date("date.day", at) }
 // Weekday writes a date without its year, such as Monday, 2 November.
 func (t *Texts) Weekday(at time.Time) string { return t.date("date.weekday", at) }
 
+// Short writes a day and a month for the axis of a chart, such as 2 Nov.
+func (t *Texts) Short(at time.Time) string {
+	names := strings.Fields(t.Say("date.months.short"))
+	return t.Say("date.short", "day", at.Format("2"), "month", names[at.Month()-1])
+}
+
 // Moment writes a time with its zone, such as 2 November 2026, 14:05 CET.
 func (t *Texts) Moment(at time.Time) string { return t.date("date.moment", at) }
 

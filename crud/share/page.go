@@ -64,7 +64,7 @@ func (s *Shares) open(r *http.Request) (o opened, err error) {
 		if err != nil {
 			return fmt.Errorf("find share: %w", err)
 		}
-		o = opened{ShareByTokenRow: row, brand: page.Brand{Name: row.AccountName}}
+		o = opened{ShareByTokenRow: row, brand: page.Brand{Name: row.AccountName, Language: row.Language}}
 		if row.BrandColor != nil {
 			o.brand.Accent = *row.BrandColor
 		}
@@ -114,7 +114,8 @@ func (s *Shares) show(a http.Handler) page.Handler {
 				return err
 			}
 		}
-		p := page.Page{Title: o.Title + " – statistics", Class: "share", Brand: o.brand, Policy: page.Policy{NoReferrer: true}, Data: s.view(o, found, period)}
+		t := s.deps.Pages.Texts(r, o.brand)
+		p := page.Page{Title: t.Say("share.title", "title", o.Title), Class: "share", Brand: o.brand, Texts: t, Policy: page.Policy{NoReferrer: true}, Data: s.view(t, o, found, period)}
 		if err := s.shown.Write(w, r, http.StatusOK, p); err != nil {
 			return fmt.Errorf("write page of share: %w", err)
 		}
@@ -146,15 +147,16 @@ func (s *Shares) isUnlocked(r *http.Request, o opened) bool {
 
 type lockedData struct{ Action, Wrong string }
 
-// writeLocked asks for the password. It keeps the referrer policy of other pages, which sends nothing to other hosts: with none at
+// writeLocked asks for the password; wrong is the key of what was wrong with the one before, or "". It keeps the referrer policy of other pages, which sends nothing to other hosts: with none at
 // all, old browsers send the form without an origin, and it would be refused.
 func (s *Shares) writeLocked(w http.ResponseWriter, r *http.Request, status int, o opened, wrong string) error {
-	title := "Statistics with a password"
+	t := s.deps.Pages.Texts(r, o.brand)
+	title := t.Say("share.locked.title")
 	if wrong != "" {
-		title = "Please check: " + title
+		wrong, title = t.Say(wrong), t.Say("share.locked.check", "title", title)
 	}
 	d := lockedData{s.deps.Pages.Path(pagePath + o.share.Token), wrong}
-	if err := s.locked.Write(w, r, status, page.Page{Title: title, Brand: o.brand, Data: d}); err != nil {
+	if err := s.locked.Write(w, r, status, page.Page{Title: title, Brand: o.brand, Texts: t, Data: d}); err != nil {
 		return fmt.Errorf("write page of share: %w", err)
 	}
 	return nil
@@ -178,7 +180,7 @@ func (s *Shares) unlock(w http.ResponseWriter, r *http.Request) error {
 			return fmt.Errorf("check password of share: %w", err)
 		}
 		if !right {
-			return s.writeLocked(w, r, http.StatusUnprocessableEntity, o, "That is not the password. Check capitals, or ask whoever gave you this link.")
+			return s.writeLocked(w, r, http.StatusUnprocessableEntity, o, "share.locked.wrong")
 		}
 		http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the site is https
 			Name: unlockCookie, Value: s.deps.Tokens.Grant(unlockGrant, o.subject(), nil, s.deps.Now().Add(unlockedFor)),

@@ -29,11 +29,24 @@ type Chart interface {
 //go:embed chart.css
 var CSS string
 
+// Words are the words of charts in another language, by the English ones; nil: English.
+type Words map[string]string
+
+func (w Words) of(english string) string {
+	if word := w[english]; word != "" {
+		return word
+	}
+	return english
+}
+
 // Figure returns the picture with its table, which is folded.
-func Figure(c Chart) template.HTML {
+func Figure(c Chart) template.HTML { return FigureIn(c, nil) }
+
+// FigureIn is Figure with words in another language around the table. The chart has its own.
+func FigureIn(c Chart, w Words) template.HTML {
 	t := c.Table()
-	return template.HTML(`<figure class="chart">` + c.SVG() + `<details><summary>Table</summary><div class="scroll" role="region" tabindex="0" aria-label="` + //nolint:gosec // text in it is escaped
-		escape("Table: "+t.Title) + `">` + t.HTML() + `</div></details></figure>`)
+	return template.HTML(`<figure class="chart">` + c.SVG() + `<details><summary>` + escape(w.of("Table")) + `</summary><div class="scroll" role="region" tabindex="0" aria-label="` + //nolint:gosec // text in it is escaped
+		escape(w.of("Table")+": "+t.Title) + `">` + t.HTML() + `</div></details></figure>`)
 }
 
 // Picture returns the picture alone, for a place whose numbers stand beside it.

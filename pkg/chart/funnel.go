@@ -17,6 +17,7 @@ type Funnel struct {
 	Title string
 	Small bool // only the columns, for a row of a table
 	Steps []Step
+	Own   Words // of the table and of labels; nil: English
 }
 
 const (
@@ -85,7 +86,7 @@ func (f Funnel) small(highest float64) string {
 
 // Table implements Chart.
 func (f Funnel) Table() Table {
-	t := Table{Title: f.Title, Head: []string{"Step", "Count", "Of the step before", "Of all", "Median time"}}
+	t := Table{Title: f.Title, Head: []string{f.Own.of("Step"), f.Own.of("Count"), f.Own.of("Of the step before"), f.Own.of("Of all"), f.Own.of("Median time")}}
 	for _, s := range f.Steps {
 		t.Rows = append(t.Rows, []Cell{
 			{Text: s.Name, URL: s.URL}, figure(s.Metric, s.Count, Count), {Text: Share(s.Rate)}, {Text: Share(s.Total)}, {Text: Time(s.Wait)},

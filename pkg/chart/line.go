@@ -34,6 +34,7 @@ type Line struct {
 	// Step is the calendar unit of an interval, as scripts need it to explore the chart: hour, day or week. "": they do not. First is the
 	// first day, as 2026-01-31.
 	Step, First string
+	Own         Words // of the table and of labels; nil: English
 }
 
 // Mark is something that happened in an interval, such as a new version.
@@ -190,7 +191,7 @@ func (l Line) names(d *drawing, s scale) {
 
 // Table implements Chart.
 func (l Line) Table() Table {
-	t := Table{Title: l.Title, Head: []string{"Time"}}
+	t := Table{Title: l.Title, Head: []string{l.Own.of("Time")}}
 	for _, s := range l.Series {
 		t.Head = append(t.Head, s.Name)
 	}

@@ -19,6 +19,7 @@ type Pages struct {
 	Before []PageRow // of the version that it is compared with
 	Was    string    // name of that version
 	URL    func(page int) string
+	Own    Words // of the table and of labels; nil: English
 }
 
 const (
@@ -119,10 +120,10 @@ func (p Pages) names(d *drawing, s scale, middle axis) {
 	if stop.Stopped > 0 && last > 0 {
 		i := slices.IndexFunc(p.Rows, func(r PageRow) bool { return r.Page == stop.Page })
 		d.group(`font-weight="600" `+over, func() {
-			d.text(middle.share(i), s.y(stop.Stopped/base(p.Rows))-5, anchor(middle.share(i)), "Stopped "+Count(stop.Stopped), `fill="`+soft+`"`)
+			d.text(middle.share(i), s.y(stop.Stopped/base(p.Rows))-5, anchor(middle.share(i)), p.Own.of("Stopped")+" "+Count(stop.Stopped), `fill="`+soft+`"`)
 		})
 	}
-	labels := []label{{"Reached " + Share(shares[last]), accent, s.y(shares[last]) + 4}}
+	labels := []label{{p.Own.of("Reached") + " " + Share(shares[last]), accent, s.y(shares[last]) + 4}}
 	if n := len(p.Before); n > 0 {
 		was := reached(p.Before)[n-1]
 		labels = append(labels, label{p.Was + " " + Share(was), soft, s.y(was) + 4})
@@ -132,7 +133,7 @@ func (p Pages) names(d *drawing, s scale, middle axis) {
 
 // Table implements Chart.
 func (p Pages) Table() Table {
-	t := Table{Title: p.Title, Head: []string{"Page", "Reached", "Of all", "Stopped", "Median time"}}
+	t := Table{Title: p.Title, Head: []string{p.Own.of("Page"), p.Own.of("Reached"), p.Own.of("Of all"), p.Own.of("Stopped"), p.Own.of("Median time")}}
 	all := base(p.Rows)
 	for _, r := range p.Rows {
 		url := ""

@@ -187,7 +187,7 @@ func (q *Queries) LookUpShare(ctx context.Context, keyHash []byte) (LookUpShareR
 
 const shareByToken = `-- name: ShareByToken :one
 SELECT s.id, s.account_id, s.lead_magnet_id, s.key_hash, s.password_hash, coalesce(s.expires_at <= clock_timestamp(), false)::boolean AS expired,
-    m.title, a.name AS account_name, a.brand_color
+    m.title, a.name AS account_name, a.brand_color, a.language
 FROM shares s
 JOIN lead_magnets m ON m.account_id = s.account_id AND m.id = s.lead_magnet_id
 JOIN accounts a ON a.id = s.account_id
@@ -204,6 +204,7 @@ type ShareByTokenRow struct {
 	Title        string
 	AccountName  string
 	BrandColor   *string
+	Language     *string
 }
 
 // Of any account: the link that a token belongs to, and whether its time is over.
@@ -220,6 +221,7 @@ func (q *Queries) ShareByToken(ctx context.Context, tokenHash []byte) (ShareByTo
 		&i.Title,
 		&i.AccountName,
 		&i.BrandColor,
+		&i.Language,
 	)
 	return i, err
 }

@@ -22,7 +22,7 @@ DELETE FROM shares WHERE id = $1 AND lead_magnet_id = $2;
 -- name: ShareByToken :one
 -- Of any account: the link that a token belongs to, and whether its time is over.
 SELECT s.id, s.account_id, s.lead_magnet_id, s.key_hash, s.password_hash, coalesce(s.expires_at <= clock_timestamp(), false)::boolean AS expired,
-    m.title, a.name AS account_name, a.brand_color
+    m.title, a.name AS account_name, a.brand_color, a.language
 FROM shares s
 JOIN lead_magnets m ON m.account_id = s.account_id AND m.id = s.lead_magnet_id
 JOIN accounts a ON a.id = s.account_id
