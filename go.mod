@@ -15,6 +15,7 @@ require (
 	github.com/ebitengine/purego v0.11.3 // loads the ClickHouse library into its launcher without cgo
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // tests: logs in to the SMTP server of tests
 	github.com/emersion/go-smtp v0.25.1 // tests: an SMTP server that mails are sent to
+	github.com/go-jose/go-jose/v4 v4.1.6 // receipts of erasures
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // reads untrusted JSON strictly, with the place of each error
 	github.com/gofrs/flock v0.13.1 // one process for a data directory or a spool
 	github.com/google/uuid v1.6.0 // ids of everything
@@ -54,7 +55,6 @@ require (
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
-	github.com/go-jose/go-jose/v4 v4.1.6 // indirect
 	github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
 	github.com/klauspost/crc32 v1.3.0 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect

@@ -92,6 +92,7 @@ func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fixture {
 	t.Helper()
 	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: account.Quota{GenericLinks: 3}, Pro: account.Quota{GenericLinks: 50}}, Capture: capturing, Viewer: viewing}
+	config.Erasure.Log = t.TempDir()
 	for _, c := range change {
 		c(&config)
 	}

@@ -26,6 +26,7 @@ var doneAt = map[string]string{
 	"list-access-links": "GET /dashboard/readers", "get-access-link": "GET /dashboard/readers/{}", "update-access-link": "POST /dashboard/readers/{}/links/{}", "delete-access-link": "POST /dashboard/readers/{}/links/{}/delete",
 	"preview-access-link": "POST /dashboard/readers/{}/links/{}/preview", "get-access-link-qr": "GET /dashboard/readers/{}/links/{}/qr",
 	"get-weekly-report": "GET /dashboard/settings/notices", "set-weekly-report": "POST /dashboard/settings/notices/weekly", "export-person": "POST /dashboard/readers/{}/export",
+	"erase-person": "POST /dashboard/readers/{}/erase", "get-erasure": "GET /dashboard/erasures/{}",
 	"create-utm-template": "POST /dashboard/links/{}/campaigns", "list-utm-templates": "GET /dashboard/links/{}/campaigns", "get-utm-template": "GET /dashboard/links/{}/campaigns",
 	"update-utm-template": "POST /dashboard/links/{}/campaigns/{}", "delete-utm-template": "POST /dashboard/links/{}/campaigns/{}/delete",
 	"get-account": "GET /dashboard/settings", "update-account": "POST /dashboard/settings", "get-logo": "GET /dashboard/settings", "upload-logo": "POST /dashboard/settings/logo", "delete-logo": "POST /dashboard/settings/logo/delete",

@@ -39,7 +39,6 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
-	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
@@ -61,6 +60,7 @@ type Config struct {
 	Addresses            clientaddr.Config `embed:""`
 	Country              country.Config    `embed:""`
 	SignIn               signin.Config     `embed:""`
+	Erasure              person.Config     `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -68,7 +68,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Files.Validate(), c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate()}
+	errs := []error{c.Files.Validate(), c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Erasure.Validate(c.Files.S3)}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}
@@ -130,6 +130,7 @@ type Service struct {
 	closer      *session.Closer
 	people      peopleAPI
 	persons     *person.Persons
+	eraser      *person.Eraser
 	promotion   promotion
 	query       *http.Transport // to the query process
 }
@@ -199,13 +200,16 @@ func New(c Config, d Deps) (*Service, error) {
 		return nil, err
 	}
 	chats.SendBy(webhooks)
+	eraser, err := newEraser(c, d, mails, chats)
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
-		config:   c,
-		webhooks: webhooks,
-		people:   people,
-		persons: person.New(person.Deps{
-			Postgres: d.Postgres, Mails: mails, Deliveries: webhooks, Answers: idempotency.New(idempotency.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log}),
-		}),
+		config:    c,
+		eraser:    eraser,
+		webhooks:  webhooks,
+		people:    people,
+		persons:   person.New(person.Deps{Postgres: d.Postgres, Mails: mails, Deliveries: webhooks, Answers: answers(d), Eraser: eraser}),
 		promotion: promoting,
 		closer:    session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
 		landing:   visitors,

@@ -100,7 +100,9 @@ func TestPostgresGone(t *testing.T) {
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	service, err := crud.New(crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
+	config := crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}
+	config.Erasure.Log = t.TempDir()
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))

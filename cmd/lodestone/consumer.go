@@ -6,6 +6,7 @@ import (
 	"lodestone/ingest/backfill"
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
+	"lodestone/ingest/erasure"
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/quota"
@@ -25,13 +26,14 @@ type consumerCommand struct {
 	Retention  retention.Config  `embed:""`
 	Verify     verify.Config     `embed:""`
 	Quota      quota.Config      `embed:""`
+	Erasure    erasure.Config    `embed:""`
 	Kafka      kafka.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Kafka, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.Kafka, c.ClickHouse, c.Postgres)
 }
 
 // Run is the consumer's process.
@@ -49,16 +51,18 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Kafka, c.ClickHouse, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.Kafka, c.ClickHouse, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
 }
 
-// addConsumer puts the consumer, the counters, the copies for SQL, the names of old rows, the retention, the running check and the
-// count of events a month onto the stack.
-func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
-	events, err := consumer.New(c, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})
+// addConsumer puts the consumer, the counters, the copies for SQL, the names of old rows, the retention, the running check, the
+// erasures and the count of events a month onto the stack.
+func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, e erasure.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
+	erased := &erasure.Set{}
+	p.stack.Add("erasures", erasure.New(e, erasure.Deps{Set: erased, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
+	events, err := consumer.New(c, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Erased: erased, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

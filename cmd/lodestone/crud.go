@@ -89,6 +89,7 @@ func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
 		service.Close()
 		return nil
 	}))
+	p.stack.Add("erasures", service.Erasures())
 	p.stack.Add("files", service.Files())
 	p.stack.Add("queue", service.Queue())
 	p.stack.Add("pictures", service.Pictures())

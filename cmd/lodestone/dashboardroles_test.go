@@ -67,6 +67,9 @@ func routes() []route {
 		{pattern: "GET /dashboard/readers/{access_link_id}/links/{link}/qr", needs: scopes(auth.Leads)},
 		{pattern: "POST /dashboard/readers/{access_link_id}/forms/{submission}/delete", needs: scopes(auth.Write), seen: scopes(auth.Leads)},
 		{pattern: "POST /dashboard/readers/{access_link_id}/export", needs: scopes(auth.Read, auth.Leads, auth.Privacy)},
+		{pattern: "POST /dashboard/readers/{access_link_id}/erase", needs: scopes(auth.Leads, auth.Privacy), form: url.Values{"confirm": {"reader@example.com"}}},
+		{pattern: "GET /dashboard/erasures/{id}", needs: scopes(auth.Privacy)},
+		{pattern: "GET /dashboard/erasures/{id}/receipt", needs: scopes(auth.Privacy)},
 		{pattern: "GET /dashboard/live", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/links", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/links/new", needs: scopes(auth.Read, auth.Write)},
@@ -194,6 +197,7 @@ func newWorld(t *testing.T, u *up) *world {
 	made("deliveries/{delivery}", "/api/v1/webhooks/"+hook+"/test", nil)
 	made("chat/{id}", "/api/v1/chat-channels", object{"kind": "slack", "name": "Sales", "url": "https://hooks.slack.com/services/T0/B0/x", "about": []string{"leads"}})
 	made("invitations/{id}", "/api/v1/invitations", object{"email": "ada@example.com", "role": "editor"})
+	made("erasures/{id}", "/api/v1/people/erase", object{"email": "gone@example.com"})
 	made("keys/{id}", "/api/v1/keys", object{"name": "spare", "scopes": []string{"read"}})
 	var logo bytes.Buffer
 	require.NoError(t, png.Encode(&logo, image.NewGray(image.Rect(0, 0, 200, 200))))

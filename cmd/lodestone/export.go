@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/term"
 
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
+	"lodestone/pkg/durable"
 )
 
 type exportCommand struct {
@@ -24,11 +22,9 @@ type exportCommand struct {
 
 // exportFile is the setting of a file that the API sends.
 type exportFile struct {
-	Data   dataConfig `embed:""`
-	URL    string     `name:"url" placeholder:"URL" help:"Address of the API."`
-	APIKey string     `name:"api-key" placeholder:"KEY" help:"API key with the scope that the export needs. Secret."`
-	Format string     `name:"format" default:"csv" enum:"csv,ndjson,parquet" help:"Format of the file: csv, ndjson (one object per line) or parquet."`
-	Output string     `name:"output" short:"o" placeholder:"FILE" help:"File to write. It has the name FILE.part until it is complete. Default: standard output."`
+	API    apiConfig `embed:""`
+	Format string    `name:"format" default:"csv" enum:"csv,ndjson,parquet" help:"Format of the file: csv, ndjson (one object per line) or parquet."`
+	Output string    `name:"output" short:"o" placeholder:"FILE" help:"File to write. It has the name FILE.part until it is complete. Default: standard output."`
 }
 
 type exportEventsCommand struct {
@@ -101,49 +97,16 @@ func (c *exportReadersCommand) Run(ctx context.Context) error {
 // write asks for the file, and writes it where it is wanted, completely or not at all. What is written to standard output
 // before an error cannot be taken back; the exit code tells.
 func (c *exportFile) write(ctx context.Context, query url.Values, download func(*client.Client, context.Context, url.Values, io.Writer) error) error {
-	if c.URL == "" || c.APIKey == "" {
-		return config.Invalid("--data", "is "+c.Data.Data+", where no `lodestone up` has been started",
-			"start `lodestone up --data "+c.Data.Data+"` first, or give --url and --api-key")
+	api, err := c.API.client()
+	if err != nil {
+		return err
 	}
 	if c.Format == "parquet" && c.Output == "" && term.IsTerminal(int(os.Stdout.Fd())) {
 		return config.Invalid("--format", "is not for a terminal", "name a file with --output")
 	}
 	query.Set("format", c.Format)
-	api := client.New(client.Config{URL: c.URL, Key: c.APIKey})
 	if c.Output == "" {
 		return download(api, ctx, query, os.Stdout)
 	}
-	return writePart(c.Output, func(w io.Writer) error { return download(api, ctx, query, w) })
-}
-
-// writePart writes a file under another name, which it loses when it is complete and on the disk. After an error there is neither.
-func writePart(path string, write func(io.Writer) error) (err error) {
-	part := path + ".part"
-	f, err := os.Create(part)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(part) // the error that counts is the first one
-		}
-	}()
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := os.Rename(part, path); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("sync %s: %w", path, err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("sync %s: %w", path, err)
-	}
-	return nil
+	return durable.Write(c.Output, func(w io.Writer) error { return download(api, ctx, query, w) })
 }

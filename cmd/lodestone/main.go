@@ -56,6 +56,7 @@ type commands struct {
 	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set how long events are kept."`
 	Files       filesCommand       `cmd:"" group:"Operate it:" help:"Show where the files of lead magnets are stored, and move them between Postgres and a bucket."`
 	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Run an SQL query as the read-only user of the database analytics."`
+	Erase       eraseCommand       `cmd:"" group:"Operate it:" help:"Erase everything that is stored about an email address in the account of the API key. Prints a receipt."`
 	Export      exportCommand      `cmd:"" group:"Ask and try:" help:"Write events or submissions to a CSV, NDJSON or Parquet file."`
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`
 	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent. With --days, write weeks of campaigns that are over."`

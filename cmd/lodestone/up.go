@@ -16,6 +16,7 @@ import (
 	"lodestone/ingest/collector"
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
+	"lodestone/ingest/erasure"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/producer"
 	"lodestone/ingest/quota"
@@ -63,13 +64,14 @@ type upCommand struct {
 	Retention retention.Config `embed:""`
 	Quota     quota.Config     `embed:""`
 	Verify    verify.Config    `embed:""`
+	Erasure   erasure.Config   `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: a key that is generated on the first start and stored in the data directory. Secret."`
 }
 
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota))
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes of
@@ -173,6 +175,16 @@ func loopback(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
+// keepIn sets the directories that are not set: they are below the data directory.
+func (c *upCommand) keepIn(dir string) {
+	if !c.Spool.Enabled() {
+		c.Spool.Dir = filepath.Join(dir, "spool")
+	}
+	if c.Crud.Erasure.Log == "" && c.Crud.Files.Store == "" {
+		c.Crud.Erasure.Log = filepath.Join(dir, "erasures")
+	}
+}
+
 // wire migrates what the engines hold and puts every part onto the stack, with the pages for the person who started it if they are wanted.
 func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*wired, error) {
 	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
@@ -203,12 +215,10 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 		return nil, err
 	}
 	p.addAdmin(c.Admin)
-	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, k, s, pool); err != nil {
+	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, k, s, pool); err != nil {
 		return nil, err
 	}
-	if !c.Spool.Enabled() {
-		c.Spool.Dir = filepath.Join(engines.DataDir(), "spool")
-	}
+	c.keepIn(engines.DataDir())
 	if err := p.addCollector(c.Collector, c.Crud.Country, c.Producer, c.Spool, k, tokens, pool); err != nil {
 		return nil, err
 	}

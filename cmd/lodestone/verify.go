@@ -11,9 +11,11 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/erasure"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
+	"lodestone/pkg/email"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 )
@@ -30,12 +32,16 @@ type verifyCommand struct {
 	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
 	Since      pointInTime       `name:"since" placeholder:"TIME" help:"Only from this time on: an RFC 3339 time, a date, or a duration before now such as 24h."`
 	Until      pointInTime       `name:"until" placeholder:"TIME" help:"Only before this time, in the same format."`
+	Person     string            `name:"person" placeholder:"ADDRESS" help:"Instead of comparing, look for what the databases have of this email address. Fails if there is anything."`
 }
 
 func (c *verifyCommand) check() error {
 	err := validate(c.Kafka, c.ClickHouse, c.Postgres)
 	if !c.Since.IsZero() && !c.Until.IsZero() && !c.Since.Before(c.Until.Time) {
 		err = errors.Join(err, config.Invalid("--until", "is not after --since", "give a later time"))
+	}
+	if _, wrong := email.Parse(c.Person); c.Person != "" && wrong != nil {
+		err = errors.Join(err, config.Invalid("--person", wrong.Error(), "give an email address alone"))
 	}
 	return err
 }
@@ -45,6 +51,9 @@ func (c *verifyCommand) check() error {
 func (c *verifyCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
+	}
+	if c.Person != "" {
+		return c.look(ctx)
 	}
 	report, err := c.compare(ctx)
 	if err != nil {
@@ -57,6 +66,32 @@ func (c *verifyCommand) Run(ctx context.Context) error {
 	if n := report.Total(); n > 0 {
 		return fmt.Errorf("%d differences", n)
 	}
+	return nil
+}
+
+// look prints what the databases have of a person, and fails if that is anything.
+func (c *verifyCommand) look(ctx context.Context) (err error) {
+	pool, err := postgres.Open(ctx, c.Postgres)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	conn, err := clickhouse.Open(c.ClickHouse, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	found, err := erasure.Find(ctx, pool, conn, email.Key(c.Person))
+	if err != nil {
+		return exitError{err, exitUnfinished}
+	}
+	for _, f := range found {
+		fmt.Printf("%s: %d\n", f.Where, f.Rows)
+	}
+	if len(found) > 0 {
+		return errors.New("the databases have data of this address")
+	}
+	fmt.Println("nothing found")
 	return nil
 }
 

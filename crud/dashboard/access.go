@@ -67,13 +67,7 @@ func (d *Dashboard) exportReader(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	h := v.W.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Disposition", `attachment; filename="person.json"`) // the address is not for the name of a file
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	_, err = v.W.Write(document)
-	return err //nolint:wrapcheck // the browser is gone
+	return sendFile(v, "person.json", document) // the address is not for the name of a file
 }
 
 // file is the newest version of a document.

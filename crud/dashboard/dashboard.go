@@ -55,7 +55,7 @@ type Dashboard struct {
 }
 
 // screens are the files of the screens. Each may have a style sheet of its own name.
-var screens = []string{"overview", "new", "magnet", "edit", "shares", "people", "reader", "live"}
+var screens = []string{"overview", "new", "magnet", "edit", "shares", "people", "reader", "erasure", "live"}
 
 // formScreens are those whose forms are made of the parts of the frame.
 var formScreens = []string{"edit", "shares"}
@@ -112,6 +112,9 @@ func (d *Dashboard) Register(a *api.API) {
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}", d.newLink)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/links/{link}", d.changeLink)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/export", d.exportReader)
+	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/erase", d.eraseReader)
+	d.frame.Mount(a, "GET /dashboard/erasures/{id}", d.erasure)
+	d.frame.Mount(a, "GET /dashboard/erasures/{id}/receipt", d.receipt)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/links/{link}/preview", d.previewAccess)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/links/{link}/delete", d.deleteAccess)
 	d.frame.Mount(a, "POST /dashboard/readers/{access_link_id}/forms/{submission}/delete", d.deleteSubmission)

@@ -87,6 +87,8 @@ type readerData struct {
 	Forms     []ownForm
 	Known     bool   // the address is
 	Export    string // action
+	Erase     string // likewise
+	Erasing   frame.Form
 	Truncated bool
 	Form      frame.Form
 	Magnets   []option // of a new link
@@ -154,7 +156,11 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 	for i := range s.AccessLinks {
 		data.Links = append(data.Links, s.own(v, &s.AccessLinks[i]))
 	}
+	if f.ID == erasureForm {
+		data.Form, data.Erasing = frame.Form{}, f
+	}
 	data.Export = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/export")
+	data.Erase = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/erase#erase")
 	for i := range s.Submissions {
 		f := &s.Submissions[i]
 		data.Forms = append(data.Forms, ownForm{s.title(v, f.LeadMagnetID), v.When(&f.SubmittedAt), v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/forms/" + f.ID + "/delete")})

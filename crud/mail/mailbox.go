@@ -14,6 +14,8 @@ import (
 type Mailbox interface {
 	// Deliver keeps one mail. After an error the same mail is delivered again later.
 	Deliver(m Rendered) error
+	// Forget removes the mails to an address, a key of package email, and those that mention it. It returns how many it removed.
+	Forget(key string) (int, error)
 }
 
 // Rendered is a mail as it would be sent.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lodestone/crud/mail"
+	"lodestone/pkg/email"
 )
 
 // Keep is how many mails are kept; older ones are removed.
@@ -86,6 +87,33 @@ func (m *Mailbox) add(r mail.Rendered, at time.Time) error {
 		m.names = m.names[1:]
 	}
 	return nil
+}
+
+// Forget implements mail.Mailbox.
+func (m *Mailbox) Forget(key string) (n int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var kept []string
+	for i, name := range m.names {
+		r, err := m.read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && email.Key(r.To) != key && !strings.Contains(strings.ToLower(r.Text), key) {
+			kept = append(kept, name)
+			continue
+		}
+		if err == nil {
+			err = os.Remove(filepath.Join(m.dir, name))
+		}
+		if err != nil {
+			m.names = append(kept, m.names[i:]...)
+			return n, fmt.Errorf("remove mail: %w", err)
+		}
+		n++
+	}
+	m.names = kept
+	return n, nil
 }
 
 // list returns up to limit mails, those to one address unless that is "", the newest first. A file that

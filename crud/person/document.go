@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"lodestone/crud/mail"
 	"lodestone/crud/user"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
@@ -103,7 +104,8 @@ type PersonMail struct { //nolint:revive // the API's schemas have these names
 	CreatedAt api.Time         `json:"created_at"`
 	To        string           `json:"to" doc:"Receiver. Notices about leads go to the owner of the account."`
 	Title     *string          `json:"title" doc:"Title of the document."`
-	Leads     []PersonMailLead `json:"leads" nullable:"false" doc:"What a notice says about the person."`
+	Leads     []PersonMailLead `json:"leads" nullable:"false" doc:"What a notice says about the person as a lead."`
+	Readings  []PersonReading  `json:"readings" nullable:"false" doc:"What a notice says about the person as a reader."`
 }
 
 // PersonMailLead is what a notice to the owner says about a person.
@@ -114,6 +116,16 @@ type PersonMailLead struct { //nolint:revive // the API's schemas have these nam
 	Source      *string  `json:"source" doc:"Where the visitor came from."`
 	Campaign    *string  `json:"campaign"`
 	SubmittedAt api.Time `json:"submitted_at"`
+}
+
+// PersonReading is what a notice to the owner says about a reader's visit.
+type PersonReading struct { //nolint:revive // the API's schemas have these names
+	Email      string      `json:"email"`
+	Title      string      `json:"title" doc:"Title of the document."`
+	News       []mail.News `json:"news" nullable:"false" doc:"What the reader did: finished, downloaded, returned, opened."`
+	Pages      int         `json:"pages" doc:"Pages that were viewed."`
+	DurationMS int64       `json:"duration_ms" doc:"Visible time."`
+	StartedAt  api.Time    `json:"started_at"`
 }
 
 // PersonAnswer is an answer that is kept for repeated requests.

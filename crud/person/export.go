@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -197,10 +199,15 @@ func parameters(stored []byte) (*map[string]string, error) {
 }
 
 func mailOf(m *mail.Kept) PersonMail {
-	shown := PersonMail{Kind: string(m.Kind), State: m.State, CreatedAt: api.TimeOf(m.At), To: m.To, Title: orNull(m.Title), Leads: []PersonMailLead{}}
+	shown := PersonMail{Kind: string(m.Kind), State: m.State, CreatedAt: api.TimeOf(m.At), To: m.To, Title: orNull(m.Title), Leads: []PersonMailLead{}, Readings: []PersonReading{}}
 	if m.Leads != nil {
 		for _, l := range m.Leads.List {
 			shown.Leads = append(shown.Leads, PersonMailLead{l.Email, orNull(l.Name), l.Link, orNull(l.Source), orNull(l.Campaign), api.TimeOf(l.SubmittedAt)})
+		}
+	}
+	if m.Readings != nil {
+		for _, r := range m.Readings.List {
+			shown.Readings = append(shown.Readings, PersonReading{r.Email, r.Title, r.News, r.Pages, r.Duration.Milliseconds(), api.TimeOf(r.StartedAt)})
 		}
 	}
 	return shown
@@ -213,18 +220,21 @@ func orNull(text string) *string {
 	return &text
 }
 
+// about returns whether a text mentions one of the addresses, in lower case, or one of the ids.
+func about(keys []string, ids []uuid.UUID) func(text []byte) bool {
+	for _, id := range ids {
+		keys = append(keys, id.String())
+	}
+	return func(text []byte) bool {
+		lower := bytes.ToLower(text)
+		return slices.ContainsFunc(keys, func(key string) bool { return bytes.Contains(lower, []byte(key)) })
+	}
+}
+
 // mentions returns the answers that mention a person, by address or by an id. Of a list, it keeps only the elements that do: the others
 // are about other people.
 func mentions(kept []idempotency.Kept, address email.Address, ids []uuid.UUID) ([]PersonAnswer, error) {
-	about := func(text []byte) bool {
-		lower := bytes.ToLower(text)
-		for _, id := range ids {
-			if bytes.Contains(lower, []byte(id.String())) {
-				return true
-			}
-		}
-		return bytes.Contains(lower, bytes.ToLower([]byte(address.Text))) || bytes.Contains(lower, []byte(address.Key))
-	}
+	about := about([]string{address.Key, strings.ToLower(address.Text)}, ids)
 	list := []PersonAnswer{}
 	for _, k := range kept {
 		if !about(k.Body) {

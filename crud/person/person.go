@@ -1,9 +1,10 @@
-// Package person answers what people whose data an account has may ask it for: everything that is stored about an address, in one
-// document. A person is an address in an account, in whatever case it was typed.
+// Package person does what people whose data an account has may ask it for: it exports everything that is stored about an address, in one
+// document, and erases it. A person is an address in an account, in whatever case it was typed.
 package person
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,6 +32,7 @@ type Deliveries interface {
 // Answers is what is kept for repeated requests; it is implemented by idempotency.Store.
 type Answers interface {
 	Kept(ctx context.Context, account uuid.UUID) ([]idempotency.Kept, error)
+	Forget(ctx context.Context, account uuid.UUID, meant func(body []byte) bool) error
 }
 
 // Deps is what persons work with. All of it is required.
@@ -39,6 +41,7 @@ type Deps struct {
 	Mails      Mails
 	Deliveries Deliveries
 	Answers    Answers
+	Eraser     *Eraser
 }
 
 // Persons serves the operations on persons. It is safe for concurrent use.
@@ -48,11 +51,16 @@ type Persons struct{ deps Deps }
 func New(d Deps) *Persons { return &Persons{d} }
 
 const (
-	path = "/api/v1/people"
-	tag  = "People"
+	path     = "/api/v1/people"
+	erasures = "/api/v1/erasures"
+	tag      = "People"
 
 	// exportTimeout is long enough for the events of a person with hundreds of access links, which are read link by link.
 	exportTimeout = 5 * time.Minute
+	eraseTimeout  = 2 * time.Minute
+
+	// KeysPath is where anyone gets the keys that verify receipts.
+	KeysPath = "/.well-known/lodestone-receipt-keys.json"
 )
 
 // Register adds the operations. Events are asked of the API itself, since another process may serve them.
@@ -68,4 +76,21 @@ func (p *Persons) Register(a *api.API) {
 	}, func(ctx context.Context, in *exportInput) (*api.Answer[PersonDocument], error) {
 		return p.export(ctx, a, in)
 	})
+	api.Register(a, api.Operation{
+		ID: "erase-person", Method: "POST", Path: path + "/erase", Scope: auth.Privacy, Tag: tag, Status: http.StatusCreated, Timeout: eraseTimeout,
+		Summary: "Erase everything that is stored about an address",
+		Description: "Removes the submissions, access links, sessions and mails of the address, what messages to webhooks say about it, and answers that are kept for " +
+			"repeated requests. Events stay, with their page and time, and lose everything else within seven days; records in Kafka go with their retention time. " +
+			"What was delivered to webhooks and chat channels is with its receiver. The answer has a receipt, and get-erasure has one again when the events are blank. " +
+			"An address about which nothing is stored is no error. It cannot be undone.",
+		BodyExample: map[string]any{"email": "ada@example.com"},
+		Errors:      []problem.Code{problem.ValidationError, problem.Conflict},
+	}, p.erase)
+	api.Register(a, api.Operation{
+		ID: "get-erasure", Method: "GET", Path: erasures + "/{id}", Scope: auth.Privacy, Tag: tag,
+		Summary: "Get an erasure",
+		Description: "What was erased, when, and until when records and backups hold it, with a receipt: a JSON Web Signature (EdDSA) of the other fields. The keys that verify it are at " +
+			KeysPath + ", for everyone.",
+	}, p.erasure)
+	a.Handle("GET "+KeysPath, http.HandlerFunc(p.deps.Eraser.serveKeys))
 }

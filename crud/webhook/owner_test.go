@@ -29,6 +29,9 @@ type postRig struct {
 	mails [][]byte
 }
 
+// Forget implements mail.Mailbox. Nothing calls it here.
+func (*postRig) Forget(string) (int, error) { return 0, nil }
+
 // Deliver implements mail.Mailbox.
 func (r *postRig) Deliver(m letters.Rendered) error {
 	r.mu.Lock()

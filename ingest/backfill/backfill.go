@@ -24,10 +24,9 @@ import (
 )
 
 const (
-	lookEvery     = time.Hour   // for rows that were stored meanwhile
-	pollEvery     = time.Second // whether ClickHouse has changed the rows
-	agentsAtOnce  = 10_000      // user agents of one change, which ClickHouse keeps as text
-	maxQueryBytes = "67108864"  // of that text: no user agent takes more than 512 bytes
+	lookEvery     = time.Hour  // for rows that were stored meanwhile
+	agentsAtOnce  = 10_000     // user agents of one change, which ClickHouse keeps as text
+	maxQueryBytes = "67108864" // of that text: no user agent takes more than 512 bytes
 )
 
 // tables are those that have the columns.
@@ -85,7 +84,7 @@ func (j *Job) Fill(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	for _, table := range tables {
-		months, err := texts(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone."+table+" WHERE "+lacking+" ORDER BY 1 DESC", nil)
+		months, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone."+table+" WHERE "+lacking+" ORDER BY 1 DESC", nil)
 		if err != nil {
 			return err
 		}
@@ -105,10 +104,10 @@ const lacking = "agent_names = '' AND user_agent != ''"
 // fillMonth names those of a month. Rows that are stored meanwhile are for the next look.
 func (j *Job) fillMonth(ctx context.Context, conn driver.Conn, table, month string) error {
 	for more := true; more; {
-		if err := j.await(ctx, conn, table); err != nil { // another process may have asked for the same
+		if err := clickhouse.AwaitMutations(ctx, conn, table, own); err != nil { // another process may have asked for the same
 			return err
 		}
-		agents, err := texts(ctx, conn, fmt.Sprintf("SELECT DISTINCT user_agent FROM lodestone.%s WHERE _partition_id = {month:String} AND %s LIMIT %d", table, lacking, agentsAtOnce),
+		agents, err := clickhouse.Strings(ctx, conn, fmt.Sprintf("SELECT DISTINCT user_agent FROM lodestone.%s WHERE _partition_id = {month:String} AND %s LIMIT %d", table, lacking, agentsAtOnce),
 			native.Parameters{"month": month})
 		if err != nil || len(agents) == 0 {
 			return err
@@ -118,7 +117,7 @@ func (j *Job) fillMonth(ctx context.Context, conn driver.Conn, table, month stri
 		}
 		more = len(agents) == agentsAtOnce
 	}
-	return j.await(ctx, conn, table)
+	return clickhouse.AwaitMutations(ctx, conn, table, own)
 }
 
 // change begins to name the rows of some user agents.
@@ -141,46 +140,3 @@ func (j *Job) change(ctx context.Context, conn driver.Conn, table, month string,
 
 // own begins the command of every change, as ClickHouse lists it. Mutations of others have other commands.
 const own = "(UPDATE agent_names = transform(toString(user_agent), "
-
-// await waits until ClickHouse has made all changes of a table that were asked for, by whichever process. Those that cannot be
-// made come first in the list.
-func (j *Job) await(ctx context.Context, conn driver.Conn, table string) error {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	for {
-		failed, err := texts(ctx, conn, `SELECT latest_fail_reason FROM system.mutations
-			WHERE database = 'lodestone' AND table = {table:String} AND NOT is_done AND NOT is_killed AND startsWith(command, {own:String})
-			ORDER BY latest_fail_reason DESC`,
-			native.Parameters{"table": table, "own": own})
-		switch {
-		case err != nil:
-			return err
-		case len(failed) == 0:
-			return nil
-		case failed[0] != "":
-			return errors.New("ClickHouse cannot change rows of " + table + ": " + failed[0])
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("wait for ClickHouse to change rows: %w", ctx.Err())
-		}
-	}
-}
-
-// texts returns a result of one column.
-func texts(ctx context.Context, conn driver.Conn, query string, parameters native.Parameters) (list []string, err error) {
-	rows, err := conn.Query(native.Context(ctx, native.WithParameters(parameters)), query)
-	if err != nil {
-		return nil, fmt.Errorf("look for rows without names: %w", err)
-	}
-	for rows.Next() && err == nil {
-		var text string
-		err = rows.Scan(&text)
-		list = append(list, text)
-	}
-	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return nil, fmt.Errorf("look for rows without names: %w", err)
-	}
-	return list, nil
-}

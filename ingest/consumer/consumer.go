@@ -59,6 +59,7 @@ type Deps struct {
 	Kafka      kafka.Config
 	ClickHouse clickhouse.Config
 	Postgres   *postgres.Pool
+	Erased     stream.Erased // people whose events are blanked; nil: no one
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -82,7 +83,7 @@ func New(c Config, d Deps) (*Consumer, error) {
 		leaveAfter: leaveAfter,
 	}
 	for _, s := range stream.All() {
-		consumer.streams[s.Topic] = s
+		consumer.streams[s.Topic] = s.Blanking(d.Erased)
 	}
 	consumer.slots = newSlots(options, d.Log, consumer.health)
 	consumer.metrics = newMetrics(d.Registerer, consumer.status)

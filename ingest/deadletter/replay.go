@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"lodestone/ingest/erasure"
 	"lodestone/ingest/stream"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -40,6 +41,8 @@ type Replayer struct {
 	Pool       *postgres.Pool
 	Group      string // of the consumers
 	Log        *slog.Logger
+
+	erased erasure.Set // people whose events are blanked
 }
 
 // Result counts the letters of a replay.
@@ -77,6 +80,9 @@ func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
 		// The lock goes with the connection, whatever ends it.
 		if err := store.New(tx).Lock(ctx, replayLock); err != nil {
 			return fmt.Errorf("take the replay's lock: %w", err)
+		}
+		if err := r.erased.Load(ctx, r.Pool); err != nil {
+			return err
 		}
 		return r.replay(ctx, f, &result)
 	})
@@ -202,6 +208,7 @@ func (r *Replayer) settled(ctx context.Context) (func(Letter) bool, error) {
 func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result *Result) error {
 	slices.SortFunc(batch, func(a, b candidate) int { return cmp.Compare(a.letter.Origin.Offset, b.letter.Origin.Offset) })
 	of, _ := stream.Of(at.topic)
+	of = of.Blanking(&r.erased)
 	options, err := r.ClickHouse.BlockOptions()
 	if err != nil {
 		return err

@@ -70,12 +70,18 @@ func newEventTable(agents *agent.Parser) *eventTable {
 const eventRowBytes = 208
 
 // eventDecoder reads records of events.
-type eventDecoder struct{ event event.Event }
+type eventDecoder struct {
+	event  event.Event
+	erased Erased // nil: no one
+}
 
 func (d *eventDecoder) Decode(record []byte) (Record, error) {
 	e := &d.event
 	if err := e.Decode(record); err != nil {
 		return Record{}, err
+	}
+	if d.erased != nil && d.erased.Has(e.AccessLinkID) {
+		e.Blank()
 	}
 	return Record{
 		Identity: Identity{Link: e.AccessLinkID, Event: e.EventID},

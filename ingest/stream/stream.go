@@ -77,6 +77,18 @@ type Stream struct {
 	Tables  *Tables        // empty tables of the rows
 }
 
+// Erased tells the access links of people who were erased.
+type Erased interface{ Has(link uuid.UUID) bool }
+
+// Blanking returns the stream with decoders that blank the events of erased people: of what was sent, only the page and the times stay.
+// Nil is no one.
+func (s Stream) Blanking(erased Erased) Stream {
+	if s.Topic == event.Topic && erased != nil {
+		s.Decoder = func() Decoder { return &eventDecoder{erased: erased} }
+	}
+	return s
+}
+
 // All returns every stream that a consumer works on.
 func All() []Stream { return []Stream{Events(), LinkViews()} }
 

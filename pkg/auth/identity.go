@@ -24,7 +24,7 @@ const (
 	Webhooks Scope = "webhooks"       // everything about webhooks, which receive personal data
 	Keys     Scope = "keys"           // listing, creating and revoking keys
 	People   Scope = "people"         // managing people, invitations and sessions, and reading the audit log
-	Privacy  Scope = "people:privacy" // reading everything that is stored about one reader, in one document
+	Privacy  Scope = "people:privacy" // reading everything that is stored about one reader, in one document, and erasing it
 )
 
 // Scopes lists every scope.

@@ -5,6 +5,7 @@ package event
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 )
@@ -88,4 +89,21 @@ func (e *Event) Validate() error {
 		return fmt.Errorf("%w: event type %d, this build knows up to %d", ErrNewer, e.Type, len(typeNames)-1)
 	}
 	return nil
+}
+
+// Blank removes everything from the event by which a person could be known: what stays of Data are Page and DurationMS. Package
+// ingest/erasure does the same to events that are stored.
+func (e *Event) Blank() {
+	data := []byte{'{'}
+	if e.Page > 0 {
+		data = strconv.AppendUint(append(data, `"page":`...), uint64(e.Page), 10)
+	}
+	if e.DurationMS > 0 {
+		if e.Page > 0 {
+			data = append(data, ',')
+		}
+		data = strconv.AppendUint(append(data, `"duration_ms":`...), uint64(e.DurationMS), 10)
+	}
+	data = append(data, '}')
+	e.Data, e.IPHash, e.UserAgent, e.Origin = data, [ipHashBytes]byte{}, nil, Origin{}
 }

@@ -154,7 +154,7 @@ func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID,
 	case !bytes.Equal(k.Request, r.Hash[:]):
 		return nil, uuid.Nil, problem.Invalid(problem.Field{Field: "Idempotency-Key", Message: "was used with another request: give a new key"})
 	case k.Answered && k.Sealed == nil:
-		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key succeeded, and its answer, which holds a secret, was shown once.")
+		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key succeeded, and its answer is not kept: it held a secret, or what it was about was erased.")
 	case k.Answered:
 		body, err := s.tokens.Open(sealing, k.Sealed, k.Claim[:])
 		if err != nil {

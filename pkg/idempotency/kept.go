@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 
@@ -16,6 +17,8 @@ type Kept struct {
 	Operation string
 	At        time.Time // of the request
 	Body      []byte
+
+	claim uuid.UUID
 }
 
 // Kept returns the answers that are kept of an account, oldest first. Those whose token key is missing cannot be read by anyone, and are
@@ -34,7 +37,25 @@ func (s *Store) Kept(ctx context.Context, account uuid.UUID) ([]Kept, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open kept answer: %w", err)
 		}
-		kept = append(kept, Kept{row.Operation, row.ClaimedAt, body})
+		kept = append(kept, Kept{row.Operation, row.ClaimedAt, body, row.Claim})
 	}
 	return kept, nil
+}
+
+// Forget removes those of the answers kept of an account whose body is one of those that are meant. A repetition of such a request is
+// refused from then on: it took effect.
+func (s *Store) Forget(ctx context.Context, account uuid.UUID, meant func(body []byte) bool) error {
+	kept, err := s.Kept(ctx, account)
+	if err != nil {
+		return err
+	}
+	for _, k := range kept {
+		if !meant(k.Body) {
+			continue
+		}
+		if err := s.queries.ForgetAnswer(ctx, store.ForgetAnswerParams{AccountID: account, Claim: k.claim}); err != nil {
+			return fmt.Errorf("remove kept answer: %w", err)
+		}
+	}
+	return nil
 }

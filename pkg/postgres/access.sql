@@ -56,7 +56,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON chat_channels, lead_magnets, lead_magnet
     verifications, access_links, sessions, downloads, webhook_endpoints, utm_templates TO lodestone_account;
 GRANT SELECT (id, account_id, endpoint_id, created_at, expires_at), INSERT, UPDATE (expires_at), DELETE ON webhook_secrets TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO lodestone_account;
-GRANT SELECT, INSERT, UPDATE (kind) ON river_job TO lodestone_account;
+GRANT SELECT, INSERT, UPDATE (kind, args), DELETE ON river_job TO lodestone_account;
 GRANT SELECT (id, email, email_key, created_at) ON users TO lodestone_account;
 GRANT SELECT, UPDATE (role, last_seen_at, weekly_report), DELETE ON memberships TO lodestone_account;
 GRANT SELECT (id, account_id, email, email_key, role, created_at, expires_at), INSERT, UPDATE (email, role, secret_hash, created_at, expires_at), DELETE
@@ -66,7 +66,7 @@ GRANT SELECT (id, account_id, user_id, key_id, method, user_agent, started_at, l
 GRANT SELECT, INSERT ON audit_log TO lodestone_account;
 GRANT SELECT (id, account_id, lead_magnet_id, name, has_password, expires_at, view_count, last_viewed_at, created_at), INSERT, DELETE
     ON shares TO lodestone_account;
-GRANT SELECT, INSERT ON file_objects TO lodestone_account;
+GRANT SELECT, INSERT ON file_objects, erasures, erased_links TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON embeds TO lodestone_account;
 GRANT SELECT (id, account_id, expires_at) ON report_keys TO lodestone_account;
 GRANT SELECT, INSERT, DELETE ON page_pictures TO lodestone_account;

@@ -48,6 +48,8 @@ func populate(t *testing.T, pool *postgres.Pool) uuid.UUID {
 			{"INSERT INTO lead_magnet_file_chunks (lead_magnet_id, version, number, account_id, bytes) VALUES ($2, 1, 0, $1, 'x')", []any{account, magnet}},
 			{"INSERT INTO chat_channels (id, account_id, kind, name, about, url_sealed, url_hint) VALUES (gen_random_uuid(), $1, 'slack', 'n', '{leads}', '', '')", []any{account}},
 			{"INSERT INTO report_keys (id, account_id, key_hash, expires_at) VALUES (gen_random_uuid(), $1, $2, now())", []any{account, account[:]}},
+			{"INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $1, $1, now(), '{}')", []any{account}},
+			{"INSERT INTO erased_links (id, account_id, erasure_id) VALUES (gen_random_uuid(), $1, $1)", []any{account}},
 			{"INSERT INTO file_objects (id, account_id) VALUES (gen_random_uuid(), $1)", []any{account}},
 			{"INSERT INTO page_pictures (account_id, lead_magnet_id, version, page, content_type) VALUES ($1, $2, 1, 1, 'image/jpeg')", []any{account, magnet}},
 			{"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($3, $1, $2, $4)", []any{account, magnet, link, link.String()}},

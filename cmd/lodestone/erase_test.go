@@ -1,0 +1,256 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
+)
+
+// marker stands in every field that one person can fill. It is in no file of the program.
+const marker = "zqxmarker"
+
+// A person who is erased is in no row of either database, whatever they typed, and in no answer of the API; others and what is counted stay.
+// The receipt can be checked with the public keys. After a restart of a database that still has the person, the person is erased again.
+func TestErasingAPerson(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.more = []string{"--no-sample", "--sql-emails", "--erasure-interval", "1s"}
+	u.start()
+	site := u.env["LODESTONE_URL"]
+	c := clienttest.New(client.Config{URL: site, Key: u.env["LODESTONE_API_KEY"]})
+	owner := asker{site, u.env["LODESTONE_API_KEY"]}
+	owner.must(t, "POST", "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["form.submitted","link.created"]}`)
+	m := u.newGuide("Guide")
+	link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, CollectName: true})
+	require.NoError(t, err)
+	v := visitor{t, &http.Client{Timeout: time.Minute}}
+	typed := url.Values{"email": {marker + "@" + marker + ".example"}, "name": {marker}, "utm_source": {marker}, "utm_campaign": {marker}}
+	v.submit(link.URL, typed)
+	v.submit(link.URL, url.Values{"email": {"bob@example.com"}, "name": {"Bob Byron"}})
+	made, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{strings.ToUpper(marker) + "@" + marker + ".example", "bob@example.com"}})
+	require.NoError(t, err)
+	send := func(l client.AccessLink, mark string) {
+		t.Helper()
+		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1,"duration_ms":900,"note":%q},"session_id":%q}`, l.TrackingToken, mark, uuid.NewString())
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("User-Agent", mark)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, http.StatusAccepted, answer.StatusCode)
+	}
+	total := func() int64 {
+		events, err := c.Events(t.Context(), client.EventFilter{})
+		require.NoError(t, err)
+		return events.Pagination.Total
+	}
+	send(made[0], marker)
+	send(made[1], "bob-agent")
+	require.Eventually(t, func() bool { return total() == 2 }, enginetest.Timeout, interval)
+	s := u.stores(t)
+	require.Eventually(t, func() bool {
+		found := s.clickhouse(t)
+		return slices.Contains(found, "lodestone.access_links") && slices.Contains(found, "lodestone.submissions")
+	}, enginetest.Timeout, interval)
+	require.Contains(t, s.clickhouse(t), "lodestone.events")
+	require.NotEmpty(t, s.postgres(t))
+	require.Equal(t, 1, u.command("verify", "--person", typed.Get("email")).code)
+
+	done := owner.must(t, "POST", "/api/v1/people/erase", `{"email":"`+strings.ToUpper(typed.Get("email"))+`"}`)
+	removed := done["removed"].(map[string]any)
+	require.EqualValues(t, 1, removed["submissions"])
+	require.EqualValues(t, 3, removed["access_links"]) // of the form, its mail, and the API
+	require.NotZero(t, removed["webhook_deliveries"])
+	id := done["id"].(string)
+	require.Eventually(t, func() bool {
+		done = owner.must(t, "GET", "/api/v1/erasures/"+id, "")
+		return done["events_blanked"] == true
+	}, enginetest.Timeout, interval)
+	require.NotNil(t, done["records_until"])
+	checkReceipt(t, site, done)
+	require.Empty(t, s.postgres(t))
+	require.Empty(t, s.clickhouse(t))
+
+	found := owner.must(t, "POST", "/api/v1/people/export", `{"email":"`+typed.Get("email")+`"}`)
+	for name, list := range found {
+		if list, ok := list.([]any); ok {
+			require.Empty(t, list, name)
+		}
+	}
+	answer := u.command("verify", "--person", typed.Get("email"))
+	require.Zero(t, answer.code, answer.out)
+	require.EqualValues(t, 2, total())
+	// The link's page may be open still: what it sends is stored blank.
+	send(made[0], marker)
+	require.Eventually(t, func() bool { return total() == 3 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, interval)
+	bob := owner.must(t, "POST", "/api/v1/people/export", `{"email":"bob@example.com"}`)
+	require.Len(t, bob["submissions"], 1)
+	require.Equal(t, "bob-agent", bob["events"].([]any)[0].(map[string]any)["user_agent"])
+	log := owner.must(t, "GET", "/api/v1/audit-log?action=erase-person", "")
+	require.Len(t, log["data"], 1)
+	require.Equal(t, id, log["data"].([]any)[0].(map[string]any)["object_id"])
+	answer = u.command("verify")
+	require.Zero(t, answer.code, answer.out)
+
+	// Nor is the person in a file of anything else that is not the log of Kafka or of Postgres, which end by themselves.
+	for _, dir := range []string{"mailbox", "spool", "erasures"} {
+		require.NotContains(t, strings.ToLower(string(files(t, filepath.Join(u.dir, "data", dir)))), marker, dir)
+	}
+	require.NotContains(t, strings.ToLower(u.out.String()), marker)
+
+	// An address of which nothing is stored is no error, by the command as well.
+	answer = u.command("erase", "no.one@example.com")
+	require.Zero(t, answer.code, answer.out)
+	require.Contains(t, answer.out, `"receipt"`)
+
+	// A database of before the erasure has neither it nor what it removed.
+	require.NoError(t, s.pool.Unscoped().QueryRow(t.Context(), `WITH gone AS (DELETE FROM erasures WHERE id = $1 RETURNING account_id)
+		INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear, created_at)
+		SELECT gen_random_uuid(), account_id, $2, $3, $3, $3, now() - interval '1 day' FROM gone RETURNING id`, id, m.ID, typed.Get("email")).Scan(new(uuid.UUID)))
+	require.NotEmpty(t, s.postgres(t))
+	s.close(t)
+	u.interrupt(enginetest.Timeout)
+	u.start()
+	s = u.stores(t)
+	require.Empty(t, s.postgres(t))
+	owner = asker{u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]}
+	require.EqualValues(t, 1, owner.must(t, "GET", "/api/v1/erasures/"+id, "")["removed"].(map[string]any)["access_links"])
+	s.close(t)
+	u.interrupt(enginetest.Timeout)
+}
+
+// checkReceipt fails unless a receipt is signed by a key that the site publishes, and says what the erasure does.
+func checkReceipt(t *testing.T, site string, done map[string]any) {
+	t.Helper()
+	answer, err := http.Get(site + "/.well-known/lodestone-receipt-keys.json")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, answer.Body.Close()) }()
+	var set struct {
+		Keys []struct {
+			Kid, Crv, X string
+		}
+	}
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&set))
+	parts := strings.Split(done["receipt"].(string), ".")
+	require.Len(t, parts, 3)
+	raw := func(text string) []byte {
+		b, err := base64.RawURLEncoding.DecodeString(text)
+		require.NoError(t, err)
+		return b
+	}
+	require.Equal(t, "Ed25519", set.Keys[0].Crv)
+	require.True(t, ed25519.Verify(raw(set.Keys[0].X), []byte(parts[0]+"."+parts[1]), raw(parts[2])))
+	var claimed map[string]any
+	require.NoError(t, json.Unmarshal(raw(parts[1]), &claimed))
+	want := map[string]any{}
+	for name, value := range done {
+		if name != "receipt" {
+			want[name] = value
+		}
+	}
+	require.Equal(t, want, claimed)
+	require.NotContains(t, string(raw(parts[1])), marker)
+}
+
+// stores are the databases of a running `lodestone up`.
+type stores struct {
+	pool *postgres.Pool
+	conn driver.Conn
+}
+
+func (u *up) stores(t *testing.T) stores {
+	t.Helper()
+	setting := func(name string) string { return strings.Trim(u.env[name], "'") }
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: setting("LODESTONE_POSTGRES_URL"), MaxConns: 2})
+	require.NoError(t, err)
+	conn, err := clickhouse.Open(clickhouse.Config{URL: setting("LODESTONE_CLICKHOUSE_URL")}, 1)
+	require.NoError(t, err)
+	return stores{pool, conn}
+}
+
+func (s stores) close(t *testing.T) {
+	t.Helper()
+	s.pool.Close()
+	require.NoError(t, s.conn.Close())
+}
+
+// postgres returns the tables that have the marker in any column.
+func (s stores) postgres(t *testing.T) (found []string) {
+	t.Helper()
+	rows, err := s.pool.Unscoped().Query(t.Context(), `SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema()`)
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Contains(t, tables, "access_links")
+	for _, table := range tables {
+		var n int
+		require.NoError(t, s.pool.Unscoped().QueryRow(t.Context(), `SELECT count(*) FROM `+table+` x WHERE lower(to_jsonb(x)::text) LIKE '%' || $1 || '%'`, marker).Scan(&n))
+		if n > 0 {
+			found = append(found, table)
+		}
+	}
+	return found
+}
+
+// clickhouse returns the tables that have the marker in any column, also those that the server keeps about itself. The search itself has
+// the marker in another form.
+func (s stores) clickhouse(t *testing.T) (found []string) {
+	t.Helper()
+	texts := func(query string) (list []string) {
+		rows, err := s.conn.Query(t.Context(), query)
+		require.NoError(t, err)
+		for rows.Next() {
+			var text string
+			require.NoError(t, rows.Scan(&text))
+			list = append(list, text)
+		}
+		require.NoError(t, rows.Err())
+		require.NoError(t, rows.Close())
+		return list
+	}
+	tables := texts("SELECT database || '.' || name FROM system.tables WHERE engine LIKE '%MergeTree'")
+	require.Contains(t, tables, "lodestone.events")
+	for _, table := range tables {
+		search := "positionCaseInsensitive(toString(tuple(*)), unhex('" + hex.EncodeToString([]byte(marker)) + "')) > 0"
+		if texts("SELECT toString(count()) FROM " + table + " WHERE " + search)[0] != "0" {
+			found = append(found, table)
+		}
+	}
+	return found
+}
+
+// ended is a command that has ended.
+type ended struct {
+	code int
+	out  string
+}
+
+// command runs a command against the running installation.
+func (u *up) command(args ...string) ended {
+	u.t.Helper()
+	p := launch(u.t, u.dir, nil, append(args, "--data", filepath.Join(u.dir, "data"))...)
+	return ended{p.wait(), p.out.String()}
+}

@@ -1,0 +1,45 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/store"
+	"lodestone/pkg/token"
+)
+
+// Forget removes the messages that mention an address from the queue, in a transaction of the account. It returns how many it removed. A
+// message of a day that lists others as well is removed whole: what waits here was refused by its channel before.
+func (c *Channels) Forget(ctx context.Context, tx pgx.Tx, key string) (n int, err error) {
+	queries := store.New(tx)
+	rows, err := queries.JobsOfAccount(ctx, message{}.Kind())
+	if err != nil {
+		return 0, fmt.Errorf("read chat messages: %w", err)
+	}
+	for _, row := range rows {
+		var m message
+		if err := json.Unmarshal(row.Args, &m); err != nil {
+			return n, fmt.Errorf("read chat message: %w", err)
+		}
+		text, err := c.deps.Tokens.Open(sealingMessages, m.Sealed, m.ID[:])
+		if errors.Is(err, token.ErrSealed) {
+			continue // no one can read it
+		}
+		if err != nil {
+			return n, fmt.Errorf("open chat message: %w", err)
+		}
+		if !bytes.Contains(bytes.ToLower(text), []byte(key)) {
+			continue
+		}
+		if err := queries.RemoveJob(ctx, row.ID); err != nil {
+			return n, fmt.Errorf("remove chat message: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}

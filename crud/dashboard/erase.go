@@ -1,0 +1,77 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/person"
+	"lodestone/pkg/email"
+	"lodestone/pkg/problem"
+)
+
+const erasureForm = "erase" // tells it from the other form of a reader's screen
+
+// eraseReader erases everything that is stored about the reader, once the address is typed.
+func (d *Dashboard) eraseReader(v *frame.Visit) error {
+	s, err := frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
+	if err != nil {
+		return err
+	}
+	if s.Email == nil {
+		return problem.Missing("address of this reader")
+	}
+	if email.Key(strings.TrimSpace(v.R.PostFormValue("confirm"))) != email.Key(*s.Email) {
+		return d.showReader(v, http.StatusUnprocessableEntity, frame.Form{ID: erasureForm, Values: v.R.PostForm, Wrong: map[string]string{"confirm": v.Say("reader.erase.wrong")}}, nil)
+	}
+	done, err := frame.Send[person.PersonErasure](v, http.MethodPost, "/api/v1/people/erase", map[string]any{"email": *s.Email}, nil)
+	if err != nil {
+		return err
+	}
+	return v.Redirect("/dashboard/erasures/" + done.ID.String())
+}
+
+// erasureData is the screen of an erasure.
+type erasureData struct {
+	person.PersonErasure
+	At, BlankedAt, Due, Records, Backups frame.When
+	Receipt                              string // address of the file
+}
+
+func erasurePath(v *frame.Visit) string {
+	return "/api/v1/erasures/" + url.PathEscape(v.R.PathValue("id"))
+}
+
+// erasure is what an erasure came to.
+func (d *Dashboard) erasure(v *frame.Visit) error {
+	e, err := frame.Get[person.PersonErasure](v, erasurePath(v), nil)
+	if err != nil {
+		return err
+	}
+	return v.Show(d.screens["erasure"], frame.Screen{Title: v.Say("erasure.title"), Nav: frame.Readers, Data: erasureData{
+		e, v.WhenOf(&e.ErasedAt), v.WhenOf(e.BlankedAt), v.WhenOf(&e.DueAt), v.WhenOf(e.RecordsUntil), v.WhenOf(e.BackupsUntil),
+		v.Path("/dashboard/erasures/" + e.ID.String() + "/receipt"),
+	}})
+}
+
+// receipt is the signed receipt of an erasure, as a file.
+func (d *Dashboard) receipt(v *frame.Visit) error {
+	document, err := frame.Get[json.RawMessage](v, erasurePath(v), nil)
+	if err != nil {
+		return err
+	}
+	return sendFile(v, "receipt.json", document)
+}
+
+// sendFile answers with a JSON document for the disk.
+func sendFile(v *frame.Visit, name string, document []byte) error {
+	h := v.W.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	_, err := v.W.Write(document)
+	return err //nolint:wrapcheck // the browser is gone
+}

@@ -1,0 +1,29 @@
+package person
+
+import (
+	"errors"
+
+	"lodestone/pkg/config"
+	"lodestone/pkg/objectstore"
+)
+
+// Config is the setting of erasing.
+type Config struct {
+	Log        string `name:"erasure-log" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where it is on record who was erased, outside the databases, so that a restored backup can be brought up to it: a directory, or a bucket of the store that --file-s3-endpoint names. It must not be in the backups of the databases. Default: erasures/ in the bucket of --file-store, or in the data directory of up. Without it no one can be erased."`
+	BackupDays int    `name:"backup-days" default:"0" help:"Number of days for which backups of the databases are kept, which receipts of erasures state. 0: they state nothing."`
+}
+
+// maxBackupDays is ten years and more.
+const maxBackupDays = 4000
+
+// Validate returns every problem of the settings.
+func (c Config) Validate(s3 objectstore.Config) error {
+	var errs []error
+	if c.BackupDays < 0 || c.BackupDays > maxBackupDays {
+		errs = append(errs, config.Invalid("--backup-days", "is out of range", "give a number of days from 0 to 4000"))
+	}
+	if _, bucket := objectstore.ParseLocation(c.Log); bucket {
+		errs = append(errs, s3.Validate("file-"))
+	}
+	return errors.Join(errs...)
+}

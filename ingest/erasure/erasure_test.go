@@ -1,0 +1,198 @@
+package erasure_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/ingest/erasure"
+	"lodestone/ingest/stream"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// rig is a stack with events of an account.
+type rig struct {
+	*enginetest.Stack
+	t       *testing.T
+	account uuid.UUID
+	set     erasure.Set
+	job     *erasure.Job
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{Stack: enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1}), t: t, account: uuid.New()}
+	r.job = erasure.New(erasure.Config{Interval: time.Hour}, erasure.Deps{
+		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+	})
+	return r
+}
+
+// store stores events of a link at offsets from first on, as a consumer does that knows of those in the set: one of each kind.
+func (r *rig) store(link uuid.UUID, first int64) {
+	r.t.Helper()
+	options, err := r.ClickHouse.BlockOptions()
+	require.NoError(r.t, err)
+	of := stream.Events().Blanking(&r.set)
+	s := &stream.Store{Connection: stream.Connection{Options: options, Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID}
+	defer s.Close()
+	rows, decoder := of.Tables.Take(), of.Decoder()
+	at := time.Date(2026, 10, 31, 23, 59, 59, 0, time.UTC)
+	for i, e := range []event.Event{
+		{Type: event.PageViewed, Page: 3, DurationMS: 8200, Data: []byte(`{"page":3,"duration_ms":8200,"note":"MARKER"}`), Bot: "rule"},
+		{Type: event.PageViewed, Page: 4, Data: []byte(`{"page":4,"x":["MARKER"]}`)},
+		{Type: event.DownloadCompleted, Data: []byte(`{"name":"MARKER"}`)},
+		{Type: event.DownloadStarted, DurationMS: 7, Data: []byte(`{"duration_ms":7}`)},
+	} {
+		e.AccountID, e.LeadMagnetID, e.AccessLinkID, e.EventID, e.SessionID = r.account, uuid.New(), link, uuid.New(), uuid.New()
+		e.UserAgent, e.IPHash, e.MagnetVersion = []byte("MARKER"), [16]byte{'M', 'A', 'R', 'K', 'E', 'R'}, 2
+		e.Origin = event.Origin{Country: event.Country{'C', 'H'}, Language: event.Language{'g', 's', 'w'}}
+		e.CreatedAt = at.Add(time.Duration(i) * 700 * time.Millisecond).UnixMilli() // two months
+		e.ReceivedAt = e.CreatedAt
+		_, err := decoder.Decode(e.Append(nil))
+		require.NoError(r.t, err)
+		decoder.Add(rows, stream.Place{TopicID: r.TopicID, Offset: first + int64(i)})
+	}
+	ctx, cancel := context.WithTimeout(r.t.Context(), enginetest.Timeout)
+	defer cancel()
+	require.NoError(r.t, s.Insert(ctx, &s.Connection, rows, uuid.NewString()))
+}
+
+// erase records that a link was erased.
+func (r *rig) erase(link uuid.UUID) uuid.UUID {
+	r.t.Helper()
+	id := uuid.New()
+	r.Exec(`INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $1, now(), '{}')`, id, r.account)
+	r.Exec(`INSERT INTO erased_links (id, account_id, erasure_id) VALUES ($1, $2, $3)`, link, r.account, id)
+	return id
+}
+
+// texts returns what is stored of the events of a link by which a person could be known.
+func (r *rig) texts(link uuid.UUID) (list []string) {
+	r.t.Helper()
+	rows, err := r.Conn.Query(r.t.Context(), `SELECT concat(event_data, '|', user_agent, '|', agent_names, '|', origin, '|', toString(ip_hash = toFixedString('', 16)), '|', bot)
+		FROM lodestone.events WHERE access_link_id = ? ORDER BY kafka_offset`, link)
+	require.NoError(r.t, err)
+	for rows.Next() {
+		var text string
+		require.NoError(r.t, rows.Scan(&text))
+		list = append(list, text)
+	}
+	require.NoError(r.t, rows.Err())
+	require.NoError(r.t, rows.Close())
+	return list
+}
+
+// places returns what must not change: places in the log, counts and times.
+func (r *rig) places() (all string) {
+	r.t.Helper()
+	require.NoError(r.t, r.Conn.QueryRow(r.t.Context(), `SELECT toString(groupBitXor(sipHash64(account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type,
+		magnet_version, page, duration_ms, bot, created_at, received_at, stored_at, kafka_topic_id, kafka_partition, kafka_offset))) || ' ' || toString(count())
+		FROM lodestone.events WHERE account_id = ?`, r.account).Scan(&all))
+	return all
+}
+
+var blank = []string{
+	`{"page":3,"duration_ms":8200}||||1|rule`, `{"page":4}||||1|`, `{}||||1|`, `{"duration_ms":7}||||1|`,
+}
+
+// Events of an erased person lose all by which the person could be known, in each month and wherever they come from, and nothing that is
+// counted. Those of others stay as they are.
+func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	gone, kept := uuid.New(), uuid.New()
+	r.store(gone, 0)
+	r.store(kept, 4)
+	before, others := r.places(), r.texts(kept)
+	require.Contains(t, others[0], "MARKER")
+
+	n, err := r.job.Blank(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n)
+	id := r.erase(gone)
+	n, err = r.job.Blank(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, blank, r.texts(gone))
+	require.Equal(t, others, r.texts(kept))
+	require.Equal(t, before, r.places())
+	var done bool
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+		`SELECT blanked_at IS NOT NULL AND records_until > now() + interval '1 day' FROM erasures WHERE id = $1`, id).Scan(&done))
+	require.True(t, done)
+
+	// A consumer that does not know yet, and then one that does.
+	r.store(gone, 8)
+	require.Contains(t, r.texts(gone)[4], "MARKER")
+	require.NoError(t, r.set.Load(t.Context(), r.Postgres))
+	r.store(gone, 12)
+	require.Equal(t, blank, r.texts(gone)[8:])
+	before = r.places()
+	require.NoError(t, r.job.LookAgain(t.Context(), time.Now().Add(-time.Hour)))
+	require.Equal(t, append(append(append([]string{}, blank...), blank...), blank...), r.texts(gone))
+	require.Equal(t, before, r.places())
+	require.Equal(t, others, r.texts(kept))
+
+	// What consumers store blank needs no change.
+	changes := func() (n uint64) {
+		require.NoError(t, r.Conn.QueryRow(t.Context(), `SELECT count() FROM system.mutations WHERE database = 'lodestone' AND table = 'events'
+			AND position(command, ?) > 0`, gone.String()).Scan(&n))
+		return n
+	}
+	asked := changes()
+	require.NotZero(t, asked)
+	r.store(gone, 16)
+	require.NoError(t, r.job.LookAgain(t.Context(), time.Now().Add(-time.Hour)))
+	require.Equal(t, asked, changes())
+}
+
+// Copies for SQL leave the disk, with the versions before the one that says that the entity was deleted.
+func TestCopiesOfErasedPeopleAreRemoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	gone, kept := uuid.New(), uuid.New()
+	for _, table := range []string{"access_links", "submissions"} {
+		for i, id := range []uuid.UUID{gone, kept} {
+			require.NoError(t, r.Conn.Exec(t.Context(), `INSERT INTO lodestone.`+table+` (id, account_id, email, version, deleted)
+				SETTINGS async_insert = 0 VALUES (?, ?, 'ada@example.com', 1, 0)`, id, r.account))
+			if i == 0 {
+				require.NoError(t, r.Conn.Exec(t.Context(), `INSERT INTO lodestone.`+table+` (id, account_id, version, deleted)
+					SETTINGS async_insert = 0 VALUES (?, ?, 2, 1)`, id, r.account))
+			}
+		}
+	}
+	r.erase(gone)
+	n, err := r.job.Blank(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	for _, table := range []string{"access_links", "submissions"} {
+		var left, others uint64
+		require.NoError(t, r.Conn.QueryRow(t.Context(), `SELECT countIf(id = ? AND deleted = 0), countIf(id = ?) FROM lodestone.`+table, gone, kept).Scan(&left, &others))
+		require.Zero(t, left)
+		require.Equal(t, uint64(1), others)
+	}
+}
+
+// The service begins with what is on record, and blanks a new erasure without being asked.
+func TestTheServiceBlanks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	known, later := uuid.New(), uuid.New()
+	r.store(known, 0)
+	r.store(later, 4)
+	r.erase(known)
+	enginetest.Run(t, r.job)
+	require.True(t, r.set.Has(known))
+	require.False(t, r.set.Has(later))
+	require.Eventually(t, func() bool { return r.texts(known)[0] == blank[0] }, enginetest.Timeout, 100*time.Millisecond)
+	require.Contains(t, r.texts(later)[0], "MARKER")
+}

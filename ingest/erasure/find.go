@@ -1,0 +1,75 @@
+package erasure
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
+)
+
+// Found is how many rows of a table are about a person.
+type Found struct {
+	Where string
+	Rows  int64
+}
+
+// Find returns what both databases have of an address, a key of package email, in all accounts. Events count if the person's access
+// links were erased, and they are not blank; those of other links are found by the link. What is encrypted for a short time (mails,
+// messages and answers that wait) is not looked at: the export of a person shows it.
+func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string) (all []Found, err error) {
+	q := store.New(pool.Unscoped())
+	rows, err := q.CountPerson(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("look for a person in Postgres: %w", err)
+	}
+	people, err := q.PersonIDs(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("look for a person in Postgres: %w", err)
+	}
+	erased, err := q.LinksOfPeople(ctx, people)
+	if err != nil {
+		return nil, fmt.Errorf("look for a person in Postgres: %w", err)
+	}
+	all = []Found{{"Postgres submissions", rows.Submissions}, {"Postgres access links", rows.AccessLinks}, {"Postgres verifications", rows.Verifications}}
+	for _, table := range copies {
+		n, err := count(ctx, conn, "SELECT toString(count()) FROM lodestone."+table+" WHERE lower(email) = {key:String} OR person_id IN {people:Array(UUID)}",
+			native.Parameters{"key": clickhouse.Text(key), "people": clickhouse.UUIDs(people)})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Found{"ClickHouse copies of " + table, n})
+	}
+	links := make([]link, len(erased))
+	for i, l := range erased {
+		links[i] = link{l.ID, l.AccountID}
+	}
+	var events int64
+	for some := range slices.Chunk(links, linksAtOnce) {
+		n, err := count(ctx, conn, "SELECT toString(count()) FROM lodestone.events WHERE "+mine+" AND NOT ("+blank+")", parameters(some))
+		if err != nil {
+			return nil, err
+		}
+		events += n
+	}
+	all = append(all, Found{"ClickHouse events of erased access links", events})
+	return slices.DeleteFunc(all, func(f Found) bool { return f.Rows == 0 }), nil
+}
+
+func count(ctx context.Context, conn driver.Conn, query string, p native.Parameters) (int64, error) {
+	list, err := clickhouse.Strings(ctx, conn, query, p)
+	if err != nil {
+		return 0, fmt.Errorf("look for a person: %w", err)
+	}
+	n, err := strconv.ParseInt(list[0], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("look for a person: %w", err)
+	}
+	return n, nil
+}
