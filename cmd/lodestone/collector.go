@@ -23,6 +23,7 @@ import (
 type collectorCommand struct {
 	Process   processConfig    `embed:""`
 	Admin     adminConfig      `embed:""`
+	Drain     drainConfig      `embed:""`
 	Collector collector.Config `embed:""`
 	Country   country.Config   `embed:""`
 	Producer  producer.Config  `embed:""`
@@ -33,7 +34,7 @@ type collectorCommand struct {
 }
 
 func (c *collectorCommand) check() error {
-	return errors.Join(validate(c.Admin, c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Postgres, c.Token),
+	return errors.Join(validate(c.Admin, c.Drain, c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Postgres, c.Token),
 		checkSpool(c.Collector, c.Spool))
 }
 
@@ -44,6 +45,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	}
 	collector.CollectEagerly()
 	p := newProcess(c.Process)
+	p.drainDelay, p.stopTimeout = c.Drain.Delay, stopTimeout+c.Spool.SendTimeout
 	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
 		return err
@@ -122,6 +124,7 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 	}
 	p.checks["collector"] = server.Ready
 	p.checks["events are durable"] = durable // else every request is answered with 503
+	p.leave = append(p.leave, server.Leave)
 	p.stack.Add("collector", server)
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 type crudCommand struct {
 	Process  processConfig    `embed:""`
 	Admin    adminConfig      `embed:""`
+	Drain    drainConfig      `embed:""`
 	Site     siteConfig       `embed:""`
 	Limits   ratelimit.Config `embed:""`
 	Crud     crud.Config      `embed:""`
@@ -24,7 +25,7 @@ type crudCommand struct {
 }
 
 func (c *crudCommand) check() error {
-	return validate(c.Admin, c.Site, c.Limits, c.Crud, c.Postgres, c.Token)
+	return validate(c.Admin, c.Drain, c.Site, c.Limits, c.Crud, c.Postgres, c.Token)
 }
 
 // Run is the process of lead magnets and links. Requests for analytics go on to the query process.
@@ -34,6 +35,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p := newProcess(c.Process)
+	p.drainDelay = c.Drain.Delay
 	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,8 +18,8 @@ import (
 	"lodestone/pkg/service"
 )
 
-// stopTimeout bounds an orderly end of a process. Under a container platform, the time between
-// its SIGTERM and its SIGKILL has to be longer.
+// stopTimeout bounds an orderly end of a process after the drain delay, without the time that a collector sends its spool. Under a
+// container platform, the time between SIGTERM and SIGKILL has to be longer than all of these.
 const stopTimeout = 25 * time.Second
 
 // processConfig is the setting that every process has.
@@ -62,19 +63,46 @@ func validateAddress(setting, address string) error {
 	return nil
 }
 
+// drainConfig is the setting of a process that serves requests.
+type drainConfig struct {
+	Delay time.Duration `name:"drain-delay" default:"100ms" help:"How long a process that stops goes on serving after /readyz has become 503 and before it closes its listeners. Behind a load balancer, give it the time in which the balancer notices."`
+}
+
+// Validate returns every problem of the settings.
+func (c drainConfig) Validate() error {
+	if c.Delay < 0 || c.Delay > 10*time.Minute {
+		return config.Invalid("--drain-delay", "is out of range", "give a time from 0s to 10m")
+	}
+	return nil
+}
+
 // process holds the shared state of the parts of one operating system process while it is assembled.
 type process struct {
 	log     *slog.Logger
 	metrics *prometheus.Registry
 	stack   *service.Stack
 	checks  map[string]httpserver.Check
+
+	stopping    atomic.Bool   // /readyz says so
+	leave       []func()      // ends connections with their next answer, one server each
+	drainDelay  time.Duration // between the end of readiness and that of the listeners
+	stopTimeout time.Duration
 }
+
+var errStopping = errors.New("the process is stopping")
 
 func newProcess(c processConfig) *process {
 	log := c.logger()
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return &process{log: log, metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}}
+	p := &process{log: log, metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}, stopTimeout: stopTimeout}
+	p.checks["process"] = func(context.Context) error {
+		if p.stopping.Load() {
+			return errStopping
+		}
+		return nil
+	}
+	return p
 }
 
 // addAdmin puts the operators' server on the stack.
@@ -90,7 +118,26 @@ func (p *process) run(ctx context.Context) error {
 	if err == nil {
 		err = p.stack.Wait(ctx)
 	}
-	return errors.Join(err, p.stop(stopTimeout))
+	if err == nil {
+		err = p.drain()
+	}
+	return errors.Join(err, p.stop(p.stopTimeout))
+}
+
+// drain makes the process unready at once, and lets it serve until those in front of it know: a listener that closes first refuses
+// the connections of every proxy that has not looked yet. A service that fails meanwhile ends it early.
+func (p *process) drain() error {
+	p.stopping.Store(true)
+	if len(p.leave) == 0 {
+		return nil
+	}
+	for _, leave := range p.leave {
+		leave()
+	}
+	p.log.Info("stopping: not ready any more, closing the listeners after the drain delay", "delay", p.drainDelay)
+	ctx, cancel := context.WithTimeout(context.Background(), p.drainDelay)
+	defer cancel()
+	return p.stack.Wait(ctx)
 }
 
 func (p *process) stop(limit time.Duration) error {

@@ -26,6 +26,7 @@ func (c siteConfig) Validate() error { return validateAddress("--listen", c.List
 type queryCommand struct {
 	Process    processConfig     `embed:""`
 	Admin      adminConfig       `embed:""`
+	Drain      drainConfig       `embed:""`
 	Site       siteConfig        `embed:""`
 	Limits     ratelimit.Config  `embed:""`
 	Addresses  clientaddr.Config `embed:""`
@@ -37,7 +38,7 @@ type queryCommand struct {
 }
 
 func (c *queryCommand) check() error {
-	return validate(c.Admin, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres)
 }
 
 // Run is the query service's process.
@@ -46,6 +47,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p := newProcess(c.Process)
+	p.drainDelay = c.Drain.Delay
 	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
 		return err
@@ -139,6 +141,7 @@ func (p *process) addSite(c siteConfig, addresses clientaddr.Config, site *api.A
 	}
 	server := httpserver.New(httpserver.Config{Name: "site", Setting: "--listen", Address: c.Listen}, httpserver.Deps{Handler: site, Log: p.log})
 	server.LimitClients(finder.Trusts)
+	p.leave = append(p.leave, server.Leave)
 	p.stack.Add("site", server)
 	p.stack.Add("streams", closing(func() error { site.EndStreams(); return nil })) // first: the server waits for them
 	return nil

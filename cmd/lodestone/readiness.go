@@ -26,6 +26,10 @@ func (p *process) addReadinessLog() {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
+			if p.stopping.Load() { // which was logged
+				<-ctx.Done()
+				return ctx.Err()
+			}
 			failing := failed(outcome)
 			switch {
 			case ready && last != "ok":

@@ -65,7 +65,8 @@ func (s *station) collector(more ...string) *program {
 	s.t.Helper()
 	p := launch(s.t, s.dir, append(append(s.environment(),
 		"LODESTONE_COLLECTOR_LISTEN="+s.events, "LODESTONE_ADMIN_LISTEN="+s.admin, "LODESTONE_SPOOL_DIR="+filepath.Join(s.dir, "spool"),
-		"LODESTONE_COLLECTOR_ACK_TIMEOUT=50s", "LODESTONE_COLLECTOR_WRITE_TIMEOUT=60s"), more...), "collector") // a slow disk is no refusal
+		"LODESTONE_COLLECTOR_ACK_TIMEOUT=50s", "LODESTONE_COLLECTOR_WRITE_TIMEOUT=60s", // a slow disk is no refusal
+		"LODESTONE_SPOOL_SEND_TIMEOUT=0s"), more...), "collector")
 	s.await("the collector is ready", func() bool {
 		status, _ := get(s.t, "http://"+s.admin+"/readyz", "")
 		return status == http.StatusOK

@@ -50,6 +50,7 @@ type upCommand struct {
 
 	Site      siteConfig       `embed:""`
 	Admin     adminConfig      `embed:""`
+	Drain     drainConfig      `embed:""`
 	Engines   engine.Config    `embed:""`
 	Copies    kafka.Copies     `embed:""`
 	Limits    ratelimit.Config `embed:""`
@@ -71,7 +72,7 @@ type upCommand struct {
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure))
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes of
@@ -91,6 +92,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	}
 	collector.CollectEagerly() // 44 MiB less at rest, with four million events
 	p := newProcess(processConfig{LogLevel: c.LogLevel, LogFormat: c.LogFormat})
+	p.drainDelay = c.Drain.Delay
 	observe, err := engine.Observer(p.metrics)
 	if err != nil {
 		return err
@@ -141,6 +143,9 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		err = p.stack.Wait(ctx)
 	}
 	fmt.Fprintln(os.Stderr, "stopping")
+	if err == nil {
+		err = p.drain()
+	}
 	if late := p.stop(upStopTimeout); late != nil {
 		// A client that was in the middle of a request was cut off. It was not answered, so nothing
 		// that a client relies on is lost.

@@ -44,7 +44,7 @@ func (c *Collector) finish(ctx *fasthttp.RequestCtx, p any) {
 		answerProblem(ctx, &requestProblem{fasthttp.StatusInternalServerError, codeInternal, "Something went wrong on our side; try again."})
 		ctx.SetConnectionClose()
 	}
-	if c.base.Err() != nil {
+	if c.leaving.Load() || c.base.Err() != nil {
 		ctx.SetConnectionClose()
 	}
 	c.logRefused(ctx)

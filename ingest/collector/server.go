@@ -98,6 +98,7 @@ type Collector struct {
 
 	listener     *listener
 	open         atomic.Bool      // connections are accepted
+	leaving      atomic.Bool      // connections end with their next answer
 	deadlines    *deadline.Source // of requests; of base
 	base         context.Context  //nolint:containedctx // of every request; ends when Stop gives up waiting
 	giveUp       context.CancelFunc
@@ -217,6 +218,10 @@ func (c *Collector) Ready(context.Context) error {
 	}
 	return nil
 }
+
+// Leave ends each connection with its next answer, so that clients and proxies that keep connections go to another collector. New
+// connections are served, with one request each. It is safe for concurrent use.
+func (c *Collector) Leave() { c.leaving.Store(true) }
 
 // Addr returns the address that the collector listens on. Call it after Start.
 func (c *Collector) Addr() net.Addr { return c.listener.Addr() }

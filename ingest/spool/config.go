@@ -15,6 +15,7 @@ type Config struct {
 	SegmentBytes int64         `name:"spool-segment-bytes" default:"16777216" help:"Size of a file of the spool. Disk space is freed one file at a time."`
 	After        time.Duration `name:"spool-after" default:"1500ms" help:"How long a request waits for Kafka before its events go to the spool. Must be below --collector-ack-timeout."`
 	DrainBytes   int64         `name:"spool-drain-bytes-per-second" default:"16777216" help:"Maximum rate at which the spool sends to Kafka while live events are also sent, in bytes per second."`
+	SendTimeout  time.Duration `name:"spool-send-timeout" default:"10s" help:"How long a collector that stops sends the contents of its spool to Kafka before it ends. It logs how many records are left; the next collector on the directory sends them. lodestone up takes at most a second."`
 }
 
 // Enabled reports whether there is a spool.
@@ -36,6 +37,9 @@ func (c Config) Validate() error {
 	}
 	if c.After < 10*time.Millisecond || c.After > time.Minute {
 		errs = append(errs, config.Invalid("--spool-after", "is out of range", "give a time from 10ms to 1m"))
+	}
+	if c.SendTimeout < 0 || c.SendTimeout > 10*time.Minute {
+		errs = append(errs, config.Invalid("--spool-send-timeout", "is out of range", "give a time from 0s to 10m"))
 	}
 	return errors.Join(errs...)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lodestone/ingest/producer"
-	"lodestone/pkg/service"
 )
 
 const (
@@ -86,13 +85,20 @@ func (d *drain) run(ctx context.Context) {
 			d.await(ctx)
 			continue
 		}
-		d.refused.retry(ctx)
+		if !d.isStopping() {
+			d.refused.retry(ctx)
+		}
 		launched, err := d.launch(ctx)
 		switch {
 		case err != nil:
 			d.trouble(ctx, err)
 		case !launched && len(d.flights) == 0:
 			d.caughtUp()
+			if d.isStopping() { // and nothing is written any more
+				close(d.sentAll)
+				<-ctx.Done()
+				return
+			}
 			d.idle(ctx)
 		case !launched:
 			d.await(ctx)
@@ -102,7 +108,7 @@ func (d *drain) run(ctx context.Context) {
 
 // mayLaunch reports whether the next batch may be sent now.
 func (d *drain) mayLaunch() bool {
-	if !d.circuit.open.Load() && time.Until(d.due) > 0 {
+	if !d.circuit.open.Load() && !d.isStopping() && time.Until(d.due) > 0 {
 		return false
 	}
 	if len(d.flights) == 0 {
@@ -227,8 +233,36 @@ func (d *drain) trouble(ctx context.Context, err error) {
 		// spool that is never drained.
 		d.close("the spool cannot be drained for another reason than Kafka: events try Kafka first")
 	}
-	_ = service.Sleep(ctx, d.retry/2+rand.N(d.retry)) // the next step sees that ctx ended
+	if d.isStopping() { // for which there is little time
+		d.retry = firstRetry
+	}
+	d.pause(ctx, d.retry/2+rand.N(d.retry)) // the next step sees that ctx ended
 	d.retry = min(2*d.retry, lastRetry)
+}
+
+// isStopping reports whether what is left is to be sent without regard to others, before the process ends.
+func (d *drain) isStopping() bool {
+	select {
+	case <-d.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// pause waits, at most until a stop begins or ctx ends.
+func (d *drain) pause(ctx context.Context, wait time.Duration) {
+	begun := d.stopping
+	if d.isStopping() {
+		begun = nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-begun:
+	case <-ctx.Done():
+	}
 }
 
 // await returns when a flight is complete, or when the next batch may be due.
@@ -239,9 +273,14 @@ func (d *drain) await(ctx context.Context) {
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
+	begun := d.stopping
+	if d.isStopping() {
+		begun = nil
+	}
 	select {
 	case <-d.settled:
 	case <-timer.C:
+	case <-begun:
 	case <-ctx.Done():
 	}
 }
@@ -281,6 +320,7 @@ func (d *drain) idle(ctx context.Context) {
 	case <-timer.C:
 		d.queue.tidy()
 		d.refused.queue.tidy()
+	case <-d.stopping:
 	case <-ctx.Done():
 	}
 }

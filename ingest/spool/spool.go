@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,6 +47,11 @@ type Spool struct {
 	queue   atomic.Pointer[queue]
 	refused atomic.Pointer[queue] // of what Kafka refuses for good
 	circuit circuit
+
+	stopOnce sync.Once
+	stopping chan struct{} // closed: nothing is written any more, send what there is
+	sentAll  chan struct{} // closed: nothing is left to send
+	ended    chan struct{} // closed: the run is over
 }
 
 // circuit decides whether a live request tries Kafka. It opens with the first failure and is closed by the drain, which
@@ -77,7 +83,7 @@ func newSpool(c Config, d Deps, on disk) (*Spool, error) {
 	if !c.Enabled() || d.Kafka == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("make spool: directory, Kafka, log and registerer are all needed")
 	}
-	s := &Spool{config: c, deps: d, disk: on}
+	s := &Spool{config: c, deps: d, disk: on, stopping: make(chan struct{}), sentAll: make(chan struct{}), ended: make(chan struct{})}
 	var err error
 	if s.metrics, err = newMetrics(d.Registerer, gauges{
 		bytes: func() float64 { return s.sum(func(q *queue) int64 { used, _ := q.state(); return used }) },
@@ -163,6 +169,38 @@ func (s *Spool) Write(ctx context.Context, records []producer.Record) error {
 	return nil
 }
 
+// Stop sends what the spool holds to Kafka, for Config.SendTimeout or three quarters of the time of ctx, and ends. What is left then
+// stays on the disk and is logged. Stop the callers of Write first.
+func (s *Spool) Stop(ctx context.Context) error {
+	s.stopOnce.Do(func() { close(s.stopping) })
+	if s.queue.Load() != nil {
+		limit := s.config.SendTimeout
+		if end, ok := ctx.Deadline(); ok {
+			limit = min(limit, time.Until(end)*3/4)
+		}
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		select {
+		case <-s.sentAll:
+		case <-s.ended:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return s.Loop.Stop(ctx)
+}
+
+// report logs what stays on the disk after the end.
+func (s *Spool) report() {
+	records, refused := waiting(s.queue.Load()), waiting(s.refused.Load())
+	if records == 0 && refused == 0 {
+		s.deps.Log.Info("the spool is empty: Kafka has every event")
+		return
+	}
+	s.deps.Log.Warn("events stay in the spool: start a collector on its directory, or run lodestone spool send",
+		"records", int64(records), "records_that_kafka_refuses", int64(refused), "dir", s.config.Dir)
+}
+
 // straight reports whether to spool without trying Kafka.
 func (s *Spool) straight(q *queue) bool {
 	if !s.circuit.open.Load() {
@@ -176,6 +214,7 @@ func (s *Spool) straight(q *queue) bool {
 
 // run opens the queues and drains them until it is stopped.
 func (s *Spool) run(ctx context.Context, ready func()) (err error) {
+	defer close(s.ended)
 	share := s.config.MaxBytes / refusedShare
 	q, err := s.open(s.config.Dir, s.config.MaxBytes-share, s.config.SegmentBytes)
 	if err != nil {
@@ -196,6 +235,7 @@ func (s *Spool) run(ctx context.Context, ready func()) (err error) {
 	s.queue.Store(q)
 	ready()
 	newDrain(s, q, refusals).run(ctx)
+	s.report()
 	return ctx.Err()
 }
 

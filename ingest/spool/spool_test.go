@@ -30,6 +30,7 @@ type rig struct {
 	*Spool
 	cluster *kfake.Cluster
 	metrics *prometheus.Registry
+	log     *bytes.Buffer // read it after the end
 	disk    *brokenDisk
 	// overtaken says that Kafka takes events again while some still come: these do not wait for those of the spool.
 	overtaken bool
@@ -50,7 +51,7 @@ func newRig(t *testing.T, cluster *kfake.Cluster, c Config) *rig {
 
 func startRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) *rig {
 	t.Helper()
-	r := &rig{cluster: cluster, metrics: prometheus.NewRegistry(), disk: &brokenDisk{}}
+	r := &rig{cluster: cluster, metrics: prometheus.NewRegistry(), log: &bytes.Buffer{}, disk: &brokenDisk{}}
 	log := slog.New(slog.DiscardHandler)
 	p, err := producer.New(producer.Config{
 		Compression: "snappy", RequestTimeout: time.Second, MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20,
@@ -60,7 +61,7 @@ func startRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) 
 	})
 	require.NoError(t, err)
 	enginetest.Run(t, p)
-	r.Spool, err = newSpool(c, Deps{Kafka: p, Log: log, Registerer: r.metrics}, r.disk)
+	r.Spool, err = newSpool(c, Deps{Kafka: p, Log: slog.New(slog.NewTextHandler(r.log, nil)), Registerer: r.metrics}, r.disk)
 	require.NoError(t, err)
 	enginetest.Run(t, r)
 	return r
@@ -334,9 +335,9 @@ func TestDrainDoesNotStarveLiveEvents(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, settings("x").Validate())
-	err := Config{SegmentBytes: 1 << 29, MaxBytes: 1 << 29}.Validate()
+	err := Config{SegmentBytes: 1 << 29, MaxBytes: 1 << 29, SendTimeout: time.Hour}.Validate()
 	require.True(t, config.IsInvalid(err))
-	for _, name := range []string{"segment-bytes", "after", "drain-bytes-per-second"} {
+	for _, name := range []string{"segment-bytes", "after", "send-timeout", "drain-bytes-per-second"} {
 		require.ErrorContains(t, err, "--spool-"+name)
 	}
 	require.False(t, Config{}.Enabled())

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -39,6 +40,7 @@ type Server struct {
 	trusted func(netip.Addr) bool // nil: connections are counted together only
 	open    *slot.Slots[netip.Addr]
 
+	leaving  atomic.Bool // connections end with their next answer
 	listener net.Listener
 	server   *http.Server
 	failed   chan error
@@ -94,7 +96,7 @@ func (s *Server) Start(ctx context.Context) error {
 		return err
 	}
 	s.server = &http.Server{
-		Handler:           s.handler,
+		Handler:           http.HandlerFunc(s.serve),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -113,6 +115,17 @@ func (s *Server) Start(ctx context.Context) error {
 	}()
 	return nil
 }
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if s.leaving.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	s.handler.ServeHTTP(w, r)
+}
+
+// Leave ends each connection with its next answer, so that clients and proxies that keep connections go to another process. New
+// connections are served, with one request each. It is safe for concurrent use.
+func (s *Server) Leave() { s.leaving.Store(true) }
 
 // Stop implements service.Service: it takes no new requests, waits for those in flight for Drain
 // or until ctx ends, and then closes their connections.

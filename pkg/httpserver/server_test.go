@@ -25,6 +25,28 @@ func newServer(name, address string, h http.Handler) *httpserver.Server {
 	return httpserver.New(httpserver.Config{Name: name, Setting: "--listen", Address: address}, httpserver.Deps{Handler: h, Log: slog.New(slog.DiscardHandler)})
 }
 
+// Who keeps connections to a server that is about to stop is sent elsewhere with the next answer, and served until then.
+func TestALeavingServerEndsItsConnections(t *testing.T) {
+	t.Parallel()
+	s := newServer("test", "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "whole") }))
+	require.NoError(t, s.Start(t.Context()))
+	transport := &http.Transport{}
+	client := &http.Client{Transport: transport}
+	for _, leaving := range []bool{false, true, true} {
+		if leaving {
+			s.Leave()
+		}
+		res, err := client.Get("http://" + s.Addr().String())
+		require.NoError(t, err)
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, errors.Join(err, res.Body.Close()))
+		require.Equal(t, "whole", string(text))
+		require.Equal(t, leaving, res.Close)
+	}
+	require.NoError(t, s.Stop(t.Context()))
+	transport.CloseIdleConnections()
+}
+
 func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	arrived, finish := make(chan struct{}), make(chan struct{})

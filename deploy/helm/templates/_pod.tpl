@@ -1,5 +1,5 @@
 {{/*
-The pod of a process. Takes root, process and own (its values); further what some have: args, ports, preStopSeconds, volumes and mounts (lists), and
+The pod of a process. Takes root, process and own (its values); further what some have: args, ports, drainSeconds, sendSeconds, volumes and mounts (lists), and
 restartPolicy for one that ends.
 The security context is no value: an installation cannot weaken it by mistake.
 */}}
@@ -29,8 +29,9 @@ spec:
   {{- with .restartPolicy }}
   restartPolicy: {{ . }}
   {{- end }}
-  # What the process is given to end in order is 25 s; five are left to the container's own end.
-  terminationGracePeriodSeconds: {{ add (default 0 .preStopSeconds) 30 }}
+  # The process serves for drainSeconds after SIGTERM, then ends in order within 25 s, and a collector sends its spool; five seconds are
+  # left to the container's own end. Nothing waits before SIGTERM (preStop): clients with open connections would not be told to leave.
+  terminationGracePeriodSeconds: {{ add (default 0 .drainSeconds) (default 0 .sendSeconds) 30 }}
   securityContext:
     runAsNonRoot: true
     runAsUser: 65532
@@ -70,13 +71,6 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 4
         failureThreshold: 2
-      {{- end }}
-      {{- with .preStopSeconds }}
-      # The listener closes at SIGTERM, so the pod leaves its Service first. The image has no program that could wait.
-      lifecycle:
-        preStop:
-          sleep:
-            seconds: {{ . }}
       {{- end }}
       resources:
         {{- toYaml .own.resources | nindent 8 }}

@@ -26,10 +26,14 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, file-s3-access-
   {{- with $values.kafka.oauthUrl }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_URL" . }}{{ end -}}
   {{- with $values.kafka.oauthScopes }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_SCOPES" (join "," .) }}{{ end -}}
 {{- end -}}
+{{- if has .process (list "collector" "query" "crud") -}}
+  {{- $_ := set $env "LODESTONE_DRAIN_DELAY" (printf "%ds" (int64 (index $values .process).drainSeconds)) -}}
+{{- end -}}
 {{- if eq .process "collector" -}}
   {{- $_ := set $env "LODESTONE_COLLECTOR_LISTEN" ":8081" -}}
   {{- $_ := set $env "LODESTONE_SPOOL_DIR" "/var/lib/lodestone/spool" -}}
   {{- $_ := set $env "LODESTONE_SPOOL_MAX_BYTES" (int64 $values.collector.spool.maxBytes) -}}
+  {{- $_ := set $env "LODESTONE_SPOOL_SEND_TIMEOUT" (printf "%ds" (int64 $values.collector.spool.sendSeconds)) -}}
   {{- with $values.trustedProxies }}{{ $_ := set $env "LODESTONE_COLLECTOR_TRUSTED_PROXIES" (join "," .) }}{{ end -}}
 {{- end -}}
 {{- if has .process (list "query" "crud") -}}

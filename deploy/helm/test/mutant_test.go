@@ -102,8 +102,10 @@ var mutants = map[string]map[string]mutant{
 	"a process has the time that it takes to end": {
 		"the default": inPod(func(p *core.PodTemplateSpec) { *p.Spec.TerminationGracePeriodSeconds = 30 }),
 		"none":        inPod(func(p *core.PodTemplateSpec) { p.Spec.TerminationGracePeriodSeconds = nil }),
+		"a long wait": env("LODESTONE_DRAIN_DELAY", "2m"),
+		"a spool":     env("LODESTONE_SPOOL_SEND_TIMEOUT", "2m"),
 	},
-	"a process that serves leaves its Service before it stops": {"no wait": inContainer(func(c *core.Container) { c.Lifecycle = nil })},
+	"a process that serves leaves its Service before it stops": {"no wait": env("LODESTONE_DRAIN_DELAY", "100ms")},
 	"selectors match their pods alone": {
 		"another label": inPod(func(p *core.PodTemplateSpec) { p.Labels["app.kubernetes.io/component"] = "query" }),
 		"all pods":      func(r *release) { delete(r.workloads[0].selector.MatchLabels, "app.kubernetes.io/component") },

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	apps "k8s.io/api/apps/v1"
@@ -171,13 +172,10 @@ var rules = map[string]func(r release) []string{
 		if grace == nil {
 			return []string{"no grace period"}
 		}
-		var sleep int64
-		for _, c := range w.pod.Spec.Containers {
-			if c.Lifecycle != nil && c.Lifecycle.PreStop != nil && c.Lifecycle.PreStop.Sleep != nil {
-				sleep = c.Lifecycle.PreStop.Sleep.Seconds
-			}
-		}
-		return unless(nil, *grace > sleep+r.stopSeconds, fmt.Sprintf("is killed after %d s, of which it waits %d", *grace, sleep))
+		c := w.pod.Spec.Containers[0]
+		wait := duration(c, "LODESTONE_DRAIN_DELAY") + duration(c, "LODESTONE_SPOOL_SEND_TIMEOUT") + time.Duration(r.stopSeconds)*time.Second
+		end := time.Duration(*grace) * time.Second
+		return unless(nil, end > wait, fmt.Sprintf("is killed after %v, of which it may take %v", end, wait))
 	}),
 	"a process that serves leaves its Service before it stops": each(func(r release, w workload) []string {
 		serves := false
@@ -185,8 +183,8 @@ var rules = map[string]func(r release) []string{
 			s, ok := o.(*core.Service)
 			serves = serves || ok && s.Spec.Ports[0].Name == "http" && matches(s.Spec.Selector, w.pod.Labels)
 		}
-		c := w.pod.Spec.Containers[0]
-		return unless(nil, !serves || c.Lifecycle != nil && c.Lifecycle.PreStop != nil && c.Lifecycle.PreStop.Sleep != nil, "refuses connections while it is still in its Service")
+		// Proxies of Services and Ingress controllers take some seconds to follow.
+		return unless(nil, !serves || duration(w.pod.Spec.Containers[0], "LODESTONE_DRAIN_DELAY") >= 5*time.Second, "refuses connections while it is still in its Service")
 	}),
 	"selectors match their pods alone": func(r release) (wrong []string) {
 		for _, w := range r.workloads {
@@ -366,6 +364,16 @@ func has(ports []core.ContainerPort, name string) bool {
 
 func listens(c core.Container, variable string, port int32) bool {
 	return slices.ContainsFunc(c.Env, func(e core.EnvVar) bool { return e.Name == variable && e.Value == fmt.Sprintf(":%d", port) })
+}
+
+// duration returns the duration that a variable has, or 0.
+func duration(c core.Container, variable string) time.Duration {
+	for _, e := range c.Env {
+		if d, err := time.ParseDuration(e.Value); e.Name == variable && err == nil {
+			return d
+		}
+	}
+	return 0
 }
 
 // secretFiles returns the paths of the files of Secrets in a container.

@@ -73,9 +73,9 @@ func TestEveryVariableIsASettingOfItsProcess(t *testing.T) {
 
 // managed are settings that other values of the chart give, or that its pods depend on.
 var managed = []string{
-	"admin-listen", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "kafka-accept-fewer-copies", "kafka-brokers",
+	"admin-listen", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
 	"kafka-oauth-scopes", "kafka-oauth-url", "kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls", "kafka-tls-ca", "kafka-tls-cert", "kafka-tls-key",
-	"listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes",
+	"listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
 
 // The schema refuses a setting that the process does not have, and a secret as a value. With -update, the other tests need what this one
