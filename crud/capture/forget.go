@@ -46,7 +46,8 @@ func Forget(q *queue.Queue, db *postgres.Pool, limiter *ratelimit.Visitors) erro
 	if err := queue.Register(q, &forgetter{db: db, limiter: limiter, now: time.Now}); err != nil {
 		return err
 	}
-	return q.AddPeriodic("forget-visitors", river.PeriodicInterval(forgetEvery), forgetting{})
+	q.AddPeriodic("forget-visitors", river.PeriodicInterval(forgetEvery), forgetting{})
+	return nil
 }
 
 // Timeout implements river.Worker.

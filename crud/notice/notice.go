@@ -103,16 +103,10 @@ func New(d Deps) (*Notices, error) {
 		return nil, err
 	}
 	// As often, since days begin at other times in other places.
-	if err := d.Queue.AddPeriodic("weekly-reports", river.PeriodicInterval(digestInterval), weeks{}); err != nil {
-		return nil, err
-	}
-	if err := d.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{}); err != nil {
-		return nil, err
-	}
+	d.Queue.AddPeriodic("weekly-reports", river.PeriodicInterval(digestInterval), weeks{})
+	d.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{})
 	// More often than once a day: days begin while processes are down, and an account may be switched on.
-	if err := d.Queue.AddPeriodic("daily-notices", river.PeriodicInterval(digestInterval), digests{}); err != nil {
-		return nil, err
-	}
+	d.Queue.AddPeriodic("daily-notices", river.PeriodicInterval(digestInterval), digests{})
 	return n, nil
 }
 

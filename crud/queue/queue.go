@@ -26,8 +26,10 @@ import (
 )
 
 const (
-	// defaultPoll is rare enough that an idle installation does next to nothing.
+	// defaultPoll is rare enough that an idle installation does next to nothing. pooledPoll is how often queues look for jobs
+	// where a pooler stands before Postgres, which cannot notify of them.
 	defaultPoll = 5 * time.Second
+	pooledPoll  = time.Second
 
 	// jobTimeout bounds a job whose worker names no other bound.
 	jobTimeout = time.Minute
@@ -48,7 +50,8 @@ type Config struct {
 	// contexts are cancelled, and they are run again by whoever works next, without losing an attempt.
 	Grace time.Duration
 	// Poll is how often each queue looks for jobs. Postgres notifies of new ones at once; looking finds those
-	// of which no process was notified, because its connection was down. Zero: 5 s; at least 100 ms.
+	// of which no process was notified, because its connection was down. Zero: 5 s, or 1 s where a pooler stands before
+	// Postgres, over which nothing is notified; at least 100 ms.
 	Poll time.Duration
 }
 
@@ -63,38 +66,62 @@ type Deps struct {
 // started; Insert is safe for concurrent use, started or not.
 type Queue struct {
 	*service.Loop
-	client  *river.Client[pgx.Tx]
-	workers *river.Workers
-	log     *slog.Logger
-	metrics *metrics
+	cfg      Config
+	pool     *postgres.Pool
+	inserter *river.Client[pgx.Tx] // only inserts, so that it needs no connection of its own
+	workers  *river.Workers
+	queues   map[string]river.QueueConfig
+	periodic []*river.PeriodicJob
+	log      *slog.Logger
+	metrics  *metrics
 }
 
 // New returns a queue without workers.
 func New(c Config, d Deps) (*Queue, error) {
-	q := &Queue{workers: river.NewWorkers(), log: d.Log, metrics: newMetrics(d.Postgres, d.Registerer)}
-	client, err := river.NewClient(riverpgxv5.New(d.Postgres.Unscoped()), &river.Config{
+	q := &Queue{cfg: c, pool: d.Postgres, workers: river.NewWorkers(), log: d.Log, metrics: newMetrics(d.Postgres, d.Registerer)}
+	// A client has to have one queue to count as one that works; periodic jobs go here as well.
+	q.queues = map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 2}}
+	if err := river.AddWorkerSafely(q.workers, river.WorkFunc(func(context.Context, *river.Job[idle]) error { return nil })); err != nil {
+		return nil, fmt.Errorf("make queue: %w", err)
+	}
+	var err error
+	q.inserter, err = river.NewClient(riverpgxv5.New(d.Postgres.Unscoped()), &river.Config{Logger: slog.New(quiet{d.Log.Handler()}), Workers: q.workers})
+	if err != nil {
+		return nil, fmt.Errorf("make queue: %w", err)
+	}
+	q.Loop = service.NewLoop("queue", q.run)
+	return q, nil
+}
+
+// client returns what does the jobs. It connects, to find out whether Postgres can notify of new jobs.
+func (q *Queue) client(ctx context.Context) (*river.Client[pgx.Tx], error) {
+	pooled, err := q.pool.IsPooled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	poll := defaultPoll
+	if pooled {
+		poll = pooledPoll
+	}
+	client, err := river.NewClient(riverpgxv5.New(q.pool.Unscoped()), &river.Config{
 		CancelledJobRetentionPeriod: failedRetention,
 		CompletedJobRetentionPeriod: completedRetention,
 		DiscardedJobRetentionPeriod: failedRetention,
-		FetchPollInterval:           cmp.Or(c.Poll, defaultPoll),
+		FetchPollInterval:           cmp.Or(q.cfg.Poll, poll),
 		JobTimeout:                  jobTimeout,
-		Logger:                      slog.New(quiet{d.Log.Handler()}),
+		Logger:                      slog.New(quiet{q.log.Handler()}),
 		Middleware:                  []rivertype.Middleware{river.WorkerMiddlewareFunc(q.metrics.work)},
-		// A client has to have one queue to count as one that works; periodic jobs go here as well.
-		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 2}},
-		RescueStuckJobsAfter: rescueAfter,
-		SoftStopTimeout:      max(c.Grace, time.Millisecond),
-		Workers:              q.workers,
+		PeriodicJobs:                q.periodic,
+		PollOnly:                    pooled,
+		Queues:                      q.queues,
+		RescueStuckJobsAfter:        rescueAfter,
+		SoftStopTimeout:             max(q.cfg.Grace, time.Millisecond),
+		Workers:                     q.workers,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make queue: %w", err)
 	}
-	if err := river.AddWorkerSafely(q.workers, river.WorkFunc(func(context.Context, *river.Job[idle]) error { return nil })); err != nil {
-		return nil, fmt.Errorf("make queue: %w", err)
-	}
-	q.client = client
-	q.Loop = service.NewLoop("queue", q.run)
-	return q, nil
+	return client, nil
 }
 
 // idle is a kind of job that no one inserts: a queue without any worker would not start.
@@ -106,9 +133,10 @@ func (idle) Kind() string { return "idle" }
 // AddQueue adds a named queue, in which this process runs so many jobs at once. Jobs of one queue do
 // not wait for those of another.
 func (q *Queue) AddQueue(name string, workers int) error {
-	if err := q.client.Queues().Add(name, river.QueueConfig{MaxWorkers: workers}); err != nil {
-		return fmt.Errorf("add queue %s: %w", name, err)
+	if _, twice := q.queues[name]; twice {
+		return fmt.Errorf("add queue %s: there is one of that name", name)
 	}
+	q.queues[name] = river.QueueConfig{MaxWorkers: workers}
 	q.metrics.names = append(q.metrics.names, name)
 	return nil
 }
@@ -125,20 +153,17 @@ func Register[T river.JobArgs](q *Queue, w river.Worker[T]) error {
 // AddPeriodic inserts a job at each time of a schedule, and soon after each start: times that passed
 // while no process ran are not made up for. One process of all does it, but two may do it at the same
 // time around a change, so the job has to be harmless when it runs twice. id names it in the log.
-func (q *Queue) AddPeriodic(id string, schedule river.PeriodicSchedule, args river.JobArgs) error {
+func (q *Queue) AddPeriodic(id string, schedule river.PeriodicSchedule, args river.JobArgs) {
 	job := river.NewPeriodicJob(schedule, func() (river.JobArgs, *river.InsertOpts) { return args, nil },
 		&river.PeriodicJobOpts{ID: id, RunOnStart: true})
-	if _, err := q.client.PeriodicJobs().AddSafely(job); err != nil {
-		return fmt.Errorf("add periodic job: %w", err)
-	}
-	return nil
+	q.periodic = append(q.periodic, job)
 }
 
 // Insert adds a job in a transaction: it runs after the commit, or never. In a transaction of an account
 // the arguments have to name that account in their JSON field account_id; row-level security refuses
 // any other. Options may be nil.
 func (q *Queue) Insert(ctx context.Context, tx pgx.Tx, args river.JobArgs, options *river.InsertOpts) error {
-	inserted, err := q.client.InsertTx(ctx, tx, args, options)
+	inserted, err := q.inserter.InsertTx(ctx, tx, args, options)
 	if err != nil {
 		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
@@ -155,27 +180,32 @@ func (q *Queue) Insert(ctx context.Context, tx pgx.Tx, args river.JobArgs, optio
 // run works until ctx ends. A process starts also while Postgres is away.
 func (q *Queue) run(ctx context.Context, ready func()) error {
 	ready()
-	if !q.start(ctx) {
+	client := q.start(ctx)
+	if client == nil {
 		return nil
 	}
 	select {
 	case <-ctx.Done():
-	case <-q.client.Stopped():
+	case <-client.Stopped():
 		return nil // the loop reports that no one asked for it
 	}
 	// Bounded by the grace and by how long workers take to notice the end of their contexts; whoever
 	// stops the queue bounds the wait.
-	return q.client.Stop(context.WithoutCancel(ctx))
+	return client.Stop(context.WithoutCancel(ctx))
 }
 
-func (q *Queue) start(ctx context.Context) bool {
+// start returns the client that works, or nil if ctx ended before.
+func (q *Queue) start(ctx context.Context) *river.Client[pgx.Tx] {
 	const longest = 5 * time.Second
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, longest) {
-		err := q.client.Start(context.WithoutCancel(ctx))
+		client, err := q.client(ctx)
 		if err == nil {
-			return true
+			err = client.Start(context.WithoutCancel(ctx))
 		}
-		if pause == longest || !postgres.IsUnavailable(err) {
+		if err == nil {
+			return client
+		}
+		if ctx.Err() == nil && (pause == longest || !postgres.IsUnavailable(err)) {
 			q.log.Warn("the queue of mails and webhooks cannot start, will try again", "error", err)
 		}
 		timer := time.NewTimer(pause)
@@ -183,7 +213,7 @@ func (q *Queue) start(ctx context.Context) bool {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return false
+			return nil
 		}
 	}
 }

@@ -306,7 +306,7 @@ func TestReplicas(t *testing.T) {
 func TestPeriodicJobRunsSoonAfterTheStart(t *testing.T) {
 	t.Parallel()
 	f := makeQueue(t, enginetest.MigratedPostgres(t), nil)
-	require.NoError(t, f.AddPeriodic("greet", river.PeriodicInterval(time.Hour), greeting{Text: "hourly"}))
+	f.AddPeriodic("greet", river.PeriodicInterval(time.Hour), greeting{Text: "hourly"})
 	f.begin(t)
 	require.Equal(t, "hourly", (<-f.got).Text)
 }

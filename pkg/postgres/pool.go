@@ -10,6 +10,7 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -69,7 +70,8 @@ func (c Config) Addresses() ([]string, error) {
 
 // Pool is a pool of connections, safe for concurrent use. Close ends it.
 type Pool struct {
-	pool *pgxpool.Pool
+	pool  *pgxpool.Pool
+	route *route
 }
 
 // Open returns a pool without connecting: the first use does.
@@ -81,14 +83,13 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 	pc.MaxConns = c.MaxConns
 	pc.ConnConfig.ConnectTimeout = 5 * time.Second
 	pc.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	// A list's optional filters make one statement of very different cost: plan it for the values
-	// at hand, which takes a fraction of a millisecond, and never for any values.
-	pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
+	route := &route{explicitMode: strings.Contains(c.URL, "default_query_exec_mode")}
+	pc.BeforeConnect = route.adapt
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("open Postgres pool: %w", err)
 	}
-	return &Pool{pool}, nil
+	return &Pool{pool, route}, nil
 }
 
 // Close waits until every connection is given back and closes them.
