@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,47 @@ import (
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/token"
 )
+
+// processes are those of one installation, by themselves.
+type processes struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
+}
+
+// run waits for a command that ends, and returns what it prints.
+func (p processes) run(args ...string) string {
+	p.t.Helper()
+	c := launch(p.t, p.dir, p.env, args...)
+	require.Zero(p.t, c.wait(), "%s", c.out)
+	return strings.TrimSpace(c.out.String())
+}
+
+// key makes an account with a key.
+func (p processes) key() string {
+	p.t.Helper()
+	account := p.run("account", "create", "--name", "Test", "--plan", "team")
+	_, key, found := strings.Cut(p.run("key", "create", "--account", account), "key: ")
+	require.True(p.t, found)
+	return key
+}
+
+// serve starts a process and waits until it is ready.
+func (p processes) serve(command string, more ...string) *program {
+	p.t.Helper()
+	admin := freeAddress(p.t)
+	c := launch(p.t, p.dir, append(append(slices.Clone(p.env), "LODESTONE_ADMIN_LISTEN="+admin), more...), command)
+	require.Eventually(p.t, func() bool {
+		status, _ := get(p.t, "http://"+admin+"/readyz", "")
+		return status == http.StatusOK
+	}, enginetest.Timeout, interval, "%s does not get ready: %s", command, c.out)
+	return c
+}
 
 // The processes by themselves, on the real Apache Kafka, with consumers that are killed.
 func TestProcessesOnApacheKafka(t *testing.T) {
@@ -29,55 +71,38 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 		"LODESTONE_CONSUMER_SESSION_TIMEOUT=6s",
 		"LODESTONE_CONSUMER_INSERT_TIMEOUT=5s",
 	}
-	dir := t.TempDir()
-	oneShot := func(args ...string) string {
-		p := launch(t, dir, env, args...)
-		require.Zero(t, p.wait(), "%s", p.out)
-		return strings.TrimSpace(p.out.String())
-	}
+	p := processes{t: t, dir: t.TempDir(), env: env}
 	// Two at once, and once more: each is harmless.
-	first, second := launch(t, dir, env, "migrate"), launch(t, dir, env, "migrate")
+	first, second := launch(t, p.dir, env, "migrate"), launch(t, p.dir, env, "migrate")
 	require.Zero(t, first.wait(), "%s", first.out)
 	require.Zero(t, second.wait(), "%s", second.out)
-	oneShot("migrate")
-	account := oneShot("account", "create", "--name", "Test", "--plan", "team")
-	_, key, found := strings.Cut(oneShot("key", "create", "--account", account), "key: ")
-	require.True(t, found)
+	p.run("migrate")
+	key := p.key()
 
-	address := func() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))) }
-	serve := func(command string, more ...string) *program {
-		admin := address()
-		p := launch(t, dir, append(append(env, "LODESTONE_ADMIN_LISTEN="+admin), more...), command)
-		require.Eventually(t, func() bool {
-			status, _ := get(t, "http://"+admin+"/readyz", "")
-			return status == http.StatusOK
-		}, enginetest.Timeout, interval, "%s does not get ready: %s", command, p.out)
-		return p
-	}
-	site, queries, events := address(), address(), address()
-	serve("query", "LODESTONE_LISTEN="+queries)
-	serve("crud", "LODESTONE_LISTEN="+site, "LODESTONE_QUERY_URL=http://"+queries)
+	site, queries, events := freeAddress(t), freeAddress(t), freeAddress(t)
+	p.serve("query", "LODESTONE_LISTEN="+queries)
+	p.serve("crud", "LODESTONE_LISTEN="+site, "LODESTONE_QUERY_URL=http://"+queries)
 	// One description for clients, whichever process answers.
 	_, spec := get(t, "http://"+site+"/api/v1/openapi.json", "")
 	require.Contains(t, spec, `"operationId": "list-analytics-events"`)
 	require.Contains(t, spec, `"operationId": "create-generic-link"`)
-	serve("collector", "LODESTONE_COLLECTOR_LISTEN="+events)
+	p.serve("collector", "LODESTONE_COLLECTOR_LISTEN="+events)
 
 	l := newLoad(t, client.New(client.Config{URL: "http://" + site, Key: key}), "http://"+events)
 	l.start(4)
-	one, two := serve("consumer"), serve("consumer")
+	one, two := p.serve("consumer"), p.serve("consumer")
 	for range 2 {
 		l.awaitAcked(4_000)
 		one.kill()
-		one = serve("consumer")
+		one = p.serve("consumer")
 		l.awaitAcked(4_000)
 		two.kill()
-		two = serve("consumer")
+		two = p.serve("consumer")
 	}
 	l.awaitAcked(4_000)
 	l.stop()
 	l.requireAnswered("http://"+site, key)
-	require.Contains(t, oneShot("verify"), "differences: 0")
+	require.Contains(t, p.run("verify"), "differences: 0")
 	one.interrupt(enginetest.Timeout)
 	two.interrupt(enginetest.Timeout)
 }
