@@ -69,7 +69,7 @@ func exercise(ctx context.Context, api *client.Client, account int) error {
 		if _, err := api.CreateAccessLink(ctx, client.NewAccessLink{LeadMagnetID: magnet.ID, Email: fmt.Sprintf("%d@example.com", i)}); err != nil {
 			return err
 		}
-		page, err := api.ListLeadMagnets(ctx, client.Page{})
+		page, err := api.LeadMagnets(ctx, client.Paging{PerPage: 100})
 		if err != nil {
 			return err
 		}
