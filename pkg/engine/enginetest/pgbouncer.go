@@ -76,7 +76,7 @@ query_wait_timeout = 60
 		text += "max_prepared_statements = 200\n"
 	}
 	// The user that PgBouncer runs as reads it.
-	return os.WriteFile(filepath.Join(dir, "pgbouncer.ini"), []byte(text), 0o644) //nolint:gosec // a database of a test
+	return os.WriteFile(filepath.Join(dir, "pgbouncer.ini"), []byte(text), 0o644)
 }
 
 var pgBouncerVersion = regexp.MustCompile(`PgBouncer 1\.(\d+)`)
