@@ -100,6 +100,8 @@ test('settings: the preview follows what is typed and chosen, and a logo is uplo
   const v = await newDesktop(t);
   await signIn(v);
   await v.page.goto(`${site}/dashboard/settings`);
+  assert.deepEqual(await v.page.locator('p.field').evaluateAll((all) => all.filter((e) => getComputedStyle(e).borderStyle !== 'none').map((e) => e.outerHTML)), [],
+    'only inputs have a border, not the text beside them');
   await v.page.getByLabel('Colour', { exact: true }).fill('#006600');
   await v.page.locator('.previews rect[fill="#006600"]').first().waitFor();
   assert.equal(await v.page.locator('input[type=color]').inputValue(), '#006600');
