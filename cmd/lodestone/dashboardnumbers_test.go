@@ -298,6 +298,11 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	require.Equal(t, http.StatusOK, s.status)
 	s.requireTop(total)
 	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id), "a step leads to the people who stopped there")
+	tiles := screen{t: t, root: s.find("section", "tiles")[0]}
+	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "magnet="+id), "forms lead to the landing pages that have them")
+	require.NotEmpty(t, tiles.linkTo("/dashboard/readers?", "finished=true", id), "a number leads to its people")
+	require.NotEmpty(t, tiles.linkTo("/dashboard/readers?", "sort=-downloads", id))
+	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "generic_link_id=", id), "a landing page leads to its readers")
 	figures := s.find("figure", "chart")
 	var funnel struct {
 		Data []struct {

@@ -149,7 +149,7 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	if m.magnet.PageCount != nil {
 		data.Pages = *m.magnet.PageCount
 	}
-	data.Tiles, data.Days = overviewTiles(v, all)
+	data.Tiles, data.Days = overviewTiles(v, all, m.magnet.ID)
 	if len(m.pages.Data) > 0 {
 		data.Curve = chart.Figure(m.pages.chart(v, m.magnet.ID, m.before))
 		data.Version = m.pages.version(v)
@@ -162,7 +162,7 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 		data.Returns = chart.Figure(m.retention.chart(v))
 	}
 	for _, b := range breakdowns {
-		data.Breakdown = append(data.Breakdown, breakDown(v, m.answers.Of(b.dimension), b.dimension, b.key, b.none, b.metrics))
+		data.Breakdown = append(data.Breakdown, m.breakDown(v, m.answers.Of(b.dimension), b.dimension, b.key, b.none, b.metrics))
 	}
 	return v.Show(d.screens["magnet"], frame.Screen{
 		Title: m.magnet.Title, Nav: frame.Overview, AsOf: m.answers.AsOf, Bots: m.answers.Bots, Periods: true, Compares: true, Data: data,
@@ -208,10 +208,10 @@ func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {
 	return list
 }
 
-func breakDown(v *frame.Visit, a frame.Answer, dimension, key, none string, metrics []string) breakdown {
+func (m *magnetReports) breakDown(v *frame.Visit, a frame.Answer, dimension, key, none string, metrics []string) breakdown {
 	b := breakdown{Title: v.Say(key), Name: v.Say(key + ".name")}
-	for _, m := range metrics {
-		b.Metrics = append(b.Metrics, v.Figure(frame.Row{}, m))
+	for _, metric := range metrics {
+		b.Metrics = append(b.Metrics, v.Figure(frame.Row{}, metric))
 	}
 	highest := 1.0
 	for _, r := range a.Rows {
@@ -230,9 +230,10 @@ func breakDown(v *frame.Visit, a frame.Answer, dimension, key, none string, metr
 		case dimension == "magnet_version" && text == "0":
 			row.Name = v.Say("magnet.by.unknown")
 		}
+		row.URL = rowURL(v, m.magnet.ID, dimension, text)
 		row.Share = chart.Proportion(r.Number(metrics[0]) / highest)
-		for _, m := range metrics {
-			row.Numbers = append(row.Numbers, v.Figure(r, m))
+		for _, metric := range metrics {
+			row.Numbers = append(row.Numbers, v.Figure(r, metric))
 		}
 		b.Rows = append(b.Rows, row)
 	}

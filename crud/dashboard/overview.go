@@ -100,7 +100,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		Headline: headline(v, all.Totals), Magnets: magnetRows(v, magnets.Data, answers.Of(byMagnet)),
 		Now: readingNow(v, now, byID(magnets.Data), maxGlance), Changes: change.Sentences(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
-	data.Tiles, data.Days = overviewTiles(v, all)
+	data.Tiles, data.Days = overviewTiles(v, all, "")
 	if data.Quiet = v.MayWrite() && quiet(all.Totals); !data.Quiet {
 		data.addSeries(v, all)
 	}
@@ -133,12 +133,13 @@ func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
 
 const tilesTable = "numbers"
 
-func overviewTiles(v *frame.Visit, all frame.Answer) (list []tile, table template.HTML) {
+// overviewTiles are the numbers of all lead magnets, or of one, each with the way to what is behind it.
+func overviewTiles(v *frame.Visit, all frame.Answer, magnet string) (list []tile, table template.HTML) {
 	line := chart.Line{Title: v.Period.By(v.Say("overview.numbers")), Labels: all.Times(v.Period)}
 	for _, t := range tiles {
 		now, _ := all.Series(t.metric)
 		figure := v.Figure(all.Totals, t.metric)
-		figure.URL = v.Link("/dashboard/readers")
+		figure.URL = behind(v, t.metric, magnet)
 		one := tile{Figure: figure, Spark: chart.Picture(chart.Spark{Title: v.Period.By(figure.Label), Behind: tilesTable, Values: now})}
 		if t.rate != "" {
 			rate := v.Figure(all.Totals, t.rate)

@@ -37,23 +37,68 @@ func (f funnelReport) chart(v *frame.Visit, magnet string) chart.Funnel {
 		}
 		switch s.Step {
 		case "submission", "verified":
-			step.URL = v.Link("/dashboard/links")
+			step.URL = behind(v, "submissions", magnet)
 		case "opened":
 			step.URL = peopleOf(v, magnet, "finished", "false")
 		case "finished":
-			step.URL = peopleOf(v, magnet, "finished", "true")
+			step.URL = behind(v, "finished", magnet)
+		case "downloaded":
+			step.URL = behind(v, "downloads", magnet)
 		}
 		c.Steps = append(c.Steps, step)
 	}
 	return c
 }
 
-// peopleOf returns the address of the list of people who read a lead magnet in the period, with one more filter.
+// behind returns the address of the list behind a number of the period: of people who read, or of landing pages with their forms. The number is
+// that of one lead magnet, or of all if magnet is empty.
+func behind(v *frame.Visit, metric, magnet string) string {
+	switch metric {
+	case "visitors", "submissions", "verified":
+		if magnet == "" {
+			return v.Link("/dashboard/links")
+		}
+		q := v.Period.Query()
+		q.Set("magnet", magnet)
+		return v.Path("/dashboard/links") + "?" + q.Encode()
+	case "finished":
+		return peopleOf(v, magnet, "finished", "true")
+	case "downloads":
+		return peopleOf(v, magnet, "sort", "-downloads") // the API has no filter for them: they come first
+	default:
+		return peopleOf(v, magnet, "", "")
+	}
+}
+
+// peopleOf returns the address of the list of people who read a lead magnet in the period, with one more filter. Empty values do not restrict.
 func peopleOf(v *frame.Visit, magnet, filter, value string) string {
 	q := v.Period.Query()
-	q.Set("lead_magnet_id", magnet)
-	q.Set(filter, value)
+	if magnet != "" {
+		q.Set("lead_magnet_id", magnet)
+	}
+	if filter != "" {
+		q.Set(filter, value)
+	}
+	if len(q) == 0 {
+		return v.Path("/dashboard/readers")
+	}
 	return v.Path("/dashboard/readers") + "?" + q.Encode()
+}
+
+// rowURL returns the address of what is behind a row of a lead magnet's numbers by a dimension; "" if no screen lists it.
+func rowURL(v *frame.Visit, magnet, dimension, value string) string {
+	switch {
+	case value == "":
+		return ""
+	case dimension == "generic_link_id":
+		return peopleOf(v, magnet, dimension, value)
+	case dimension == "magnet_version" && value != "0":
+		q := v.Period.Query()
+		q.Set("version", value)
+		return v.Path("/dashboard/magnets/"+magnet) + "?" + q.Encode() + "#pages"
+	default:
+		return ""
+	}
 }
 
 // number returns a gap for null.

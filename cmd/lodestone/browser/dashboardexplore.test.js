@@ -100,3 +100,28 @@ test('charts: bars and grids say their values to the pointer and to keys', async
   await v.page.locator('.field.at p').waitFor();
   await v.screenshot('dashboard-readout', { full: false });
 });
+
+test('charts: a step of the funnel leads to the people who stopped there, by pointer and by keys', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.goto(`${site}/dashboard`);
+  await v.page.locator('table.magnets th[scope=row] a').first().click();
+  const funnel = v.page.locator('svg.stack').first();
+  await funnel.waitFor();
+  const magnet = new URL(v.page.url()).pathname.split('/').pop();
+  const step = async (press, wanted) => {
+    const back = v.page.url();
+    await press();
+    await v.page.waitForURL(wanted);
+    await v.page.goto(back);
+    await funnel.waitFor();
+  };
+  const { width, height } = await funnel.boundingBox();
+  // Opened, the fourth of six: people who opened it and did not finish.
+  await step(() => funnel.click({ position: { x: width / 2, y: height * (3.5 / 6) } }),
+    (u) => u.pathname === '/dashboard/readers' && u.searchParams.get('lead_magnet_id') === magnet && u.searchParams.get('finished') === 'false');
+  await step(async () => {
+    await funnel.focus();
+    for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await v.page.keyboard.press(key);
+  }, (u) => u.pathname === '/dashboard/links' && u.searchParams.get('magnet') === magnet);
+});

@@ -22,6 +22,7 @@ export function start(svg: HTMLElement | SVGElement): () => void {
   const put = (field: Field | undefined): string => {
     const row = field && rows(svg)[field.row];
     const found = row ? wordsOf(svg, row, field.column) : [];
+    svg.style.cursor = row && linkOf(row) ? "pointer" : "";
     if (row && mark && at?.row === field.row && at.column === field.column) return found.join(", ");
     mark?.remove();
     at = row && field;
@@ -39,15 +40,23 @@ export function start(svg: HTMLElement | SVGElement): () => void {
     return found.join(", ");
   };
 
+  /** open leads to the people behind the marked field, as its row in the table does. */
+  const open = (): void => {
+    const row = at && rows(svg)[at.row];
+    if (row) linkOf(row)?.click();
+  };
+
   svg.setAttribute("tabindex", "0");
   on("pointermove", (e) => {
     const box = svg.getBoundingClientRect();
     put(fieldAt(grid(), e.clientX - box.left, e.clientY - box.top));
   });
+  on("click", () => open());
   on("pointerleave", () => put(undefined));
   on("blur", () => put(undefined));
   on("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "Enter" && at) return open();
     const to = moved(e.key, at, grid());
     if (!to && e.key !== "Escape") return;
     e.preventDefault();
@@ -57,6 +66,11 @@ export function start(svg: HTMLElement | SVGElement): () => void {
     end.abort();
     mark?.remove();
   };
+}
+
+/** linkOf is the link of a row of the table. */
+function linkOf(row: HTMLTableRowElement): HTMLAnchorElement | null {
+  return row.querySelector("a");
 }
 
 /** wordsOf are the words for a field: those of the whole row, or in a grid those of one of its numbers. */
