@@ -171,6 +171,7 @@ func (v *owner) overview(t *testing.T, p span) {
 			require.Equal(t, total.column(metric), found, "the table behind the chart of %s", metric)
 		}
 		v.magnetList(t, s, p)
+		v.sortedMagnets(t, p)
 		var now struct{ Readers float64 }
 		v.call(http.MethodGet, "/api/v1/analytics/now", "", &now)
 		require.Equal(t, []string{exact(now.Readers)}, shown(s.root, "readers_now"))
@@ -195,6 +196,21 @@ func (v *owner) magnetList(t *testing.T, s screen, p span) {
 				require.Equal(t, none, n, metric)
 			}
 		}
+	}
+}
+
+// sortedMagnets compares the order of the list of lead magnets, which the address can name.
+func (v *owner) sortedMagnets(t *testing.T, p span) {
+	t.Helper()
+	for _, metric := range []string{"link_views", "submissions", "readers", "downloads"} {
+		magnets := v.ask(`{"metrics":["` + metric + `"],"dimensions":["lead_magnet_id"],"order_by":"-` + metric + `",` + p.whole() + `}`)
+		list := v.open("/dashboard?"+p.query+"&sort="+metric).find("table", "magnets")[0]
+		want := magnets.column(metric)
+		require.NotEmpty(t, want)
+		require.Equal(t, want, shown(list, metric)[:len(want)], metric)
+		s := screen{t: t, root: list}
+		parts := slices.DeleteFunc(strings.Split(p.query, "&"), func(part string) bool { return part == "" })
+		require.NotEmpty(t, s.linkTo(append(parts, "sort="+metric)...), "the head orders the list and keeps the period")
 	}
 }
 

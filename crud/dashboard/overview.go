@@ -49,6 +49,15 @@ type magnetRow struct {
 	order      float64
 }
 
+// magnetMetrics are the columns of the list of lead magnets. The address can name one as the order, the highest first; else it is readers.
+var magnetMetrics = []string{"link_views", "submissions", "readers", "finish_rate", "downloads"}
+
+// column is the head of a column, which orders the list.
+type column struct {
+	frame.Figure
+	Sorted bool
+}
+
 type overviewData struct {
 	Headline frame.Sentence
 	Tiles    []tile
@@ -56,7 +65,9 @@ type overviewData struct {
 	Metrics  []option
 	Second   []option
 	Charts   []template.HTML
+	Heads    []column
 	Magnets  []magnetRow
+	Sort     string // metric that the address orders the list by; "": none
 	More     int64 // lead magnets that are not listed
 	Now      nowReading
 	Changes  []frame.Sentence
@@ -97,9 +108,13 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	}
 	all := answers.Of(byTime)
 	data := overviewData{
-		Headline: headline(v, all.Totals), Magnets: magnetRows(v, magnets.Data, answers.Of(byMagnet)),
+		Headline: headline(v, all.Totals),
 		Now: readingNow(v, now, byID(magnets.Data), maxGlance), Changes: change.Sentences(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
+	if sort := v.R.URL.Query().Get("sort"); slices.Contains(magnetMetrics, sort) {
+		data.Sort = sort
+	}
+	data.addMagnets(v, magnets.Data, answers.Of(byMagnet))
 	data.Tiles, data.Days = overviewTiles(v, all, "")
 	if data.Quiet = v.MayWrite() && quiet(all.Totals); !data.Quiet {
 		data.addSeries(v, all)
@@ -201,8 +216,16 @@ func seriesOf(v *frame.Visit, a frame.Answer, metric string) chart.Line {
 	return l
 }
 
-// magnetRows lists the lead magnets, the most read first.
-func magnetRows(v *frame.Visit, magnets []client.LeadMagnet, a frame.Answer) (list []magnetRow) {
+// addMagnets lists the lead magnets in the order that the address asks for.
+func (o *overviewData) addMagnets(v *frame.Visit, magnets []client.LeadMagnet, a frame.Answer) {
+	order := cmp.Or(o.Sort, "readers")
+	for _, metric := range magnetMetrics {
+		head := column{v.Figure(frame.Row{}, metric), metric == order}
+		q := v.R.URL.Query()
+		q.Set("sort", metric)
+		head.URL = v.Path("/dashboard") + "?" + q.Encode() + "#magnets"
+		o.Heads = append(o.Heads, head)
+	}
 	byID := map[string]frame.Row{}
 	for _, r := range a.Rows {
 		byID[r.Text("lead_magnet_id")] = r
@@ -212,8 +235,8 @@ func magnetRows(v *frame.Visit, magnets []client.LeadMagnet, a frame.Answer) (li
 		if !found {
 			r = frame.Row{"readers": 0.0, "link_views": 0.0, "submissions": 0.0, "verified": 0.0, "finished": 0.0, "downloads": 0.0}
 		}
-		row := magnetRow{Title: m.Title, URL: v.Link("/dashboard/magnets/" + m.ID), Active: m.IsActive, order: r.Number("readers")}
-		for _, metric := range []string{"link_views", "submissions", "readers", "finish_rate", "downloads"} {
+		row := magnetRow{Title: m.Title, URL: v.Link("/dashboard/magnets/" + m.ID), Active: m.IsActive, order: r.Number(order)}
+		for _, metric := range magnetMetrics {
 			row.Numbers = append(row.Numbers, v.Figure(r, metric))
 		}
 		small := chart.Funnel{Title: v.Say("overview.funnel_of", "title", m.Title), Small: true}
@@ -221,8 +244,7 @@ func magnetRows(v *frame.Visit, magnets []client.LeadMagnet, a frame.Answer) (li
 			small.Steps = append(small.Steps, chart.Step{Name: v.Label(metric), Count: r.Number(metric)})
 		}
 		row.Funnel = chart.Picture(small)
-		list = append(list, row)
+		o.Magnets = append(o.Magnets, row)
 	}
-	slices.SortStableFunc(list, func(a, b magnetRow) int { return cmp.Compare(b.order, a.order) })
-	return list
+	slices.SortStableFunc(o.Magnets, func(a, b magnetRow) int { return cmp.Compare(b.order, a.order) }) // numbers that are not there come last
 }

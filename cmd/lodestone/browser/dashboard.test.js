@@ -39,7 +39,7 @@ for (const [device, o] of looks) {
     await v.page.goto(`${site}/dashboard?days=90&compare=no&metric=finish_rate&second=visitors`);
     await looked('overview-90');
     await v.page.goto(`${site}/dashboard`);
-    await v.page.locator('table.magnets a').first().click();
+    await v.page.locator('table.magnets tbody a').first().click();
     await v.page.waitForURL(/\/magnets\//);
     await looked('magnet');
     const magnet = v.page.url().replace(/\?.*/, '');
@@ -79,7 +79,7 @@ for (const o of [{}, { scripts: false }]) {
   test(`dashboard: the curve shows the picture of a page, ${JSON.stringify(o)}`, async (t) => {
     const v = await newDesktop(t, o);
     await signIn(v, setting('LODESTONE_PAST_API_KEY'));
-    await v.page.locator('table.magnets a').first().click();
+    await v.page.locator('table.magnets tbody a').first().click();
     await v.page.waitForURL(/\/magnets\//);
     const requests = [];
     v.page.on('request', (r) => { if (/\/pages\/\d+\?/.test(r.url())) requests.push(r.url()); });
@@ -224,7 +224,7 @@ test('dashboard: without an answer what was shown stays, and can be tried again'
 test('dashboard: a link shares the statistics, and is revoked', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
-  await v.page.locator('table.magnets a').first().click();
+  await v.page.locator('table.magnets tbody a').first().click();
   await v.page.getByRole('link', { name: 'Shared statistics' }).click();
   await v.page.getByLabel('Name').fill('The team');
   await v.page.getByRole('button', { name: 'Create the link' }).click();
@@ -274,4 +274,29 @@ test('dashboard: from a PDF to a published page, and the first reader is seen', 
   await v.screenshot('dashboard-first-reader', { full: true });
   await v.page.goto(magnet);
   assert.equal(await v.page.locator('.tiles [data-metric=readers]').getAttribute('data-value'), '1');
+});
+
+test('dashboard: the head of a long table stays in view', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'), '/dashboard/readers');
+  await v.page.locator('table.people tbody tr').nth(40).scrollIntoViewIfNeeded();
+  const { y } = await v.page.locator('table.people thead th').first().boundingBox();
+  assert.ok(y >= 0 && y < 60, `the head is at ${y} px`);
+  await v.page.locator('table.people thead .term').first().hover();
+  await v.page.locator('table.people thead .def').first().waitFor();
+  await v.fits();
+  await v.accessible();
+  await v.screenshot('dashboard-head');
+});
+
+test('dashboard: the lead magnets are in the order that the address names', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'), '/dashboard?days=60');
+  const head = v.page.locator('table.magnets').getByRole('link', { name: /^Downloads/ });
+  await head.click();
+  await v.page.waitForURL((u) => u.searchParams.get('sort') === 'downloads' && u.searchParams.get('days') === '60');
+  assert.match(await v.page.locator('table.magnets th[aria-sort]').innerText(), /Downloads/);
+  await v.fits();
+  await v.accessible();
+  await v.screenshot('dashboard-sorted', { full: true });
 });

@@ -69,7 +69,7 @@ test("dashboard: the demo's weeks", async (t) => {
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   const look = looker(v);
   await look('weeks-overview');
-  await v.page.locator('table.magnets a').first().click();
+  await v.page.locator('table.magnets tbody a').first().click();
   await v.page.waitForURL(/\/magnets\//);
   await look('weeks-magnet');
   await v.page.goto(`${site}/dashboard/readers`);

@@ -43,7 +43,7 @@ test('weight: pages of owners', async (t) => {
   await v.page.waitForURL(`${site}/dashboard`);
   const hrefs = (selector) => v.page.locator(selector).evaluateAll((all) => all.map((a) => a.href));
   await weigh('Overview', v, `${site}/dashboard`);
-  const [magnet] = await hrefs('table.magnets a');
+  const [magnet] = await hrefs('table.magnets tbody a');
   await weigh('Lead magnet', v, magnet);
   await weigh('Readers', v, `${site}/dashboard/readers`);
   const [reader] = await hrefs('table.people a');
