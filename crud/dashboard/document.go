@@ -131,7 +131,7 @@ func (d *Dashboard) switchMagnet(v *frame.Visit) error {
 
 // uploadVersion takes a new version of the PDF.
 func (d *Dashboard) uploadVersion(v *frame.Visit) error {
-	in, file, err := openUpload(v.R)
+	in, file, err := page.OpenUpload(v.R)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (d *Dashboard) uploadVersion(v *frame.Visit) error {
 		return d.showEdit(v, http.StatusUnprocessableEntity, editForms{upload: frame.Form{Wrong: map[string]string{"file": v.Say("new.file.choose")}}})
 	}
 	if err := upload(v, v.R.PathValue("id"), file); err != nil {
-		in.discard()
+		_ = in.Drain() // the screen says what is wrong with the file
 		if f, ok := frame.Rejected(nil, err); ok {
 			return d.showEdit(v, http.StatusUnprocessableEntity, editForms{upload: f})
 		}

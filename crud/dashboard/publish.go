@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"errors"
-	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -22,8 +21,6 @@ const (
 	linksPath = "/api/v1/generic-links"
 	// transferTimeout is how long an upload may take, as in the API.
 	transferTimeout = 5 * time.Minute
-	// maxField is more than the API takes of any text, in bytes.
-	maxField = 32 << 10
 )
 
 // transfer bounds a form with a file. The API says what is too large, so the form may be a little larger.
@@ -47,12 +44,12 @@ func (d *Dashboard) showNew(v *frame.Visit, status int, f frame.Form) error {
 
 // publish creates a lead magnet with its landing page. The PDF is passed on while it arrives. Nothing is left behind if a step fails.
 func (d *Dashboard) publish(v *frame.Visit) error {
-	in, file, err := openUpload(v.R)
+	in, file, err := page.OpenUpload(v.R)
 	if err != nil {
 		return err
 	}
 	if file == nil {
-		return d.showNew(v, http.StatusUnprocessableEntity, frame.Form{Values: in.typed, Wrong: map[string]string{"file": v.Say("new.file.choose")}})
+		return d.showNew(v, http.StatusUnprocessableEntity, frame.Form{Values: in.Typed, Wrong: map[string]string{"file": v.Say("new.file.choose")}})
 	}
 	title := cmp.Or(titleOf(file.FileName()), v.Say("new.untitled"))
 	magnet, err := frame.Send[client.LeadMagnet](v, http.MethodPost, magnetsPath, client.NewLeadMagnet{Title: title}, nil)
@@ -60,8 +57,8 @@ func (d *Dashboard) publish(v *frame.Visit) error {
 		err = fill(v, magnet.ID, in, file)
 	}
 	if err != nil {
-		in.discard()
-		if f, ok := frame.Rejected(in.typed, err); ok {
+		_ = in.Drain() // what has arrived is shown again
+		if f, ok := frame.Rejected(in.Typed, err); ok {
 			return d.showNew(v, http.StatusUnprocessableEntity, f)
 		}
 		return err
@@ -70,12 +67,12 @@ func (d *Dashboard) publish(v *frame.Visit) error {
 }
 
 // fill gives a new lead magnet its file, what was typed about it, and its link. If that fails, the lead magnet is deleted again.
-func fill(v *frame.Visit, id string, in *form, file *multipart.Part) error {
+func fill(v *frame.Visit, id string, in *page.Upload, file *multipart.Part) error {
 	err := upload(v, id, file)
 	if err == nil {
-		_, err = in.file() // the fields after it
+		_, err = in.File() // the fields after it
 	}
-	if title, description := frame.Optional(in.typed.Get("title")), frame.Optional(in.typed.Get("description")); err == nil && (title != nil || description != nil) {
+	if title, description := frame.Optional(in.Typed.Get("title")), frame.Optional(in.Typed.Get("description")); err == nil && (title != nil || description != nil) {
 		change := map[string]any{"description": description}
 		if title != nil {
 			change["title"] = title
@@ -83,7 +80,7 @@ func fill(v *frame.Visit, id string, in *form, file *multipart.Part) error {
 		_, err = frame.Send[client.LeadMagnet](v, http.MethodPatch, magnetsPath+"/"+id, change, nil)
 	}
 	if err == nil {
-		link := client.NewGenericLink{LeadMagnetID: id, Slug: frame.Optional(in.typed.Get("slug")), RequireVerification: in.typed.Get("require_verification") != ""}
+		link := client.NewGenericLink{LeadMagnetID: id, Slug: frame.Optional(in.Typed.Get("slug")), RequireVerification: in.Typed.Get("require_verification") != ""}
 		_, err = frame.Send[client.GenericLink](v, http.MethodPost, linksPath, link, nil)
 	}
 	if err == nil {
@@ -106,56 +103,6 @@ func upload(v *frame.Visit, id string, file *multipart.Part) error {
 		return problem.Invalid(problem.Field{Field: "file", Message: p.Detail})
 	}
 	return err
-}
-
-// form is a form with a file, whose parts are read as they arrive.
-type form struct {
-	parts *multipart.Reader
-	typed url.Values
-	body  io.Reader
-}
-
-func openUpload(r *http.Request) (*form, *multipart.Part, error) {
-	parts, err := r.MultipartReader()
-	if err != nil {
-		return nil, nil, page.BadForm(err)
-	}
-	in := &form{parts, url.Values{}, r.Body}
-	file, err := in.file()
-	return in, file, err
-}
-
-// file reads fields until a file that was chosen, and returns it; nil: there is none.
-func (f *form) file() (*multipart.Part, error) {
-	for {
-		part, err := f.parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return nil, nil //nolint:nilnil // documented
-		}
-		if err != nil {
-			return nil, page.BadForm(err)
-		}
-		if part.FormName() == "file" {
-			if part.FileName() == "" {
-				continue
-			}
-			return part, nil
-		}
-		text, err := io.ReadAll(io.LimitReader(part, maxField))
-		if err != nil {
-			return nil, page.BadForm(err)
-		}
-		f.typed.Add(part.FormName(), strings.ReplaceAll(string(text), "\r\n", "\n"))
-	}
-}
-
-// discard reads the rest: a browser that still sends would not see the answer. The fields in it are kept.
-func (f *form) discard() {
-	for {
-		if part, err := f.file(); part == nil || err != nil {
-			return
-		}
-	}
 }
 
 // titleOf makes a title of a file's name; "" if it has no words.

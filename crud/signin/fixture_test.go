@@ -5,6 +5,7 @@ import (
 	"html"
 	"io"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -145,6 +146,16 @@ func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
 		http.Redirect(w, r, "/dashboard/settings?saved", http.StatusSeeOther)
 		return nil
 	}))
+	pages.MountTransfer(a, "POST /dashboard/new", page.Transfer{MaxBytes: 1 << 20, Timeout: testTimeout}, service.Require(func(w http.ResponseWriter, r *http.Request) error {
+		if err := r.ParseMultipartForm(1 << 20); err != nil {
+			return err
+		}
+		taken := url.Values(r.MultipartForm.Value)
+		taken.Set("file", r.MultipartForm.File["file"][0].Filename)
+		f.handled <- taken
+		http.Redirect(w, r, "/dashboard/settings?saved", http.StatusSeeOther)
+		return nil
+	}))
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
 	f.url = server.URL
@@ -175,12 +186,34 @@ func (f *fixture) browser() *browser {
 
 func (b *browser) send(t *testing.T, method, path string, form url.Values, header ...string) reply {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, b.f.url+path, strings.NewReader(form.Encode()))
-	require.NoError(t, err)
 	if form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Sec-Fetch-Site", "same-origin")
+		header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin"}, header...)
 	}
+	return b.do(t, method, path, form.Encode(), header...)
+}
+
+// upload sends a form with a file, in the order of the page: the file comes first.
+func (b *browser) upload(t *testing.T, path, file, content string, fields url.Values) reply {
+	t.Helper()
+	var body strings.Builder
+	w := multipart.NewWriter(&body)
+	part, err := w.CreateFormFile("file", file)
+	require.NoError(t, err)
+	_, err = io.WriteString(part, content)
+	require.NoError(t, err)
+	for name, values := range fields {
+		for _, value := range values {
+			require.NoError(t, w.WriteField(name, value))
+		}
+	}
+	require.NoError(t, w.Close())
+	return b.do(t, "POST", path, body.String(), "Content-Type", w.FormDataContentType(), "Sec-Fetch-Site", "same-origin")
+}
+
+func (b *browser) do(t *testing.T, method, path, body string, header ...string) reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, b.f.url+path, strings.NewReader(body))
+	require.NoError(t, err)
 	for name, value := range b.cookies {
 		req.AddCookie(&http.Cookie{Name: name, Value: value})
 	}

@@ -92,7 +92,7 @@ func (s *Service) secrets(r *http.Request) (auth.Session, bool) {
 // checkToken returns an error unless a request has a token.
 func checkToken(r *http.Request, token string) error {
 	given := r.Header.Get(FormHeader)
-	if given == "" && isPlainForm(r) {
+	if given == "" && isForm(r, plainForm) {
 		if err := r.ParseForm(); err != nil {
 			return page.BadForm(err)
 		}
@@ -109,9 +109,15 @@ func checkToken(r *http.Request, token string) error {
 	return nil
 }
 
-func isPlainForm(r *http.Request) bool {
-	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded")
+// The kinds of forms that browsers send.
+const (
+	plainForm = "application/x-www-form-urlencoded"
+	fileForm  = "multipart/form-data"
+)
+
+func isForm(r *http.Request, kind string) bool {
+	given, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(given), kind)
 }
 
 // signedOut leads a request without a session to the sign-in page. A form is kept for later.

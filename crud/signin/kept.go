@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"sort"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -27,13 +28,16 @@ const (
 type keptForm struct {
 	Path   string     `json:"path"` // where it was sent to
 	Fields url.Values `json:"fields"`
+	// File is the name of the file that was chosen, "" if none was; nil: the form takes no file. The file itself is not kept: it may be large,
+	// and whoever has it can choose it again.
+	File *string `json:"file,omitempty"`
 }
 
 // keep stores the form of a request with the session that is over, and reports whether it could: only a form of a page that the session
 // was shown has the session's token.
 func (s *Service) keep(r *http.Request) (bool, error) {
 	secrets, ok := s.secrets(r)
-	if !ok || !isPlainForm(r) || checkToken(r, secrets.CSRF) != nil {
+	if !ok || !isForm(r, plainForm) && !isForm(r, fileForm) || checkToken(r, secrets.CSRF) != nil {
 		return false, nil //nolint:nilerr // it is not kept
 	}
 	q := store.New(s.deps.Postgres.Unscoped())
@@ -44,8 +48,11 @@ func (s *Service) keep(r *http.Request) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look up session: %w", err)
 	}
-	delete(r.PostForm, keptField)
-	sealed, err := s.sealForm(keptForm{Path: r.URL.RequestURI(), Fields: r.PostForm}, old.ID)
+	form, err := formOf(r)
+	if err != nil {
+		return false, err
+	}
+	sealed, err := s.sealForm(form, old.ID)
 	if err == nil {
 		err = q.KeepForm(r.Context(), store.KeepFormParams{ID: old.ID, KeptForm: sealed})
 	}
@@ -53,6 +60,31 @@ func (s *Service) keep(r *http.Request) (bool, error) {
 		return false, fmt.Errorf("keep form: %w", err)
 	}
 	return true, nil
+}
+
+// formOf returns the form of a request, without what belongs to a session. A file is read to its end, since browsers send fields behind it.
+func formOf(r *http.Request) (keptForm, error) {
+	if isForm(r, plainForm) {
+		delete(r.PostForm, keptField)
+		return keptForm{Path: r.URL.RequestURI(), Fields: r.PostForm}, nil
+	}
+	in, file, err := page.OpenUpload(r)
+	name := ""
+	if file != nil {
+		name = file.FileName()
+		err = in.Drain()
+	}
+	return keptForm{Path: withQuery(r.URL.RequestURI(), nil), Fields: in.Typed, File: &name}, err
+}
+
+// withQuery returns a path in whose query the token of a session, and whether the form was kept, are as in set.
+func withQuery(path string, set url.Values) string {
+	base, query, _ := strings.Cut(path, "?")
+	values, _ := url.ParseQuery(query) // of a request that was routed
+	for _, name := range []string{FormField, keptField} {
+		values[name] = set[name]
+	}
+	return strings.TrimSuffix(base+"?"+values.Encode(), "?")
 }
 
 func (s *Service) sealForm(f keptForm, session uuid.UUID) ([]byte, error) {
@@ -96,9 +128,9 @@ func (s *Service) inherit(r *http.Request, whom holder, session uuid.UUID) ([]by
 	return s.sealForm(f, session)
 }
 
-// sentKept forgets a kept form that is sent now.
+// sentKept forgets a kept form that is sent now. One with a file says so in its address.
 func (s *Service) sentKept(r *http.Request, session Session) error {
-	if r.PostForm.Get(keptField) == "" {
+	if r.PostForm.Get(keptField) == "" && !r.URL.Query().Has(keptField) {
 		return nil
 	}
 	for _, fields := range []url.Values{r.PostForm, r.Form} {
@@ -118,8 +150,10 @@ func (s *Service) forgetForm(r *http.Request, session Session) error {
 type field struct{ Name, Value string }
 
 type keptData struct {
-	Action, CSRF, Discard, Email string
-	Fields                       []field
+	Action, CSRF, Discard string
+	Fields                []field
+	TakesFile             bool
+	FileName              string // "": none was chosen
 }
 
 // showKept shows the form that was sent after its session had ended, to be sent now.
@@ -137,7 +171,12 @@ func (s *Service) showKept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d := keptData{Action: s.deps.Pages.Path(f.Path), CSRF: session.CSRF, Discard: s.deps.Pages.Path(keptPath), Email: session.Email}
+	d := keptData{CSRF: session.CSRF, Discard: s.deps.Pages.Path(keptPath)}
+	if f.File != nil {
+		d.TakesFile, d.FileName = true, *f.File
+		f.Path = withQuery(f.Path, url.Values{FormField: {session.CSRF}, keptField: {"1"}})
+	}
+	d.Action = s.deps.Pages.Path(f.Path)
 	for name, values := range f.Fields {
 		for _, value := range values {
 			d.Fields = append(d.Fields, field{name, value})

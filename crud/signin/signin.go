@@ -14,7 +14,7 @@
 // files in the query of its action, since Require reads no file. Require refuses a POST without it; there is nothing else to call.
 //
 // Without a session, a GET leads to the sign-in page and from there back. A POST does as well, and is kept: once the same person has
-// signed in again, a page offers to send the form with everything that was typed. A script gets 401.
+// signed in again, a page offers to send the form with everything that was typed. A file has to be chosen again. A script gets 401.
 package signin
 
 import (

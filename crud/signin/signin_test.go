@@ -1,8 +1,10 @@
 package signin_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -369,4 +371,39 @@ func TestSigningInIsLimited(t *testing.T) {
 	require.Equal(t, 422, r.status)
 	r = b.send(t, "POST", "/dashboard/sign-in/key", url.Values{"csrf": {csrf(t, page)}, "key": {"x"}}, "X-Forwarded-For", "203.0.113.200")
 	require.Equal(t, http.StatusTooManyRequests, r.status)
+}
+
+// A form with a file is kept but for the file, which has to be chosen again.
+func TestAFormWithAFileOutlivesItsSession(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	b := f.browser()
+	b.signIn(t, "owner@example.com")
+	fields := url.Values{"title": {"Long <text>\r\nthat took an hour"}, "slug": {""}}
+	action := "/dashboard/new?step=2&csrf=" + url.QueryEscape(csrf(t, b.get(t, "/dashboard/settings")))
+	for range 2 { // the session may end again before the form is sent
+		f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp()")
+		f.exec(t, "DELETE FROM visitor_counts")
+		r := b.upload(t, action, `my "guide".pdf`, strings.Repeat("%PDF ", 1<<16), fields)
+		require.Equal(t, 303, r.status, r.body)
+		require.Contains(t, b.get(t, r.header.Get("Location")).body, "What you typed is kept")
+		r = b.signIn(t, "owner@example.com")
+		require.Equal(t, "/dashboard/sign-in/form", r.header.Get("Location"))
+		page := b.get(t, "/dashboard/sign-in/form")
+		require.Contains(t, page.body, "Long &lt;text&gt;\nthat took an hour")
+		require.Contains(t, page.body, `Choose “my &#34;guide&#34;.pdf” again`)
+		form := regexp.MustCompile(`action="([^"]+)" class="next" enctype="multipart/form-data"`).FindStringSubmatch(page.body)
+		require.NotNil(t, form, page.body)
+		action = html.UnescapeString(form[1])
+		require.Regexp(t, `^/dashboard/new\?csrf=[\w-]+&kept_form=1&step=2$`, action)
+	}
+	require.Empty(t, f.handled)
+	require.Equal(t, 303, b.upload(t, action, "guide.pdf", "%PDF", fields).status)
+	fields.Set("file", "guide.pdf")
+	require.Equal(t, fields, <-f.handled)
+	require.Equal(t, "/dashboard", b.get(t, "/dashboard/sign-in/form").header.Get("Location"), "it is sent once")
+
+	// Without the token of the session it is not kept.
+	f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp()")
+	require.Contains(t, b.upload(t, "/dashboard/new?csrf=x", "guide.pdf", "%PDF", fields).header.Get("Location"), "ended=lost")
 }

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { api, newMagnet } from './api.js';
 import { newDesktop, newVisitor, signIn } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
+import { pdf } from './pdf.js';
 import { collector, eventually, setting, site, test } from './suite.js';
 
 const screen = `${site}/dashboard`;
@@ -265,6 +266,38 @@ for (const o of [{}, { scripts: false }]) {
     assert.deepEqual([links.length, links[0].slug, links[0].title, links[0].description, links[0].collect_name], [1, slug, 'A <headline> & "more"', typed, true]);
   });
 }
+
+test('sign-in: what was typed beside a file outlives the session without scripts', async (t) => {
+  for (const size of ['desktop', 'phone']) {
+    const v = await visitor(t, size, { scripts: false });
+    const email = await person('owner');
+    await v.page.goto(asks);
+    await enter(v, email);
+    await v.page.waitForURL(screen);
+    const slug = `kept-${randomUUID().slice(0, 8)}`;
+    const file = { name: 'annual report.pdf', mimeType: 'application/pdf', buffer: Buffer.from(pdf({ padding: 3 << 20 })) }; // more than is under way at a time
+    await v.page.goto(`${screen}/new`);
+    await v.page.locator('#file').setInputFiles(file);
+    await v.page.locator('#title').fill('A <title> & "more"');
+    await v.page.locator('#description').fill('Two\nlines');
+    await v.page.locator('#slug').fill(slug);
+    const { data } = await api('GET', '/api/v1/sessions?per_page=100');
+    for (const s of data.filter((s) => s.email === email)) await api('DELETE', `/api/v1/sessions/${s.id}`);
+    await v.page.getByRole('button', { name: 'Publish' }).click();
+    await v.page.getByText('What you typed is kept').waitFor();
+    await enter(v, email, 3);
+    await v.page.getByRole('heading', { name: 'You are signed in again' }).waitFor();
+    await v.accessible();
+    await v.fits();
+    await v.screenshot(`sign-in-kept-file-${size}`);
+    await v.page.getByLabel('Choose “annual report.pdf” again').setInputFiles(file);
+    await v.page.getByRole('button', { name: 'Send it now' }).click();
+    await v.page.getByText('Your page is published.').waitFor();
+    const magnet = await api('GET', `/api/v1/lead-magnets/${new URL(v.page.url()).pathname.split('/').pop()}`);
+    const { data: links } = await api('GET', `/api/v1/generic-links?lead_magnet_id=${magnet.id}`);
+    assert.deepEqual([magnet.title, magnet.description, magnet.file_name, links[0].slug], ['A <title> & "more"', 'Two\nlines', file.name, slug]);
+  }
+});
 
 test('sign-in: pages of others neither show the dashboard nor send its forms', async (t) => {
   const port = new URL(site).port, name = async () => (await api('GET', '/api/v1/account')).name;

@@ -43,25 +43,12 @@ func (v *Visit) pass(path string, query url.Values, keep string) error {
 	return nil
 }
 
-// PassUpload sends the first file of a form on to the API while it arrives. found is false if no file was chosen.
+// PassUpload sends the file of a form on to the API while it arrives. found is false if no file was chosen.
 func PassUpload[T any](v *Visit, method, path string) (out T, found bool, err error) {
-	parts, err := v.R.MultipartReader()
-	if err != nil {
-		return out, false, page.BadForm(err)
+	in, file, err := page.OpenUpload(v.R)
+	if file == nil || err != nil {
+		return out, false, err //nolint:wrapcheck // it is a status page
 	}
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return out, false, nil
-		}
-		if err != nil {
-			return out, false, page.BadForm(err)
-		}
-		if part.FileName() == "" {
-			continue
-		}
-		out, err = Upload[T](v, method, path, http.Header{"Content-Type": {part.Header.Get("Content-Type")}}, part)
-		_, drained := io.Copy(io.Discard, v.R.Body) // a browser that still sends would not see the answer
-		return out, true, errors.Join(err, drained)
-	}
+	out, err = Upload[T](v, method, path, http.Header{"Content-Type": {file.Header.Get("Content-Type")}}, file)
+	return out, true, errors.Join(err, in.Drain())
 }
