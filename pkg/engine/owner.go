@@ -24,16 +24,17 @@ type owner struct {
 	uid, gid int
 }
 
-const ownerName = "nobody"
+// OwnerName is the user of the system that servers run as which refuse to run as root.
+const OwnerName = "nobody"
 
 // serverOwner returns nil unless we are root.
 func serverOwner() (*owner, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
-	u, err := user.Lookup(ownerName)
+	u, err := user.Lookup(OwnerName)
 	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root, and the user %s that it would run as does not exist (start lodestone as an ordinary user, or give --postgres-url): %w", ownerName, err)
+		return nil, fmt.Errorf("PostgreSQL does not run as root, and the user %s that it would run as does not exist (start lodestone as an ordinary user, or give --postgres-url): %w", OwnerName, err)
 	}
 	uid, uidErr := strconv.Atoi(u.Uid)
 	gid, gidErr := strconv.Atoi(u.Gid)
@@ -74,7 +75,7 @@ func (o *owner) reaches(path string) error {
 			return err
 		}
 		if !o.passes(info) {
-			return fmt.Errorf("the user %s, whom PostgreSQL runs as when lodestone is started by root, may not enter %s", ownerName, dir)
+			return fmt.Errorf("the user %s, whom PostgreSQL runs as when lodestone is started by root, may not enter %s", OwnerName, dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
 )
 
@@ -34,7 +35,7 @@ func PgBouncer(t testing.TB, database string) string {
 	}
 	args := []string{filepath.Join(dir, "pgbouncer.ini")}
 	if os.Geteuid() == 0 {
-		args = append([]string{"-u", "nobody"}, args...) // it refuses to run as root
+		args = append([]string{"-u", engine.OwnerName}, args...) // it refuses to run as root
 	}
 	pooled := *target
 	pooled.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
