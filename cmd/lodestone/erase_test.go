@@ -142,6 +142,32 @@ func TestErasingAPerson(t *testing.T) {
 	u.interrupt(enginetest.Timeout)
 }
 
+// In the dashboard, a person is erased once the address is typed. The page that follows shows what was removed, and has the receipt.
+func TestErasingInTheDashboard(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+	v := signIn(t, u)
+	m := u.newGuide("Guide")
+	made, err := clienttest.New(client.Config{URL: v.site, Key: u.env["LODESTONE_API_KEY"]}).CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"ada@example.com"}})
+	require.NoError(t, err)
+	path := "/dashboard/readers/" + made[0].ID
+	s := v.send(v.open(path), path+"/erase", url.Values{"confirm": {"bob@example.com"}})
+	require.Equal(t, http.StatusUnprocessableEntity, s.status)
+	s.has("Nothing was erased")
+	s = v.send(v.open(path), path+"/erase", url.Values{"confirm": {" ADA@example.com"}})
+	require.Equal(t, http.StatusOK, s.status)
+	s.has("This person is erased")
+	s.lacks("ada@example.com")
+	answer, err := v.http.Get(v.site + s.path + "/receipt")
+	require.NoError(t, err)
+	var receipt map[string]any
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&receipt))
+	require.NoError(t, answer.Body.Close())
+	checkReceipt(t, v.site, receipt)
+	require.Equal(t, http.StatusNotFound, v.open("/dashboard/erasures/"+uuid.NewString()).status)
+}
+
 // checkReceipt fails unless a receipt is signed by a key that the site publishes, and says what the erasure does.
 func checkReceipt(t *testing.T, site string, done map[string]any) {
 	t.Helper()

@@ -160,7 +160,7 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 		data.Form, data.Erasing = frame.Form{}, f
 	}
 	data.Export = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/export")
-	data.Erase = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/erase#erase")
+	data.Erase = v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/erase")
 	for i := range s.Submissions {
 		f := &s.Submissions[i]
 		data.Forms = append(data.Forms, ownForm{s.title(v, f.LeadMagnetID), v.When(&f.SubmittedAt), v.Path("/dashboard/readers/" + v.R.PathValue("access_link_id") + "/forms/" + f.ID + "/delete")})
