@@ -137,16 +137,20 @@ func (c *Consumer) stopWorkers(partitions map[string][]int32, grace bool) {
 	}
 	limit := time.NewTimer(c.cfg.ReleaseTimeout)
 	defer limit.Stop()
+	cancelAll := func() {
+		for _, w := range stopping {
+			w.cancel()
+		}
+	}
 	for _, w := range stopping {
 		select {
 		case <-w.done:
-		case <-limit.C:
-			limit.Reset(0)
-			w.cancel()
+		case <-limit.C: // all at once: ending a statement that hangs takes a second
+			cancelAll()
 			<-w.done
 		}
-		w.cancel()
 	}
+	cancelAll()
 }
 
 // releaseAll stops every worker that is left.

@@ -15,10 +15,10 @@ type Config struct {
 	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Maximum time that a record waits for its block to fill."`
 	BufferBytes      int           `name:"consumer-buffer-bytes" default:"100663296" help:"Approximate memory for records that are not stored yet, over all partitions of this consumer, in bytes. When memory runs short, blocks get smaller and fetching pauses."`
 	QueueBytes       int           `name:"consumer-queue-bytes" default:"4194304" help:"Total size of waiting records of a partition above which its fetching pauses, in bytes."`
-	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"20s" help:"Maximum duration of an insert. Must be below the rebalance timeout."`
+	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"8s" help:"Maximum duration of an insert. Must be below the session and the rebalance timeout."`
 	ReleaseTimeout   time.Duration `name:"consumer-release-timeout" default:"3s" help:"How long a consumer that stops or hands over a partition waits for a running insert. The next owner of the partition checks the outcome of an unfinished insert."`
-	SessionTimeout   time.Duration `name:"consumer-session-timeout" default:"45s" help:"Time without a heartbeat after which Kafka gives the partitions to another consumer."`
-	RebalanceTimeout time.Duration `name:"consumer-rebalance-timeout" default:"60s" help:"Maximum time for a consumer to hand over a partition."`
+	SessionTimeout   time.Duration `name:"consumer-session-timeout" default:"10s" help:"Time without a heartbeat after which Kafka gives the partitions to another consumer. One that stops says so, and needs none of it."`
+	RebalanceTimeout time.Duration `name:"consumer-rebalance-timeout" default:"20s" help:"Maximum time for a consumer to hand over a partition."`
 }
 
 // Validate returns every problem of the settings.

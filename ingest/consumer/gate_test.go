@@ -22,6 +22,7 @@ type gate struct {
 
 	mu    sync.Mutex
 	shut  bool
+	held  chan struct{} // closed: bytes pass; nil: likewise
 	user  *url.URL // whom connections log in as instead; nil: as they ask
 	conns map[net.Conn]struct{}
 	done  sync.WaitGroup
@@ -39,6 +40,7 @@ func newGate(t *testing.T, c clickhouse.Config) *gate {
 	g.config = clickhouse.Config{URL: to.String()}
 	g.done.Go(g.accept)
 	t.Cleanup(func() {
+		g.flow()
 		g.close()
 		require.NoError(t, listen.Close())
 		g.done.Wait()
@@ -70,11 +72,47 @@ func (g *gate) accept() {
 				if user != nil && pair[1] == from {
 					login(to, from, user)
 				}
-				_, _ = io.Copy(pair[0], pair[1]) // ends with either connection
+				_, _ = io.Copy(g.valve(pair[0]), pair[1]) // ends with either connection
 				_ = from.Close()
 				_ = to.Close()
 			})
 		}
+	}
+}
+
+// valve is the way to a connection, which lets no byte pass while the gate is held.
+func (g *gate) valve(to net.Conn) io.Writer { return valve{g, to} }
+
+type valve struct {
+	gate *gate
+	to   net.Conn
+}
+
+// Write implements io.Writer.
+func (v valve) Write(b []byte) (int, error) {
+	v.gate.mu.Lock()
+	held := v.gate.held
+	v.gate.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+	return v.to.Write(b)
+}
+
+// hold lets connections be and no byte pass.
+func (g *gate) hold() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = make(chan struct{})
+}
+
+// flow ends hold.
+func (g *gate) flow() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held != nil {
+		close(g.held)
+		g.held = nil
 	}
 }
 

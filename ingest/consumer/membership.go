@@ -74,7 +74,12 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		kgo.ConsumeTopics(topics...),
 		kgo.Balancers(kgo.CooperativeStickyBalancer()),
 		kgo.SessionTimeout(c.cfg.SessionTimeout),
-		kgo.HeartbeatInterval(min(3*time.Second, c.cfg.SessionTimeout/3)),
+		// The next heartbeat of the others is when they learn that one has left.
+		kgo.HeartbeatInterval(min(time.Second, c.cfg.SessionTimeout/3)),
+		// A heartbeat whose broker is silent is sent again, to another one, before the session ends.
+		kgo.RequestTimeoutOverhead(min(4*time.Second, c.cfg.SessionTimeout/2)),
+		// After a leader has moved, learn the new one soon: fetches wait for it.
+		kgo.MetadataMinAge(250*time.Millisecond),
 		kgo.RebalanceTimeout(c.cfg.RebalanceTimeout),
 		kgo.DisableAutoCommit(), // an ordinary commit would erase the announcement of a block
 		kgo.BlockRebalanceOnPoll(),

@@ -28,9 +28,16 @@ func (w *worker) retry(ctx context.Context, what string, fn func() error) bool {
 	}
 }
 
+// longestRetry is the longest pause after a failure, which adds to an outage when that is over; refusedRetry is the pause after what
+// only an operator ends.
+const (
+	longestRetry = 2 * time.Second
+	refusedRetry = 5 * time.Second
+)
+
 func (w *worker) backoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, 5*time.Second
+	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, longestRetry
 	return b
 }
 
@@ -45,7 +52,7 @@ func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, wh
 	pause := tries.NextBackOff()
 	if clickhouse.IsRefusal(err) {
 		w.blocked.Store(true)
-		pause = tries.MaxInterval
+		pause = refusedRetry
 		w.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next", w.next, "error", err)
 	} else {
 		w.log.Warn("will try again", "what", what, "in", pause.Round(time.Millisecond), "error", err)

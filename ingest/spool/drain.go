@@ -26,7 +26,7 @@ const (
 	maxAheadBytes = 24 << 20
 
 	firstRetry = 250 * time.Millisecond
-	lastRetry  = 15 * time.Second
+	lastRetry  = 4 * time.Second
 	probeAfter = 4 * time.Second
 	tidyAfter  = time.Second
 	slowHold   = 10 * time.Second

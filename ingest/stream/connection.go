@@ -33,9 +33,14 @@ func (c *Connection) do(ctx context.Context, q ch.Query) error {
 			c.Health.failed(ctx, err)
 			return fmt.Errorf("connect to ClickHouse: %w", err)
 		}
-		c.conn = conn
+		c.conn, c.server = conn, time.Time{}
 	}
-	if err := c.conn.Do(ctx, q); err != nil {
+	// The library notices the end of ctx only when its wait for the next packet ends, after seconds. What the server has received of an
+	// insert may still be stored: whoever gave up looks at what is stored, as after any error.
+	conn := c.conn
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	if err := conn.Do(ctx, q); err != nil {
 		c.Close()
 		c.Health.failed(ctx, err)
 		return err

@@ -43,6 +43,11 @@ func (c Config) Options(log *slog.Logger) []kgo.Opt {
 	return append([]kgo.Opt{
 		kgo.SeedBrokers(c.Brokers...),
 		kgo.ClientID("lodestone"),
+		// The library's own pauses grow to five seconds, and its connections wait ten: both add to an outage of a broker. There are
+		// as many tries as fit into the half minute that the library gives a request.
+		kgo.DialTimeout(dialTimeout),
+		kgo.RetryBackoffFn(retryAfter),
+		kgo.RequestRetries(maxRetries),
 		kgo.WithLogger(clientLog{log}),
 	}, c.options()...)
 }

@@ -40,7 +40,7 @@ type Login struct {
 const (
 	oauthBearer = "oauthbearer"
 	mskIAM      = "aws-msk-iam"
-	dialTimeout = 10 * time.Second
+	dialTimeout = 4 * time.Second
 	// tokenTimeout bounds one request for a token.
 	tokenTimeout = 10 * time.Second
 )

@@ -42,7 +42,7 @@ const (
 	landingsInAll  = 30  // generic links
 	accounts       = 3
 	group          = "lodestone"
-	sessionTimeout = 8 * time.Second // of the consumer group
+	sessionTimeout = 10 * time.Second // of the consumer group, by default
 	startTimeout   = 2 * time.Minute
 	retryInterval  = 100 * time.Millisecond
 )
@@ -186,9 +186,6 @@ func (w *world) environments() (map[string][]string, error) {
 	common := []string{
 		"LODESTONE_TOKEN_KEYS=" + keys.Keys,
 		"LODESTONE_KAFKA_PARTITIONS=" + strconv.Itoa(partitions),
-		"LODESTONE_CONSUMER_SESSION_TIMEOUT=" + sessionTimeout.String(),
-		"LODESTONE_CONSUMER_REBALANCE_TIMEOUT=15s",
-		"LODESTONE_CONSUMER_INSERT_TIMEOUT=6s",
 	}
 	env := map[string][]string{"direct": append([]string{
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(w.kafka.Brokers(), ","),
