@@ -84,6 +84,7 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 			metrics: c.metrics,
 			buffer:  c.buffer,
 			slots:   c.slots,
+			owned:   &c.owned,
 			queue: newQueue(c.cfg.QueueBytes, c.buffer,
 				func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
 			window:  stream.NewWindow(stream.RepeatWindow),
@@ -109,9 +110,16 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 	c.mu.Lock()
 	c.workers[a] = w
 	delete(c.halted, a)
+	c.count()
 	c.mu.Unlock()
 	log.Info("took over partition", "next", p.next, "announced", p.intent, "reading_from", p.fetch)
 	go w.run(ctx, p)
+}
+
+// count makes what depends on the number of partitions follow it. The caller holds the lock.
+func (c *Consumer) count() {
+	n := len(c.workers)
+	followMemory(c.cfg, int(c.owned.Swap(int32(n))), n) //nolint:gosec // Kafka's numbers of partitions are of 32 bits
 }
 
 // release stops the workers of the partitions and returns when they have ended. With grace they
@@ -131,6 +139,7 @@ func (c *Consumer) stopWorkers(partitions map[string][]int32, grace bool) {
 			}
 		}
 	}
+	c.count()
 	c.mu.Unlock()
 	for _, w := range stopping {
 		w.stop(grace)

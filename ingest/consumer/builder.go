@@ -22,6 +22,7 @@ type blockBuilder struct {
 	metrics *metrics
 	buffer  *buffer
 	slots   chan *slot
+	owned   *atomic.Int32 // partitions of this consumer; nil: few
 
 	queue   *queue
 	window  *stream.Window
@@ -46,6 +47,27 @@ type blockBuilder struct {
 
 	end   atomic.Int64              // of the log, as of the last answer of a broker that had records
 	since atomic.Pointer[time.Time] // when the first record of the block was read; nil: it is empty
+}
+
+// Every block of every partition is an insert, which costs ClickHouse about 15 ms of CPU time besides its rows. So the age of blocks
+// grows with the number of partitions: all of them together begin at most 67 inserts a second, until blocks are as old as readers
+// can wait. A block's end may depend on time, since it is announced, so its age may change at any moment.
+const (
+	agePerPartition = 15 * time.Millisecond
+	maxSharedAge    = 8 * time.Second
+)
+
+// blockAge is how old a block may get that is not full.
+func (f *blockBuilder) blockAge() time.Duration {
+	if f.owned == nil {
+		return f.cfg.BlockAge
+	}
+	return f.cfg.ageOf(int(f.owned.Load()))
+}
+
+// ageOf returns the age of blocks of a consumer that owns so many partitions.
+func (c Config) ageOf(partitions int) time.Duration {
+	return max(c.BlockAge, min(time.Duration(partitions)*agePerPartition, maxSharedAge))
 }
 
 // behindAge takes the place of the age of blocks while more than a block waits in the log: until then a block waits
@@ -92,7 +114,7 @@ func (f *blockBuilder) wantsMore() bool {
 // and soon stored when there is little to do, and grow when there is much.
 func (f *blockBuilder) run(ctx context.Context, stopping <-chan struct{}, free <-chan *block, built chan<- *block) {
 	defer close(built)
-	age := time.NewTimer(f.cfg.BlockAge)
+	age := time.NewTimer(f.blockAge())
 	defer age.Stop()
 	for first := f.started; ; {
 		select {
@@ -171,7 +193,7 @@ func (f *blockBuilder) collect(ctx context.Context, stopping <-chan struct{}, ag
 func (f *blockBuilder) useSlot(granted *slot, age *time.Timer) {
 	f.block.slot = granted
 	if f.block.empty() {
-		age.Reset(f.cfg.BlockAge)
+		age.Reset(f.blockAge())
 	}
 }
 
@@ -184,7 +206,7 @@ func (f *blockBuilder) ofAge(age *time.Timer) bool {
 		}
 		return false
 	}
-	limit := f.cfg.BlockAge
+	limit := f.blockAge()
 	if f.behind() {
 		limit = max(limit, behindAge)
 	}
@@ -256,7 +278,7 @@ func (f *blockBuilder) fill(age *time.Timer) fillState { //nolint:cyclop // one 
 			r.Recycle()
 		}
 		if first && !b.empty() {
-			age.Reset(f.cfg.BlockAge) // the age is that of the block's first record
+			age.Reset(f.blockAge()) // the age is that of the block's first record
 		}
 		if f.intent != stream.NoIntent {
 			if at == f.intent {

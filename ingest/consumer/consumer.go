@@ -9,6 +9,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lodestone/ingest/stream"
@@ -41,6 +42,8 @@ type Consumer struct {
 	leaveAfter time.Duration // without an answer of ClickHouse
 
 	leave context.CancelCauseFunc // ends the present membership, with the reason
+
+	owned atomic.Int32 // number of workers
 
 	mu      sync.Mutex
 	workers map[assignment]*worker

@@ -23,7 +23,7 @@ type gate struct {
 	mu    sync.Mutex
 	shut  bool
 	held  chan struct{} // closed: bytes pass; nil: likewise
-	user  *url.URL // whom connections log in as instead; nil: as they ask
+	user  *url.URL      // whom connections log in as instead; nil: as they ask
 	conns map[net.Conn]struct{}
 	done  sync.WaitGroup
 }

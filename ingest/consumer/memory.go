@@ -73,8 +73,27 @@ func (b *buffer) full() bool { return b != nil && b.used.Load() > b.max*3/4 }
 const eagerCollection = 25
 
 // besideBuffer is what such a process takes besides the buffer, where twelve partitions are behind: their windows, what
-// was fetched, and the garbage that may be left.
-const besideBuffer = 112 << 20
+// was fetched, and the garbage that may be left. Two topics have that many each, of which that of link views is a quiet one. Each
+// partition beyond has a window of repeats, which takes windowBytes once it is full, and the garbage that it leaves while it grows.
+const (
+	besideBuffer     = 112 << 20
+	countedBeside    = 24
+	windowBytes      = 2 << 20
+	perPartitionMore = windowBytes * (100 + eagerCollection) / 100
+)
+
+// memoryLimit returns how much memory a process that only consumes may use before its garbage is collected all the time.
+func memoryLimit(c Config, partitions int) int64 {
+	return int64(c.BufferBytes) + besideBuffer + int64(max(0, partitions-countedBeside))*perPartitionMore
+}
+
+// followMemory makes the limit of the process follow the partitions that its consumer owns. It leaves a limit alone that
+// CollectEagerly did not set: that of GOMEMLIMIT, or none.
+func followMemory(c Config, before, now int) {
+	if debug.SetMemoryLimit(-1) == memoryLimit(c, before) {
+		debug.SetMemoryLimit(memoryLimit(c, now))
+	}
+}
 
 // CollectEagerly lets the garbage collector run sooner than it does by default, unless GOGC and GOMEMLIMIT say
 // otherwise: a consumer holds its windows of repeats and its buffer all the time, and the default would double
@@ -85,7 +104,7 @@ func CollectEagerly(c Config) {
 		debug.SetGCPercent(eagerCollection)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(c.BufferBytes) + besideBuffer)
+		debug.SetMemoryLimit(memoryLimit(c, 0))
 	}
 }
 

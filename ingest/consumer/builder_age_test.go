@@ -1,0 +1,36 @@
+package consumer
+
+import (
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A consumer of many partitions would insert a few rows at a time, hundreds of times a second.
+func TestBlocksAgeWithTheNumberOfPartitions(t *testing.T) {
+	t.Parallel()
+	c := Config{BlockAge: 500 * time.Millisecond}
+	for partitions, age := range map[int]time.Duration{0: c.BlockAge, 24: c.BlockAge, 33: c.BlockAge, 100: 1500 * time.Millisecond, 300: 4500 * time.Millisecond, 5000: maxSharedAge} {
+		require.Equal(t, age, c.ageOf(partitions), partitions)
+	}
+	c.BlockAge = 20 * time.Second
+	require.Equal(t, c.BlockAge, c.ageOf(600), "what is asked for is not shortened")
+}
+
+// Each partition has a window of repeats, so a limit of memory for few of them would be met by what lives.
+func TestTheMemoryLimitFollowsThePartitions(t *testing.T) { //nolint:paralleltest // the limit is the process's
+	none := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(none)
+	c := Config{BufferBytes: 96 << 20}
+	followMemory(c, 0, 300)
+	require.Equal(t, none, debug.SetMemoryLimit(-1), "the limit of another is left alone")
+	debug.SetMemoryLimit(memoryLimit(c, 0))
+	followMemory(c, 0, 24)
+	require.EqualValues(t, 208<<20, debug.SetMemoryLimit(-1))
+	followMemory(c, 24, 324)
+	require.EqualValues(t, 958<<20, debug.SetMemoryLimit(-1))
+	followMemory(c, 324, 0)
+	require.EqualValues(t, 208<<20, debug.SetMemoryLimit(-1))
+}
