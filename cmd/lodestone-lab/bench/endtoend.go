@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/event"
 	"lodestone/pkg/service"
 )
@@ -22,6 +23,8 @@ type endToEndOptions struct {
 	Rate  int           `name:"end-to-end-rate" default:"20000" help:"Events a second that are sent, whether or not earlier ones are answered."`
 	Batch int           `name:"end-to-end-batch" default:"50" help:"Events in one request."`
 	Time  time.Duration `name:"end-to-end-time" default:"10s" help:"How long each run is measured."`
+
+	Partitions int32 `name:"end-to-end-partitions" help:"Partitions of each topic; 0 for as many as by default."`
 }
 
 func (o endToEndOptions) suite() suite {
@@ -32,6 +35,7 @@ const (
 	endToEndCase        = "end-to-end/" + anyKafka
 	endToEndConnections = 32
 	endToEndWarm        = 5 * time.Second
+	insertRate          = "inserts/s"
 	collectorP99        = "collector p99 ms"
 )
 
@@ -67,6 +71,22 @@ func (p *pipeline) stop(ctx context.Context) (err error) {
 	return err
 }
 
+// inserts returns how many blocks the consumer stores a second, after a while.
+func (p *pipeline) inserts(ctx context.Context, after, long time.Duration) (float64, error) {
+	consumer := p.processes[1].Admin
+	var counts [2]int64
+	for i, wait := range []time.Duration{after, long} {
+		if err := service.Sleep(ctx, wait); err != nil {
+			return 0, err
+		}
+		var err error
+		if counts[i], err = probe.Metric(ctx, consumer, "lodestone_consumer_blocks_total"); err != nil {
+			return 0, fmt.Errorf("count inserts: %w", err)
+		}
+	}
+	return float64(counts[1]-counts[0]) / long.Seconds(), nil
+}
+
 func (p *pipeline) metered(more ...Metered) []Metered {
 	for _, process := range p.processes {
 		more = append(more, process.Metered())
@@ -79,6 +99,11 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 	long := o.Time
 	if b.Quick {
 		long /= 4
+	}
+	if o.Partitions > 0 {
+		if err := e.makeTopics(ctx, b, o.Partitions); err != nil {
+			return err
+		}
 	}
 	p, err := b.startPipeline(ctx, e)
 	if err != nil {
@@ -109,11 +134,16 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 			return err
 		})
 		both.Go(func() error { return probes.run(ctx, endToEndWarm, long) })
+		var inserts float64
+		both.Go(func() (err error) {
+			inserts, err = p.inserts(ctx, endToEndWarm, long)
+			return err
+		})
 		if err := both.Wait(); err != nil {
 			return nil, err
 		}
 		s := under.sample()
-		s[collectorP99] = s[Latency(0.99)]
+		s[collectorP99], s[insertRate] = s[Latency(0.99)], inserts
 		s.AddLatencies(latenciesOf(probes.took))
 		return s, nil
 	}
@@ -128,7 +158,7 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 			{What: "p99 ≤ 2 s from acknowledgement to answer", Value: Latency(0.99), Max: 2 * second},
 			collectorMemory, consumerMemory, queryMemory, clickhouseMemory,
 		},
-		Show: []string{Rate, Latency(0.5), Latency(0.9), Latency(0.99), collectorP99,
+		Show: []string{Rate, Latency(0.5), Latency(0.9), Latency(0.99), collectorP99, insertRate,
 			CPU("collector"), CPU("kafka"), CPU("consumer"), CPU("clickhouse"), CPU("query"), CPU("client"),
 			Peak("collector"), Peak("kafka"), Peak("consumer"), Peak("clickhouse"), Peak("query"), Peak("postgres")},
 	})
