@@ -119,7 +119,7 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 // count makes what depends on the number of partitions follow it. The caller holds the lock.
 func (c *Consumer) count() {
 	n := len(c.workers)
-	followMemory(c.cfg, int(c.owned.Swap(int32(n))), n) //nolint:gosec // Kafka's numbers of partitions are of 32 bits
+	followMemory(c.cfg, int(c.owned.Swap(int32(n))), n)
 }
 
 // release stops the workers of the partitions and returns when they have ended. With grace they

@@ -63,6 +63,7 @@ func byEvents(a, b owner) (more, other owner) {
 // A consumer that stops says so: the other one has its partitions, and stores what is in them, long before the session of the first
 // would have ended. The test logs how long that took.
 func requireHandOver(t *testing.T, brokers []string) {
+	t.Helper()
 	const partitions = 4
 	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: brokers, Partitions: partitions}))
 	stored, next := 0, int64(0)
@@ -99,7 +100,7 @@ func requireHandOver(t *testing.T, brokers []string) {
 			require.Eventually(t, func() bool { return leaving.status().age > 0 }, waitLimit, time.Millisecond)
 		}
 		begin := time.Now()
-		require.NoError(t, leaving.Consumer.Stop(context.Background()))
+		require.NoError(t, leaving.Stop(context.Background()))
 		stopped := time.Since(begin)
 		leaving.flow()
 		produce()

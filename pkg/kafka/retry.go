@@ -15,5 +15,5 @@ const (
 // retryAfter returns the pause after so many failures in a row.
 func retryAfter(failures int) time.Duration {
 	pause := min(firstRetry<<min(max(failures-1, 0), 8), lastRetry)
-	return pause*3/4 + rand.N(pause/2) //nolint:gosec // so that clients do not try at the same time
+	return pause*3/4 + rand.N(pause/2) // so that clients do not try at the same time
 }
