@@ -68,6 +68,7 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 		stream:  s,
 		at:      stream.Place{TopicID: p.topicID, Partition: a.partition},
 		cl:      cl,
+		commits: c.commits,
 		cfg:     c.cfg,
 		log:     log,
 		metrics: c.metrics,

@@ -41,7 +41,8 @@ type Consumer struct {
 	health     *stream.Health
 	leaveAfter time.Duration // without an answer of ClickHouse
 
-	leave context.CancelCauseFunc // ends the present membership, with the reason
+	leave   context.CancelCauseFunc // ends the present membership, with the reason
+	commits *committer              // of the present membership
 
 	owned atomic.Int32 // number of workers
 

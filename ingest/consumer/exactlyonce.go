@@ -2,15 +2,9 @@ package consumer
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"lodestone/ingest/stream"
-
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
@@ -146,57 +140,4 @@ func (w *worker) attempt(ctx context.Context, by *stream.Connection, maybeStored
 	}
 	*round++ // if rows are still missing, this token is spent
 	return false, nil
-}
-
-// commit says that everything below next is done, and announces the block from there up to intent. It
-// tries until Kafka has it: a commit whose outcome is unknown may be repeated, since it says the
-// same. It reports whether the worker may go on; once another consumer owns the partition Kafka
-// refuses every commit, and the client takes the assignment away, which cancels ctx.
-func (w *worker) commit(ctx context.Context, next, intent int64) bool {
-	ok := w.retry(ctx, "commit", func() error {
-		text := stream.CommitMetadata(w.at.TopicID, intent)
-		var result error
-		w.cl.CommitOffsetsSync(
-			kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error {
-				for i := range req.Topics {
-					for j := range req.Topics[i].Partitions {
-						req.Topics[i].Partitions[j].Metadata = &text
-					}
-				}
-				// The last look before the request goes out: a worker that was stopped, or whose
-				// topic was recreated, commits nothing.
-				return ctx.Err()
-			}),
-			map[string]map[int32]kgo.EpochOffset{w.stream.Topic: {w.at.Partition: {Epoch: w.epoch, Offset: next}}},
-			func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
-				result = commitError(resp, err)
-			},
-		)
-		return result
-	})
-	w.commits = time.Now()
-	if ok && intent == stream.NoIntent {
-		w.dirty = false
-	}
-	return ok
-}
-
-// commitError returns what kept a commit of one partition from being stored, or nil.
-func commitError(resp *kmsg.OffsetCommitResponse, err error) error {
-	if err != nil {
-		return fmt.Errorf("commit offset: %w", err)
-	}
-	answered := false
-	for _, t := range resp.Topics {
-		for _, p := range t.Partitions {
-			answered = true
-			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				return fmt.Errorf("commit offset: %w", err)
-			}
-		}
-	}
-	if !answered {
-		return errors.New("commit offset: the answer names no partition")
-	}
-	return nil
 }

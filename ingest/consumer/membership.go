@@ -104,6 +104,7 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 	if cl, err = kgo.NewClient(opts...); err != nil {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
+	c.commits = &committer{cl: cl}
 	close(created)
 	c.setJoined(true)
 	defer c.setJoined(false)
