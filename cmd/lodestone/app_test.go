@@ -60,7 +60,8 @@ type program struct {
 	cmd    *exec.Cmd
 	out    *output
 	exited chan struct{}
-	err    error // of Wait, after exited
+	err    error  // of Wait, after exited
+	admin  string // the admin address of a process that processes.serve started
 }
 
 // output is what a process printed so far.

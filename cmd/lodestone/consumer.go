@@ -18,22 +18,23 @@ import (
 )
 
 type consumerCommand struct {
-	Process    processConfig     `embed:""`
-	Admin      adminConfig       `embed:""`
-	Consumer   consumer.Config   `embed:""`
-	Counter    counter.Config    `embed:""`
-	Mirror     mirror.Config     `embed:""`
-	Retention  retention.Config  `embed:""`
-	Verify     verify.Config     `embed:""`
-	Quota      quota.Config      `embed:""`
-	Erasure    erasure.Config    `embed:""`
-	Kafka      kafka.Config      `embed:""`
-	ClickHouse clickhouse.Config `embed:""`
-	Postgres   postgres.Config   `embed:""`
+	Process    processConfig       `embed:""`
+	Admin      adminConfig         `embed:""`
+	Consumer   consumer.Config     `embed:""`
+	Counter    counter.Config      `embed:""`
+	Mirror     mirror.Config       `embed:""`
+	Retention  retention.Config    `embed:""`
+	Verify     verify.Config       `embed:""`
+	Quota      quota.Config        `embed:""`
+	Erasure    erasure.Config      `embed:""`
+	Kafka      kafka.Config        `embed:""`
+	ClickHouse clickhouse.Config   `embed:""`
+	Postgres   postgres.Config     `embed:""`
+	Reads      postgres.ReadConfig `embed:""`
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.Kafka, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.Kafka, c.ClickHouse, c.Postgres, c.Reads)
 }
 
 // Run is the consumer's process.
@@ -43,7 +44,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	}
 	consumer.CollectEagerly(c.Consumer)
 	p := newProcess(c.Process)
-	pool, err := p.addPostgres(ctx, c.Postgres)
+	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
 	if err != nil {
 		return err
 	}

@@ -14,18 +14,19 @@ import (
 )
 
 type crudCommand struct {
-	Process  processConfig    `embed:""`
-	Admin    adminConfig      `embed:""`
-	Drain    drainConfig      `embed:""`
-	Site     siteConfig       `embed:""`
-	Limits   ratelimit.Config `embed:""`
-	Crud     crud.Config      `embed:""`
-	Postgres postgres.Config  `embed:""`
-	Token    token.Config     `embed:""`
+	Process  processConfig       `embed:""`
+	Admin    adminConfig         `embed:""`
+	Drain    drainConfig         `embed:""`
+	Site     siteConfig          `embed:""`
+	Limits   ratelimit.Config    `embed:""`
+	Crud     crud.Config         `embed:""`
+	Postgres postgres.Config     `embed:""`
+	Reads    postgres.ReadConfig `embed:""`
+	Token    token.Config        `embed:""`
 }
 
 func (c *crudCommand) check() error {
-	return validate(c.Admin, c.Drain, c.Site, c.Limits, c.Crud, c.Postgres, c.Token)
+	return validate(c.Admin, c.Drain, c.Site, c.Limits, c.Crud, c.Postgres, c.Reads, c.Token)
 }
 
 // Run is the process of lead magnets and links. Requests for analytics go on to the query process.
@@ -36,7 +37,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 	}
 	p := newProcess(c.Process)
 	p.drainDelay = c.Drain.Delay
-	pool, err := p.addPostgres(ctx, c.Postgres)
+	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
 	if err != nil {
 		return err
 	}

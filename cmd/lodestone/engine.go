@@ -18,6 +18,15 @@ func (p *process) addPostgres(ctx context.Context, c postgres.Config) (*postgres
 	return pool, nil
 }
 
+// addReadingPostgres is addPostgres with a replica for what reads much, if there is one.
+func (p *process) addReadingPostgres(ctx context.Context, c postgres.Config, reads postgres.ReadConfig) (*postgres.Pool, error) {
+	pool, err := p.addPostgres(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return pool, pool.AddReplica(ctx, reads, c.MaxConns, p.log, p.metrics)
+}
+
 // addClickHouseCheck makes the process unready while ClickHouse does not answer or its schema does not suit this program.
 func (p *process) addClickHouseCheck(c clickhouse.Config) error {
 	conn, err := clickhouse.Open(c, 1)

@@ -53,6 +53,7 @@ func (p processes) serve(command string, more ...string) *program {
 		status, _ := get(p.t, "http://"+admin+"/readyz", "")
 		return status == http.StatusOK
 	}, enginetest.Timeout, interval, "%s does not get ready: %s", command, c.out)
+	c.admin = admin
 	return c
 }
 

@@ -24,21 +24,22 @@ type siteConfig struct {
 func (c siteConfig) Validate() error { return validateAddress("--listen", c.Listen) }
 
 type queryCommand struct {
-	Process    processConfig     `embed:""`
-	Admin      adminConfig       `embed:""`
-	Drain      drainConfig       `embed:""`
-	Site       siteConfig        `embed:""`
-	Limits     ratelimit.Config  `embed:""`
-	Addresses  clientaddr.Config `embed:""`
-	Query      query.Config      `embed:""`
-	ClickHouse clickhouse.Config `embed:""`
-	Postgres   postgres.Config   `embed:""`
-	HTTPURL    string            `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. User and password are those of its native address, unless the address has its own. Secret."`
-	SQLURL     string            `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
+	Process    processConfig       `embed:""`
+	Admin      adminConfig         `embed:""`
+	Drain      drainConfig         `embed:""`
+	Site       siteConfig          `embed:""`
+	Limits     ratelimit.Config    `embed:""`
+	Addresses  clientaddr.Config   `embed:""`
+	Query      query.Config        `embed:""`
+	ClickHouse clickhouse.Config   `embed:""`
+	Postgres   postgres.Config     `embed:""`
+	Reads      postgres.ReadConfig `embed:""`
+	HTTPURL    string              `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. User and password are those of its native address, unless the address has its own. Secret."`
+	SQLURL     string              `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
 }
 
 func (c *queryCommand) check() error {
-	return validate(c.Admin, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres, c.Reads)
 }
 
 // Run is the query service's process.
@@ -48,7 +49,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	}
 	p := newProcess(c.Process)
 	p.drainDelay = c.Drain.Delay
-	pool, err := p.addPostgres(ctx, c.Postgres)
+	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
 	if err != nil {
 		return err
 	}

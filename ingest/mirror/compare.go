@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
 
@@ -42,7 +43,7 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 	_, err = m.locked(ctx, compareTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		q := store.New(tx)
 		for _, e := range entities() {
-			buckets, err := e.differing(ctx, q, conn)
+			buckets, err := e.differing(ctx, m.pool, conn)
 			if err != nil {
 				return err
 			}
@@ -81,9 +82,14 @@ func noteUncounted(ctx context.Context, q *store.Queries, conn driver.Conn) erro
 
 // differing returns the buckets whose copies differ from Postgres. Buckets with changes that are not copied yet are
 // left to the next comparison. The transaction holds the mirror's lock, so that ClickHouse's copies do not change.
-func (e entity) differing(ctx context.Context, q *store.Queries, conn driver.Conn) (buckets []string, err error) {
-	rows, err := q.EntityBuckets(ctx, e.table)
-	if err != nil {
+//
+// A replica may sum up Postgres' rows: it has what was committed before, with the changes that are not copied yet.
+func (e entity) differing(ctx context.Context, pool *postgres.Pool, conn driver.Conn) (buckets []string, err error) {
+	var rows []store.EntityBucketsRow
+	if err := pool.Scan(ctx, func(tx pgx.Tx) (err error) {
+		rows, err = store.New(tx).EntityBuckets(ctx, e.table)
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("sum up %s: %w", e.table, err)
 	}
 	is, err := e.copied(ctx, conn)

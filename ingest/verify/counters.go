@@ -10,6 +10,7 @@ import (
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"lodestone/ingest/view"
 	"lodestone/pkg/clickhouse"
@@ -100,11 +101,19 @@ func (v *Verifier) compareCounters(ctx context.Context, s Span, report *Report) 
 	return v.compareSubmissions(ctx, report)
 }
 
+// scan reads much of Postgres. A replica may answer.
+func (v *Verifier) scan(ctx context.Context, fn func(q *store.Queries) error) error {
+	return v.Pool.Scan(ctx, func(tx pgx.Tx) error { return fn(store.New(tx)) })
+}
+
 // links returns the ids of the next links to compare, in Postgres' order or in ClickHouse's.
 func (v *Verifier) links(ctx context.Context, k counted, s Span, after uuid.UUID) (ids []uuid.UUID, err error) {
 	if s.unbounded() {
-		rows, err := store.New(v.Pool.Unscoped()).LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: linkBatch})
-		if err != nil {
+		var rows []store.LinksAfterRow
+		if err := v.scan(ctx, func(q *store.Queries) (err error) {
+			rows, err = q.LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: linkBatch})
+			return err
+		}); err != nil {
 			return nil, fmt.Errorf("list links: %w", err)
 		}
 		for _, r := range rows {
@@ -179,8 +188,11 @@ func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID,
 func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[uuid.UUID]pair, error) {
 	found := make(map[uuid.UUID]pair, len(ids))
 	accounts := map[uuid.UUID]struct{}{}
-	rows, err := store.New(v.Pool.Unscoped()).LinkCounters(ctx, ids)
-	if err != nil {
+	var rows []store.LinkCountersRow
+	if err := v.scan(ctx, func(q *store.Queries) (err error) {
+		rows, err = q.LinkCounters(ctx, ids)
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
 	for _, r := range rows {
@@ -259,8 +271,11 @@ func timeOf(t *time.Time) time.Time {
 
 // compareSubmissions compares submissions with their access links, which are set in one transaction.
 func (v *Verifier) compareSubmissions(ctx context.Context, report *Report) error {
-	wrong, err := store.New(v.Pool.Unscoped()).WrongSubmissions(ctx)
-	if err != nil {
+	var wrong []store.WrongSubmissionsRow
+	if err := v.scan(ctx, func(q *store.Queries) (err error) {
+		wrong, err = q.WrongSubmissions(ctx)
+		return err
+	}); err != nil {
 		return fmt.Errorf("compare submissions: %w", err)
 	}
 	for _, s := range wrong {

@@ -158,3 +158,24 @@ func RemoveDir(dir string) error {
 		<-time.After(removePause)
 	}
 }
+
+// ServerCommand returns a command that runs in dir as the user of PostgreSQL servers: for tests that start others beside one.
+func ServerCommand(dir, program string, args ...string) (*exec.Cmd, error) {
+	o, err := serverOwner()
+	if err != nil {
+		return nil, err
+	}
+	return o.command(dir, program, args...), nil
+}
+
+// MakeServerDir creates a directory that this user owns.
+func MakeServerDir(dir string) error {
+	o, err := serverOwner()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return o.give(dir)
+}

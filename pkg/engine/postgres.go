@@ -36,6 +36,8 @@ type PostgresConfig struct {
 	Port int
 	// NoSync trades the safety of the data for speed: for tests.
 	NoSync bool
+	// Settings are further settings of the server, as name=value: for tests.
+	Settings []string
 	// Installer provides the programs. Required.
 	Installer *install.Installer
 }
@@ -64,6 +66,9 @@ func (p *Postgres) AdminURL() string { return p.address(postgresSuperuser, "post
 func (p *Postgres) address(user, database string) string {
 	return (&url.URL{Scheme: "postgres", User: url.UserPassword(user, p.passwords[user]), Host: address(p.port), Path: "/" + database, RawQuery: "sslmode=disable"}).String()
 }
+
+// Programs returns the directory of the programs of PostgreSQL that run the server.
+func (p *Postgres) Programs() string { return p.programs.Bin }
 
 // Start implements service.Service. It installs the programs if necessary.
 func (p *Postgres) Start(ctx context.Context) error {
@@ -191,7 +196,7 @@ func (p *Postgres) settings() []string {
 	if p.config.NoSync {
 		values = append(values, "fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=32MB")
 	}
-	for _, v := range values {
+	for _, v := range append(values, p.config.Settings...) {
 		args = append(args, "-c", v)
 	}
 	return args

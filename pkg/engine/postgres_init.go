@@ -100,7 +100,10 @@ func (p *Postgres) bootstrap(ctx context.Context) (err error) {
 			return fmt.Errorf("make our database: %w", err)
 		}
 	}
-	return os.WriteFile(done, nil, 0o600)
+	if err := os.WriteFile(done, nil, 0o600); err != nil {
+		return err
+	}
+	return p.owner.give(done) // pg_basebackup reads all files of the cluster
 }
 
 // stopLeftServer stops a server that an earlier run left on the cluster without a record: its parent was killed before

@@ -70,8 +70,9 @@ func (c Config) Addresses() ([]string, error) {
 
 // Pool is a pool of connections, safe for concurrent use. Close ends it.
 type Pool struct {
-	pool  *pgxpool.Pool
-	route *route
+	pool    *pgxpool.Pool
+	route   *route
+	replica *replica // nil if there is none
 }
 
 // Open returns a pool without connecting: the first use does.
@@ -89,11 +90,16 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open Postgres pool: %w", err)
 	}
-	return &Pool{pool, route}, nil
+	return &Pool{pool: pool, route: route}, nil
 }
 
 // Close waits until every connection is given back and closes them.
-func (p *Pool) Close() { p.pool.Close() }
+func (p *Pool) Close() {
+	if p.replica != nil {
+		p.replica.pool.Close()
+	}
+	p.pool.Close()
+}
 
 // Ping reports whether Postgres answers.
 func (p *Pool) Ping(ctx context.Context) error {
@@ -113,7 +119,7 @@ func (p *Pool) Ping(ctx context.Context) error {
 // by those who delete, change and count them. So fn must set what it returns, and never add to it.
 func (p *Pool) Account(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
 	for try := 1; ; try++ {
-		err := p.account(ctx, account, pgx.TxOptions{}, fn)
+		err := scoped(ctx, living{p.pool}, account, pgx.TxOptions{}, fn)
 		if try == deadlockTries || !isDeadlock(err) || ctx.Err() != nil {
 			return err
 		}
@@ -132,11 +138,19 @@ func isDeadlock(err error) bool {
 // AccountSnapshot is Account for reading: all statements of the transaction see the same snapshot, so that a list and
 // its total agree, and none can write.
 func (p *Pool) AccountSnapshot(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
-	return p.account(ctx, account, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
+	return scoped(ctx, living{p.pool}, account, snapshot, fn)
 }
 
-func (p *Pool) account(ctx context.Context, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, living{p.pool}, options, func(tx pgx.Tx) error {
+// snapshot are the options of transactions that only read, and see one state.
+var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+
+// beginner begins transactions: a pool, or one of its connections.
+type beginner interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+}
+
+func scoped(ctx context.Context, from beginner, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, from, options, func(tx pgx.Tx) error {
 		if options.AccessMode != pgx.ReadOnly {
 			if err := runFirst(ctx, tx); err != nil {
 				return err

@@ -2,10 +2,10 @@
 {{- define "lodestone.secretsOf" -}}
 collector: [postgres-url, token-keys, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
 spool-send: [postgres-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
-consumer: [postgres-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
+consumer: [postgres-url, postgres-read-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
 migrate: [postgres-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
-query: [postgres-url, clickhouse-url, clickhouse-http-url, sql-url]
-crud: [postgres-url, token-keys, smtp-url, openid-client-secret, file-s3-access-key, file-s3-secret-key]
+query: [postgres-url, postgres-read-url, clickhouse-url, clickhouse-http-url, sql-url]
+crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secret, file-s3-access-key, file-s3-secret-key]
 {{- end }}
 
 {{/* The settings of a process as environment variables. Takes root and process. */}}

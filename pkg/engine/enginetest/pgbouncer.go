@@ -33,16 +33,18 @@ func PgBouncer(t testing.TB, database string) string {
 	if err := writePgBouncer(dir, target, port, pgBouncerNamesStatements(t, program)); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{filepath.Join(dir, "pgbouncer.ini")}
-	if os.Geteuid() == 0 {
-		args = append([]string{"-u", engine.OwnerName}, args...) // it refuses to run as root
+	if _, err := engine.ServerCommand(dir, program); err != nil {
+		t.Fatal(err)
 	}
 	pooled := *target
 	pooled.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	Run(t, child.New(child.Spec{
-		Name:        "pgbouncer",
-		Dir:         dir,
-		Command:     func() *exec.Cmd { return exec.Command(program, args...) },
+		Name: "pgbouncer",
+		Dir:  dir,
+		Command: func() *exec.Cmd {
+			cmd, _ := engine.ServerCommand(dir, program, filepath.Join(dir, "pgbouncer.ini")) // it refuses to run as root
+			return cmd
+		},
 		DeathSignal: syscall.SIGTERM,
 		Stop:        []child.Step{{Signal: syscall.SIGTERM, Wait: 5 * time.Second}},
 		Log:         Runtime().Log,

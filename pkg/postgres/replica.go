@@ -1,0 +1,158 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/config"
+)
+
+// ReadConfig is the setting of processes that read much.
+type ReadConfig struct {
+	URL string `name:"postgres-read-url" placeholder:"URL" help:"Replica of Postgres for what reads much: exports, and the checks of counters and copies. It answers once it has everything that was committed before. If that takes longer than a second, Postgres itself answers. Default: Postgres itself. Secret."`
+}
+
+// Validate returns every problem of the setting.
+func (c ReadConfig) Validate() error {
+	if c.URL == "" {
+		return nil
+	}
+	if _, err := pgxpool.ParseConfig(c.URL); err != nil {
+		// The cause may repeat the password, so it is left out.
+		return config.Invalid("--postgres-read-url", "cannot be parsed", "write postgres://user:password@host:port/database")
+	}
+	return nil
+}
+
+const (
+	// maxReplicaWait bounds the time that a read waits for the replica to catch up, or to answer.
+	maxReplicaWait = time.Second
+	// replicaPause is how long reads go to the primary after the replica was behind or away, without waiting for it.
+	replicaPause = 10 * time.Second
+)
+
+// replica is a standby of the primary that answers what reads much.
+type replica struct {
+	pool *Pool
+	log  *slog.Logger
+	// pausedUntil is a time in nanoseconds.
+	pausedUntil atomic.Int64
+	reads       *prometheus.CounterVec
+}
+
+// AddReplica opens a replica, to which Scan and AccountScan then go. Close closes it with the pool. It is called before the pool is
+// shared. Without an address it does nothing.
+func (p *Pool) AddReplica(ctx context.Context, c ReadConfig, maxConns int32, log *slog.Logger, r prometheus.Registerer) error {
+	if c.URL == "" {
+		return nil
+	}
+	pool, err := Open(ctx, Config{URL: c.URL, MaxConns: maxConns})
+	if err != nil {
+		return err
+	}
+	p.replica = &replica{pool: pool, log: log, reads: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lodestone_postgres_reads_total", Help: "Reads that a replica may answer, by who answered: replica, or primary because the replica was behind or away.",
+	}, []string{"server"})}
+	r.MustRegister(p.replica.reads)
+	return nil
+}
+
+// AccountScan is AccountSnapshot for what reads much: exports, long lists. A replica may answer, if there is one. It knows
+// everything that was committed before the call, so the caller notices no difference.
+func (p *Pool) AccountScan(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
+	return p.scan(ctx, func(from beginner) error { return scoped(ctx, from, account, snapshot, fn) })
+}
+
+// Scan runs fn in a transaction of the installation that only reads, and reads much. A replica may answer, as for AccountScan.
+func (p *Pool) Scan(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return p.scan(ctx, func(from beginner) error { return pgx.BeginTxFunc(ctx, from, snapshot, fn) })
+}
+
+func (p *Pool) scan(ctx context.Context, run func(from beginner) error) error {
+	if p.replica == nil {
+		return run(living{p.pool})
+	}
+	conn := p.caughtUp(ctx)
+	if conn == nil {
+		p.replica.reads.WithLabelValues("primary").Inc()
+		return run(living{p.pool})
+	}
+	defer conn.Release()
+	p.replica.reads.WithLabelValues("replica").Inc()
+	return run(conn)
+}
+
+// caughtUp returns a connection to the replica, which has everything that the primary had committed when caughtUp was called; or nil.
+func (p *Pool) caughtUp(ctx context.Context) *pgxpool.Conn {
+	r := p.replica
+	if time.Now().UnixNano() < r.pausedUntil.Load() {
+		return nil
+	}
+	// The primary's position is taken first: every commit before this call lies before it, as commits wait until they are
+	// flushed (unless synchronous_commit is off).
+	var cluster, position string
+	if err := p.pool.QueryRow(ctx, "SELECT s.system_identifier::text, pg_current_wal_flush_lsn()::text FROM pg_control_system() s").Scan(&cluster, &position); err != nil {
+		return nil // the read itself tells what is wrong with the primary
+	}
+	limited, cancel := context.WithTimeout(ctx, maxReplicaWait)
+	defer cancel()
+	conn, err := r.await(limited, cluster, position)
+	if err == nil {
+		return conn
+	}
+	if ctx.Err() == nil {
+		r.log.Warn("the replica of Postgres is not used for a while", "error", err, "seconds", replicaPause.Seconds())
+		r.pausedUntil.Store(time.Now().Add(replicaPause).UnixNano())
+	}
+	return nil
+}
+
+var (
+	errNoStandby = errors.New("it is no standby of this Postgres: give --postgres-read-url the address of one")
+	errBehind    = errors.New("it lags behind by more than a second")
+)
+
+// await returns a connection once the server behind it has replayed the primary's log up to a position.
+func (r *replica) await(ctx context.Context, cluster, position string) (_ *pgxpool.Conn, err error) {
+	conn, err := r.pool.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the replica: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			conn.Release()
+		}
+	}()
+	for pause := 2 * time.Millisecond; ; pause *= 2 {
+		var standby, reached bool
+		if err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery() AND s.system_identifier::text = $1, coalesce(pg_last_wal_replay_lsn() >= $2::text::pg_lsn, false)
+			FROM pg_control_system() s`, cluster, position).Scan(&standby, &reached); err != nil {
+			if ctx.Err() != nil {
+				return nil, errBehind
+			}
+			return nil, fmt.Errorf("ask the replica for its position: %w", err)
+		}
+		if !standby {
+			return nil, errNoStandby
+		}
+		if reached {
+			return conn, nil
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, errBehind
+		}
+	}
+}
