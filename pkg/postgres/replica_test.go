@@ -130,7 +130,7 @@ func TestReadConfig(t *testing.T) {
 	require.ErrorContains(t, err, "--postgres-read-url")
 	require.NotContains(t, err.Error(), "secret")
 	pool := open(t)
-	require.NoError(t, pool.AddReplica(t.Context(), postgres.ReadConfig{}, 1, slog.Default(), prometheus.NewRegistry()))
+	require.NoError(t, pool.AddReplica(t.Context(), postgres.ReadConfig{}, 1, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))
 	require.NoError(t, pool.Scan(t.Context(), func(tx pgx.Tx) error { return tx.Conn().Ping(context.WithoutCancel(t.Context())) }))
 }
 
