@@ -37,6 +37,9 @@ test('home: a newcomer sees each page that they read', async (t) => {
   await v.page.bringToFront();
   await v.accessible();
   await v.screenshot('home-live');
+  const reader = v.page.locator('.activities li', { hasText: 'read page 2 for' }).getByRole('link', { name: address });
+  assert.match(await reader.first().getAttribute('href'), /^\/dashboard\/readers\/[0-9a-f-]{36}$/);
+  assert.equal(await v.page.getByRole('link', { name: 'Dashboard' }).getAttribute('href'), '/dashboard');
 
   // Without scripts, a reload shows the same.
   const plain = await newVisitor(t, 'phone', { scripts: false });

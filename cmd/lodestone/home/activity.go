@@ -29,6 +29,9 @@ type Activity struct {
 	Kind  string    `json:"kind"`  // asked, opened, read or downloaded
 	Bot   bool      `json:"bot"`   // a program did it
 
+	// Reader is the path of the dashboard's screen of the reader.
+	Reader string `json:"reader,omitempty"`
+
 	// Session is the id of the session in which it happened, the ID of its opening.
 	Session string `json:"session,omitempty"`
 }
@@ -41,10 +44,10 @@ func (h *Home) newest(ctx context.Context) ([]Activity, error) {
 	}
 	var activities []Activity
 	err = h.deps.Postgres.AccountSnapshot(ctx, h.deps.Account, func(tx pgx.Tx) (err error) {
-		if activities, err = entered(ctx, tx); err != nil {
+		if activities, err = h.entered(ctx, tx); err != nil {
 			return err
 		}
-		read, err := activitiesOf(ctx, tx, events)
+		read, err := h.activitiesOf(ctx, tx, events)
 		activities = append(activities, read...)
 		return err
 	})
@@ -71,7 +74,7 @@ func markBots(activities []Activity) {
 }
 
 // activitiesOf returns events as activities.
-func activitiesOf(ctx context.Context, tx pgx.Tx, events []*live.Event) ([]Activity, error) {
+func (h *Home) activitiesOf(ctx context.Context, tx pgx.Tx, events []*live.Event) ([]Activity, error) {
 	readers, err := readersOf(ctx, tx, events)
 	if err != nil {
 		return nil, err
@@ -79,7 +82,9 @@ func activitiesOf(ctx context.Context, tx pgx.Tx, events []*live.Event) ([]Activ
 	activities := make([]Activity, len(events))
 	for i, e := range events {
 		a := Activity{ID: e.AccessLinkID.String() + "/" + e.ID.String(), At: e.Position.CreatedAt, Bot: e.Bot}
-		a.Who, a.Title = readers[e.AccessLinkID].Email, readers[e.AccessLinkID].Title
+		if r, ok := readers[e.AccessLinkID]; ok {
+			a.Who, a.Title, a.Reader = r.Email, r.Title, h.reader(r.ID)
+		}
 		a.Kind, a.What = describe(&e.Event)
 		if e.SessionID != uuid.Nil {
 			a.Session = e.SessionID.String()
@@ -90,7 +95,7 @@ func activitiesOf(ctx context.Context, tx pgx.Tx, events []*live.Event) ([]Activ
 }
 
 // entered returns the newest forms and sessions.
-func entered(ctx context.Context, tx pgx.Tx) ([]Activity, error) {
+func (h *Home) entered(ctx context.Context, tx pgx.Tx) ([]Activity, error) {
 	rows, err := store.New(tx).NewestEntries(ctx, shown)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller does
@@ -98,9 +103,17 @@ func entered(ctx context.Context, tx pgx.Tx) ([]Activity, error) {
 	texts := map[string]string{"asked": "asked for the document", "opened": "opened the document"}
 	activities := make([]Activity, 0, 2*shown)
 	for _, r := range rows {
-		activities = append(activities, Activity{ID: r.ID.String(), At: r.At.UTC(), Who: r.Email, Title: r.Title, Kind: r.Kind, What: texts[r.Kind]})
+		activities = append(activities, Activity{ID: r.ID.String(), At: r.At.UTC(), Who: r.Email, Title: r.Title, Kind: r.Kind, What: texts[r.Kind], Reader: h.reader(r.AccessLinkID)})
 	}
 	return activities, nil
+}
+
+// reader returns the path of the dashboard's screen of who has an access link; "" without one.
+func (h *Home) reader(link uuid.UUID) string {
+	if link == uuid.Nil {
+		return ""
+	}
+	return h.deps.Pages.Path("/dashboard/readers/" + link.String())
 }
 
 // readersOf returns who reads what, by access link.

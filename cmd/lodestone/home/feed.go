@@ -68,7 +68,7 @@ func (f *feed) wait(ctx context.Context) (activities []Activity, err error) {
 		events[i] = messages[i].Event
 	}
 	err = f.home.deps.Postgres.AccountSnapshot(ctx, f.home.deps.Account, func(tx pgx.Tx) error {
-		entries, err := entered(ctx, tx)
+		entries, err := f.home.entered(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (f *feed) wait(ctx context.Context) (activities []Activity, err error) {
 			}
 		}
 		f.remember(entries)
-		read, err := activitiesOf(ctx, tx, events)
+		read, err := f.home.activitiesOf(ctx, tx, events)
 		activities = append(activities, read...)
 		return err
 	})

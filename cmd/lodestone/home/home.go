@@ -71,6 +71,7 @@ func (h *Home) Register(a *api.API) {
 // data is the content of the page.
 type data struct {
 	Title, Landing string // of the landing page; "": there is none
+	Dashboard      string
 	Mailbox, Docs  string
 	LivePath       string
 	Activities     []Activity
@@ -78,7 +79,7 @@ type data struct {
 }
 
 func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
-	d := data{Docs: h.deps.Pages.Path("/api/v1/docs"), LivePath: h.deps.Pages.Path(LivePath), Shown: shown}
+	d := data{Dashboard: h.deps.Pages.Path("/dashboard"), Docs: h.deps.Pages.Path("/api/v1/docs"), LivePath: h.deps.Pages.Path(LivePath), Shown: shown}
 	if h.deps.Mailbox != "" {
 		d.Mailbox = h.deps.Pages.Path(h.deps.Mailbox)
 	}

@@ -1,10 +1,11 @@
 -- name: NewestEntries :many
--- The newest forms and sessions.
-(SELECT s.id, s.submitted_at AS at, s.email, m.title, 'asked'::text AS kind
+-- The newest forms and sessions. A form that is not confirmed has no access link yet: the id is nil.
+(SELECT s.id, s.submitted_at AS at, s.email, m.title, 'asked'::text AS kind,
+  coalesce((SELECT a.id FROM access_links a WHERE a.submission_id = s.id ORDER BY a.id LIMIT 1), '00000000-0000-0000-0000-000000000000')::uuid AS access_link_id
  FROM submissions s JOIN generic_links g ON g.id = s.generic_link_id JOIN lead_magnets m ON m.id = g.lead_magnet_id
  ORDER BY s.submitted_at DESC LIMIT $1)
 UNION ALL
-(SELECT s.id, s.started_at, a.email, m.title, 'opened'
+(SELECT s.id, s.started_at, a.email, m.title, 'opened', a.id
  FROM sessions s JOIN access_links a ON a.id = s.access_link_id JOIN lead_magnets m ON m.id = a.lead_magnet_id
  ORDER BY s.started_at DESC LIMIT $1)
 ORDER BY at DESC LIMIT $1;
