@@ -48,6 +48,19 @@ test('API documentation: an operation is found by its words', async (t) => {
   assert.ok(await v.page.locator('.side nav li:visible').count() > 20);
 });
 
+test('API documentation: a phone finds an operation', async (t) => {
+  const v = await newVisitor(t, 'phone');
+  await v.page.goto(`${site}/api/v1/docs`);
+  await v.page.getByLabel('Find an operation').fill('get analytics/export');
+  await v.page.getByText('1 found').waitFor();
+  await v.accessible();
+  await v.fits();
+  await v.screenshot('docs-find');
+  await v.page.locator('.side nav li:visible a').tap();
+  await v.page.waitForURL(/#export-analytics-events$/);
+  assert.equal(await v.page.locator('.side details').getAttribute('open'), null, 'the contents fold again');
+});
+
 for (const [device, o] of [['phone', {}], ['desktop', { dark: true }]]) {
   test(`API documentation: the page of a problem, ${device}`, async (t) => {
     const v = await newVisitor(t, device, o);

@@ -29,6 +29,7 @@ const lists = [...document.querySelectorAll(".side nav ul")];
 find.parentElement.hidden = false;
 find.addEventListener("input", () => {
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length) menu.open = true; // where it is folded
   for (const entry of entries) {
     const text = `${entry.dataset.words ?? ""} ${entry.textContent}`.toLowerCase();
     entry.hidden = !words.every((word) => text.includes(word));
@@ -38,7 +39,7 @@ find.addEventListener("input", () => {
   document.getElementById("found").textContent = words.length ? left === 1 ? "1 found" : `${left} found` : "";
 });
 find.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") entries.find((entry) => !entry.hidden)?.querySelector("a").click(); // which takes the focus
+  if (event.key === "Enter" && find.value) entries.find((entry) => !entry.hidden)?.querySelector("a").click(); // which takes the focus
 });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape" && find.value) {
@@ -47,6 +48,5 @@ addEventListener("keydown", (event) => {
   }
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
   event.preventDefault();
-  menu.open = true;
   find.focus();
 });
