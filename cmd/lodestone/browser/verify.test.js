@@ -42,6 +42,24 @@ test('verify: a code that is pasted or typed goes by itself, once', async (t) =>
   }
 });
 
+/** Where upright lines end in a picture of a field, in px from its left edge. */
+async function linesIn(page, { x, y, width, height }) {
+  await page.getByLabel('Six digits from the mail').evaluate((f) => f.blur());
+  const picture = await page.screenshot({ clip: { x, y, width, height } });
+  return page.evaluate(async ([data, wide]) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+    const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    const row = context.getImageData(0, image.height >> 1, image.width, 1).data, dark = (i) => row[4 * i] < 240;
+    const scale = image.width / wide, ends = [];
+    for (let i = Math.round(4 * scale); i < image.width - 4 * scale; i++) if (dark(i) && !dark(i + 1)) ends.push(Math.round((i + 1) / scale));
+    return ends;
+  }, [picture.toString('base64'), width]);
+}
+
 test('verify: the field is as wide as six cells, and the mail is one press away', async (t) => {
   const v = await newPhone(t);
   const link = await newLink({ require_verification: true });
@@ -50,6 +68,7 @@ test('verify: the field is as wide as six cells, and the mail is one press away'
   await v.page.locator('form button[type=submit]').first().click();
   const box = await v.page.getByLabel('Six digits from the mail').boundingBox();
   assert.ok(box.width > 200 && box.width < 280, `${box.width} px`);
+  assert.deepEqual(await linesIn(v.page, box), [1, 2, 3, 4, 5].map((n) => 1 + 12 + 36 * n), 'each digit has a cell of its own');
   assert.equal(await v.page.getByRole('link', { name: /Open Gmail/ }).getAttribute('href'), 'https://mail.google.com/');
   await v.page.getByLabel('Six digits from the mail').evaluate((f) => { f.value = '12345'; });
   await v.screenshot('verify-cells');
