@@ -68,7 +68,7 @@ type overviewData struct {
 	Heads    []column
 	Magnets  []magnetRow
 	Sort     string // metric that the address orders the list by; "": none
-	More     int64 // lead magnets that are not listed
+	More     int64  // lead magnets that are not listed
 	Now      nowReading
 	Changes  []frame.Sentence
 	New      bool // nothing was published yet
@@ -109,7 +109,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	all := answers.Of(byTime)
 	data := overviewData{
 		Headline: headline(v, all.Totals),
-		Now: readingNow(v, now, byID(magnets.Data), maxGlance), Changes: change.Sentences(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
+		Now:      readingNow(v, now, byID(magnets.Data), maxGlance), Changes: change.Sentences(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
 	if sort := v.R.URL.Query().Get("sort"); slices.Contains(magnetMetrics, sort) {
 		data.Sort = sort

@@ -69,6 +69,7 @@ func (l Line) SVG() string {
 			}
 		}
 	})
+	d.values(s, l.Format)
 	l.marks(d, x)
 	d.group(`fill="`+soft+`"`, func() {
 		for _, i := range placesBack(len(l.Labels), 4) {
@@ -124,14 +125,18 @@ func (l Line) marked(i int) string {
 	return strings.Join(names, " · ")
 }
 
-// grid draws the base and the lines of a scale with their values, at the left above them.
+// grid draws the base and the lines of a scale.
 func (d *drawing) grid(s scale, f Format) {
 	d.group(`stroke="`+hair+`"`, func() {
 		for _, v := range append(s.lines(), 0) {
 			d.rule(0, s.y(v), 1, s.y(v))
 		}
 	})
-	d.group(`fill="`+soft+`"`, func() {
+}
+
+// values writes the values of the lines of a scale, at the left above them and over what is drawn.
+func (d *drawing) values(s scale, f Format) {
+	d.group(`fill="`+soft+`" `+over, func() {
 		for _, v := range s.lines() {
 			d.text(0, s.y(v)-4, "start", f.written(v), "")
 		}

@@ -57,6 +57,7 @@ func (p Pages) SVG() string {
 		}
 		d.group(`fill="none" stroke="`+accent+`" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"`, func() { d.stroke(path(middle, y), "") })
 	})
+	d.values(s, Share)
 	p.heat(d, width)
 	p.names(d, s, middle)
 	return d.String()
