@@ -385,6 +385,13 @@ func (v *owner) link(t *testing.T, p span, id string) {
 	for _, metric := range []string{"visitors", "submissions", "verified", "readers", "finish_rate", "downloads"} {
 		require.Equal(t, []string{exact(totals.Totals[metric])}, shown(strip, metric), "%s of %s", metric, id)
 	}
+	numbers := screen{t: t, root: strip}
+	require.NotEmpty(t, numbers.linkTo("#submissions"), "forms lead to the submissions")
+	people := v.open(numbers.linkTo("/dashboard/readers?", "generic_link_id="+id))
+	require.Equal(t, http.StatusOK, people.status)
+	people.has("Readers of")
+	among := v.ask(`{"metrics":["people"],` + only + p.bounds() + `}`)
+	require.Equal(t, []string{exact(among.Totals["people"])}, shown(people.find("h1", "")[0], "people"), "the people of %s", id)
 	s.requireOnly(s.find("h1", "")[0], totals.Totals)
 	require.Equal(t, []string{exact(totals.ExcludedBots)}, shown(s.root, "excluded_bots"))
 	for _, metric := range []string{"visitors", "submissions"} {

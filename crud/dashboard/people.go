@@ -8,6 +8,7 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
+	"lodestone/pkg/client"
 )
 
 const readersPath = "/api/v1/analytics/readers"
@@ -79,7 +80,7 @@ type peopleData struct {
 	Finished []option
 	Sort     []option
 	Keep     url.Values // parameters that the form keeps
-	Magnet   string     // title of the one that the list is of
+	Of       string     // title of the lead magnet or landing page that the list is of
 	Everyone string     // address of the list without filters
 	Narrowed bool       // by a filter or a search
 	People   []personRow
@@ -122,8 +123,11 @@ func (d *Dashboard) people(v *frame.Visit) error {
 	}
 	count := frame.Figure{Metric: "people", Value: float64(found.Pagination.Total), Before: chart.Gap(), Define: v.Define("people")}
 	data.Headline = v.Sentence("people.headline", "n", found.Pagination.Total, "people", &count, "period", v.Period.Words())
-	if id := asked.Get("lead_magnet_id"); id != "" {
-		data.Magnet = found.Labels[id]
+	switch id, link := asked.Get("lead_magnet_id"), asked.Get("generic_link_id"); {
+	case link != "":
+		data.Of = linkTitle(v, link)
+	case id != "":
+		data.Of = found.Labels[id]
 	}
 	for i := range found.Data {
 		data.People = append(data.People, found.Data[i].shown(v, found.Labels))
@@ -136,6 +140,18 @@ func (d *Dashboard) people(v *frame.Visit) error {
 	return v.ShowStatus(d.screens["people"], http.StatusOK, frame.Screen{
 		Title: v.Say("frame.nav.readers"), Nav: frame.Readers, AsOf: found.AsOf, Bots: found.ExcludedBots, Periods: true, Data: data,
 	})
+}
+
+// linkTitle is what people call a landing page; "" if there is none.
+func linkTitle(v *frame.Visit, id string) string {
+	l, err := frame.Get[client.GenericLink](v, linksPath+"/"+url.PathEscape(id), nil)
+	if err != nil {
+		return "" // the list says what it can
+	}
+	if l.Title != nil {
+		return *l.Title
+	}
+	return l.Slug
 }
 
 func (r *readerRow) shown(v *frame.Visit, labels map[string]string) personRow {

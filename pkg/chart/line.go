@@ -57,7 +57,7 @@ func (l Line) SVG() string {
 		all = append(all, s.Values...)
 	}
 	s := newScale(all, l.Format == nil, lineTop, lineBottom)
-	d.grid(s, l.Format)
+	d.grid(s)
 	x := edges(len(l.Labels))
 	d.stretched(x.width, func() {
 		// The comparison lies below.
@@ -126,7 +126,7 @@ func (l Line) marked(i int) string {
 }
 
 // grid draws the base and the lines of a scale.
-func (d *drawing) grid(s scale, f Format) {
+func (d *drawing) grid(s scale) {
 	d.group(`stroke="`+hair+`"`, func() {
 		for _, v := range append(s.lines(), 0) {
 			d.rule(0, s.y(v), 1, s.y(v))

@@ -33,7 +33,7 @@ const (
 func (p Pages) SVG() string {
 	d := draw(p.Title, ends, curveHeight)
 	s := scale{1, curveTop, curveBottom}
-	d.grid(s, Share)
+	d.grid(s)
 	n := max(len(p.Rows), 1)
 	width := 1 / float64(n)
 	middle := middles(len(p.Rows))

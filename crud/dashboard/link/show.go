@@ -118,7 +118,9 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 	}
 	d.Remove.ID, d.Recipients.ID, d.Picture.ID = "delete", "recipients", "picture"
 	for _, metric := range figures {
-		d.Figures = append(d.Figures, v.Figure(all.Totals, metric))
+		f := v.Figure(all.Totals, metric)
+		f.URL = behind(v, l.ID, metric)
+		d.Figures = append(d.Figures, f)
 	}
 	d.Chart = chart.Figure(courseOf(v, all))
 	for _, t := range []sourceTable{{Title: v.Say("link.sources"), Name: "utm_source"}, {Title: v.Say("link.sites"), Name: "referrer_host"}} {
@@ -142,6 +144,23 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 		d.Note = v.Say("link.saved")
 	}
 	return d
+}
+
+// behind returns the address of the people behind a number of a link: its submissions on this screen, or its readers; "" for visitors, who are not known.
+func behind(v *frame.Visit, id, metric string) string {
+	q := v.Period.Query()
+	q.Set("generic_link_id", id)
+	switch metric {
+	case "visitors":
+		return ""
+	case "submissions", "verified":
+		return "#submissions"
+	case "finish_rate":
+		q.Set("finished", "true")
+	case "downloads":
+		q.Set("sort", "-downloads")
+	}
+	return v.Path("/dashboard/readers") + "?" + q.Encode()
 }
 
 // headline says how many sent the form.
