@@ -82,3 +82,66 @@ func TestEveryChangeIsRecorded(t *testing.T) {
 	require.Equal(t, "create-key", first["action"])
 	require.EqualValues(t, 2, page["pagination"].(map[string]any)["total"])
 }
+
+// An entry names its object as it is called now, if the key may read that. One that is gone has an id and no more.
+func TestAuditLogNamesObjects(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	stranger := f.user(t, account.Team)
+	for _, o := range operations(t, u) {
+		require.Less(t, u.run(t, o).status, 300, o.id)
+	}
+	named := func(by *user, action string) map[string]any {
+		t.Helper()
+		list := by.get(t, "/api/v1/audit-log?action="+action).object(t)["data"].([]any)
+		require.NotEmpty(t, list, action)
+		entry := list[0].(map[string]any)
+		object, _ := entry["object"].(map[string]any)
+		return object
+	}
+	of := func(kind, name string) map[string]any { return map[string]any{"type": kind, "name": name} }
+	for action, want := range map[string]map[string]any{
+		"create-lead-magnet": of("lead_magnet", "x"), "update-lead-magnet": of("lead_magnet", "y"), "upload-lead-magnet-file": of("lead_magnet", "y"),
+		"create-access-link": of("access_link", "jo@example.com"), "create-share": of("share", "team"), "create-utm-template": of("utm_template", "webinar"),
+		"create-webhook": of("webhook", "https://example.com/"), "test-webhook": of("webhook", "http://127.0.0.1:9/"), "create-chat-channel": of("chat_channel", "sales"),
+		"create-invitation": of("invitation", "eve@example.com"), "update-account": nil, "export-person": nil,
+		"delete-lead-magnet": nil, "delete-submission": nil, "delete-webhook": nil, "remove-user": nil, "revoke-share": nil,
+	} {
+		object := named(u, action)
+		if want == nil {
+			require.Nil(t, object, action)
+			continue
+		}
+		delete(object, "parent_id")
+		require.Equal(t, want, object, action)
+	}
+	require.Equal(t, "generic_link", named(u, "create-generic-link")["type"])
+	require.NotEmpty(t, named(u, "create-generic-link")["name"])
+	require.NotNil(t, named(u, "create-share")["parent_id"])
+	require.Equal(t, "key", named(u, "revoke-key")["type"], "a key that is revoked is still known by its prefix")
+	require.NotEmpty(t, named(u, "revoke-key")["name"])
+	require.Equal(t, "user", named(u, "update-user")["type"])
+	require.Contains(t, named(u, "update-user")["name"], "@example.com")
+
+	// A key is shown no name that it could not read elsewhere.
+	reader := f.userOf(t, u.account, auth.People)
+	for _, action := range []string{"update-lead-magnet", "create-access-link", "create-webhook", "revoke-key"} {
+		object := named(reader, action)
+		require.NotEmpty(t, object["type"], action)
+		require.Nil(t, object["name"], action)
+	}
+	require.Equal(t, "eve@example.com", named(reader, "create-invitation")["name"])
+
+	// An entry of another account that has the id of an object of this one has no name.
+	var magnet uuid.UUID
+	for _, e := range f.audited(t, u.account) {
+		if e.action == "update-lead-magnet" {
+			magnet = *e.object
+		}
+	}
+	_, err := f.db.Unscoped().Exec(t.Context(), "INSERT INTO audit_log (id, account_id, action, object_id, actor, request_id) VALUES ($1, $2, 'update-lead-magnet', $3, '', '')",
+		uuid.New(), stranger.account, magnet)
+	require.NoError(t, err)
+	require.Nil(t, named(stranger, "update-lead-magnet"))
+}

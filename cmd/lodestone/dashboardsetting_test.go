@@ -18,8 +18,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud/catalogue"
+	"lodestone/pkg/audit"
 	"lodestone/pkg/client"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/locale"
 )
 
 const settings = "/dashboard/settings"
@@ -37,6 +40,7 @@ func TestDashboardSettings(t *testing.T) {
 	v.chats(t)
 	v.notices(t)
 	v.limits(t)
+	v.auditLog(t)
 	v.roles(t)
 	v.sessions(t)
 	u.interrupt(enginetest.Timeout)
@@ -235,7 +239,7 @@ func (v *owner) notices(t *testing.T) {
 	require.Equal(t, true, mine["enabled"])
 }
 
-// limits compares limits and use, and the audit log, with the API.
+// limits compares limits and use with the API.
 func (v *owner) limits(t *testing.T) {
 	t.Helper()
 	s := v.open(settings + "/usage")
@@ -243,11 +247,66 @@ func (v *owner) limits(t *testing.T) {
 	for name, want := range account["usage"].(object) {
 		require.Equal(t, []string{exact(want)}, shown(s.root, name), name)
 	}
-	s = v.open(settings + "/audit?action=create-webhook")
-	_, log := v.api("GET", "/api/v1/audit-log?action=create-webhook", nil)
-	require.Len(t, log["data"], 1)
-	s.has(log["data"].([]any)[0].(object)["object_id"].(string))
-	s.has("Create webhook")
+}
+
+// auditLog shows that each action of the audit log is a sentence, and that its object has its name and leads to its screen, unless it is gone.
+func (v *owner) auditLog(t *testing.T) {
+	t.Helper()
+	c, err := catalogue.Dashboard()
+	require.NoError(t, err)
+	texts := c.In(locale.English)
+	_, document := v.api("GET", "/api/v1/openapi.json", nil)
+	actions := []string{string(audit.SignIn), string(audit.SignOut), string(audit.AcceptInvitation)}
+	for _, operations := range document["paths"].(object) {
+		for method, operation := range operations.(object) {
+			id := operation.(object)["operationId"].(string)
+			reads := method == "get" || strings.HasPrefix(id, "preview-") || strings.HasPrefix(id, "query-")
+			if !reads || strings.HasPrefix(id, "export-") {
+				actions = append(actions, id)
+			}
+		}
+	}
+	require.Greater(t, len(actions), 40)
+	for _, action := range actions {
+		require.NotEmpty(t, texts.Forms("setting.audit.did."+action), "the audit log has no words for %s", action)
+	}
+
+	create := func(path string, body object) string {
+		_, created := v.api("POST", path, body)
+		return created["id"].(string)
+	}
+	magnet := create("/api/v1/lead-magnets", object{"title": evil})
+	link := create("/api/v1/generic-links", object{"lead_magnet_id": magnet, "slug": "audited"})
+	gone := create("/api/v1/lead-magnets", object{"title": "Gone soon"})
+	status, _ := v.api("DELETE", "/api/v1/lead-magnets/"+gone, nil)
+	require.Equal(t, http.StatusNoContent, status)
+	s := v.open(settings + "/audit")
+	s.harmless()
+	rows := map[string]screen{} // what was done: to what
+	for _, row := range s.find("tr", "") {
+		one := screen{root: row}
+		if cells := one.find("td", ""); len(cells) == 4 {
+			rows[textOf(one.find("th", "")[0])+": "+strings.TrimSpace(textOf(cells[3]))] = screen{root: cells[3]}
+		}
+	}
+	for what, path := range map[string]string{
+		"Added a lead magnet: " + evil: "/dashboard/magnets/" + magnet, "Made a link: audited": "/dashboard/links/" + link, "Deleted a lead magnet: " + gone: "",
+		"Changed the account: –": "",
+	} {
+		require.Contains(t, rows, what)
+		links := rows[what].find("a", "")
+		if path == "" {
+			require.Empty(t, links, what)
+			continue
+		}
+		require.Len(t, links, 1, what)
+		require.Equal(t, path, attr(links[0], "href"))
+		require.Equal(t, http.StatusOK, v.open(path).status)
+	}
+	only := v.open(settings + "/audit?action=create-generic-link")
+	only.has("Made a link")
+	only.lacks("Added a lead magnet")
+	v.open(settings + "/audit?action=of-a-release-before").has("of-a-release-before")
 }
 
 // chats adds a chat channel, tries it, and deletes it. Its address is not shown again.

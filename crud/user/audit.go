@@ -3,12 +3,15 @@ package user
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/store"
 )
 
@@ -18,12 +21,32 @@ type Entry struct {
 	At        api.Time   `json:"at" doc:"When it was done."`
 	Action    string     `json:"action" doc:"What was done: the operation's operationId in this description, or sign-in, sign-out or accept-invitation."`
 	ObjectID  *uuid.UUID `json:"object_id" format:"uuid" doc:"Id of the object that it was done to; null for the account itself and for several objects."`
+	Object    *Object    `json:"object" doc:"The object as it is now; null if it is gone, and if object_id is null."`
 	Actor     string     `json:"actor" doc:"Address of the person, or name of the API key, as it was then."`
 	UserID    *uuid.UUID `json:"user_id" format:"uuid" doc:"Id of the person; null for an API key."`
 	SessionID *uuid.UUID `json:"session_id" format:"uuid" doc:"Id of the dashboard's session; null for a request with an API key."`
 	KeyID     *uuid.UUID `json:"key_id" format:"uuid" doc:"Id of the API key, or of the one that the session was signed in by; null for a person."`
 	RequestID string     `json:"request_id" doc:"X-Request-Id of the request."`
 }
+
+// Object is what an entry of the audit log is about.
+type Object struct {
+	Type     objectType `json:"type" doc:"What kind of object it is."`
+	Name     *string    `json:"name" doc:"Its title, slug, address or name, or the prefix of an API key; null if it has none, or if the API key lacks the scope that reads such objects."`
+	ParentID *uuid.UUID `json:"parent_id" format:"uuid" doc:"Id of the lead magnet that a link or a share belongs to, or of the generic link that a submission came by; null for all others."`
+}
+
+// objectType is a kind of object.
+type objectType string
+
+// readBy are the kinds of objects, and the scope that reads them: who reads the log learns no name by it that the rest of the API would withhold.
+var readBy = map[objectType]auth.Scope{
+	"lead_magnet": auth.Read, "generic_link": auth.Read, "access_link": auth.Leads, "submission": auth.Leads, "share": auth.Read, "utm_template": auth.Read,
+	"webhook": auth.Webhooks, "chat_channel": auth.Webhooks, "key": auth.Keys, "user": auth.People, "invitation": auth.People, "session": auth.People,
+}
+
+// EnumValues implements jsonschema.Enum.
+func (objectType) EnumValues() []string { return jsonschema.Values(slices.Sorted(maps.Keys(readBy))) }
 
 func (p *People) registerAudit(a *api.API) {
 	api.Register(a, api.Operation{
@@ -58,10 +81,41 @@ func (p *People) listAudit(ctx context.Context, in *auditInput) (*api.Answer[api
 				SessionID: row.SessionID, KeyID: row.KeyID, RequestID: row.RequestID,
 			})
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return name(ctx, q, entries)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list audit log: %w", err)
 	}
 	return api.List(ctx, in.Paging, entries, total), nil
+}
+
+// name finds the objects of entries, all at once.
+func name(ctx context.Context, q *store.Queries, entries []Entry) error {
+	var ids []uuid.UUID
+	for _, e := range entries {
+		if e.ObjectID != nil {
+			ids = append(ids, *e.ObjectID)
+		}
+	}
+	rows, err := q.NameObjects(ctx, ids)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller does
+	}
+	caller, found := auth.From(ctx), map[uuid.UUID]*Object{}
+	for _, row := range rows {
+		o := &Object{Type: objectType(row.Type), ParentID: row.ParentID}
+		if row.Name != "" && caller.Has(readBy[o.Type]) {
+			o.Name = &row.Name
+		}
+		found[row.ID] = o
+	}
+	for i, e := range entries {
+		if e.ObjectID != nil {
+			entries[i].Object = found[*e.ObjectID]
+		}
+	}
+	return nil
 }

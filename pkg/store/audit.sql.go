@@ -127,3 +127,52 @@ func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]ListAud
 	}
 	return items, nil
 }
+
+const nameObjects = `-- name: NameObjects :many
+SELECT 'lead_magnet' AS type, id, title::text AS name, NULL::uuid AS parent_id FROM lead_magnets WHERE id = ANY ($1::uuid[])
+UNION ALL SELECT 'generic_link', id, slug, lead_magnet_id FROM generic_links WHERE id = ANY ($1)
+UNION ALL SELECT 'access_link', id, email, lead_magnet_id FROM access_links WHERE id = ANY ($1)
+UNION ALL SELECT 'submission', id, email, generic_link_id FROM submissions WHERE id = ANY ($1)
+UNION ALL SELECT 'share', id, coalesce(name, ''), lead_magnet_id FROM shares WHERE id = ANY ($1)
+UNION ALL SELECT 'utm_template', id, name, NULL FROM utm_templates WHERE id = ANY ($1)
+UNION ALL SELECT 'webhook', id, url, NULL FROM webhook_endpoints WHERE id = ANY ($1)
+UNION ALL SELECT 'chat_channel', id, name, NULL FROM chat_channels WHERE id = ANY ($1)
+UNION ALL SELECT 'key', id, prefix, NULL FROM api_keys WHERE id = ANY ($1)
+UNION ALL SELECT 'user', id, email, NULL FROM users WHERE id = ANY ($1)
+UNION ALL SELECT 'invitation', id, email, NULL FROM invitations WHERE id = ANY ($1)
+UNION ALL SELECT 'session', s.id, coalesce(u.email, k.name, ''), NULL FROM user_sessions s
+    LEFT JOIN users u ON u.id = s.user_id LEFT JOIN api_keys k ON k.id = s.key_id WHERE s.id = ANY ($1)
+`
+
+type NameObjectsRow struct {
+	Type     string
+	ID       uuid.UUID
+	Name     string
+	ParentID *uuid.UUID
+}
+
+// What objects are called now, and the object whose screen has them. Those that are gone are left out.
+func (q *Queries) NameObjects(ctx context.Context, ids []uuid.UUID) ([]NameObjectsRow, error) {
+	rows, err := q.db.Query(ctx, nameObjects, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NameObjectsRow
+	for rows.Next() {
+		var i NameObjectsRow
+		if err := rows.Scan(
+			&i.Type,
+			&i.ID,
+			&i.Name,
+			&i.ParentID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

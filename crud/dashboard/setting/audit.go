@@ -3,7 +3,8 @@ package setting
 import (
 	"net/http"
 	"net/url"
-	"strings"
+
+	"github.com/google/uuid"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/user"
@@ -13,16 +14,18 @@ const auditPath = "/api/v1/audit-log"
 
 type auditData struct {
 	Entries list[entryRow]
-	Action  string // the one that the list is of
+	Action  string // what the entries of the list did; "": the list is the whole log
 	All     string // address of the whole log
 }
 
 type entryRow struct {
 	user.Entry
-	When frame.When
-	What string
-	With string
-	Only string // address of the entries with the same action
+	When   frame.When
+	What   string
+	With   string
+	Only   string // address of the entries with the same action
+	Name   string // of the object; "": it is gone, or has none
+	Screen string // address of the object's screen; "": it has none
 }
 
 // showAudit lists who did what.
@@ -36,22 +39,47 @@ func (s *Screens) showAudit(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	d := auditData{Action: words(action), All: v.Path(screenPath + "/audit"), Entries: list[entryRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	d := auditData{All: v.Path(screenPath + "/audit"), Entries: list[entryRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	if action != "" {
+		d.Action = did(v, action)
+	}
 	for _, e := range found.Rows {
-		row := entryRow{Entry: e, When: v.WhenOf(&e.At), What: words(e.Action), With: v.Say("setting.a_key"), Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
+		row := entryRow{Entry: e, When: v.WhenOf(&e.At), What: did(v, e.Action), With: v.Say("setting.a_key"), Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
 		if e.SessionID != nil {
 			row.With = v.Say("setting.audit.dashboard")
+		}
+		if e.Object != nil {
+			if path := screenOf(e.ObjectID, e.Object); path != "" {
+				row.Screen = v.Path(path)
+			}
+			if e.Object.Name != nil {
+				row.Name = *e.Object.Name
+			}
 		}
 		d.Entries.Rows = append(d.Entries.Rows, row)
 	}
 	return s.show(v, "audit", "setting.audit", http.StatusOK, d)
 }
 
-// words writes an action, which is a word of the API, as a sentence begins.
-func words(action string) string {
-	text := strings.ReplaceAll(action, "-", " ")
-	if text == "" {
-		return ""
+// did returns the words for an action. One that no operation has any more keeps its name in the API.
+func did(v *frame.Visit, action string) string {
+	key := "setting.audit.did." + action
+	if text := v.Say(key); text != key {
+		return text
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return action
+}
+
+// screenOf returns the path of the screen that shows an object, or the list that has it.
+func screenOf(id *uuid.UUID, o *user.Object) string {
+	parent := ""
+	if o.ParentID != nil {
+		parent = o.ParentID.String()
+	}
+	return map[string]string{
+		"lead_magnet": "/dashboard/magnets/" + id.String(), "generic_link": "/dashboard/links/" + id.String(), "access_link": "/dashboard/readers/" + id.String(),
+		"submission": "/dashboard/links/" + parent, "share": "/dashboard/magnets/" + parent + "/shares",
+		"webhook": screenPath + "/webhooks/" + id.String(), "chat_channel": screenPath + "/chat", "key": screenPath + "/keys",
+		"user": screenPath + "/people", "invitation": screenPath + "/people", "session": screenPath + "/sessions",
+	}[string(o.Type)]
 }
