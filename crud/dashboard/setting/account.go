@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/crud/account"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/page"
+	"lodestone/crud/picture"
 	"lodestone/pkg/problem"
 )
 
@@ -19,35 +20,10 @@ const (
 	logoPath    = accountPath + "/logo"
 )
 
-// account is an account as the API shows it.
-type account struct {
-	ID          string    `json:"id"`
-	Name        string    `json:"name"`
-	Plan        string    `json:"plan"`
-	Limits      allowance `json:"limits"`
-	Usage       usage     `json:"usage"`
-	NotifyEmail *string   `json:"notify_email"`
-	Confirmed   bool      `json:"notify_email_confirmed"`
-	Notify      string    `json:"notify"`
-	Readings    string    `json:"reading_notices"`
-	Weekly      bool      `json:"weekly_report"`
-	BrandColor  *string   `json:"brand_color"`
-	BrandFont   string    `json:"brand_font"`
-	Language    *string   `json:"language"`
-	Timezone    string    `json:"timezone"`
-	CreatedAt   time.Time `json:"created_at"`
-}
-
-type logo struct {
-	URL    string `json:"url"`
-	Width  int    `json:"width"`
-	Height int    `json:"height"`
-}
-
 type accountData struct {
 	frame.Form
 	Done      string
-	Logo      *logo
+	Logo      *picture.Logo
 	LogoForm  frame.Form
 	Upload    string
 	Preview   preview
@@ -71,18 +47,18 @@ func tried(v *frame.Visit, typed frame.Form) frame.Form {
 }
 
 // drawAccount shows the account, or what was typed about it and refused.
-func (s *Screens) drawAccount(v *frame.Visit, status int, typed, picture frame.Form) error {
+func (s *Screens) drawAccount(v *frame.Visit, status int, typed, logo frame.Form) error {
 	var (
 		group errgroup.Group
-		own   account
-		image *logo
+		own   account.Account
+		image *picture.Logo
 	)
 	group.Go(func() (err error) {
-		own, err = frame.Get[account](v, accountPath, nil)
+		own, err = frame.Get[account.Account](v, accountPath, nil)
 		return err
 	})
 	group.Go(func() error {
-		found, err := frame.Get[logo](v, logoPath, nil)
+		found, err := frame.Get[picture.Logo](v, logoPath, nil)
 		if problem.Is(err, problem.NotFound) {
 			return nil
 		}
@@ -93,11 +69,11 @@ func (s *Screens) drawAccount(v *frame.Visit, status int, typed, picture frame.F
 		return err //nolint:wrapcheck // the frame shows it
 	}
 	if typed.Values == nil {
-		typed.Values = own.values()
+		typed.Values = accountValues(&own)
 	}
-	picture.ID = "logo"
+	logo.ID = "logo"
 	d := accountData{
-		Form: typed, Done: done(v), Logo: image, LogoForm: picture, Upload: v.UploadTo(screenPath + "/logo"), Preview: previewOf(&own, tried(v, typed), image), Zones: zones,
+		Form: typed, Done: done(v), Logo: image, LogoForm: logo, Upload: v.UploadTo(screenPath + "/logo"), Preview: previewOf(&own, tried(v, typed), image), Zones: zones,
 		Fonts:     []frame.Option{{Value: "system", Words: v.Say("setting.account.font.system")}, {Value: "inter", Words: "Inter"}},
 		Languages: frame.Languages(v.Say("setting.account.language.visitor")),
 	}
@@ -112,13 +88,13 @@ var zones = []string{
 	"Asia/Singapore", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland",
 }
 
-func (a *account) values() url.Values {
-	q := url.Values{"name": {a.Name}, "brand_font": {a.BrandFont}, "timezone": {a.Timezone}}
+func accountValues(a *account.Account) url.Values {
+	q := url.Values{"name": {a.Name}, "brand_font": {string(a.BrandFont)}, "timezone": {a.Timezone}}
 	if a.BrandColor != nil {
 		q.Set("brand_color", *a.BrandColor)
 	}
 	if a.Language != nil {
-		q.Set("language", *a.Language)
+		q.Set("language", string(*a.Language))
 	}
 	return q
 }
@@ -133,7 +109,7 @@ func (s *Screens) changeAccount(v *frame.Visit) error {
 		"name": typed.Get("name"), "brand_font": typed.Get("brand_font"), "timezone": strings.TrimSpace(typed.Get("timezone")),
 		"brand_color": frame.Optional(typed.Get("brand_color")), "language": frame.Optional(typed.Get("language")),
 	}
-	_, err = frame.Send[account](v, http.MethodPatch, accountPath, body, nil)
+	_, err = frame.Send[account.Account](v, http.MethodPatch, accountPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawAccount(v, http.StatusUnprocessableEntity, f, frame.Form{})
 	}
@@ -145,7 +121,7 @@ func (s *Screens) changeAccount(v *frame.Visit) error {
 
 // uploadLogo replaces the logo.
 func (s *Screens) uploadLogo(v *frame.Visit) error {
-	_, found, err := frame.PassUpload[logo](v, http.MethodPut, logoPath)
+	_, found, err := frame.PassUpload[picture.Logo](v, http.MethodPut, logoPath)
 	f, rejected := frame.Rejected(nil, err)
 	switch {
 	case err == nil && !found:

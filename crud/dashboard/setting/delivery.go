@@ -7,31 +7,17 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/webhook"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
 )
 
+// delivery is a message, with its body as it was sent.
 type delivery struct {
-	ID            string          `json:"id"`
-	MessageID     string          `json:"message_id"`
-	Kind          string          `json:"kind"`
-	State         string          `json:"state"`
-	Reason        *string         `json:"reason"`
-	Body          json.RawMessage `json:"body"`
-	Attempts      []attempt       `json:"attempts"`
-	NextAttemptAt *time.Time      `json:"next_attempt_at"`
-	CreatedAt     time.Time       `json:"created_at"`
-}
-
-type attempt struct {
-	AttemptedAt time.Time `json:"attempted_at"`
-	StatusCode  *int      `json:"status_code"`
-	LatencyMS   int64     `json:"latency_ms"`
-	Error       *string   `json:"error"`
-	Response    *string   `json:"response"`
+	webhook.Delivery
+	Body json.RawMessage `json:"body"`
 }
 
 // outcome says how the last attempt went.
@@ -71,13 +57,13 @@ type deliveryRow struct {
 }
 
 type attemptRow struct {
-	attempt
+	webhook.Attempt
 	When  frame.When
 	Words string // how it went
 }
 
 // words says what an attempt came to, and how long it took.
-func (a *attempt) words(v *frame.Visit) string {
+func words(v *frame.Visit, a *webhook.Attempt) string {
 	if a.StatusCode == nil {
 		return v.Say("setting.webhook.try.none", "ms", a.LatencyMS)
 	}
@@ -124,15 +110,15 @@ func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
 	for i := range found.Data {
 		one := found.Data[i]
 		row := deliveryRow{
-			delivery: one, Created: v.When(&one.CreatedAt), Next: v.When(one.NextAttemptAt), Tone: map[string]string{"delivered": "good", "failed": "bad"}[one.State],
-			Outcome: one.outcome(v), Replay: v.Path(screenPath + "/webhooks/" + id + "/deliveries/" + one.ID + "/replay"),
+			delivery: one, Created: v.WhenOf(&one.CreatedAt), Next: v.WhenOf(one.NextAttemptAt), Tone: map[string]string{"delivered": "good", "failed": "bad"}[string(one.State)],
+			Outcome: one.outcome(v), Replay: v.Path(screenPath + "/webhooks/" + id + "/deliveries/" + one.ID.String() + "/replay"),
 		}
 		var text bytes.Buffer
 		if string(one.Body) != "null" && json.Indent(&text, one.Body, "", "  ") == nil {
 			row.Text = text.String()
 		}
 		for _, a := range one.Attempts {
-			row.Tries = append(row.Tries, attemptRow{a, v.When(&a.AttemptedAt), a.words(v)})
+			row.Tries = append(row.Tries, attemptRow{a, v.WhenOf(&a.AttemptedAt), words(v, &a)})
 		}
 		d.Rows = append(d.Rows, row)
 	}

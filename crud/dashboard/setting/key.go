@@ -3,36 +3,24 @@ package setting
 import (
 	"net/http"
 	"net/url"
-	"time"
 
+	"lodestone/crud/account"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/auth"
 )
 
 const keysPath = "/api/v1/keys"
 
-type key struct {
-	ID         string     `json:"id"`
-	Key        string     `json:"key"` // of one just made
-	Name       string     `json:"name"`
-	Prefix     string     `json:"prefix"`
-	Scopes     []string   `json:"scopes"`
-	CreatedBy  *string    `json:"created_by"`
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  *time.Time `json:"expires_at"`
-	LastUsedAt *time.Time `json:"last_used_at"`
-}
-
 type keysData struct {
 	frame.Form
 	Done    string
-	Made    *key // with its text, which is shown once
+	Made    *account.NewAPIKey // with its text, which is shown once
 	Keys    list[keyRow]
 	Choices []frame.Option
 }
 
 type keyRow struct {
-	key
+	account.APIKey
 	Created, Used, Until frame.When
 }
 
@@ -40,14 +28,14 @@ func (s *Screens) showKeys(v *frame.Visit) error {
 	return s.drawKeys(v, http.StatusOK, frame.Form{Values: url.Values{"scopes": {string(auth.Read)}}}, nil)
 }
 
-func (s *Screens) drawKeys(v *frame.Visit, status int, typed frame.Form, made *key) error {
-	found, err := read[key](v, keysPath, nil)
+func (s *Screens) drawKeys(v *frame.Visit, status int, typed frame.Form, made *account.NewAPIKey) error {
+	found, err := read[account.APIKey](v, keysPath, nil)
 	if err != nil {
 		return err
 	}
 	d := keysData{Form: typed, Done: done(v), Made: made, Keys: list[keyRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
 	for _, k := range found.Rows {
-		d.Keys.Rows = append(d.Keys.Rows, keyRow{k, v.When(&k.CreatedAt), v.When(k.LastUsedAt), v.When(k.ExpiresAt)})
+		d.Keys.Rows = append(d.Keys.Rows, keyRow{k, v.WhenOf(&k.CreatedAt), v.WhenOf(k.LastUsedAt), v.WhenOf(k.ExpiresAt)})
 	}
 	for _, scope := range auth.Scopes() {
 		if v.May(scope) {
@@ -70,7 +58,7 @@ func (s *Screens) createKey(v *frame.Visit) error {
 			body["expires_at"] = at
 		}
 	}
-	made, err := frame.Send[key](v, http.MethodPost, keysPath, body, nil)
+	made, err := frame.Send[account.NewAPIKey](v, http.MethodPost, keysPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawKeys(v, http.StatusUnprocessableEntity, f, nil)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/crud/account"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/user"
 	"lodestone/pkg/auth"
@@ -29,7 +30,7 @@ func (s *Screens) showNotices(v *frame.Visit) error {
 }
 
 func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) error {
-	own, err := frame.Get[account](v, accountPath, nil)
+	own, err := frame.Get[account.Account](v, accountPath, nil)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) erro
 		d.Address = *own.NotifyEmail
 	}
 	if d.Values == nil {
-		d.Values = url.Values{"notify": {own.Notify}, "reading_notices": {own.Readings}, "notify_email": {d.Address}, "weekly_report": {strconv.FormatBool(own.Weekly)}}
+		d.Values = url.Values{"notify": {string(own.Notify)}, "reading_notices": {string(own.Readings)}, "notify_email": {d.Address}, "weekly_report": {strconv.FormatBool(own.Weekly)}}
 	}
 	return s.show(v, "notices", "setting.notices", status, d)
 }
@@ -75,7 +76,7 @@ func (s *Screens) changeNotices(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	own, err := frame.Get[account](v, accountPath, nil)
+	own, err := frame.Get[account.Account](v, accountPath, nil)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (s *Screens) changeNotices(v *frame.Visit) error {
 	if (!same || !own.Confirmed && address != nil) && v.May(auth.Leads) {
 		body["notify_email"] = address
 	}
-	changed, err := frame.Send[account](v, http.MethodPatch, accountPath, body, nil)
+	changed, err := frame.Send[account.Account](v, http.MethodPatch, accountPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawNotices(v, http.StatusUnprocessableEntity, f)
 	}

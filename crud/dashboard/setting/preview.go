@@ -3,8 +3,10 @@ package setting
 import (
 	"strings"
 
+	"lodestone/crud/account"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/page"
+	"lodestone/crud/picture"
 )
 
 // preview is how a landing page and a mail look, drawn small, in the light and in the dark scheme.
@@ -37,7 +39,7 @@ const (
 	maxLogo    = 100
 )
 
-func previewOf(a *account, typed frame.Form, image *logo) preview {
+func previewOf(a *account.Account, typed frame.Form, image *picture.Logo) preview {
 	p := preview{Name: typed.Value("name")}
 	if strings.TrimSpace(p.Name) == "" {
 		p.Name = a.Name

@@ -3,29 +3,10 @@ package setting
 import (
 	"net/http"
 
+	"lodestone/crud/account"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
 )
-
-// allowance is how many things an account may have; nil is any number.
-type allowance struct {
-	LeadMagnets    *int64 `json:"lead_magnets"`
-	StoredBytes    *int64 `json:"stored_bytes"`
-	GenericLinks   *int64 `json:"generic_links"`
-	AccessLinks    *int64 `json:"access_links"`
-	Keys           int64  `json:"keys"`
-	EventsPerMonth *int64 `json:"events_per_month"`
-}
-
-// usage is how many things an account has.
-type usage struct {
-	LeadMagnets     int64 `json:"lead_magnets"`
-	StoredBytes     int64 `json:"stored_bytes"`
-	GenericLinks    int64 `json:"generic_links"`
-	AccessLinks     int64 `json:"access_links"`
-	Keys            int64 `json:"keys"`
-	EventsThisMonth int64 `json:"events_this_month"`
-}
 
 type usageData struct {
 	Plan, ID string
@@ -46,12 +27,12 @@ type usageRow struct {
 const almost = 90
 
 func (s *Screens) showUsage(v *frame.Visit) error {
-	own, err := frame.Get[account](v, accountPath, nil)
+	own, err := frame.Get[account.Account](v, accountPath, nil)
 	if err != nil {
 		return err
 	}
 	l, u := own.Limits, own.Usage
-	d := usageData{Plan: own.Plan, ID: own.ID, Since: v.When(&own.CreatedAt)}
+	d := usageData{Plan: string(own.Plan), ID: own.ID.String(), Since: v.WhenOf(&own.CreatedAt)}
 	for _, r := range []struct {
 		metric string
 		used   int64

@@ -4,27 +4,19 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"time"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/webhook"
+	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
 
 const webhooksPath = "/api/v1/webhooks"
 
+// hook is a webhook. It has its secret if that was just made.
 type hook struct {
-	ID             string     `json:"id"`
-	URL            string     `json:"url"`
-	Description    *string    `json:"description"`
-	Kinds          []string   `json:"kinds"`
-	Secret         string     `json:"secret"` // of one just made
-	IsActive       bool       `json:"is_active"`
-	DisabledReason *string    `json:"disabled_reason"`
-	DisabledAt     *time.Time `json:"disabled_at"`
-	FailingSince   *time.Time `json:"failing_since"`
-	CreatedAt      time.Time  `json:"created_at"`
-	ETag           string     `json:"-"`
+	webhook.FullWebhook
+	ETag string `json:"-"`
 }
 
 // SetETag implements client.Tagged.
@@ -63,7 +55,7 @@ func (s *Screens) drawWebhooks(v *frame.Visit, status int, typed frame.Form) err
 	d := webhooksData{Form: typed, Done: done(v), Kinds: kinds(v), Webhooks: list[webhookRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
 	for i := range found.Rows {
 		w := found.Rows[i]
-		d.Webhooks.Rows = append(d.Webhooks.Rows, webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID), v.When(w.FailingSince)})
+		d.Webhooks.Rows = append(d.Webhooks.Rows, webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID.String()), v.WhenOf(w.FailingSince)})
 	}
 	return s.show(v, "webhooks", "setting.webhooks", status, d)
 }
@@ -85,7 +77,7 @@ func (s *Screens) createWebhook(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	return s.drawWebhook(v, http.StatusCreated, made.ID, webhookShown{Secret: made.Secret})
+	return s.drawWebhook(v, http.StatusCreated, made.ID.String(), webhookShown{Secret: made.Secret})
 }
 
 // webhookShown is what the screen of a webhook shows beside the webhook.
@@ -124,13 +116,13 @@ func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhoo
 		return err
 	}
 	d := webhookData{
-		webhookShown: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Kinds: kinds(v), Failing: v.When(w.FailingSince), Disabled: v.When(w.DisabledAt),
+		webhookShown: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Kinds: kinds(v), Failing: v.WhenOf(w.FailingSince), Disabled: v.WhenOf(w.DisabledAt),
 		Deliveries: log,
 	}
 	if also.Edit != nil {
 		d.Form = *also.Edit
 	} else {
-		d.Form.Values = url.Values{"url": {w.URL}, "kinds": w.Kinds, "etag": {w.ETag}}
+		d.Form.Values = url.Values{"url": {w.URL}, "kinds": jsonschema.Values(w.Kinds), "etag": {w.ETag}}
 		if w.Description != nil {
 			d.Form.Values.Set("description", *w.Description)
 		}
@@ -177,7 +169,7 @@ func (s *Screens) testWebhook(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Trial: &trial{sent.State, sent.outcome(v)}})
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Trial: &trial{string(sent.State), sent.outcome(v)}})
 }
 
 // rotateSecret makes a new secret, and shows it this once.
