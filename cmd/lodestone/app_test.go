@@ -82,10 +82,16 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// launch starts a process that the test's end kills if it still runs.
+// launch starts a process of the program that the test's end kills if it still runs.
 func launch(t *testing.T, dir string, env []string, args ...string) *program {
 	t.Helper()
-	p := &program{t: t, cmd: exec.Command(filepath.Join(binaries(t), "lodestone"), args...), out: &output{}, exited: make(chan struct{})}
+	return launchFile(t, filepath.Join(binaries(t), "lodestone"), dir, env, args...)
+}
+
+// launchFile does so with another program.
+func launchFile(t *testing.T, file, dir string, env []string, args ...string) *program {
+	t.Helper()
+	p := &program{t: t, cmd: exec.Command(file, args...), out: &output{}, exited: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	// What a killed process leaves behind must not hold the test up.

@@ -30,6 +30,8 @@ func TestBrowser(t *testing.T) {
 	}
 	u := newUp(t)
 	u.more = []string{"--trusted-proxies=127.0.0.1"} // tries to sign in are limited by address, and visitors of signin.test.js have one each
+	issuer := u.startProvider()
+	u.more = append(u.more, "--openid-issuer="+issuer, "--openid-client-id=lodestone", "--openid-client-secret=secret", "--openid-name=Example ID")
 	begin := time.Now()
 	u.start()
 	started := time.Since(begin)
@@ -43,7 +45,7 @@ func TestBrowser(t *testing.T) {
 		ctx, cancel = context.WithDeadline(ctx, limit.Add(-time.Minute))
 		defer cancel()
 	}
-	b := &browserTest{u, strings.Fields(os.Getenv("BROWSER_ONLY")), append(os.Environ(), "CHROMIUM="+chromium(t), "BROWSER_ARTEFACTS="+artefacts,
+	b := &browserTest{u, strings.Fields(os.Getenv("BROWSER_ONLY")), append(os.Environ(), "CHROMIUM="+chromium(t), "BROWSER_ARTEFACTS="+artefacts, "BROWSER_OPENID_ISSUER="+issuer,
 		"BROWSER_UP_MS="+strconv.FormatInt(started.Milliseconds(), 10))}
 	for name, value := range u.env {
 		b.env = append(b.env, name+"="+value)
@@ -99,6 +101,25 @@ func (b *browserTest) run(ctx context.Context, file ...string) {
 	require.NoError(b.t, ctx.Err(), "the limit of go test is too short. So far:\n%s", out)
 	require.NoError(b.t, err, "%s", out)
 	b.t.Logf("%s", out)
+}
+
+// startProvider starts an OpenID provider, on another site than the program's, and returns its issuer.
+func (u *up) startProvider() (issuer string) {
+	u.t.Helper()
+	file := filepath.Join(u.dir, "provider")
+	build := exec.Command("go", "build", "-o", file, "./openidcheck/provider")
+	build.Dir = filepath.Join("..", "lodestone-lab") // the product does not know the provider
+	out, err := build.CombinedOutput()
+	require.NoError(u.t, err, "%s", out)
+	port := strconv.Itoa(enginetest.FreePort(u.t))
+	issuer = "http://localhost:" + port
+	launchFile(u.t, file, u.dir, nil, "--listen", "127.0.0.1:"+port, "--issuer", issuer,
+		"--redirect", "http://127.0.0.1:"+strconv.Itoa(u.ports[0])+"/dashboard/sign-in/openid/callback")
+	require.Eventually(u.t, func() bool {
+		status, _ := get(u.t, issuer+"/.well-known/openid-configuration", "")
+		return status == http.StatusOK
+	}, enginetest.Timeout, interval)
+	return issuer
 }
 
 // pastKey returns a key of a new account with the demo's weeks.

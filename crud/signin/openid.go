@@ -48,7 +48,7 @@ func (s *Service) toProvider(w http.ResponseWriter, r *http.Request) error {
 	}
 	found, err := s.provider.discover(r.Context())
 	if err != nil {
-		return s.providerFailed(w, r, err)
+		return s.providerFailed(w, r, nextOf(r.URL.Query().Get("next")), err)
 	}
 	state, secrets := rand.Text(), requestSecrets{Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
 	text, err := json.Marshal(secrets)
@@ -82,23 +82,23 @@ func (s *Service) fromProvider(w http.ResponseWriter, r *http.Request) error {
 	}
 	request, secrets, err := s.takeRequest(r)
 	if err != nil {
-		return s.providerFailed(w, r, err)
+		return s.providerFailed(w, r, dashboardPath, err)
 	}
 	query := r.URL.Query()
 	found, err := s.provider.discover(r.Context())
 	if err != nil {
-		return s.providerFailed(w, r, err)
+		return s.providerFailed(w, r, request.Next, err)
 	}
 	// A provider that says who it is cannot be taken for another one (mix-up, RFC 9207).
 	if iss := query.Get("iss"); iss != s.provider.config.OpenIDIssuer && (iss != "" || found.named) {
-		return s.providerFailed(w, r, fmt.Errorf("%w: another issuer leads back", errProvider))
+		return s.providerFailed(w, r, request.Next, fmt.Errorf("%w: another issuer leads back", errProvider))
 	}
 	if query.Has("error") {
-		return s.providerFailed(w, r, fmt.Errorf("%w: it refuses: %.100q", errProvider, query.Get("error")))
+		return s.providerFailed(w, r, request.Next, fmt.Errorf("%w: it refuses: %.100q", errProvider, query.Get("error")))
 	}
 	who, err := s.provider.redeem(r.Context(), query.Get("code"), secrets)
 	if err != nil {
-		return s.providerFailed(w, r, err)
+		return s.providerFailed(w, r, request.Next, err)
 	}
 	id, account, err := s.recognise(r.Context(), who)
 	if errors.Is(err, errStranger) {
@@ -141,13 +141,13 @@ func (s *Service) takeRequest(r *http.Request) (row store.TakeOpenIDRequestRow, 
 	return row, secrets, nil
 }
 
-// providerFailed offers to sign in again after something went wrong at the provider, and passes other errors on.
-func (s *Service) providerFailed(w http.ResponseWriter, r *http.Request, err error) error {
+// providerFailed offers to sign in again after something went wrong at the provider, on the way to a screen, and passes other errors on.
+func (s *Service) providerFailed(w http.ResponseWriter, r *http.Request, next string, err error) error {
 	if !errors.Is(err, errProvider) {
 		return err
 	}
 	s.deps.Log.Warn("signing in by OpenID Connect failed", "cause", err)
-	return s.writeAsk(w, r, http.StatusBadRequest, askData{Next: dashboardPath, Alert: s.say(r, "signin.openid.failed", "provider", s.provider.config.OpenIDName)})
+	return s.writeAsk(w, r, http.StatusBadRequest, askData{Next: next, Alert: s.say(r, "signin.openid.failed", "provider", s.provider.config.OpenIDName)})
 }
 
 // errStranger is the error of someone who is in no account, and is not invited.

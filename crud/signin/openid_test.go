@@ -292,7 +292,9 @@ func TestOpenIDIsNotFooled(t *testing.T) {
 
 	b = f.browser()
 	back = p.agree(t, b.leave(t))
-	refused("refused there", b, b.get(t, callback+url.Values{"error": {"access_denied"}, "state": back["state"]}.Encode()))
+	r = b.get(t, callback+url.Values{"error": {"access_denied"}, "state": back["state"]}.Encode())
+	refused("refused there", b, r)
+	require.Contains(t, r.body, `name="next" value="/dashboard/live"`, "the next try leads to the screen that was asked for")
 }
 
 // A token counts only if the provider's key has signed it, and each answer of a provider only once and for its own request.

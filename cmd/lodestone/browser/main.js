@@ -2,7 +2,8 @@
 // runs landing.test.js and viewer.test.js; without any, all of them run. What to test stands in
 // lodestone.env, which `lodestone up` writes: LODESTONE_URL, LODESTONE_COLLECTOR_URL, LODESTONE_API_KEY
 // and LODESTONE_CLICKHOUSE_HTTP_URL; and
-// LODESTONE_SECOND_API_KEY, a key of another account, which branding.test.js changes.
+// LODESTONE_SECOND_API_KEY, a key of another account, which branding.test.js changes. The test of openid.test.js also needs
+// BROWSER_OPENID_ISSUER, the provider that the installation has.
 import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { after, describe, it } from 'node:test';

@@ -153,7 +153,7 @@ test('sign-in: by keyboard alone', async (t) => {
   await keyboard.press('Enter');
   await v.page.getByText('You are signed out.').waitFor();
   await v.page.locator('#email:focus').waitFor();
-  for (let i = 0; i < 2; i++) await keyboard.press('Tab'); // the button, and what is folded
+  for (let i = 0; i < 3; i++) await keyboard.press('Tab'); // the button, the one of the provider, and what is folded
   await keyboard.press('Enter');
   await keyboard.press('Tab');
   await keyboard.type(setting('LODESTONE_API_KEY'));
