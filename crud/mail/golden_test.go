@@ -2,8 +2,13 @@ package mail
 
 import (
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud/catalogue"
 	"lodestone/crud/page"
 	"lodestone/pkg/locale"
 )
@@ -38,12 +44,100 @@ func TestMailsAboutReaders(t *testing.T) {
 			one := reading
 			one.News = news
 			m.Readings = &Readings{List: []Reading{one}, Last: news[0] == Downloaded}
-			golden(t, w, m, brand, string(news[0]))
+			golden(t, w, m, brand, "reading/"+string(news[0]))
 			day = append(day, one)
 		}
 		m.Kind, m.URL = KindReadings, "https://links.example.com/dashboard/readers"
 		m.Readings = &Readings{Day: w.texts.In(language).Days(submitted, submitted), Total: 57, List: day}
-		golden(t, w, m, brand, "daily")
+		golden(t, w, m, brand, "reading/daily")
+	}
+}
+
+// The mails of every other kind, in the language that they were written in, one with long words, and one with long sentences.
+func TestMailsOfEveryKind(t *testing.T) {
+	t.Parallel()
+	w := writer(t)
+	brand := Brand{Name: "Northwind Research & Consulting", Accent: page.Token("accent")}
+	for _, language := range []locale.Language{locale.English, "de", "pl"} {
+		texts := w.texts.In(language)
+		for name, m := range messages() {
+			if m.Readings != nil {
+				continue // see above
+			}
+			m.Language, m.Timezone = language, "Europe/Berlin"
+			if m.Kind == KindWeekly {
+				m.Weekly = weekOf(texts)
+			}
+			if m.Kind == KindDigest {
+				m.Leads.Day = texts.Days(submitted, submitted)
+			}
+			golden(t, w, m, brand, "kind/"+name)
+		}
+	}
+}
+
+// weekOf is a full report in a language.
+func weekOf(texts *catalogue.Texts) *Weekly {
+	week := &Weekly{Week: texts.Days(submitted.AddDate(0, 0, -7), submitted.AddDate(0, 0, -1)), Readers: 1204, More: 3}
+	for i, metric := range []string{"visitors", "submissions", "verified", "readers", "finished", "downloads"} {
+		week.Tiles = append(week.Tiles, Number{texts.Say("mail.weekly." + metric), "1,234,567", []string{"+12 %", "−3 %", texts.Say("mail.weekly.same"), texts.Say("mail.weekly.new")}[i%4]})
+	}
+	for i := range 7 {
+		day := submitted.AddDate(0, 0, i-7)
+		week.Days = append(week.Days, Bar{texts.Days(day, day), strconv.Itoa(i * 170), i * 100 / 6})
+	}
+	week.Changes = []string{texts.Say("mail.weekly.changed.finish.up", "rate", "25 %", "before", "20 %"), texts.Say("mail.weekly.changed.forms", "rate", "29 %", "visitors", "5,310")}
+	for _, title := range []string{"The Complete Guide", "Measuring what readers do: the Donaudampfschifffahrtsgesellschaft in numbers, 2026"} {
+		magnet := WeeklyMagnet{Title: title, URL: "https://links.example.com/dashboard/magnets/1"}
+		for i, metric := range []string{"link_views", "submissions", "verified", "readers", "finished"} {
+			magnet.Steps = append(magnet.Steps, Bar{texts.Say("mail.weekly." + metric), "6,001", 100 - 20*i})
+		}
+		week.Magnets = append(week.Magnets, magnet)
+	}
+	return week
+}
+
+// Mails whose texts would run if they were not shown as they were typed. The tests in Chromium look whether one does.
+func TestMailsOfHostileTexts(t *testing.T) {
+	t.Parallel()
+	w := writer(t)
+	planted := 0
+	plant := func() string {
+		planted++
+		return fmt.Sprintf(`"'><img src=x onerror=ran()>%d`, planted)
+	}
+	for _, name := range slices.Sorted(maps.Keys(messages())) {
+		was, m := messages()[name], messages()[name]
+		fill(reflect.ValueOf(&m).Elem(), plant)
+		m.Kind, m.To, m.URL, m.Code, m.Role, m.Unsubscribe = was.Kind, was.To, was.URL, was.Code, was.Role, was.Unsubscribe // ours, or checked before
+		m.Language, m.Timezone = locale.English, ""
+		if m.Readings != nil {
+			m.Readings.List[0].News = was.Readings.List[0].News
+		}
+		golden(t, w, m, Brand{Name: plant(), Accent: page.Token("accent")}, "hostile/"+name)
+	}
+}
+
+// fill plants a text in every text of a value.
+func fill(v reflect.Value, plant func() string) {
+	switch v.Kind() { //nolint:exhaustive // others have no texts
+	case reflect.String:
+		v.SetString(plant())
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem(), plant)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			fill(v.Index(i), plant)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for _, field := range v.Fields() {
+			fill(field, plant)
+		}
 	}
 }
 
@@ -54,12 +148,12 @@ func golden(t *testing.T, w *worker, m Message, brand Brand, name string) {
 	text := strings.ReplaceAll(o.html, "\r\n", "\n")
 	require.Contains(t, text, `lang="`+string(m.Language)+`"`)
 	require.NotRegexp(t, `<(img|script|iframe|form|input)|mail\.[a-z]+\.|\{[a-z]+\}`, text, name)
-	file := filepath.Join("testdata", "reading", name+"-"+string(m.Language)+".html")
+	file := filepath.Join("testdata", filepath.FromSlash(strings.ReplaceAll(name, " ", "-"))+"-"+string(m.Language)+".html")
 	if *update {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o750))
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), text, "run `go test -run TestMailsAboutReaders ./crud/mail -update`, and look at %s", file)
+	require.Equal(t, string(want), text, "run `go test -run TestMails ./crud/mail -update`, and look at %s", file)
 }

@@ -99,12 +99,14 @@ test('openid: an answer of the provider works once, in the browser that asked', 
 
   // An attacker's answer in the browser of a victim, who would work in the attacker's account from then on.
   const attacker = await visitor(t, 'desktop');
-  let catches;
-  const caught = new Promise((resolve) => { catches = resolve; });
-  await attacker.page.route(`${asks}/openid/callback*`, (r) => { catches(r.request().url()); return r.fulfill({ body: 'caught' }); });
   await attacker.page.goto(asks);
-  await pass(attacker, ada);
-  await refused(v, await caught);
+  await attacker.page.getByRole('link', { name: 'Sign in with Example ID' }).click();
+  await attacker.page.waitForURL(`${issuer}/login/username?*`);
+  const { request } = attacker.context;
+  const led = (answer) => answer.headers().location;
+  const form = { id: await attacker.page.locator('[name=id]').inputValue(), username: `${ada.subject} ${ada.email}`, password: 'secret' };
+  const passed = led(await request.post(`${issuer}/login/username`, { form, maxRedirects: 0 }));
+  await refused(v, led(await request.get(new URL(passed, issuer).href, { maxRedirects: 0 })));
 });
 
 test('openid: who turns back at the provider starts again, and gets to the screen asked for', async (t) => {
