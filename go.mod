@@ -79,7 +79,7 @@ require (
 )
 
 require (
-	github.com/andybalholm/brotli v1.2.6 // indirect
+	github.com/andybalholm/brotli v1.2.6 // brotli of pages
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // the delays of every retry
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

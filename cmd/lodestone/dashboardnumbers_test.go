@@ -238,7 +238,7 @@ func (s screen) requireTop(want reported) {
 	require.NotZero(s.t, want.Totals["readers"])
 	require.Equal(s.t, []string{exact(want.ExcludedBots)}, shown(s.root, "excluded_bots"))
 	for _, metric := range tileMetrics {
-		require.Equal(s.t, want.column(metric), shown(s.find("table", "")[0], metric), "the table behind the tiles: %s", metric)
+		require.Equal(s.t, want.column(metric), shown(s.byID("numbers"), metric), "the table behind the tiles: %s", metric)
 	}
 	s.requireOnly(s.find("h1", "")[0], want.Totals)
 }

@@ -57,6 +57,11 @@ type Dashboard struct {
 // screens are the files of the screens. Each may have a style sheet of its own name.
 var screens = []string{"overview", "new", "magnet", "edit", "shares", "people", "reader", "erasure", "live"}
 
+// styles are the style sheets of screens that several have, but not all: screens carry their styles.
+var styles = map[string][]string{
+	"overview": {"tiles.css", "now.css"}, "magnet": {"tiles.css"}, "live": {"now.css"}, "people": {frame.Cards}, "shares": {frame.Cards},
+}
+
 // formScreens are those whose forms are made of the parts of the frame.
 var formScreens = []string{"edit", "shares"}
 
@@ -72,7 +77,7 @@ func New(c Config, d Deps) (*Dashboard, error) {
 	}
 	all := &Dashboard{maxFile: c.MaxFileBytes, frame: f, screens: map[string]*frame.Template{}}
 	for _, name := range screens {
-		css := []string{"shared.css"}
+		css := append([]string{"shared.css"}, styles[name]...)
 		if _, err := fs.Stat(files, name+".css"); err == nil {
 			css = append(css, name+".css")
 		}

@@ -21,9 +21,11 @@ type magnetData struct {
 	Pages     int
 	Headline  frame.Sentence
 	Tiles     []tile
-	Days      template.HTML
-	Published bool // it was just now: show what to do with it
+	Days      template.HTML // table behind the tiles, if no one read: else the course has it
+	Published bool          // it was just now: show what to do with it
 	Links     []linkRow
+	MoreLinks int64 // landing pages that are not listed here, but at AllLinks
+	AllLinks  string
 	Funnel    template.HTML
 	Stopped   string // people who opened it and did not finish
 	Finished  string // people who did
@@ -38,6 +40,9 @@ type magnetData struct {
 	Self      string
 	Empty     bool // no one read it in the period
 }
+
+// maxLandings is how many landing pages the screen lists, the newest first.
+const maxLandings = 8
 
 // linkRow is a landing page of the lead magnet.
 type linkRow struct {
@@ -82,7 +87,7 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 	query.Set("lead_magnet_id", m.magnet.ID)
 	var group errgroup.Group
 	group.Go(func() (err error) {
-		m.links, err = frame.Get[client.Page[client.GenericLink]](v, linksPath, url.Values{"lead_magnet_id": {m.magnet.ID}, "per_page": {"100"}})
+		m.links, err = frame.Get[client.Page[client.GenericLink]](v, linksPath, url.Values{"lead_magnet_id": {m.magnet.ID}, "per_page": {strconv.Itoa(maxLandings)}})
 		return err
 	})
 	group.Go(func() (err error) {
@@ -144,12 +149,18 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	data := magnetData{
 		Magnet: m.magnet, Self: "/dashboard/magnets/" + m.magnet.ID, Headline: headline(v, all.Totals), Published: v.R.URL.Query().Has("published"), Links: linkRows(v, m.links.Data),
 		Funnel: chart.Figure(m.funnel.chart(v, m.magnet.ID)), Stopped: peopleOf(v, m.magnet.ID, "finished", "false"), Finished: peopleOf(v, m.magnet.ID, "finished", "true"),
-		Times: chart.Figure(whenRead(v, m.answers.Of(hours))), Course: chart.Figure(m.course(v)), Empty: !all.Totals.HasAny("readers"),
+		Times: chart.Figure(whenRead(v, m.answers.Of(hours))), Empty: !all.Totals.HasAny("readers"),
 	}
+	data.MoreLinks, data.AllLinks = m.links.Pagination.Total-int64(len(m.links.Data)), linksOf(v, m.magnet.ID)
 	if m.magnet.PageCount != nil {
 		data.Pages = *m.magnet.PageCount
 	}
-	data.Tiles, data.Days = overviewTiles(v, all, m.magnet.ID)
+	var numbers []chart.Series
+	if data.Tiles, numbers = overviewTiles(v, all, m.magnet.ID); data.Empty {
+		data.Days = tableOf(v, all, numbers)
+	} else {
+		data.Course = chart.Figure(m.course(v, numbers))
+	}
 	if len(m.pages.Data) > 0 {
 		data.Curve = chart.Figure(m.pages.chart(v, m.magnet.ID, m.before))
 		data.Version = m.pages.version(v)
@@ -169,10 +180,12 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	})
 }
 
-// course is readers over time, with a mark where a version was uploaded.
-func (m *magnetReports) course(v *frame.Visit) chart.Line {
+// course is readers over time, with a mark where a version was uploaded. Its table has the numbers of the tiles as well: two tables of 90 days
+// would repeat each other.
+func (m *magnetReports) course(v *frame.Visit, numbers []chart.Series) chart.Line {
 	all := m.answers.Of(byTime)
 	line := seriesOf(v, all, "readers")
+	line.Beside = slices.DeleteFunc(numbers, func(s chart.Series) bool { return s.Metric == "readers" })
 	uploaded := make([][]string, len(all.Rows)) // numbers of the versions of each interval, the newest first
 	for _, one := range m.versions {
 		at := -1
@@ -195,6 +208,13 @@ func (m *magnetReports) course(v *frame.Visit) chart.Line {
 		}
 	}
 	return line
+}
+
+// linksOf returns the address of the list of all landing pages of a lead magnet.
+func linksOf(v *frame.Visit, magnet string) string {
+	q := v.Period.Query()
+	q.Set("magnet", magnet)
+	return v.Path("/dashboard/links") + "?" + q.Encode()
 }
 
 func linkRows(v *frame.Visit, links []client.GenericLink) (list []linkRow) {

@@ -115,7 +115,9 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		data.Sort = sort
 	}
 	data.addMagnets(v, magnets.Data, answers.Of(byMagnet))
-	data.Tiles, data.Days = overviewTiles(v, all, "")
+	var numbers []chart.Series
+	data.Tiles, numbers = overviewTiles(v, all, "")
+	data.Days = tableOf(v, all, numbers)
 	if data.Quiet = v.MayWrite() && quiet(all.Totals); !data.Quiet {
 		data.addSeries(v, all)
 	}
@@ -148,9 +150,9 @@ func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
 
 const tilesTable = "numbers"
 
-// overviewTiles are the numbers of all lead magnets, or of one, each with the way to what is behind it.
-func overviewTiles(v *frame.Visit, all frame.Answer, magnet string) (list []tile, table template.HTML) {
-	line := chart.Line{Title: v.Period.By(v.Say("overview.numbers")), Labels: all.Times(v.Period)}
+// overviewTiles returns the tiles of all lead magnets, or of one, each with the way to what is behind it, and the numbers of their
+// sparklines, for the table behind them.
+func overviewTiles(v *frame.Visit, all frame.Answer, magnet string) (list []tile, numbers []chart.Series) {
 	for _, t := range tiles {
 		now, _ := all.Series(t.metric)
 		figure := v.Figure(all.Totals, t.metric)
@@ -161,9 +163,15 @@ func overviewTiles(v *frame.Visit, all frame.Answer, magnet string) (list []tile
 			one.Rate = &rate
 		}
 		list = append(list, one)
-		line.Series = append(line.Series, chart.Series{Name: figure.Label, Metric: t.metric, Values: now})
+		numbers = append(numbers, chart.Series{Name: figure.Label, Metric: t.metric, Values: now})
 	}
-	return list, template.HTML(line.Table().HTML()) //nolint:gosec // package chart escapes
+	return list, numbers
+}
+
+// tableOf is the table behind the tiles alone.
+func tableOf(v *frame.Visit, all frame.Answer, numbers []chart.Series) template.HTML {
+	line := chart.Line{Title: v.Period.By(v.Say("overview.numbers")), Labels: all.Times(v.Period), Series: numbers}
+	return template.HTML(line.Table().HTML()) //nolint:gosec // package chart escapes
 }
 
 // addSeries adds the large chart: two metrics of one unit in one picture, else one below the other.

@@ -44,6 +44,7 @@ type Site struct {
 	cookie      string
 	base        *template.Template
 	baseCSS     string
+	frameCSS    string // of what base.html has around the content
 	status      *Template
 	catalogue   *catalogue.Catalogue
 	forms       *http.CrossOriginProtection
@@ -76,13 +77,15 @@ func New(d Deps) (*Site, error) {
 	}
 	// tokens.css has the values that everything people see is made of. Pages inline it, so it has no comments; mails take its values by
 	// Token. Every ink stands at 4.5:1 or more on every ground; edges of fields at 3:1.
-	for _, name := range []string{"tokens.css", "base.css"} {
-		css, err := fs.ReadFile(files, name)
+	css := map[string]string{}
+	for _, name := range []string{"tokens.css", "base.css", "frame.css"} {
+		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		s.baseCSS += string(css)
+		css[name] = string(text)
 	}
+	s.baseCSS, s.frameCSS = css["tokens.css"]+css["base.css"], css["frame.css"]
 	s.status, err = s.Parse(files, "status.html")
 	return s, err
 }
@@ -110,16 +113,20 @@ type Template struct {
 // "head", "foot", or "body", which takes the place of the whole frame. The styles are inlined behind
 // those of the frame.
 func (s *Site) Parse(files fs.FS, html string, css ...string) (*Template, error) {
-	return s.ParseWith(nil, files, html, css...)
+	return s.parse(s.baseCSS+s.frameCSS, nil, files, html, css)
 }
 
-// ParseWith is Parse for a file that calls functions. So may those that are added.
+// ParseWith is Parse for a file that defines "body", and calls functions. So may those that are added. The styles of the frame are left out.
 func (s *Site) ParseWith(funcs template.FuncMap, files fs.FS, html string, css ...string) (*Template, error) {
+	return s.parse(s.baseCSS, funcs, files, html, css)
+}
+
+func (s *Site) parse(style string, funcs template.FuncMap, files fs.FS, html string, css []string) (*Template, error) {
 	base, err := s.base.Clone()
 	if err != nil {
 		return nil, fmt.Errorf("copy the frame of pages: %w", err)
 	}
-	t := &Template{site: s, css: s.baseCSS}
+	t := &Template{site: s, css: style}
 	if t.html, err = base.Funcs(funcs).ParseFS(files, html); err != nil {
 		return nil, fmt.Errorf("parse page %s: %w", html, err)
 	}

@@ -12,9 +12,11 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -141,6 +143,24 @@ func TestGzip(t *testing.T) {
 		}
 		var b body
 		require.NoError(t, json.Unmarshal(got, &b))
+	}
+	// Pages are smaller by brotli.
+	a.Handle("GET /page", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		_, _ = io.WriteString(w, text)
+	}))
+	for accept, coding := range map[string]string{"gzip, deflate, br, zstd": "br", "br": "br", "gzip, br;q=0": "gzip", "gzip": "gzip", "": ""} {
+		for range 2 { // the second with the packer of the first
+			res, got := raw(t, s, http.MethodGet, "/page", http.Header{"Accept-Encoding": {accept}})
+			require.Equal(t, coding, res.Header.Get("Content-Encoding"), accept)
+			if coding == "br" {
+				var err error
+				got, err = io.ReadAll(brotli.NewReader(bytes.NewReader(got)))
+				require.NoError(t, err)
+				require.Equal(t, text, string(got))
+			}
+		}
 	}
 	// A problem is compressed as well, and a HEAD says what a GET would.
 	res, got := raw(t, s, http.MethodHead, "/long", http.Header{"Authorization": {"Bearer key"}, "Accept-Encoding": {"gzip"}})

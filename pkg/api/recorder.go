@@ -8,7 +8,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
+
+	"lodestone/pkg/asset"
 )
 
 // minGzip is the size from which an answer is compressed: below, it saves no packet.
@@ -17,12 +20,18 @@ const minGzip = 1 << 10
 // recorder remembers what was answered, and compresses it for a client that takes that.
 type recorder struct {
 	http.ResponseWriter
-	status int
-	bytes  int64 // as sent
-	gzip   bool  // the client accepts it
-	head   bool
-	packer *gzip.Writer
-	from   *sync.Pool // of the packer
+	status  int
+	bytes   int64  // as sent
+	accepts string // content codings of the client
+	head    bool
+	packer  packer
+	from    *sync.Pool // of the packer
+}
+
+// packer is a writer that compresses.
+type packer interface {
+	io.WriteCloser
+	Reset(to io.Writer)
 }
 
 func (o *recorder) WriteHeader(status int) {
@@ -63,26 +72,32 @@ func (o *recorder) compress(status int) {
 		return
 	}
 	h.Add("Vary", "Accept-Encoding")
-	if !o.gzip {
+	coding, from := "gzip", &packers
+	if strings.HasPrefix(h.Get("Content-Type"), "text/html") {
+		from = &pagePackers
+		if asset.Accepts(o.accepts, "br") {
+			coding, from = "br", &brotliPackers
+		}
+	}
+	if !asset.Accepts(o.accepts, coding) {
 		return
 	}
-	h.Set("Content-Encoding", "gzip")
+	h.Set("Content-Encoding", coding)
 	h.Del("Content-Length")
 	if tag := h.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
 		h.Set("ETag", "W/"+tag)
 	}
 	if !o.head {
-		o.from = &packers
-		if strings.HasPrefix(h.Get("Content-Type"), "text/html") {
-			o.from = &pagePackers
-		}
-		o.packer = o.from.Get().(*gzip.Writer)
+		o.from, o.packer = from, from.Get().(packer)
 		o.packer.Reset(sender(o.send))
 	}
 }
 
-// pageLevel makes a page of 96 kB 5 % smaller than the default level, in 0.75 ms instead of 0.36.
-const pageLevel = 8
+// Of a page of 96 kB, level 8 of gzip makes 5 % less than its default, in 0.75 ms instead of 0.36, and level 5 of brotli a further 8 %, in 1.9 ms.
+const (
+	pageLevel   = 8
+	brotliLevel = 5
+)
 
 // Packers are kept for the next answer: one takes most of a megabyte.
 var (
@@ -90,6 +105,9 @@ var (
 	pagePackers = sync.Pool{New: func() any {
 		w, _ := gzip.NewWriterLevel(io.Discard, pageLevel) // it fails for other levels only
 		return w
+	}}
+	brotliPackers = sync.Pool{New: func() any {
+		return brotli.NewWriterOptions(io.Discard, brotli.WriterOptions{Quality: brotliLevel, LGWin: 18}) // a window of 256 kB
 	}}
 )
 

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"lodestone/pkg/asset"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 )
@@ -25,7 +24,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	q := &request{id: requestID(r.Header.Values(RequestIDHeader)), route: "unmatched", url: r.URL.RequestURI(), sent: r}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
-	out := &recorder{ResponseWriter: w, gzip: asset.Accepts(strings.Join(r.Header.Values("Accept-Encoding"), ","), "gzip"), head: r.Method == http.MethodHead}
+	out := &recorder{ResponseWriter: w, accepts: strings.Join(r.Header.Values("Accept-Encoding"), ","), head: r.Method == http.MethodHead}
 	out.Header().Set(RequestIDHeader, q.id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	if a.tls {

@@ -66,25 +66,61 @@ func (h Heat) SVG() string {
 	return d.String()
 }
 
-// fields draws the fields in units of a column and of a row, those of the same shade as one path: a grid of a week has 168 of them.
+// fields draws the fields in units of a column and of a row, those of the same shade as one path: a grid of a week has 168 of them. Neighbours are
+// one line, and dashes part them.
 func (h Heat) fields(d *drawing, row, highest float64) {
-	shades := map[string]*strings.Builder{}
+	shades := map[string]*run{}
 	h.each(func(r, c int, v float64) {
 		s := shade(v, highest)
 		if shades[s] == nil {
-			shades[s] = &strings.Builder{}
+			shades[s] = &run{}
 		}
-		_, _ = shades[s].WriteString("M" + number(float64(c)*10) + " " + number(float64(r)+0.5) + "h9.3")
+		shades[s].add(c, r)
 	})
 	if len(shades) == 0 {
 		return
 	}
 	d.write(`<svg x="`, percent(heatGutter), `" y="`, number(heatHead), `" width="`, percent(1-heatGutter), `" height="`, number(row*float64(len(h.Rows))),
-		`" viewBox="-.35 0 `, number(float64(len(h.Columns))*10), ` `, number(float64(len(h.Rows))), `" preserveAspectRatio="none" stroke="`, accent, `" stroke-width=".9">`)
+		`" viewBox="-.05 -.5 `, strconv.Itoa(len(h.Columns)), ` `, strconv.Itoa(len(h.Rows)), `" preserveAspectRatio="none" stroke="`, accent, `" stroke-width=".9" stroke-dasharray=".9 .1">`)
 	for _, s := range slices.Sorted(maps.Keys(shades)) {
 		d.write(`<path stroke-opacity="`, s, `" d="`, shades[s].String(), `"/>`)
 	}
 	d.write("</svg>")
+}
+
+// run writes the data of a path of fields, by row and column.
+type run struct {
+	pen
+	fields int // of the line that has not been written yet; it ends at the point of the pen
+}
+
+func (r *run) add(column, row int) {
+	if r.fields == 0 || column != r.x || row != r.y {
+		first := r.b.Len() == 0 && r.fields == 0
+		r.end()
+		if first {
+			r.moveTo(float64(column), float64(row))
+		} else {
+			r.b.WriteByte('m')
+			r.step(column-r.x, false)
+			r.step(row-r.y, true)
+			r.x, r.y = column, row
+		}
+	}
+	r.fields++
+	r.x++
+}
+
+func (r *run) end() {
+	if r.fields > 0 {
+		r.b.WriteString("h" + strconv.Itoa(r.fields))
+	}
+	r.fields = 0
+}
+
+func (r *run) String() string {
+	r.end()
+	return r.b.String()
 }
 
 func (h Heat) each(fn func(row, column int, v float64)) {
@@ -97,13 +133,13 @@ func (h Heat) each(fn func(row, column int, v float64)) {
 	}
 }
 
-// shade returns the opacity of a value, one of 21. The darkest leaves text on it readable in both schemes.
+// shade returns the opacity of a value, one of 11. The darkest leaves text on it readable in both schemes.
 func shade(v, highest float64) string {
 	share := 0.0
 	if highest > 0 {
 		share = finite(v) / highest
 	}
-	return strings.TrimPrefix(strconv.FormatFloat(0.05+math.Round(20*share)/50, 'f', 2, 64), "0")
+	return strings.TrimPrefix(strconv.FormatFloat(0.05+math.Round(10*share)/25, 'f', 2, 64), "0")
 }
 
 // Table implements Chart.

@@ -28,9 +28,10 @@ type Line struct {
 	Title   string
 	Labels  []string
 	Series  []Series
-	Format  Format // nil: Count
-	Partial bool   // the last interval is not over: its part of the line is dotted
-	Marks   []Mark // what happened meanwhile
+	Format  Format   // nil: Count
+	Partial bool     // the last interval is not over: its part of the line is dotted
+	Marks   []Mark   // what happened meanwhile
+	Beside  []Series // further columns of the table, of counts: numbers that stand elsewhere
 	// Step is the calendar unit of an interval, as scripts need it to explore the chart: hour, day or week. "": they do not. First is the
 	// first day, as 2026-01-31.
 	Step, First string
@@ -59,7 +60,7 @@ func (l Line) SVG() string {
 	s := newScale(all, l.Format == nil, lineTop, lineBottom)
 	d.grid(s)
 	x := edges(len(l.Labels))
-	d.stretched(x.width, func() {
+	d.stretched(x.width, d.height, func() {
 		// The comparison lies below.
 		for _, kind := range []Kind{Before, Second, Now} {
 			for _, one := range l.Series {
@@ -197,17 +198,21 @@ func (l Line) names(d *drawing, s scale) {
 // Table implements Chart.
 func (l Line) Table() Table {
 	t := Table{Title: l.Title, Head: []string{l.Own.of("Time")}}
-	for _, s := range l.Series {
+	all := slices.Concat(l.Series, l.Beside)
+	for _, s := range all {
 		t.Head = append(t.Head, s.Name)
 	}
 	for i := range l.Labels {
 		row := []Cell{{Text: l.marked(i)}}
-		for _, s := range l.Series {
-			v := Gap()
+		for n, s := range all {
+			v, format := Gap(), l.Format
 			if i < len(s.Values) {
 				v = s.Values[i]
 			}
-			cell := figure(s.Metric, v, l.Format)
+			if n >= len(l.Series) {
+				format = Count
+			}
+			cell := figure(s.Metric, v, format)
 			if s.Kind == Before {
 				cell.Metric, cell.Exact = "", true
 			}

@@ -45,7 +45,7 @@ func (p Pages) SVG() string {
 			}
 		}
 	})
-	d.stretched(middle.width, func() {
+	d.stretched(middle.width, d.height, func() {
 		if len(p.Before) > 0 {
 			d.group(`fill="none" stroke="`+grey+`" stroke-width="2" stroke-linecap="round"`, func() {
 				d.stroke(path(middle, s.all(reached(p.Before[:min(n, len(p.Before))]))), `stroke-dasharray="5 5"`)

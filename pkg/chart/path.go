@@ -1,6 +1,10 @@
 package chart
 
-import "strings"
+import (
+	"math"
+	"strconv"
+	"strings"
+)
 
 // axis has the horizontal positions of values. Lines are drawn in its units, so that most steps of a path are the same and compress well.
 type axis struct {
@@ -25,45 +29,42 @@ func (a axis) at(i int) float64 { return a.first + float64(i)*a.step }
 // share is a position as a share of the width.
 func (a axis) share(i int) float64 { return a.at(i) / a.width }
 
-// pen writes the data of a path, with steps relative to the last point.
+// pen writes the data of a path in whole units, with steps relative to the last point: a screen has a thousand of them.
 type pen struct {
 	b    strings.Builder
-	x, y float64
+	x, y int
 	line bool // the last command is a line
 }
 
 func (p *pen) String() string { return p.b.String() }
 
+func units(x, y float64) (right, down int) { return int(math.Round(x)), int(math.Round(y)) }
+
 func (p *pen) moveTo(x, y float64) {
-	p.x, p.y, p.line = tenth(x), tenth(y), false
-	p.b.WriteString("M" + number(p.x) + " " + number(p.y))
+	p.x, p.y = units(x, y)
+	p.line = false
+	p.b.WriteString("M" + strconv.Itoa(p.x) + " " + strconv.Itoa(p.y))
 }
 
 func (p *pen) lineTo(x, y float64) {
-	x, y = tenth(x), tenth(y)
+	right, down := units(x, y)
 	if !p.line {
 		p.b.WriteByte('l')
 	}
-	p.step(x-p.x, p.line)
-	p.step(y-p.y, true)
-	p.x, p.y, p.line = x, y, true
+	p.step(right-p.x, p.line)
+	p.step(down-p.y, true)
+	p.x, p.y, p.line = right, down, true
 }
 
-// step writes a number without its leading zero. A minus parts it from the number before.
-func (p *pen) step(v float64, follows bool) {
-	text := number(v)
-	if follows && text[0] != '-' {
+// step writes a number. A minus parts it from the number before.
+func (p *pen) step(n int, follows bool) {
+	if follows && n >= 0 {
 		p.b.WriteByte(' ')
 	}
-	if rest, ok := strings.CutPrefix(text, "-0."); ok {
-		text = "-." + rest
-	} else if rest, ok := strings.CutPrefix(text, "0."); ok {
-		text = "." + rest
-	}
-	p.b.WriteString(text)
+	p.b.WriteString(strconv.Itoa(n))
 }
 
-// path returns the data of lines through points, one for each run without a gap. y is in pixels.
+// path returns the data of lines through points, one for each run without a gap.
 func path(x axis, y []float64) string {
 	var p pen
 	for i, v := range y {
@@ -107,7 +108,8 @@ func area(x axis, y []float64, floor float64) string {
 			for start > 0 && !isGap(y[start-1]) {
 				start--
 			}
-			p.b.WriteString("V" + number(floor) + "H" + number(x.at(start)) + "z")
+			left, bottom := units(x.at(start), floor)
+			p.b.WriteString("V" + strconv.Itoa(bottom) + "H" + strconv.Itoa(left) + "z")
 		}
 	}
 	return p.String()

@@ -12,7 +12,10 @@ type Spark struct {
 	Behind string // id of the element with the numbers, where many pictures share a table; "": none
 }
 
-const sparkHeight = 32
+const (
+	sparkHeight = 32
+	sparkUnits  = 2 * sparkHeight // in its height: whole pixels would be seen
+)
 
 // SVG implements Chart.
 func (c Spark) SVG() string {
@@ -21,11 +24,11 @@ func (c Spark) SVG() string {
 		class = ` aria-details="` + escape(c.Behind) + `"`
 	}
 	d := draw(c.Title, class, sparkHeight)
-	s := newScale(c.Values, false, 3, sparkHeight-3)
+	s := newScale(c.Values, false, 6, sparkUnits-6)
 	x := edges(len(c.Values))
 	y := s.all(c.Values)
-	d.stretched(x.width, func() {
-		if data := area(x, y, sparkHeight); data != "" {
+	d.stretched(x.width, sparkUnits, func() {
+		if data := area(x, y, sparkUnits); data != "" {
 			d.write(`<path d="`, data, `" fill="`, accent, `" fill-opacity=".1"/>`)
 		}
 		d.group(`fill="none" stroke="`+accent+`" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"`, func() {

@@ -45,7 +45,7 @@ func (s Strip) SVG() string {
 			d.rule(0, y(page), 1, y(page))
 		}
 	})
-	d.stretched(stripWidth, func() {
+	d.stretched(stripWidth, d.height, func() {
 		d.group(`stroke="`+grey+`" fill="none"`, func() { d.stroke(s.way(y, end), "") })
 	})
 	d.group(`fill="`+accent+`"`, func() {

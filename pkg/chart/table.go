@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -31,14 +32,14 @@ func (t Table) HTML() string {
 	var b strings.Builder
 	b.WriteString(`<table><caption class="unseen">` + escape(t.Title) + `</caption><thead><tr>`)
 	for _, h := range t.Head {
-		b.WriteString(`<th scope="col">` + escape(h))
+		b.WriteString(`<th scope=col>` + escape(h))
 	}
 	b.WriteString(`<tbody>`)
 	for _, row := range t.Rows {
 		b.WriteString("<tr>")
 		for i, c := range row {
 			if i == 0 {
-				b.WriteString(`<th scope="row">` + c.html())
+				b.WriteString(`<th scope=row>` + c.html())
 			} else {
 				b.WriteString("<td" + c.data() + ">" + c.html())
 			}
@@ -55,16 +56,25 @@ func (c Cell) html() string {
 	return `<a href="` + escape(c.URL) + `">` + escape(c.Text) + `</a>`
 }
 
-// data returns the attributes by which programs read the number.
+// data returns the attributes by which programs read the number. Words of the API and numbers need no quotes, which hundreds of cells
+// would send.
 func (c Cell) data() string {
 	if c.Metric == "" && !c.Exact {
 		return ""
 	}
-	value := ` data-value="` + Exact(c.Value) + `"`
+	value := ` data-value=` + cmp.Or(Exact(c.Value), `""`)
 	if c.Metric == "" {
 		return value
 	}
-	return ` data-metric="` + escape(c.Metric) + `"` + value
+	return ` data-metric=` + bare(c.Metric) + value
+}
+
+// bare returns the value of an attribute without quotes if it is a word.
+func bare(text string) string {
+	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == "" {
+		return text
+	}
+	return `"` + escape(text) + `"`
 }
 
 // Exact writes a number in full, as the API does. A gap is "".

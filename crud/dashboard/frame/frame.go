@@ -58,6 +58,9 @@ type Frame struct {
 	failed  *Template
 }
 
+// Cards is the style sheet of tables with the class cards, whose rows are cards on phones.
+const Cards = "cards.css"
+
 // Template is the HTML of a screen, in each language of the dashboard.
 type Template struct {
 	pages map[locale.Language]*page.Template
@@ -80,7 +83,8 @@ func New(d Deps) (*Frame, error) {
 	return f, err
 }
 
-// Parse reads the HTML of a screen, which defines "screen", and its styles. In it, .Data is what the screen shows.
+// Parse reads the HTML of a screen, which defines "screen", and its styles. In it, .Data is what the screen shows. The style sheet Cards may
+// be among those of the screen.
 func (f *Frame) Parse(files fs.FS, html, css []string) (*Template, error) {
 	return f.parse(files, html, css, nil, "")
 }
@@ -123,7 +127,11 @@ func (f *Frame) parseIn(texts *catalogue.Texts, files fs.FS, html, css, parts []
 		}
 	}
 	for _, name := range css {
-		text, err := fs.ReadFile(files, name)
+		from := files
+		if name == Cards {
+			from = f.files
+		}
+		text, err := fs.ReadFile(from, name)
 		if err != nil {
 			return nil, fmt.Errorf("read style of screen: %w", err)
 		}

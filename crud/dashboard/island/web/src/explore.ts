@@ -3,13 +3,20 @@ import uPlot from "uplot";
 
 import { step } from "./nearest.ts";
 import { closer, days, including, within, type Range } from "./range.ts";
+import { adopt } from "./style.ts";
 import { label, rows, values } from "./table.ts";
 import { say, word } from "./words.ts";
 
 const css = `.uplot,.uplot *{box-sizing:border-box}.u-wrap{position:relative;user-select:none}.u-over,.u-under,.u-axis,.u-select,.u-cursor-x,.u-cursor-pt{position:absolute}
 .u-under{overflow:hidden}.uplot canvas{display:block;width:100%;height:100%}.u-select{background:var(--accent);opacity:.15}.u-select,.u-cursor-x,.u-cursor-pt{pointer-events:none}
-.u-cursor-x,.u-cursor-pt{left:0;top:0}.u-cursor-x{height:100%;border-right:1px dashed var(--soft)}.u-cursor-pt{border-radius:50%;background-clip:padding-box!important}.u-off{display:none}`;
-let sheet: CSSStyleSheet | undefined;
+.u-cursor-x,.u-cursor-pt{left:0;top:0}.u-cursor-x{height:100%;border-right:1px dashed var(--soft)}.u-cursor-pt{border-radius:50%;background-clip:padding-box!important}.u-off{display:none}
+.explore{position:relative;z-index:1;background:var(--ground)}.explore p{display:flex;flex-wrap:wrap;align-items:center;gap:0 var(--s16);margin:0}
+.explore span{flex:1 1 100%;display:flex;flex-wrap:wrap;gap:0 var(--s12)}.explore b{font-weight:550;color:var(--soft)}
+.explore .now{color:var(--accent)}.explore .second{color:var(--ink)}
+.explore :is(button,a){min-width:24px;min-height:var(--touch);display:inline-flex;align-items:center;justify-content:center}
+.explore [hidden]{display:none}.explore [aria-disabled=true]{opacity:.5}.explore~.explore-this,.chart:has(>.explore)>.at{display:none}
+@media print{.explore{display:none}}`;
+let adopted = false;
 
 /** start draws the chart in an element beside the picture, and returns what ends it. */
 export function start(root: HTMLElement): () => void {
@@ -17,11 +24,8 @@ export function start(root: HTMLElement): () => void {
   const picture = figure.querySelector<SVGSVGElement>(":scope > svg");
   const lines = picture ? rows(picture) : [];
   if (!picture || lines.length < 2) return () => {};
-  if (!sheet) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-    document.adoptedStyleSheets.push(sheet);
-  }
+  if (!adopted) adopt(css);
+  adopted = true;
   const count = lines.length;
   const { kinds = "", step: unit = "", first = "", partial } = picture.dataset;
   const named = (i: number) => label(lines[i] as HTMLTableRowElement);
@@ -100,7 +104,7 @@ export function start(root: HTMLElement): () => void {
 
   /** tell writes the values at the cursor, each in the colour of its line, and returns them. */
   function tell(): string {
-    const parts = values(lines[at] as HTMLTableRowElement);
+    const parts = values(lines[at] as HTMLTableRowElement, picture ?? undefined);
     if (partial && at === count - 1) parts.push(word("partial"));
     words.replaceChildren(...parts.map((part, i) => {
       const b = document.createElement("b");

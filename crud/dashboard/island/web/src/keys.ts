@@ -1,11 +1,16 @@
 // Keys: places, rows, search, and a dialog that lists them, and switches them off for who speaks or slips. Inside fields they are letters.
 import { Keys, places } from "./press.ts";
+import { adopt } from "./style.ts";
 import { say, word } from "./words.ts";
 
 const rows = "#content tbody th[scope=row] a, #content .live .card p:first-child a";
 const find = "#find"; // at the end of an address: focus the search there
 
 const off = "lodestone-keys-off"; // in the browser, since it depends on the person's hands and not on the account
+
+const css = `dialog.keys{width:360px;max-width:calc(100vw - 32px);color:var(--ink)}dialog.keys::backdrop{background:rgb(0 0 0 / .4)}
+dialog dl{display:grid;grid-template-columns:auto 1fr;gap:var(--s8) var(--s16);margin:var(--s16) 0}dialog dd{margin:0}
+kbd{padding:2px 6px;border:1px solid var(--edge);border-radius:4px;font:600 var(--text-12) var(--mono)}`;
 
 let dialog: HTMLDialogElement | undefined;
 
@@ -89,6 +94,7 @@ function help(): void {
 }
 
 function build(): HTMLDialogElement {
+  adopt(css);
   const d = document.createElement("dialog");
   d.className = "card keys";
   const title = document.createElement("h2");

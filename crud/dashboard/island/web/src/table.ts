@@ -20,8 +20,9 @@ export function label(row: HTMLTableRowElement): string {
   return text(row.cells[0]);
 }
 
-/** values are the name of a line, and each number with the name of its column. */
-export function values(row: HTMLTableRowElement): string[] {
+/** values are the name of a line, and each number that the picture shows with the name of its column. A table may have more. */
+export function values(row: HTMLTableRowElement, picture?: Element): string[] {
   const names = heads(row);
-  return [...row.cells].map((cell, i) => (i === 0 ? text(cell) : `${names[i] ?? ""} ${text(cell)}`.trim()));
+  const kinds = (picture as HTMLElement | undefined)?.dataset.kinds;
+  return [...row.cells].slice(0, kinds ? kinds.split(" ").length + 1 : undefined).map((cell, i) => (i === 0 ? text(cell) : `${names[i] ?? ""} ${text(cell)}`.trim()));
 }

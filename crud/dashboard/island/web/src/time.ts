@@ -1,10 +1,16 @@
 // One time, marked in every line chart of the screen, with its values. They are those of the charts' tables.
 import { showIslands } from "./islands.ts";
 import { nearest, step } from "./nearest.ts";
+import { adopt } from "./style.ts";
 import { label, rows, values } from "./table.ts";
 import { say, word } from "./words.ts";
 
 const pictures = "figure.chart > svg.timed";
+
+// Of the marks of all charts.
+const css = `.chart{position:relative}.at{position:absolute;z-index:2;top:16px;height:168px;border-left:1px solid var(--soft);pointer-events:none}
+.at>p{position:absolute;top:0;left:8px;margin:0;padding:var(--s4) var(--s8);border-radius:var(--radius);background:var(--ink);color:var(--ground);font:400 var(--text-12)/1.4 var(--sans);white-space:pre}
+.at.end>p{left:auto;right:8px}.at.field{border:1px solid var(--ink);border-radius:3px}.at.field>p{top:100%;left:0}.at.field.end>p{right:0}`;
 
 /** showTimes lets the keyboard reach the charts that are drawn, and offers to explore those that can be. */
 export function showTimes(): void {
@@ -36,6 +42,7 @@ function explore(svg: SVGSVGElement): void {
 
 /** startTimes follows the pointer and the keys. */
 export function startTimes(): void {
+  adopt(css);
   let under = false; // the pointer is over a chart
   document.addEventListener("pointermove", (e) => {
     const svg = (e.target as Element).closest<SVGSVGElement>(pictures);
@@ -90,7 +97,7 @@ function mark(svg: SVGSVGElement, index: number): string {
     const found = all[at];
     if (found) put(other, found, at, all.length);
   }
-  return values(row).join(", ");
+  return values(row, svg).join(", ");
 }
 
 function put(svg: SVGSVGElement, row: HTMLTableRowElement, index: number, count: number): void {
@@ -101,7 +108,7 @@ function put(svg: SVGSVGElement, row: HTMLTableRowElement, index: number, count:
   line.style.left = `${place * width(svg)}px`;
   line.setAttribute("aria-hidden", "true"); // it is announced
   const text = document.createElement("p");
-  text.textContent = values(row).join("\n");
+  text.textContent = values(row, svg).join("\n");
   line.append(text);
   svg.parentElement?.append(line);
 }
