@@ -120,10 +120,10 @@ func magnetQueries(v *frame.Visit, id string) []frame.Query {
 	only := map[string][]any{"lead_magnet_id": {id}}
 	list := []frame.Query{
 		{ID: byTime, Metrics: overviewMetrics, Interval: v.Period.Interval(), Filters: only},
-		{ID: hours, Metrics: []string{"page_views"}, Dimensions: []string{"weekday", "hour_of_day"}, Filters: only, Limit: 168},
+		{ID: hours, Metrics: []string{"page_views"}, Dimensions: []string{"weekday", "hour_of_day"}, Filters: only, Limit: 168, Alone: true},
 	}
 	for _, b := range breakdowns {
-		list = append(list, frame.Query{ID: b.dimension, Metrics: b.metrics, Dimensions: []string{b.dimension}, Filters: only, Limit: 10})
+		list = append(list, frame.Query{ID: b.dimension, Metrics: b.metrics, Dimensions: []string{b.dimension}, Filters: only, Limit: 10, Alone: true})
 	}
 	return list
 }

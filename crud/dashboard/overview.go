@@ -23,7 +23,6 @@ var tiles = []struct{ metric, rate string }{
 const (
 	byTime   = change.ByTime
 	byMagnet = change.ByMagnet
-	byDevice = "device"
 )
 
 var overviewMetrics = []string{
@@ -96,8 +95,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		answers, err = v.Ask(append(change.Queries(frame.Query{Metrics: overviewMetrics, Interval: v.Period.Interval()}),
-			frame.Query{ID: byDevice, Metrics: []string{"readers", "finished", "finish_rate"}, Dimensions: []string{"device"}})...)
+		answers, err = v.Ask(change.Queries(frame.Query{Metrics: overviewMetrics, Interval: v.Period.Interval()})...)
 		return err
 	})
 	if err := group.Wait(); err != nil {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -65,11 +66,39 @@ func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Qu
 	if len(wrong) > 0 {
 		return nil, problem.Invalid(wrong...)
 	}
+	collected, err := r.collect(ctx, account, plans, paths)
+	if err == nil || isTooLarge(err) {
+		again := false
+		for i := range collected {
+			again = again || plans[i].hopeful && (err != nil || collected[i].crowded())
+			plans[i].hopeful = plans[i].hopeful && err == nil && !collected[i].crowded()
+		}
+		if again { // all of them, of one state
+			collected, err = r.collect(ctx, account, plans, paths)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]Answer, len(plans))
+	for i := range collected {
+		answers[i] = collected[i].answer()
+	}
+	return answers, r.label(ctx, account, answers)
+}
+
+func isTooLarge(err error) bool {
+	_, is := errors.AsType[*TooLargeError](err)
+	return is
+}
+
+// collect runs the statement of the plans.
+func (r *Reporter) collect(ctx context.Context, account uuid.UUID, plans []plan, paths []string) ([]collector, error) {
 	collected := make([]collector, len(plans))
 	for i, path := range paths[:len(plans)] {
 		collected[i] = collector{plan: &plans[i], path: path, cells: map[cellKey]*cell{}}
 	}
-	err := r.ch.Query(ctx, account, statement(plans), func(row scope.Row) error {
+	return collected, r.ch.Query(ctx, account, statement(plans), func(row scope.Row) error {
 		var question, set, period uint8
 		var slot int64
 		var led uint8
@@ -81,14 +110,6 @@ func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Qu
 		}
 		return collected[question].add(int(set), period == 1, slot, led == 1, texts, numbers, bots)
 	})
-	if err != nil {
-		return nil, err
-	}
-	answers := make([]Answer, len(plans))
-	for i := range collected {
-		answers[i] = collected[i].answer()
-	}
-	return answers, r.label(ctx, account, answers)
 }
 
 // cellKey names a row of the server's answer.
@@ -113,13 +134,24 @@ type collector struct {
 	cells        map[cellKey]*cell
 	filled, rows int // cells with numbers, and rows over all the time: the answer has at least so many
 	bots         int64
+	found        [2]int // rows of values, of the time before and of the time asked for
 }
+
+// crowded reports whether there may be more values than the question has place for.
+func (c *collector) crowded() bool { return max(c.found[0], c.found[1]) > c.Limit }
 
 // add adds a row, or refuses it as soon as the answer is too large. Nested parts come in rows of their own, whose other numbers
 // are 0.
 func (c *collector) add(set int, now bool, slot int64, led bool, texts []string, numbers []float64, bots float64) error {
 	if set == setTotal && now && !c.IncludeBots {
 		c.bots += int64(bots)
+	}
+	if set == setRow {
+		at := 0
+		if now {
+			at = 1
+		}
+		c.found[at]++
 	}
 	if !slices.ContainsFunc(numbers, func(n float64) bool { return n != 0 }) {
 		return nil

@@ -20,7 +20,7 @@ func (w *writer) led(rows string) string {
 		fmt.Fprintf(&taken, ", if(led, %s, %s) AS e%d", name, d.zero(), i)
 	}
 	is := "1"
-	if !w.allLead() {
+	if !w.hopeful && !w.allLead() {
 		overall := *w
 		overall.overall = true
 		is = "(" + strings.Join(values, ", ") + ") IN (" + overall.leading(values) + ")"
@@ -102,4 +102,25 @@ func (p *plan) allLead() bool {
 		most *= n
 	}
 	return most <= p.Limit
+}
+
+// few are dimensions that hardly ever have more values than a question has place for.
+var few = map[string]bool{
+	"lead_magnet_id": true, "generic_link_id": true, "magnet_version": true, "utm_source": true, "utm_medium": true, "browser": true, "os": true, "country": true,
+	"language": true, "event_type": true,
+}
+
+// canHope reports whether to ask at first as if the limit had place for all values. Finding those that lead reads everything a second time, and
+// takes as long as the answer itself.
+func (p *plan) canHope() bool {
+	return len(p.dimensions) == 1 && few[p.dimensions[0].name] && len(p.nested()) == 0
+}
+
+// upTo ends a statement of a plan that hopes: it has at most one value more than there is place for, from which the collector sees that the hope
+// was wrong.
+func (w *writer) upTo() string {
+	if !w.hopeful {
+		return ""
+	}
+	return fmt.Sprintf(" LIMIT %d BY set, period, slot", w.Limit+1)
 }

@@ -23,9 +23,9 @@ func TestRowsRead(t *testing.T) {
 	q := Question{Metrics: []string{"readers", "sessions", "page_views", "reading_ms"}, From: "2025-10-01", To: "2025-10-05", Interval: Hour, Timezone: "Asia/Kathmandu"}
 	require.Less(t, read(q), uint64(events/2), "an hour of this zone begins at a quarter")
 	q.Dimensions, q.Limit = []string{"lead_magnet_id"}, 1
-	require.Less(t, read(q), uint64(events), "values that lead are found first")
+	require.Less(t, read(q), uint64(events/2), "values that lead are not looked for where there are hardly more than there is place for")
 	q.From = "2025-10-01T00:00:01Z"
-	require.Greater(t, read(q), uint64(events), "a second is within a quarter")
+	require.GreaterOrEqual(t, read(q), uint64(events), "a second is within a quarter")
 }
 
 // The bots that no metric is counted from are counted once for all questions that have the same range and conditions.

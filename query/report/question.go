@@ -68,6 +68,7 @@ type plan struct {
 	order      metric
 	descending bool
 	counted    []part // the parts of the metrics
+	hopeful    bool   // asked as if the limit had place for all values
 }
 
 // compile checks a question. The path, such as "queries[0].", comes before the names of the fields that are wrong.
@@ -86,6 +87,7 @@ func compile(q Question, path string, now time.Time) (plan, []problem.Field) {
 	}
 	if len(wrong) == 0 {
 		p.counted = p.visited(p.needed())
+		p.hopeful = p.canHope()
 	}
 	return p, wrong
 }
