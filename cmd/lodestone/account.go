@@ -2,18 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
 
+	"github.com/google/uuid"
+
 	"lodestone/crud/account"
+	"lodestone/crud/person"
 	"lodestone/pkg/config"
 	"lodestone/pkg/email"
+	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 )
 
@@ -21,6 +27,7 @@ type accountCommand struct {
 	Data   dataConfig           `embed:""`
 	Create accountCreateCommand `cmd:"" help:"Create an account and print its id."`
 	List   accountListCommand   `cmd:"" help:"List the accounts, oldest first."`
+	Delete accountDeleteCommand `cmd:"" help:"Delete an account with everything that it has. Its events are blanked. It cannot be undone."`
 }
 
 type accountCreateCommand struct {
@@ -66,6 +73,43 @@ func (c *accountListCommand) Run(ctx context.Context) error {
 			rows = append(rows, []string{a.ID.String(), string(a.Plan), formatTime(&a.CreatedAt), a.Name})
 		}
 		return printTable(os.Stdout, rows)
+	})
+}
+
+type accountDeleteCommand struct {
+	Postgres postgres.Config    `embed:""`
+	Erasure  person.Config      `embed:""`
+	S3       objectstore.Config `embed:"" prefix:"file-"`
+	Name     string             `name:"name" required:"" help:"Name of the account, to confirm."`
+	ID       uuid.UUID          `arg:"" help:"Id of the account, as the list shows it."`
+}
+
+// Run deletes the account.
+func (c *accountDeleteCommand) Run(ctx context.Context) error {
+	err := errors.Join(c.Postgres.Validate(), c.Erasure.Validate(c.S3))
+	if c.Erasure.Log == "" {
+		err = errors.Join(err, config.Invalid("--erasure-log", "is missing", "give the log of the crud processes, so that a restored backup is brought up to it"))
+	}
+	if err != nil {
+		return err
+	}
+	return withSchema(ctx, c.Postgres, func(pool *postgres.Pool) error {
+		all, err := account.New(pool).List(ctx)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(all, func(a account.Info) bool { return a.ID == c.ID })
+		if at < 0 {
+			return fmt.Errorf("there is no account %s: `lodestone account list` shows the existing ones", c.ID)
+		}
+		if all[at].Name != c.Name {
+			return config.Invalid("--name", "is not the name of this account", "give "+strconv.Quote(all[at].Name))
+		}
+		log, err := person.OpenLog(c.Erasure, c.S3)
+		if err != nil {
+			return err
+		}
+		return person.DeleteAccount(ctx, pool, log, c.ID)
 	})
 }
 

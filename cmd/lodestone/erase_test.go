@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/hex"
@@ -19,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
@@ -49,25 +51,13 @@ func TestErasingAPerson(t *testing.T) {
 	v.submit(link.URL, url.Values{"email": {"bob@example.com"}, "name": {"Bob Byron"}})
 	made, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{strings.ToUpper(marker) + "@" + marker + ".example", "bob@example.com"}})
 	require.NoError(t, err)
-	send := func(l client.AccessLink, mark string) {
-		t.Helper()
-		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1,"duration_ms":900,"note":%q},"session_id":%q}`, l.TrackingToken, mark, uuid.NewString())
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
-		require.NoError(t, err)
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("User-Agent", mark)
-		answer, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
-		require.NoError(t, answer.Body.Close())
-		require.Equal(t, http.StatusAccepted, answer.StatusCode)
-	}
 	total := func() int64 {
 		events, err := c.Events(t.Context(), client.EventFilter{})
 		require.NoError(t, err)
 		return events.Pagination.Total
 	}
-	send(made[0], marker)
-	send(made[1], "bob-agent")
+	u.read(t, made[0], marker)
+	u.read(t, made[1], "bob-agent")
 	require.Eventually(t, func() bool { return total() == 2 }, enginetest.Timeout, interval)
 	s := u.stores(t)
 	require.Eventually(t, func() bool {
@@ -103,7 +93,7 @@ func TestErasingAPerson(t *testing.T) {
 	require.Zero(t, answer.code, answer.out)
 	require.EqualValues(t, 2, total())
 	// The link's page may be open still: what it sends is stored blank.
-	send(made[0], marker)
+	u.read(t, made[0], marker)
 	require.Eventually(t, func() bool { return total() == 3 }, enginetest.Timeout, interval)
 	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, interval)
 	bob := owner.must(t, "POST", "/api/v1/people/export", `{"email":"bob@example.com"}`)
@@ -166,6 +156,77 @@ func TestErasingInTheDashboard(t *testing.T) {
 	require.NoError(t, answer.Body.Close())
 	checkReceipt(t, v.site, receipt)
 	require.Equal(t, http.StatusNotFound, v.open("/dashboard/erasures/"+uuid.NewString()).status)
+}
+
+// An account that is deleted leaves no row in either database but blank events, also after a restart; the other account keeps everything.
+func TestDeletingAnAccount(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.more = []string{"--no-sample", "--sql-emails", "--erasure-interval", "1s"}
+	u.start()
+	answer := u.command("account", "create", "--name", marker+" Ltd", "--plan", "team")
+	require.Zero(t, answer.code, answer.out)
+	id := strings.TrimSpace(answer.out)
+	answer = u.command("key", "create", "--account", id)
+	require.Zero(t, answer.code, answer.out)
+	_, key, _ := strings.Cut(answer.out, "key: ")
+	key = strings.TrimSpace(key)
+	c := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: key})
+	v := visitor{t, &http.Client{Timeout: time.Minute}}
+	m, err := c.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: marker})
+	require.NoError(t, err)
+	_, err = c.UploadFile(t.Context(), m.ID, marker+".pdf", bytes.NewReader(pdftest.New(1, 0)))
+	require.NoError(t, err)
+	link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: new("taken-for-ever")})
+	require.NoError(t, err)
+	v.submit(link.URL, url.Values{"email": {marker + "@example.com"}, "utm_source": {marker}})
+	made, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"ada@example.com"}})
+	require.NoError(t, err)
+	u.read(t, made[0], marker)
+	s := u.stores(t)
+	require.Eventually(t, func() bool {
+		found := s.clickhouse(t)
+		return slices.Contains(found, "lodestone.events") && slices.Contains(found, "lodestone.submissions") && slices.Contains(found, "lodestone.lead_magnets")
+	}, enginetest.Timeout, interval)
+
+	answer = u.command("account", "delete", id, "--name", "Demo")
+	require.Equal(t, exitSettings, answer.code, answer.out)
+	answer = u.command("account", "delete", id, "--name", marker+" Ltd")
+	require.Zero(t, answer.code, answer.out)
+	require.Empty(t, s.postgres(t))
+	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, interval)
+	var left uint64
+	require.NoError(t, s.conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.events WHERE account_id = ?", id).Scan(&left))
+	require.NotZero(t, left)
+	require.Contains(t, u.command("account", "list").out, "Demo")
+	require.NotContains(t, u.command("account", "list").out, marker)
+	answer = u.command("verify")
+	require.Zero(t, answer.code, answer.out)
+
+	// A restored database has the account again.
+	_, err = s.pool.Unscoped().Exec(t.Context(), `WITH gone AS (DELETE FROM erasures RETURNING account_id) INSERT INTO accounts (id, name, plan) SELECT account_id, $1, 'team' FROM gone`, marker)
+	require.NoError(t, err)
+	s.close(t)
+	u.interrupt(enginetest.Timeout)
+	u.start()
+	s = u.stores(t)
+	require.Empty(t, s.postgres(t))
+	s.close(t)
+	u.interrupt(enginetest.Timeout)
+}
+
+// read sends a page that was viewed, with a mark wherever a sender can write.
+func (u *up) read(t *testing.T, l client.AccessLink, mark string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1,"duration_ms":900,"note":%q},"session_id":%q}`, l.TrackingToken, mark, uuid.NewString())
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", mark)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusAccepted, answer.StatusCode)
 }
 
 // checkReceipt fails unless a receipt is signed by a key that the site publishes, and says what the erasure does.

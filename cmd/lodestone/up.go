@@ -180,7 +180,7 @@ func loopback(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// keepIn sets the directories that are not set: they are below the data directory.
+// keepIn sets the places that are not set: they are below the data directory.
 func (c *upCommand) keepIn(dir string) {
 	if !c.Spool.Enabled() {
 		c.Spool.Dir = filepath.Join(dir, "spool")

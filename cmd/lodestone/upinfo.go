@@ -81,6 +81,7 @@ func (w *wired) settings() []envLine {
 		{"LODESTONE_CLICKHOUSE_URL", w.engines.ClickHouseURL()},
 		{"LODESTONE_CLICKHOUSE_HTTP_URL", w.engines.ClickHouseHTTPURL()},
 		{"LODESTONE_SQL_URL", w.engines.SQLURL()},
+		{"LODESTONE_ERASURE_LOG", w.command.Crud.Erasure.Log},
 	}
 }
 

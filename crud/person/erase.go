@@ -220,6 +220,13 @@ func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
 }
 
 func (e *Eraser) repeat(ctx context.Context, entry Entry) error {
+	if entry.PersonID == uuid.Nil {
+		err := deleteAccount(ctx, e.deps.Postgres, entry)
+		if postgres.IsUniqueViolation(err, "erasures_pkey") {
+			return nil // as below
+		}
+		return err
+	}
 	keys, err := store.New(e.deps.Postgres.Unscoped()).AddressesOfPerson(ctx, store.AddressesOfPersonParams{AccountID: entry.AccountID, PersonID: entry.PersonID})
 	if err != nil {
 		return fmt.Errorf("repeat erasure %s: %w", entry.ID, err)

@@ -25,7 +25,7 @@ type Entry struct {
 	Version   int       `json:"version"` // 1
 	ID        uuid.UUID `json:"id"`
 	AccountID uuid.UUID `json:"account_id"`
-	PersonID  uuid.UUID `json:"person_id"`
+	PersonID  uuid.UUID `json:"person_id"` // zero: the account whole
 	ErasedAt  time.Time `json:"erased_at"`
 }
 

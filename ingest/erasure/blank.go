@@ -25,18 +25,30 @@ const (
 	changes = `event_data = ` + data + `, ip_hash = toFixedString('', 16), user_agent = '', agent_names = '', origin = ''`
 	// blank is the condition of one.
 	blank = `event_data = ` + data + ` AND ip_hash = toFixedString('', 16) AND user_agent = '' AND agent_names = '' AND origin = ''`
-	// mine is the condition that a row is of one of the links.
-	mine = `account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)}`
+	// The same of views of landing pages, which belong to accounts only.
+	viewChanges = `referrer = '', url = '', ip_hash = toFixedString('', 16), user_agent = '', agent_names = '', origin = ''`
+	viewBlank   = `referrer = '' AND url = '' AND ip_hash = toFixedString('', 16) AND user_agent = '' AND agent_names = '' AND origin = ''`
+
+	// mine is the condition that a row is of one of the access links, and whole that it is of one of the accounts. The first is one that
+	// the projection by_link serves.
+	mine  = `account_id IN {accounts:Array(UUID)} AND access_link_id IN {ids:Array(UUID)}`
+	whole = `account_id IN {ids:Array(UUID)}`
 
 	ownUpdate = "(UPDATE event_data = concat('{', " // begins the command of every change of events, as ClickHouse lists it
+	ownViews  = "(UPDATE referrer = '', url = ''"   // of views of landing pages
 	ownDelete = "(DELETE WHERE "                    // and of copies
 )
 
-// copies are the tables with copies of what people typed (ingest/mirror).
-var copies = []string{"access_links", "submissions"}
+// copies are the tables with copies of what people typed (ingest/mirror), and copiesOfOwners those of what owners typed.
+var (
+	copies         = []string{"access_links", "submissions"}
+	copiesOfOwners = []string{"lead_magnets", "generic_links"}
+)
 
-// link is an access link or a submission.
+// link is an access link, a submission, or an account whole, of which it has the id twice.
 type link struct{ id, account uuid.UUID }
+
+func (l link) whole() bool { return l.id == l.account }
 
 func parameters(links []link) native.Parameters {
 	var ids, accounts []uuid.UUID
@@ -46,33 +58,58 @@ func parameters(links []link) native.Parameters {
 			accounts = append(accounts, l.account)
 		}
 	}
-	return native.Parameters{"links": clickhouse.UUIDs(ids), "accounts": clickhouse.UUIDs(accounts)}
+	return native.Parameters{"ids": clickhouse.UUIDs(ids), "accounts": clickhouse.UUIDs(accounts)}
 }
 
 // blankAll blanks what of the links was stored since a time, and returns how many changes it asked ClickHouse for.
 func blankAll(ctx context.Context, conn driver.Conn, links []link, since time.Time) (n int, err error) {
 	for some := range slices.Chunk(links, linksAtOnce) {
-		events, err := blankEvents(ctx, conn, some, since)
-		if err != nil {
-			return n, err
+		people, accounts := part(some)
+		for _, step := range []func() (int, error){
+			func() (int, error) { return blankEvents(ctx, conn, people, since, mine, "access_link_id") },
+			func() (int, error) {
+				return removeCopies(ctx, conn, people, copies, "account_id IN {accounts:Array(UUID)} AND id IN {ids:Array(UUID)}")
+			},
+			func() (int, error) { return blankEvents(ctx, conn, accounts, since, whole, "account_id") },
+			func() (int, error) {
+				return removeCopies(ctx, conn, accounts, slices.Concat(copies, copiesOfOwners), whole)
+			},
+			func() (int, error) { return blankViews(ctx, conn, accounts) },
+		} {
+			changes, err := step()
+			n += changes
+			if err != nil {
+				return n, err
+			}
 		}
-		copied, err := removeCopies(ctx, conn, parameters(some))
-		if err != nil {
-			return n, err
-		}
-		n += events + copied
 	}
 	return n, nil
 }
 
-func blankEvents(ctx context.Context, conn driver.Conn, links []link, since time.Time) (n int, err error) {
+// part returns the accounts among links apart.
+func part(links []link) (people, accounts []link) {
+	for _, l := range links {
+		if l.whole() {
+			accounts = append(accounts, l)
+		} else {
+			people = append(people, l)
+		}
+	}
+	return people, accounts
+}
+
+// blankEvents blanks the events that a condition chooses by the ids of links, which a column has.
+func blankEvents(ctx context.Context, conn driver.Conn, links []link, since time.Time, where, column string) (n int, err error) {
+	if len(links) == 0 {
+		return 0, nil
+	}
 	if err := clickhouse.AwaitMutations(ctx, conn, "events", ownUpdate); err != nil { // another process may have asked for the same
 		return 0, err //nolint:wrapcheck // it says what failed
 	}
 	p := parameters(links)
 	p["since"] = since.UTC().Format("2006-01-02 15:04:05")
 	// The projection by_link answers this, however many events there are.
-	read, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT toString(access_link_id) FROM lodestone.events WHERE "+mine+
+	read, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT toString("+column+") FROM lodestone.events WHERE "+where+
 		" AND stored_at >= toDateTime({since:String}, 'UTC')", p)
 	if err != nil {
 		return 0, fmt.Errorf("look for events of erased people: %w", err)
@@ -81,26 +118,44 @@ func blankEvents(ctx context.Context, conn driver.Conn, links []link, since time
 	if len(links) == 0 {
 		return 0, nil
 	}
-	p = parameters(links)
-	months, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone.events WHERE "+mine+" AND NOT ("+blank+")", p)
+	return blankRows(ctx, conn, parameters(links), "events", changes, where+" AND NOT ("+blank+")", ownUpdate)
+}
+
+// blankViews blanks the views of landing pages of accounts.
+func blankViews(ctx context.Context, conn driver.Conn, accounts []link) (n int, err error) {
+	if len(accounts) == 0 {
+		return 0, nil
+	}
+	if err := clickhouse.AwaitMutations(ctx, conn, "link_views", ownViews); err != nil { // as above
+		return 0, err //nolint:wrapcheck // it says what failed
+	}
+	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole+" AND NOT ("+viewBlank+")", ownViews)
+}
+
+// blankRows changes the rows of a table that a condition chooses, a month at a time.
+func blankRows(ctx context.Context, conn driver.Conn, p native.Parameters, table, changes, where, own string) (n int, err error) {
+	months, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone."+table+" WHERE "+where, p)
 	if err != nil {
-		return 0, fmt.Errorf("look for events of erased people: %w", err)
+		return 0, fmt.Errorf("look for %s of erased people: %w", table, err)
 	}
 	for _, month := range months {
 		p["month"] = clickhouse.Text(month)
-		if err := change(ctx, conn, "ALTER TABLE lodestone.events UPDATE "+changes+" IN PARTITION ID {month:String} WHERE "+mine+" AND NOT ("+blank+")", p); err != nil {
-			return n, fmt.Errorf("blank events of erased people: %w", err)
+		if err := change(ctx, conn, "ALTER TABLE lodestone."+table+" UPDATE "+changes+" IN PARTITION ID {month:String} WHERE "+where, p); err != nil {
+			return n, fmt.Errorf("blank %s of erased people: %w", table, err)
 		}
 		n++
 	}
-	return n, clickhouse.AwaitMutations(ctx, conn, "events", ownUpdate) //nolint:wrapcheck // it says what failed
+	return n, clickhouse.AwaitMutations(ctx, conn, table, own) //nolint:wrapcheck // it says what failed
 }
 
 // removeCopies removes every version of copies: a version that says that the entity was deleted hides those before, and leaves them on the
 // disk until they are merged.
-func removeCopies(ctx context.Context, conn driver.Conn, p native.Parameters) (n int, err error) {
-	const of = "account_id IN {accounts:Array(UUID)} AND id IN {links:Array(UUID)}"
-	for _, table := range copies {
+func removeCopies(ctx context.Context, conn driver.Conn, links []link, tables []string, of string) (n int, err error) {
+	if len(links) == 0 {
+		return 0, nil
+	}
+	p := parameters(links)
+	for _, table := range tables {
 		found, err := clickhouse.Strings(ctx, conn, "SELECT toString(id) FROM lodestone."+table+" WHERE "+of+" AND deleted = 0 LIMIT 1", p)
 		if err != nil {
 			return n, fmt.Errorf("look for copies of erased people: %w", err)

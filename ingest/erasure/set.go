@@ -13,20 +13,20 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Set holds the access links of people who were erased, and the ids of their submissions. It implements stream.Erased, and is safe for
+// Set holds the access links of people who were erased, the ids of their submissions, and accounts that were deleted. It implements stream.Erased, and is safe for
 // concurrent use: one goroutine adds.
 type Set struct {
 	links atomic.Pointer[map[uuid.UUID]struct{}]
 	since time.Time // by the clock of Postgres: what was noted before it is in the set
 }
 
-// Has reports whether a link is in the set.
-func (s *Set) Has(link uuid.UUID) bool {
+// Has reports whether a link or an account is in the set.
+func (s *Set) Has(id uuid.UUID) bool {
 	links := s.links.Load()
 	if links == nil {
 		return false
 	}
-	_, has := (*links)[link]
+	_, has := (*links)[id]
 	return has
 }
 

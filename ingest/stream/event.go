@@ -16,8 +16,9 @@ func Events() Stream {
 		Topic:   event.Topic,
 		Table:   "events",
 		Link:    "access_link_id",
-		Decoder: func() Decoder { return &eventDecoder{} },
+		Decoder: func() Decoder { return &eventDecoder{erased: noOne{}} },
 		Tables:  newTables(func() Table { return newEventTable(agents) }),
+		decoder: func(erased Erased) Decoder { return &eventDecoder{erased: erased} },
 	}
 }
 
@@ -72,7 +73,7 @@ const eventRowBytes = 208
 // eventDecoder reads records of events.
 type eventDecoder struct {
 	event  event.Event
-	erased Erased // nil: no one
+	erased Erased
 }
 
 func (d *eventDecoder) Decode(record []byte) (Record, error) {
@@ -80,7 +81,7 @@ func (d *eventDecoder) Decode(record []byte) (Record, error) {
 	if err := e.Decode(record); err != nil {
 		return Record{}, err
 	}
-	if d.erased != nil && d.erased.Has(e.AccessLinkID) {
+	if d.erased.Has(e.AccessLinkID) || d.erased.Has(e.AccountID) {
 		e.Blank()
 	}
 	return Record{

@@ -16,7 +16,8 @@ func LinkViews() Stream {
 		Topic:   event.LinkViewTopic,
 		Table:   "link_views",
 		Link:    "generic_link_id",
-		Decoder: func() Decoder { return &linkViewDecoder{} },
+		Decoder: func() Decoder { return &linkViewDecoder{erased: noOne{}} },
+		decoder: func(erased Erased) Decoder { return &linkViewDecoder{erased: erased} },
 		Tables:  newTables(func() Table { return newLinkViewTable(agents) }),
 	}
 }
@@ -61,12 +62,18 @@ func newLinkViewTable(agents *agent.Parser) *linkViewTable {
 const linkViewRowBytes = 178
 
 // linkViewDecoder reads records of link views.
-type linkViewDecoder struct{ view event.LinkView }
+type linkViewDecoder struct {
+	view   event.LinkView
+	erased Erased
+}
 
 func (d *linkViewDecoder) Decode(record []byte) (Record, error) {
 	v := &d.view
 	if err := v.Decode(record); err != nil {
 		return Record{}, err
+	}
+	if d.erased.Has(v.AccountID) {
+		v.Blank()
 	}
 	return Record{
 		Identity: Identity{Link: v.GenericLinkID, Event: v.EventID},

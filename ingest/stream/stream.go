@@ -75,16 +75,22 @@ type Stream struct {
 	Link    string         // column of Identity.Link
 	Decoder func() Decoder // returns a new decoder of the records
 	Tables  *Tables        // empty tables of the rows
+
+	decoder func(Erased) Decoder
 }
 
-// Erased tells the access links of people who were erased.
-type Erased interface{ Has(link uuid.UUID) bool }
+// Erased tells the access links of people, and the accounts, that were erased.
+type Erased interface{ Has(id uuid.UUID) bool }
 
-// Blanking returns the stream with decoders that blank the events of erased people: of what was sent, only the page and the times stay.
-// Nil is no one.
+// noOne is no one.
+type noOne struct{}
+
+func (noOne) Has(uuid.UUID) bool { return false }
+
+// Blanking returns the stream with decoders that blank what was erased: of an event, only the page and the times stay. Nil is no one.
 func (s Stream) Blanking(erased Erased) Stream {
-	if s.Topic == event.Topic && erased != nil {
-		s.Decoder = func() Decoder { return &eventDecoder{erased: erased} }
+	if erased != nil {
+		s.Decoder = func() Decoder { return s.decoder(erased) }
 	}
 	return s
 }

@@ -113,6 +113,18 @@ func (q *Queries) CountReading(ctx context.Context, accessLinkIds []uuid.UUID) (
 	return i, err
 }
 
+const deleteAccount = `-- name: DeleteAccount :execrows
+DELETE FROM accounts WHERE id = $1
+`
+
+func (q *Queries) DeleteAccount(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteAccount, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const endErasures = `-- name: EndErasures :exec
 UPDATE erasures SET blanked_at = clock_timestamp(), records_until = $1
 WHERE id = ANY ($2::uuid[]) AND blanked_at IS NULL
@@ -499,6 +511,25 @@ DELETE FROM river_job WHERE id = $1
 
 func (q *Queries) RemoveJob(ctx context.Context, id int64) error {
 	_, err := q.db.Exec(ctx, removeJob, id)
+	return err
+}
+
+const removeJobsOfAccount = `-- name: RemoveJobsOfAccount :exec
+DELETE FROM river_job WHERE args ->> 'account_id' = $1::uuid::text
+`
+
+func (q *Queries) RemoveJobsOfAccount(ctx context.Context, accountID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, removeJobsOfAccount, accountID)
+	return err
+}
+
+const removeUsersOfAccountOnly = `-- name: RemoveUsersOfAccountOnly :exec
+DELETE FROM users u WHERE EXISTS (SELECT FROM memberships m WHERE m.user_id = u.id AND m.account_id = $1)
+    AND NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = u.id AND m.account_id <> $1)
+`
+
+func (q *Queries) RemoveUsersOfAccountOnly(ctx context.Context, accountID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, removeUsersOfAccountOnly, accountID)
 	return err
 }
 

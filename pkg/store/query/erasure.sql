@@ -100,3 +100,13 @@ SELECT (SELECT count(*) FROM submissions s WHERE s.email_key = sqlc.arg(email_ke
 -- name: LinksOfPeople :many
 -- What was erased of people.
 SELECT l.id, l.account_id FROM erased_links l JOIN erasures e ON e.id = l.erasure_id WHERE e.person_id = ANY (sqlc.arg(person_ids)::uuid[]);
+
+-- name: RemoveJobsOfAccount :exec
+DELETE FROM river_job WHERE args ->> 'account_id' = sqlc.arg(account_id)::uuid::text;
+
+-- name: RemoveUsersOfAccountOnly :exec
+DELETE FROM users u WHERE EXISTS (SELECT FROM memberships m WHERE m.user_id = u.id AND m.account_id = sqlc.arg(account_id))
+    AND NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = u.id AND m.account_id <> sqlc.arg(account_id));
+
+-- name: DeleteAccount :execrows
+DELETE FROM accounts WHERE id = $1;
