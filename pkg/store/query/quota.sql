@@ -17,4 +17,4 @@ INSERT INTO event_usage_rounds (done_at) VALUES (now()) ON CONFLICT (single) DO 
 
 -- name: AccountsBeyondPlan :many
 SELECT u.account_id, a.plan, u.event_limit::bigint AS event_limit, u.month FROM event_usage u JOIN accounts a ON a.id = u.account_id
-WHERE u.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date AND u.events >= u.event_limit;
+WHERE u.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date AND u.exceeded;
