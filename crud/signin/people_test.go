@@ -91,6 +91,9 @@ func TestOwnersManagePeople(t *testing.T) {
 	people := list["data"].([]any)
 	require.Len(t, people, 2)
 	person := people[0].(map[string]any)
+	for _, p := range people {
+		require.NotNil(t, p.(map[string]any)["last_seen_at"], "who has just signed in was seen")
+	}
 	require.Equal(t, "ada@example.com", person["email"])
 	require.Equal(t, "analyst", person["role"])
 	path := "/api/v1/users/" + person["id"].(string)

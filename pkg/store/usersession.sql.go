@@ -74,8 +74,13 @@ func (q *Queries) ForgetUserSessions(ctx context.Context) error {
 }
 
 const insertUserSession = `-- name: InsertUserSession :exec
-INSERT INTO user_sessions (id, account_id, user_id, key_id, method, cookie_hash, key_hash, user_agent, kept_form)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+WITH begun AS (
+    INSERT INTO user_sessions (id, account_id, user_id, key_id, method, cookie_hash, key_hash, user_agent, kept_form)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    RETURNING user_sessions.account_id, user_sessions.user_id
+)
+UPDATE memberships SET last_seen_at = clock_timestamp() FROM begun
+WHERE memberships.account_id = begun.account_id AND memberships.user_id = begun.user_id
 `
 
 type InsertUserSessionParams struct {
@@ -90,6 +95,7 @@ type InsertUserSessionParams struct {
 	KeptForm   []byte
 }
 
+// Who signs in is seen: activity is noted a minute later at the earliest.
 func (q *Queries) InsertUserSession(ctx context.Context, arg InsertUserSessionParams) error {
 	_, err := q.db.Exec(ctx, insertUserSession,
 		arg.ID,

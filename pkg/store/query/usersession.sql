@@ -22,8 +22,14 @@ UPDATE memberships SET last_seen_at = clock_timestamp() FROM active
 WHERE memberships.account_id = active.account_id AND memberships.user_id = active.user_id;
 
 -- name: InsertUserSession :exec
-INSERT INTO user_sessions (id, account_id, user_id, key_id, method, cookie_hash, key_hash, user_agent, kept_form)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+-- Who signs in is seen: activity is noted a minute later at the earliest.
+WITH begun AS (
+    INSERT INTO user_sessions (id, account_id, user_id, key_id, method, cookie_hash, key_hash, user_agent, kept_form)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    RETURNING user_sessions.account_id, user_sessions.user_id
+)
+UPDATE memberships SET last_seen_at = clock_timestamp() FROM begun
+WHERE memberships.account_id = begun.account_id AND memberships.user_id = begun.user_id;
 
 -- name: SessionOfCookie :one
 -- The session that a cookie belongs to, whether it is alive or not.
