@@ -286,7 +286,7 @@ func (v *owner) auditLog(t *testing.T) {
 	for _, row := range s.find("tr", "") {
 		one := screen{root: row}
 		if cells := one.find("td", ""); len(cells) == 4 {
-			rows[textOf(one.find("th", "")[0])+": "+strings.TrimSpace(textOf(cells[3]))] = screen{root: cells[3]}
+			rows[textOf(one.find("th", "")[0])+": "+strings.TrimSpace(textOf(cells[0]))] = screen{root: cells[0]}
 		}
 	}
 	for what, path := range map[string]string{
