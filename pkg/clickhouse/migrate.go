@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -37,6 +38,12 @@ func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// Rows that are there are rewritten in the background, however many they are.
+	o.Settings = maps.Clone(o.Settings)
+	if o.Settings == nil {
+		o.Settings = native.Settings{}
+	}
+	o.Settings["alter_sync"], o.Settings["mutations_sync"] = 0, 0
 	db := native.OpenDB(o)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := createFunctions(ctx, db); err != nil {

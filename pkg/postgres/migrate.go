@@ -1,14 +1,19 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
@@ -22,8 +27,11 @@ var migrations embed.FS
 // migrationLock is the key of the advisory lock that one migrator holds at a time.
 const migrationLock = 0x6c6f6465_73746f6e // "lodeston"
 
-// migrationPause is the time between two tries for a lock that another has.
-const migrationPause = 500 * time.Millisecond
+// The times between two tries for a lock that another has.
+const (
+	migrationPause    = 500 * time.Millisecond
+	maxMigrationPause = 10 * time.Second
+)
 
 // WithMigrationLock runs fn while it holds the lock of migrations, waiting for another process
 // that holds it. It covers ClickHouse and Kafka as well, which have no lock of their own.
@@ -65,24 +73,71 @@ func (p *Pool) tryMigrationLock(ctx context.Context, fn func(ctx context.Context
 
 // Migrate brings the schema up to date and returns the versions it applied, which are none when
 // it was. Call it under WithMigrationLock.
-func (p *Pool) Migrate(ctx context.Context) ([]int64, error) {
+//
+// A migration that needs the lock of a table waits a second for it, since all who use the table wait behind it. Then it lets them go
+// first, and tries again until ctx ends.
+func (p *Pool) Migrate(ctx context.Context) (applied []int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("read Postgres migrations: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(p.pool)
 	defer func() { _ = db.Close() }() // closes the wrapper only, which cannot fail
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithGoMigrations(asciiDomains()))
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, bounded{files}, goose.WithGoMigrations(asciiDomains()))
 	if err != nil {
 		return nil, fmt.Errorf("read Postgres migrations: %w", err)
 	}
-	results, err := provider.Up(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("migrate Postgres: %w", err)
+	for pause := migrationPause; ; pause = min(2*pause, maxMigrationPause) {
+		results, err := provider.Up(ctx)
+		if partial, failed := errors.AsType[*goose.PartialError](err); failed {
+			results = partial.Applied
+		}
+		for _, r := range results {
+			applied = append(applied, r.Source.Version)
+		}
+		if err == nil {
+			return applied, nil
+		}
+		if !isLocked(err) || service.Sleep(ctx, pause) != nil {
+			return nil, fmt.Errorf("migrate Postgres: %w", err)
+		}
 	}
-	applied := make([]int64, 0, len(results))
-	for _, r := range results {
-		applied = append(applied, r.Source.Version)
-	}
-	return applied, nil
 }
+
+// isLocked reports whether a migration gave way to others that use its tables.
+func isLocked(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "55P03" || pg.Code == "40P01") // lock timeout, deadlock
+}
+
+// bounded are migrations that wait for each lock no longer than lockTimeout, except for those without a transaction: they take no
+// lock that another waits for.
+type bounded struct{ fs.FS }
+
+const lockTimeout = "SET LOCAL lock_timeout = '1s';\n"
+
+// Open implements fs.FS.
+func (b bounded) Open(name string) (fs.File, error) {
+	f, err := b.FS.Open(name)
+	if err != nil || path.Ext(name) != ".sql" {
+		return f, err
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	const up = "-- +goose Up\n"
+	if before, after, found := strings.Cut(string(text), up); found && !strings.Contains(before, "+goose NO TRANSACTION") {
+		text = []byte(before + up + lockTimeout + after)
+	}
+	return &migrationFile{f, bytes.NewReader(text)}, nil
+}
+
+// migrationFile is a migration with another text.
+type migrationFile struct {
+	fs.File
+	text *bytes.Reader
+}
+
+// Read implements fs.File.
+func (f *migrationFile) Read(p []byte) (int, error) { return f.text.Read(p) }
