@@ -14,8 +14,9 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// migrateTimeout bounds a migration, with its wait for another process that migrates.
-const migrateTimeout = 10 * time.Minute
+// migrateTimeout bounds a migration, with its wait for another process that migrates. An index of a large table takes long, and stops
+// no one meanwhile.
+const migrateTimeout = 2 * time.Hour
 
 type migrateCommand struct {
 	Process    processConfig             `embed:""`

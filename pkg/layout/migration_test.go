@@ -1,0 +1,157 @@
+package layout_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The first migrations that these rules hold for. Earlier ones stay as they were applied.
+const (
+	firstBoundedPostgres   = 90
+	firstBoundedClickHouse = 20
+)
+
+// growing are the tables of Postgres that have a row for each link, reader or request. A migration must not read or write all of
+// one while others wait.
+const growing = `(?:access_links|submissions|sessions|downloads|verifications|generic_links|lead_magnet_file_chunks|page_pictures|entity_changes|idempotency_keys|webhook_deliveries|reading_notices|audit_log|river_job)`
+
+var (
+	lockingPostgres = map[string]*regexp.Regexp{
+		"make the index with CREATE INDEX CONCURRENTLY, in a migration with NO TRANSACTION": regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX (?:IF NOT EXISTS )?\w+ ON (?:ONLY )?` + growing + `\b`),
+		"drop the index with DROP INDEX CONCURRENTLY, in a migration with NO TRANSACTION":   regexp.MustCompile(`(?i)DROP INDEX (?:IF EXISTS )?` + growing + `_`),
+		"add the constraint as NOT VALID, and validate it in a later migration":             regexp.MustCompile(`(?i)ALTER TABLE (?:ONLY )?` + growing + `\b[^;]*ADD (?:CONSTRAINT \w+ )?(?:CHECK|FOREIGN KEY)\b`),
+		"add another column instead of rewriting the table":                                 regexp.MustCompile(`(?i)ALTER TABLE (?:ONLY )?` + growing + `\b[^;]*(?:\bTYPE\b|GENERATED ALWAYS AS \([^;]*STORED|DEFAULT (?:gen_random_uuid|clock_timestamp|random)\()`),
+		"change rows in the background, in batches":                                         regexp.MustCompile(`(?im)^(?:UPDATE|DELETE FROM) (?:ONLY )?` + growing + `\b`),
+		"lock no table": regexp.MustCompile(`(?i)\bLOCK TABLE\b`),
+	}
+	notValid = regexp.MustCompile(`(?i)NOT VALID\s*;$`)
+	// unlocking are the statements of migrations without a transaction: others could stay half done, or wait without a bound.
+	unlocking = regexp.MustCompile(`(?i)^(?:(?:CREATE (?:UNIQUE )?|DROP )INDEX CONCURRENTLY|ALTER TABLE \w+ (?:SET \(|VALIDATE CONSTRAINT))`)
+	created   = regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)`)
+
+	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALIZE|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)
+	waiting   = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`)
+	comment   = regexp.MustCompile(`--[^\n]*`)
+)
+
+// A new migration lets ingestion and the API go on, however large the tables are.
+func TestMigrationsAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, m := range migrations(t, "postgres", firstBoundedPostgres) {
+		for _, wrong := range unboundedPostgres(m.text) {
+			t.Errorf("%s: %s", m.name, wrong)
+		}
+	}
+	for _, m := range migrations(t, "clickhouse", firstBoundedClickHouse) {
+		for _, wrong := range unboundedClickHouse(m.text) {
+			t.Errorf("%s: %s", m.name, wrong)
+		}
+	}
+}
+
+type migration struct{ name, text string }
+
+// migrations returns those from a version on.
+func migrations(t *testing.T, engine string, first int) (found []migration) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", engine, "migrations", "*.sql"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		number, _, _ := strings.Cut(filepath.Base(file), "_")
+		version, err := strconv.Atoi(number)
+		require.NoError(t, err)
+		if version < first {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		found = append(found, migration{filepath.Join(engine, filepath.Base(file)), string(text)})
+	}
+	return found
+}
+
+func unboundedPostgres(text string) (wrong []string) {
+	free := strings.Contains(text, "+goose NO TRANSACTION")
+	up, _, _ := strings.Cut(text, "-- +goose Down")
+	up = comment.ReplaceAllString(up, "")
+	dropped := ""
+	for statement := range strings.SplitAfterSeq(up, ";") {
+		statement = strings.TrimSpace(statement)
+		if statement == "" {
+			continue
+		}
+		for remedy, pattern := range lockingPostgres {
+			if pattern.MatchString(statement) && !notValid.MatchString(statement) {
+				wrong = append(wrong, remedy+": "+statement)
+			}
+		}
+		if !free {
+			continue
+		}
+		if !unlocking.MatchString(statement) {
+			wrong = append(wrong, "put this into a migration with a transaction: "+statement)
+		}
+		if index := created.FindStringSubmatch(statement); index != nil && !strings.Contains(dropped, "DROP INDEX CONCURRENTLY IF EXISTS "+index[1]+";") {
+			wrong = append(wrong, "drop "+index[1]+" first, as an interrupted try leaves an index that is not valid: "+statement)
+		}
+		dropped += statement
+	}
+	return wrong
+}
+
+func unboundedClickHouse(text string) (wrong []string) {
+	up, _, _ := strings.Cut(text, "-- +goose Down")
+	up = comment.ReplaceAllString(up, "")
+	for _, statement := range rewriting.FindAllString(up, -1) {
+		if !strings.Contains(statement, "mutations_sync = 0") || !strings.Contains(statement, "alter_sync = 0") {
+			wrong = append(wrong, "end this with SETTINGS alter_sync = 0, mutations_sync = 0: "+statement)
+		}
+	}
+	if found := waiting.FindString(up); found != "" {
+		wrong = append(wrong, "wait for no rewriting of rows: "+found)
+	}
+	return wrong
+}
+
+func TestUnboundedMigrationsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"CREATE INDEX x ON sessions (id);",
+		"CREATE UNIQUE INDEX x ON access_links (id);",
+		"DROP INDEX sessions_open;",
+		"ALTER TABLE submissions ADD CONSTRAINT c CHECK (true);",
+		"ALTER TABLE submissions ADD COLUMN a text, ADD CONSTRAINT c CHECK (a <> '');",
+		"ALTER TABLE audit_log ALTER COLUMN action TYPE varchar;",
+		"ALTER TABLE sessions ADD COLUMN b boolean GENERATED ALWAYS AS (true) STORED;",
+		"UPDATE access_links SET viewed = true;",
+		"LOCK TABLE accounts;",
+		"-- +goose NO TRANSACTION\nCREATE INDEX CONCURRENTLY x ON sessions (id);",
+		"-- +goose NO TRANSACTION\nCREATE TABLE x (id uuid);",
+	} {
+		require.NotEmpty(t, unboundedPostgres(text), text)
+	}
+	for _, text := range []string{
+		"CREATE TABLE x (id uuid);\nCREATE INDEX x_id ON x (id);",
+		"ALTER TABLE submissions ADD COLUMN a text;",
+		"ALTER TABLE submissions ADD CONSTRAINT c CHECK (true) NOT VALID;",
+		"-- +goose NO TRANSACTION\nDROP INDEX CONCURRENTLY IF EXISTS x;\nCREATE INDEX CONCURRENTLY x ON sessions (id);\nALTER TABLE submissions VALIDATE CONSTRAINT c;",
+		"UPDATE retention_setting SET months = 1; -- one row\n-- +goose Down\nUPDATE access_links SET viewed = true;",
+	} {
+		require.Empty(t, unboundedPostgres(text), text)
+	}
+	for _, text := range []string{
+		"ALTER TABLE lodestone.events MATERIALIZE COLUMN a;",
+		"ALTER TABLE lodestone.events UPDATE a = 1 WHERE 1 SETTINGS mutations_sync = 2;",
+		"OPTIMIZE TABLE lodestone.events FINAL;",
+	} {
+		require.NotEmpty(t, unboundedClickHouse(text), text)
+	}
+	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;"))
+}
