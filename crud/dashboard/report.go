@@ -92,10 +92,6 @@ func rowURL(v *frame.Visit, magnet, dimension, value string) string {
 		return ""
 	case dimension == "generic_link_id":
 		return peopleOf(v, magnet, dimension, value)
-	case dimension == "magnet_version" && value != "0":
-		q := v.Period.Query()
-		q.Set("version", value)
-		return v.Path("/dashboard/magnets/"+magnet) + "?" + q.Encode() + "#pages"
 	default:
 		return ""
 	}
