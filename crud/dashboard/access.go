@@ -18,16 +18,7 @@ func accessOf(v *frame.Visit) string { return accessPath + "/" + url.PathEscape(
 
 // previewAccess leads to the document of an access link, where nothing is counted.
 func (d *Dashboard) previewAccess(v *frame.Visit) error {
-	type address struct {
-		URL string `json:"url"`
-	}
-	made, err := frame.Send[address](v, http.MethodPost, accessOf(v)+"/preview", nil, nil)
-	if err != nil {
-		return err
-	}
-	v.W.Header().Set("Cache-Control", "no-store")
-	http.Redirect(v.W, v.R, made.URL, http.StatusSeeOther)
-	return nil
+	return v.Preview(accessOf(v)) //nolint:wrapcheck // the frame shows it
 }
 
 // accessQR is the QR code of an access link.
@@ -54,16 +45,25 @@ func (d *Dashboard) deleteSubmission(v *frame.Visit) error {
 	return v.Redirect("/dashboard/readers/" + url.PathEscape(v.R.PathValue("access_link_id")) + "#forms")
 }
 
+// readerEmail returns the address of the reader whose screen it is.
+func readerEmail(v *frame.Visit) (string, error) {
+	s, err := frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
+	if err != nil {
+		return "", err
+	}
+	if s.Email == nil {
+		return "", problem.Missing("address of this reader")
+	}
+	return *s.Email, nil
+}
+
 // exportReader is everything that is stored about the reader, as a file.
 func (d *Dashboard) exportReader(v *frame.Visit) error {
-	s, err := frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
+	address, err := readerEmail(v)
 	if err != nil {
 		return err
 	}
-	if s.Email == nil {
-		return problem.Missing("address of this reader")
-	}
-	document, err := frame.Send[json.RawMessage](v, http.MethodPost, "/api/v1/people/export", map[string]any{"email": *s.Email}, nil)
+	document, err := frame.Send[json.RawMessage](v, http.MethodPost, "/api/v1/people/export", map[string]any{"email": address}, nil)
 	if err != nil {
 		return err
 	}

@@ -9,24 +9,20 @@ import (
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/person"
 	"lodestone/pkg/email"
-	"lodestone/pkg/problem"
 )
 
 const erasureForm = "erase" // tells it from the other form of a reader's screen
 
 // eraseReader erases everything that is stored about the reader, once the address is typed.
 func (d *Dashboard) eraseReader(v *frame.Visit) error {
-	s, err := frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
+	address, err := readerEmail(v)
 	if err != nil {
 		return err
 	}
-	if s.Email == nil {
-		return problem.Missing("address of this reader")
-	}
-	if email.Key(strings.TrimSpace(v.R.PostFormValue("confirm"))) != email.Key(*s.Email) {
+	if email.Key(strings.TrimSpace(v.R.PostFormValue("confirm"))) != email.Key(address) {
 		return d.showReader(v, http.StatusUnprocessableEntity, frame.Form{ID: erasureForm, Values: v.R.PostForm, Wrong: map[string]string{"confirm": v.Say("reader.erase.wrong")}}, nil)
 	}
-	done, err := frame.Send[person.PersonErasure](v, http.MethodPost, "/api/v1/people/erase", map[string]any{"email": *s.Email}, nil)
+	done, err := frame.Send[person.PersonErasure](v, http.MethodPost, "/api/v1/people/erase", map[string]any{"email": address}, nil)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,14 @@ func (f Form) Value(name string) string { return f.Values.Get(name) }
 // Message returns what is wrong with a field, as a sentence; "" if nothing is.
 func (f Form) Message(name string) string { return cmp.Or(f.Wrong[name], f.inList(name)) }
 
+// Any returns one message of the form, for a place that has no fields.
+func (f Form) Any() string {
+	for _, message := range f.Wrong {
+		return message
+	}
+	return f.Detail
+}
+
 // Failed reports whether anything is wrong.
 func (f Form) Failed() bool { return f.Detail != "" || len(f.Wrong) > 0 }
 

@@ -43,6 +43,20 @@ func (v *Visit) pass(path string, query url.Values, keep string) error {
 	return nil
 }
 
+// Preview leads to a preview of the link that a path of the API names. Nothing is counted there.
+func (v *Visit) Preview(path string) error {
+	type address struct {
+		URL string `json:"url"`
+	}
+	made, err := Send[address](v, http.MethodPost, path+"/preview", nil, nil)
+	if err != nil {
+		return err
+	}
+	v.W.Header().Set("Cache-Control", "no-store")
+	http.Redirect(v.W, v.R, made.URL, http.StatusSeeOther)
+	return nil
+}
+
 // PassUpload sends the file of a form on to the API while it arrives. found is false if no file was chosen.
 func PassUpload[T any](v *Visit, method, path string) (out T, found bool, err error) {
 	in, file, err := page.OpenUpload(v.R)

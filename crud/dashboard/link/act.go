@@ -18,16 +18,7 @@ func (s *Screens) activate(v *frame.Visit) error {
 
 // preview leads to the page of a link, where nothing is counted.
 func (s *Screens) preview(v *frame.Visit) error {
-	type address struct {
-		URL string `json:"url"`
-	}
-	made, err := frame.Send[address](v, http.MethodPost, path(v)+"/preview", nil, nil)
-	if err != nil {
-		return err
-	}
-	v.W.Header().Set("Cache-Control", "no-store")
-	http.Redirect(v.W, v.R, made.URL, http.StatusSeeOther)
-	return nil
+	return v.Preview(path(v)) //nolint:wrapcheck // the frame shows it
 }
 
 // remove deletes a link with its submissions, once its slug is typed.
@@ -59,20 +50,13 @@ func (s *Screens) uploadPicture(v *frame.Visit) error {
 	case err == nil && !found:
 		f = frame.Form{Wrong: map[string]string{"file": v.Say("link.picture.choose")}}
 	case rejected:
-		f = frame.Form{Wrong: map[string]string{"file": pictureProblem(f)}}
+		f = frame.Form{Wrong: map[string]string{"file": f.Any()}}
 	case err != nil:
 		return err
 	default:
 		return v.Redirect(self(v) + "?saved=1")
 	}
 	return s.draw(v, http.StatusUnprocessableEntity, forms{picture: f})
-}
-
-func pictureProblem(f frame.Form) string {
-	for _, message := range f.Wrong {
-		return message
-	}
-	return f.Detail
 }
 
 // removePicture shows the document's first page again.

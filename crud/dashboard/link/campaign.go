@@ -127,7 +127,7 @@ func (s *Screens) changeCampaign(v *frame.Visit) error {
 	}
 	_, err = frame.Send[utm.Template](v, http.MethodPatch, templatesPath+"/"+url.PathEscape(v.R.PathValue("template")), body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
-		f.Detail = pictureProblem(f)
+		f.Detail = f.Any()
 		return s.drawCampaigns(v, http.StatusUnprocessableEntity, given(typed), f)
 	}
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Screens) saveCampaign(v *frame.Visit) error {
 	_, err = frame.Send[utm.Template](v, http.MethodPost, templatesPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		if f.Detail == "" && f.Message("name") == "" { // about a parameter
-			f.Detail = pictureProblem(f)
+			f.Detail = f.Any()
 		}
 		return s.drawCampaigns(v, http.StatusUnprocessableEntity, given(typed), f)
 	}

@@ -101,7 +101,7 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 	found, err := frame.Get[client.Page[client.Submission]](v, path(v)+"/submissions", query)
 	if problem.Is(err, problem.InvalidParameter) {
 		f, _ := frame.Rejected(nil, err)
-		l.Refused = pictureProblem(f)
+		l.Refused = f.Any()
 		return l, nil
 	}
 	if err != nil {

@@ -131,11 +131,7 @@ func (s *Screens) uploadLogo(v *frame.Visit) error {
 	case !rejected:
 		return s.redirect(v, "", "logo")
 	}
-	message := f.Detail
-	for _, m := range f.Wrong {
-		message = m
-	}
-	return s.drawAccount(v, http.StatusUnprocessableEntity, frame.Form{}, frame.Form{Wrong: map[string]string{"file": message}})
+	return s.drawAccount(v, http.StatusUnprocessableEntity, frame.Form{}, frame.Form{Wrong: map[string]string{"file": f.Any()}})
 }
 
 // removeLogo removes the logo. One that is gone is as good as removed.

@@ -35,28 +35,29 @@ func (s *Screens) showAudit(v *frame.Visit) error {
 	if action != "" {
 		query.Set("action", action)
 	}
-	found, err := read[user.Entry](v, auditPath, query)
-	if err != nil {
-		return err
-	}
-	d := auditData{All: v.Path(screenPath + "/audit"), Entries: list[entryRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	d := auditData{All: v.Path(screenPath + "/audit")}
 	if action != "" {
 		d.Action = did(v, action)
 	}
-	for _, e := range found.Rows {
+	var err error
+	d.Entries, err = read(v, auditPath, query, func(e user.Entry) entryRow {
 		row := entryRow{Entry: e, When: v.WhenOf(&e.At), What: did(v, e.Action), With: v.Say("setting.a_key"), Only: d.All + "?" + url.Values{"action": {e.Action}}.Encode()}
 		if e.SessionID != nil {
 			row.With = v.Say("setting.audit.dashboard")
 		}
-		if e.Object != nil {
-			if path := screenOf(e.ObjectID, e.Object); path != "" {
-				row.Screen = v.Path(path)
-			}
-			if e.Object.Name != nil {
-				row.Name = *e.Object.Name
-			}
+		if e.Object == nil {
+			return row
 		}
-		d.Entries.Rows = append(d.Entries.Rows, row)
+		if path := screenOf(e.ObjectID, e.Object); path != "" {
+			row.Screen = v.Path(path)
+		}
+		if e.Object.Name != nil {
+			row.Name = *e.Object.Name
+		}
+		return row
+	})
+	if err != nil {
+		return err
 	}
 	return s.show(v, "audit", "setting.audit", http.StatusOK, d)
 }

@@ -41,23 +41,22 @@ func (s *Screens) showChats(v *frame.Visit) error {
 }
 
 func (s *Screens) drawChats(v *frame.Visit, status int, typed frame.Form, trial *chatTrial) error {
-	found, err := read[chat.Channel](v, chatsPath, nil)
+	channels, err := read(v, chatsPath, nil, func(c chat.Channel) chatRow {
+		edit := frame.Form{ID: "c" + c.ID.String(), Values: url.Values{"name": {c.Name}}}
+		for _, subject := range c.About {
+			edit.Values.Add("about", string(subject))
+		}
+		return chatRow{c, edit, v.Say("setting.chat.kind." + string(c.Kind)), v.WhenOf(c.LastSentAt), v.WhenOf(c.LastFailedAt)}
+	})
 	if err != nil {
 		return err
 	}
-	d := chatsData{Form: typed, Done: done(v), Trial: trial, Channels: list[chatRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
+	d := chatsData{Form: typed, Done: done(v), Trial: trial, Channels: channels}
 	for _, k := range chat.Kinds() {
 		d.Kinds = append(d.Kinds, frame.Option{Value: string(k), Words: v.Say("setting.chat.kind." + string(k))})
 	}
 	for _, subject := range chat.Subjects() {
 		d.About = append(d.About, frame.Option{Value: string(subject), Words: v.Say("setting.chat.about." + string(subject))})
-	}
-	for _, c := range found.Rows {
-		edit := frame.Form{ID: "c" + c.ID.String(), Values: url.Values{"name": {c.Name}}}
-		for _, subject := range c.About {
-			edit.Values.Add("about", string(subject))
-		}
-		d.Channels.Rows = append(d.Channels.Rows, chatRow{c, edit, v.Say("setting.chat.kind." + string(c.Kind)), v.WhenOf(c.LastSentAt), v.WhenOf(c.LastFailedAt)})
 	}
 	return s.show(v, "chats", "setting.chat", status, d)
 }
@@ -90,11 +89,8 @@ func (s *Screens) changeChat(v *frame.Visit) error {
 	}
 	_, err = frame.Send[chat.Channel](v, http.MethodPatch, chatsPath+"/"+id(v), body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
-		for _, message := range f.Wrong { // the form of the channel is folded
-			f.Detail = message
-		}
-		f.Wrong = nil
-		return s.drawChats(v, http.StatusUnprocessableEntity, f, nil)
+		folded := frame.Form{Values: typed, Detail: f.Any()} // the form of the channel is
+		return s.drawChats(v, http.StatusUnprocessableEntity, folded, nil)
 	}
 	if err != nil {
 		return err

@@ -29,14 +29,13 @@ func (s *Screens) showKeys(v *frame.Visit) error {
 }
 
 func (s *Screens) drawKeys(v *frame.Visit, status int, typed frame.Form, made *account.NewAPIKey) error {
-	found, err := read[account.APIKey](v, keysPath, nil)
+	keys, err := read(v, keysPath, nil, func(k account.APIKey) keyRow {
+		return keyRow{k, v.WhenOf(&k.CreatedAt), v.WhenOf(k.LastUsedAt), v.WhenOf(k.ExpiresAt)}
+	})
 	if err != nil {
 		return err
 	}
-	d := keysData{Form: typed, Done: done(v), Made: made, Keys: list[keyRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
-	for _, k := range found.Rows {
-		d.Keys.Rows = append(d.Keys.Rows, keyRow{k, v.WhenOf(&k.CreatedAt), v.WhenOf(k.LastUsedAt), v.WhenOf(k.ExpiresAt)})
-	}
+	d := keysData{Form: typed, Done: done(v), Made: made, Keys: keys}
 	for _, scope := range auth.Scopes() {
 		if v.May(scope) {
 			d.Choices = append(d.Choices, frame.Option{Value: string(scope), Words: v.Say("setting.keys.scope." + string(scope))})

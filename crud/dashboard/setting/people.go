@@ -44,35 +44,30 @@ func (s *Screens) showPeople(v *frame.Visit) error {
 func (s *Screens) drawPeople(v *frame.Visit, status int, typed frame.Form, refused string) error {
 	var (
 		group   errgroup.Group
-		people  list[user.User]
-		invited list[user.Invitation]
+		d       = peopleData{Form: typed, Refused: refused, Done: done(v)}
+		invited list[invitationRow]
 	)
 	group.Go(func() (err error) {
-		people, err = read[user.User](v, usersPath, nil)
+		d.People, err = read(v, usersPath, nil, func(p user.User) personRow {
+			row := personRow{User: p, Self: p.ID == v.Session.UserID, Seen: v.WhenOf(p.LastSeenAt)}
+			for _, r := range auth.Roles() {
+				row.Roles = append(row.Roles, frame.Option{Value: string(r), Words: v.Say("setting.role." + string(r)), Chosen: r == p.Role})
+			}
+			return row
+		})
 		return err
 	})
 	group.Go(func() (err error) {
-		invited, err = read[user.Invitation](v, invitationsPath, nil)
+		invited, err = read(v, invitationsPath, nil, func(i user.Invitation) invitationRow { return invitationRow{i, v.WhenOf(&i.ExpiresAt)} })
 		return err
 	})
 	if err := group.Wait(); err != nil {
 		return err //nolint:wrapcheck // the frame shows it
 	}
-	d := peopleData{Form: typed, Refused: refused, Done: done(v)}
 	for _, r := range auth.Roles() {
 		d.Roles = append(d.Roles, frame.Option{Value: string(r), Words: v.Say("setting.may." + string(r))})
 	}
-	d.People = list[personRow]{Total: people.Total, Newer: people.Newer, Older: people.Older}
-	for _, p := range people.Rows {
-		row := personRow{User: p, Self: p.ID == v.Session.UserID, Seen: v.WhenOf(p.LastSeenAt)}
-		for _, r := range auth.Roles() {
-			row.Roles = append(row.Roles, frame.Option{Value: string(r), Words: v.Say("setting.role." + string(r)), Chosen: r == p.Role})
-		}
-		d.People.Rows = append(d.People.Rows, row)
-	}
-	for _, i := range invited.Rows {
-		d.Invitations = append(d.Invitations, invitationRow{i, v.WhenOf(&i.ExpiresAt)})
-	}
+	d.Invitations = invited.Rows
 	return s.show(v, "people", "setting.people", status, d)
 }
 

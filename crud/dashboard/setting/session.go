@@ -25,12 +25,7 @@ type sessionRow struct {
 }
 
 func (s *Screens) showSessions(v *frame.Visit) error {
-	found, err := read[user.Session](v, sessionsPath, nil)
-	if err != nil {
-		return err
-	}
-	d := sessionsData{Done: done(v), Person: v.Session.UserID != uuid.Nil, Sessions: list[sessionRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
-	for _, one := range found.Rows {
+	sessions, err := read(v, sessionsPath, nil, func(one user.Session) sessionRow {
 		row := sessionRow{
 			Session: one, Who: v.Say("setting.a_key"), How: v.Say("setting.sessions.by." + string(one.Method)), Browser: browser(v, one.UserAgent),
 			Started: v.WhenOf(&one.StartedAt), Active: v.WhenOf(&one.LastActiveAt), Ends: v.WhenOf(&one.EndsAt),
@@ -38,9 +33,12 @@ func (s *Screens) showSessions(v *frame.Visit) error {
 		if one.Email != nil {
 			row.Who = *one.Email
 		}
-		d.Sessions.Rows = append(d.Sessions.Rows, row)
+		return row
+	})
+	if err != nil {
+		return err
 	}
-	return s.show(v, "sessions", "setting.sessions", http.StatusOK, d)
+	return s.show(v, "sessions", "setting.sessions", http.StatusOK, sessionsData{done(v), sessions, v.Session.UserID != uuid.Nil})
 }
 
 // browser shortens the name that a browser gave itself.

@@ -128,8 +128,8 @@ type list[T any] struct {
 	Newer, Older string
 }
 
-// read returns the page of a list that the address of the screen names.
-func read[T any](v *frame.Visit, path string, query url.Values) (l list[T], err error) {
+// read returns the page of a list that the address of the screen names, each of its things as a row.
+func read[T, R any](v *frame.Visit, path string, query url.Values, row func(T) R) (l list[R], err error) {
 	if query == nil {
 		query = url.Values{}
 	}
@@ -143,7 +143,10 @@ func read[T any](v *frame.Visit, path string, query url.Values) (l list[T], err 
 	if err != nil {
 		return l, err
 	}
-	l.Rows, l.Total = found.Data, found.Pagination.Total
+	l.Total = found.Pagination.Total
+	for _, one := range found.Data {
+		l.Rows = append(l.Rows, row(one))
+	}
 	at := func(page int) string {
 		q := v.R.URL.Query()
 		q.Set("page", strconv.Itoa(page))

@@ -48,15 +48,13 @@ func (s *Screens) showWebhooks(v *frame.Visit) error {
 }
 
 func (s *Screens) drawWebhooks(v *frame.Visit, status int, typed frame.Form) error {
-	found, err := read[hook](v, webhooksPath, nil)
+	webhooks, err := read(v, webhooksPath, nil, func(w hook) webhookRow {
+		return webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID.String()), v.WhenOf(w.FailingSince)}
+	})
 	if err != nil {
 		return err
 	}
-	d := webhooksData{Form: typed, Done: done(v), Kinds: kinds(v), Webhooks: list[webhookRow]{Total: found.Total, Newer: found.Newer, Older: found.Older}}
-	for i := range found.Rows {
-		w := found.Rows[i]
-		d.Webhooks.Rows = append(d.Webhooks.Rows, webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID.String()), v.WhenOf(w.FailingSince)})
-	}
+	d := webhooksData{Form: typed, Done: done(v), Kinds: kinds(v), Webhooks: webhooks}
 	return s.show(v, "webhooks", "setting.webhooks", status, d)
 }
 
