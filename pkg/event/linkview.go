@@ -137,7 +137,7 @@ func (v *LinkView) setBytes(num protowire.Number, b []byte) error {
 	return nil
 }
 
-// Blank removes everything from the view that its sender said.
+// Blank removes everything from the view that its sender gave.
 func (v *LinkView) Blank() {
 	v.Referrer, v.URL, v.IPHash, v.UserAgent, v.Origin = nil, nil, [ipHashBytes]byte{}, nil, Origin{}
 }
