@@ -35,8 +35,8 @@ var (
 	unlocking = regexp.MustCompile(`(?i)^(?:(?:CREATE (?:UNIQUE )?|DROP )INDEX CONCURRENTLY|ALTER TABLE \w+ (?:SET \(|VALIDATE CONSTRAINT))`)
 	created   = regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)`)
 
-	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALIZE|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)
-	waiting   = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`)
+	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALIZE|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`) //nolint:misspell // the server spells it
+	waiting   = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`)                                              //nolint:misspell // the server spells it
 	comment   = regexp.MustCompile(`--[^\n]*`)
 )
 
@@ -147,11 +147,11 @@ func TestUnboundedMigrationsAreFound(t *testing.T) {
 		require.Empty(t, unboundedPostgres(text), text)
 	}
 	for _, text := range []string{
-		"ALTER TABLE lodestone.events MATERIALIZE COLUMN a;",
+		"ALTER TABLE lodestone.events MATERIALIZE COLUMN a;", //nolint:misspell // the server spells it
 		"ALTER TABLE lodestone.events UPDATE a = 1 WHERE 1 SETTINGS mutations_sync = 2;",
-		"OPTIMIZE TABLE lodestone.events FINAL;",
+		"OPTIMIZE TABLE lodestone.events FINAL;", //nolint:misspell // the server spells it
 	} {
 		require.NotEmpty(t, unboundedClickHouse(text), text)
 	}
-	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;"))
+	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;")) //nolint:misspell // the server spells it
 }

@@ -38,7 +38,13 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 	_, err = reader.Exec(t.Context(), "SELECT FROM event_usage")
 	require.NoError(t, err)
 	done := make(chan []int64, 1)
-	go func() { done <- migrate(t, pool) }()
+	go func() {
+		applied, err := pool.Migrate(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		done <- applied
+	}()
 	waits := func() (waits bool) {
 		require.NoError(t, pool.Unscoped().QueryRow(t.Context(),
 			"SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'event_usage'::regclass AND mode = 'AccessExclusiveLock')").Scan(&waits))
