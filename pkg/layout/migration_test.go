@@ -35,7 +35,7 @@ var (
 	unlocking = regexp.MustCompile(`(?i)^(?:(?:CREATE (?:UNIQUE )?|DROP )INDEX CONCURRENTLY|ALTER TABLE \w+ (?:SET \(|VALIDATE CONSTRAINT))`)
 	created   = regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)`)
 
-	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALIZE|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`) //nolint:misspell // the server spells it
+	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALI[Z]E|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)
 	waiting   = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`)                                              //nolint:misspell // the server spells it
 	comment   = regexp.MustCompile(`--[^\n]*`)
 )

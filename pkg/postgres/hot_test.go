@@ -33,14 +33,14 @@ func manyReaders(t *testing.T, pool *postgres.Pool) (ids []uuid.UUID) {
 		"INSERT INTO lead_magnets (id, account_id, title, file_version) SELECT $1, $1, 'M', 1 WHERE $2::uuid[] IS NOT NULL",
 		"INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256) SELECT $1, 1, $1, 'f', 'application/pdf', 100000, 9, '' WHERE $2::uuid[] IS NOT NULL",
 		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) SELECT i, $1, $1, i::text FROM unnest($2::uuid[]) i",
-		"INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) SELECT i, $1, i, i || '@example.com', i || '@example.com' FROM unnest($2::uuid[]) i", //nolint:dupword // two columns
-		"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear) SELECT i, $1, $1, i, i, i || '@example.com', i || '@example.com', i::text FROM unnest($2::uuid[]) i",
+		"INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) SELECT i, $1, i, i || '@example.com', i || '@example.com' FROM unnest($2::uuid[]) i",
+		"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear) SELECT i, $1, $1, i AS link, i AS submission, i || '@example.com', i || '@example.com', i::text FROM unnest($2::uuid[]) i",
 		"INSERT INTO sessions (id, account_id, access_link_id, magnet_version) SELECT i, $1, i, 1 FROM unnest($2::uuid[]) i",
 		"INSERT INTO downloads (id, account_id, session_id, event_id) SELECT i, $1, i, i FROM unnest($2::uuid[]) i",
 		"INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) SELECT i, $1, 'k', 'lsk_', sha256(i::text::bytea), '{read}' FROM unnest($2::uuid[]) i",
 		"INSERT INTO users (id, email, email_key) SELECT i, i::text, i::text FROM unnest($2::uuid[]) i WHERE $1::uuid IS NOT NULL",
-		"INSERT INTO memberships (account_id, user_id, role) SELECT $1, i, 'owner' FROM unnest($2::uuid[]) i", //nolint:dupword // two columns
-		"INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent, started_at, last_active_at) SELECT i, $1, i, 'mail', sha256(i::text::bytea), sha256(i::text::bytea), '', now() - interval '1 hour', now() - interval '1 hour' FROM unnest($2::uuid[]) i",
+		"INSERT INTO memberships (account_id, user_id, role) SELECT $1, i, 'owner' FROM unnest($2::uuid[]) i",
+		"INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent, started_at, last_active_at) SELECT i, $1, i, 'mail', sha256(i::text::bytea), sha256(i::text::bytea) AS key, '', now() - interval '1 hour', now() - interval '1 hour' FROM unnest($2::uuid[]) i",
 		"INSERT INTO shares (id, account_id, lead_magnet_id, token_hash, key_hash) SELECT i, $1, $1, sha256(i::text::bytea), sha256(i::text::bytea) FROM unnest($2::uuid[]) i",
 		"INSERT INTO counter_progress (topic_id, partition, next_offset) SELECT $1, row_number() OVER (), 0 FROM unnest($2::uuid[])",
 		"INSERT INTO event_usage (account_id, month, events, event_limit) SELECT i, date_trunc('month', now()), 0, 100 FROM unnest($2::uuid[]) i WHERE $1::uuid IS NOT NULL",
