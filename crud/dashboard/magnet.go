@@ -69,7 +69,8 @@ type magnetReports struct {
 	magnet    client.LeadMagnet
 	links     client.Page[client.GenericLink]
 	versions  []magnet.Version
-	answers   frame.Batch
+	answers   frame.Batch // of the tiles, the course and the hours
+	divided   frame.Batch // of the breakdowns
 	funnel    funnelReport
 	pages     pagesReport
 	before    *pagesReport // of the version before
@@ -113,20 +114,29 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 		m.answers, err = v.Ask(magnetQueries(v, m.magnet.ID)...)
 		return err
 	})
+	// By themselves: they run at the same time, and each batch has a limit of memory, which a year of millions of events comes close to.
+	group.Go(func() (err error) {
+		m.divided, err = v.Ask(breakdownQueries(m.magnet.ID)...)
+		return err
+	})
 	return m, group.Wait() //nolint:wrapcheck // the frame shows it
 }
 
 func magnetQueries(v *frame.Visit, id string) []frame.Query {
-	only := map[string][]any{"lead_magnet_id": {id}}
-	list := []frame.Query{
-		{ID: byTime, Metrics: overviewMetrics, Interval: v.Period.Interval(), Filters: only},
-		{ID: hours, Metrics: []string{"page_views"}, Dimensions: []string{"weekday", "hour_of_day"}, Filters: only, Limit: 168, Alone: true},
+	return []frame.Query{
+		{ID: byTime, Metrics: overviewMetrics, Interval: v.Period.Interval(), Filters: ofMagnet(id)},
+		{ID: hours, Metrics: []string{"page_views"}, Dimensions: []string{"weekday", "hour_of_day"}, Filters: ofMagnet(id), Limit: 168, Alone: true},
 	}
+}
+
+func breakdownQueries(id string) (list []frame.Query) {
 	for _, b := range breakdowns {
-		list = append(list, frame.Query{ID: b.dimension, Metrics: b.metrics, Dimensions: []string{b.dimension}, Filters: only, Limit: 10, Alone: true})
+		list = append(list, frame.Query{ID: b.dimension, Metrics: b.metrics, Dimensions: []string{b.dimension}, Filters: ofMagnet(id), Limit: 10, Alone: true})
 	}
 	return list
 }
+
+func ofMagnet(id string) map[string][]any { return map[string][]any{"lead_magnet_id": {id}} }
 
 // breakdowns are the dimensions by which readers are shown.
 var breakdowns = []struct {
@@ -173,7 +183,7 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 		data.Returns = chart.Figure(m.retention.chart(v))
 	}
 	for _, b := range breakdowns {
-		data.Breakdown = append(data.Breakdown, m.breakDown(v, m.answers.Of(b.dimension), b.dimension, b.key, b.none, b.metrics))
+		data.Breakdown = append(data.Breakdown, m.breakDown(v, m.divided.Of(b.dimension), b.dimension, b.key, b.none, b.metrics))
 	}
 	return v.Show(d.screens["magnet"], frame.Screen{
 		Title: m.magnet.Title, Nav: frame.Overview, AsOf: m.answers.AsOf, Bots: m.answers.Bots, Periods: true, Compares: true, Data: data,
