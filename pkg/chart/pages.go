@@ -120,8 +120,10 @@ func (p Pages) names(d *drawing, s scale, middle axis) {
 	stop := slices.MaxFunc(p.Rows[:max(last, 1)], func(a, b PageRow) int { return int(finite(a.Stopped) - finite(b.Stopped)) })
 	if stop.Stopped > 0 && last > 0 {
 		i := slices.IndexFunc(p.Rows, func(r PageRow) bool { return r.Page == stop.Page })
+		at := middle.share(i)
+		side := anchor(0.5 + (at-0.5)*1.2) // the words are longer than those of an axis
 		d.group(`font-weight="600" `+over, func() {
-			d.text(middle.share(i), s.y(stop.Stopped/base(p.Rows))-5, anchor(middle.share(i)), p.Own.of("Stopped")+" "+Count(stop.Stopped), `fill="`+soft+`"`)
+			d.text(at, s.y(stop.Stopped/base(p.Rows))-5, side, p.Own.of("Stopped")+" "+Count(stop.Stopped), `fill="`+soft+`"`)
 		})
 	}
 	labels := []label{{p.Own.of("Reached") + " " + Share(shares[last]), accent, s.y(shares[last]) + 4}}
