@@ -157,7 +157,7 @@ func TestExpiredKey(t *testing.T) {
 	u := f.user(t, account.Free)
 	brief := f.userUntil(t, u.account, time.Now().Add(time.Hour))
 	require.Equal(t, 200, brief.get(t, "/api/v1/account").status)
-	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() WHERE id = $1", brief.keyID)
+	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - interval '1 ms' WHERE id = $1", brief.keyID)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return brief.get(t, "/api/v1/account").status == http.StatusUnauthorized }, testTimeout, 5*time.Millisecond)
 	a, err := u.Account(t.Context())

@@ -261,7 +261,7 @@ func TestOpenIDIsNotFooled(t *testing.T) {
 	refused("state replayed", replay, replay.get(t, callback+back.Encode()))
 	late := f.browser()
 	back = p.agree(t, late.leave(t))
-	f.exec(t, "UPDATE openid_requests SET expires_at = clock_timestamp()")
+	f.exec(t, "UPDATE openid_requests SET expires_at = clock_timestamp() - interval '1 ms'")
 	refused("too late", late, late.get(t, callback+back.Encode()))
 	refused("no state", late, late.get(t, callback+url.Values{"code": {"x"}}.Encode()))
 

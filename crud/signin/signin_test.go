@@ -249,7 +249,7 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 	require.Equal(t, "/dashboard", b.get(t, "/dashboard/sign-in/form").header.Get("Location"), "it is sent once")
 
 	// A form that another site sends, or that no session was shown, is not kept.
-	f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp()")
+	f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp() - interval '1 ms'")
 	r = b.send(t, "POST", "/dashboard/settings", url.Values{"csrf": {"x"}, "name": {"planted"}})
 	require.Contains(t, r.header.Get("Location"), "ended=lost")
 	require.Equal(t, 401, b.get(t, "/dashboard/settings", "Sec-Fetch-Dest", "empty").status, "a script gets no page")
@@ -261,7 +261,7 @@ func TestSessionsEnd(t *testing.T) {
 	for _, end := range []string{
 		"UPDATE user_sessions SET last_active_at = clock_timestamp() - interval '12 hours'",
 		"UPDATE user_sessions SET started_at = clock_timestamp() - interval '30 days'",
-		"UPDATE user_sessions SET ended_at = clock_timestamp()",
+		"UPDATE user_sessions SET ended_at = clock_timestamp() - interval '1 ms'",
 		"DELETE FROM memberships WHERE role = 'analyst'",
 	} {
 		_, err := f.users.Add(t.Context(), f.account, "analyst@example.com", auth.Analyst)
@@ -382,7 +382,7 @@ func TestAFormWithAFileOutlivesItsSession(t *testing.T) {
 	fields := url.Values{"title": {"Long <text>\r\nthat took an hour"}, "slug": {""}}
 	action := "/dashboard/new?step=2&csrf=" + url.QueryEscape(csrf(t, b.get(t, "/dashboard/settings")))
 	for range 2 { // the session may end again before the form is sent
-		f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp()")
+		f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp() - interval '1 ms'")
 		f.exec(t, "DELETE FROM visitor_counts")
 		r := b.upload(t, action, `my "guide".pdf`, strings.Repeat("%PDF ", 1<<16), fields)
 		require.Equal(t, 303, r.status, r.body)
@@ -404,6 +404,7 @@ func TestAFormWithAFileOutlivesItsSession(t *testing.T) {
 	require.Equal(t, "/dashboard", b.get(t, "/dashboard/sign-in/form").header.Get("Location"), "it is sent once")
 
 	// Without the token of the session it is not kept.
-	f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp()")
-	require.Contains(t, b.upload(t, "/dashboard/new?csrf=x", "guide.pdf", "%PDF", fields).header.Get("Location"), "ended=lost")
+	f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp() - interval '1 ms'")
+	lost := b.upload(t, "/dashboard/new?csrf=x", "guide.pdf", "%PDF", fields)
+	require.Contains(t, lost.header.Get("Location"), "ended=lost", lost.body)
 }

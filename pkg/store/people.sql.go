@@ -133,7 +133,7 @@ func (q *Queries) DeleteInvitation(ctx context.Context, id uuid.UUID) (int64, er
 }
 
 const endUserSession = `-- name: EndUserSession :execrows
-UPDATE user_sessions SET ended_at = clock_timestamp()
+UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
 WHERE id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
     AND ($2::uuid IS NULL OR user_id = $2)
     AND ($3::uuid IS NULL OR key_id = $3)

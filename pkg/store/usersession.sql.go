@@ -12,7 +12,7 @@ import (
 )
 
 const endSessionByID = `-- name: EndSessionByID :exec
-UPDATE user_sessions SET ended_at = clock_timestamp()
+UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
 WHERE id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
 `
 
@@ -22,7 +22,7 @@ func (q *Queries) EndSessionByID(ctx context.Context, id uuid.UUID) error {
 }
 
 const endSessionOfCookie = `-- name: EndSessionOfCookie :exec
-UPDATE user_sessions SET ended_at = clock_timestamp()
+UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
 WHERE cookie_hash = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
 `
 
@@ -32,7 +32,7 @@ func (q *Queries) EndSessionOfCookie(ctx context.Context, cookieHash []byte) err
 }
 
 const endSessionsOfUser = `-- name: EndSessionsOfUser :many
-UPDATE user_sessions SET ended_at = clock_timestamp()
+UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
 WHERE user_id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
 RETURNING id, account_id
 `

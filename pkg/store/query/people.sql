@@ -94,7 +94,7 @@ WHERE user_session_end(s.started_at, s.last_active_at, s.ended_at) > clock_times
     AND (sqlc.narg(key_id)::uuid IS NULL OR s.key_id = sqlc.narg(key_id));
 
 -- name: EndUserSession :execrows
-UPDATE user_sessions SET ended_at = clock_timestamp()
+UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
 WHERE id = sqlc.arg(id) AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
     AND (sqlc.narg(user_id)::uuid IS NULL OR user_id = sqlc.narg(user_id))
     AND (sqlc.narg(key_id)::uuid IS NULL OR key_id = sqlc.narg(key_id));

@@ -39,16 +39,16 @@ SELECT id, account_id, user_id, key_id, kept_form FROM user_sessions WHERE cooki
 UPDATE user_sessions SET kept_form = sqlc.narg(kept_form) WHERE id = sqlc.arg(id);
 
 -- name: EndSessionOfCookie :exec
-UPDATE user_sessions SET ended_at = clock_timestamp()
+UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
 WHERE cookie_hash = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
 
 -- name: EndSessionByID :exec
-UPDATE user_sessions SET ended_at = clock_timestamp()
+UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
 WHERE id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp();
 
 -- name: EndSessionsOfUser :many
 -- Every session of a user, in whatever account.
-UPDATE user_sessions SET ended_at = clock_timestamp()
+UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
 WHERE user_id = $1 AND user_session_end(started_at, last_active_at, ended_at) > clock_timestamp()
 RETURNING id, account_id;
 
