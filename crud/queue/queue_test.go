@@ -160,7 +160,7 @@ func TestAnAccountHasItsOwnJobsOnly(t *testing.T) {
 		require.Equal(t, []string{mine.String()}, seen)
 		return nil
 	}))
-	for _, sql := range []string{"UPDATE river_job SET args = '{}'", "UPDATE river_job SET state = 'available'", "DELETE FROM river_job",
+	for _, sql := range []string{"UPDATE river_job SET args = '{}'", "UPDATE river_job SET state = 'available'",
 		"SELECT * FROM river_queue", "SELECT * FROM river_leader"} {
 		require.Error(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
 			_, err := tx.Exec(t.Context(), sql)
@@ -170,6 +170,15 @@ func TestAnAccountHasItsOwnJobsOnly(t *testing.T) {
 	var jobs int
 	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM river_job").Scan(&jobs))
 	require.Equal(t, 2, jobs)
+
+	// An erasure removes jobs of its account.
+	require.NoError(t, pool.Account(t.Context(), mine, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "DELETE FROM river_job")
+		return err
+	}))
+	var left uuid.UUID
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT args ->> 'account_id' FROM river_job").Scan(&left))
+	require.Equal(t, other, left)
 }
 
 type unknown struct{}
