@@ -67,7 +67,7 @@ func TestSessionIsVerified(t *testing.T) {
 	s, _ := makeSession(t, db, of, "")
 	_, err := v.Verify(t.Context(), s.Key)
 	require.NoError(t, err)
-	_, err = db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() WHERE id = $1", of.KeyID)
+	_, err = db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - interval '1 ms' WHERE id = $1", of.KeyID)
 	require.NoError(t, err)
 	c.move(time.Second)
 	_, err = v.Verify(t.Context(), s.Key)

@@ -270,12 +270,15 @@ func TestVolumes(t *testing.T) {
 		}
 	}
 	require.Len(t, used, len(p.Volumes))
-	require.Equal(t, map[string]string{"kafka-data": "kafka", "clickhouse-data": "clickhouse", "postgres-data": "postgres", "spool-data": "collector"}, used)
+	require.Equal(t, map[string]string{"kafka-data": "kafka", "clickhouse-data": "clickhouse", "postgres-data": "postgres", "spool-data": "collector", "erasure-log": "crud"}, used)
 	spool := p.Services["collector"].Volumes[0]
 	require.Equal(t, spool.Target, *p.Services["collector"].Environment["LODESTONE_SPOOL_DIR"])
 	dockerfile, err := os.ReadFile(source + "/Dockerfile")
 	require.NoError(t, err)
 	require.Contains(t, string(dockerfile), "--chown=65532:65532 /spool "+spool.Target+"\n", "the process could not write to the volume")
+	erasures := p.Services["crud"].Volumes[0]
+	require.Equal(t, erasures.Target, *p.Services["crud"].Environment["LODESTONE_ERASURE_LOG"])
+	require.Contains(t, string(dockerfile), "--chown=65532:65532 /erasures "+erasures.Target+"\n", "the process could not write to the volume")
 }
 
 func TestOrderOfStart(t *testing.T) {
