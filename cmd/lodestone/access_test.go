@@ -167,6 +167,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		SELECT $1, account_id, id, 'visitor@example.com', 'visitor@example.com' FROM generic_links WHERE id = $2`, things["/api/v1/submissions"], things["/api/v1/generic-links"])
 	require.NoError(t, err)
 	ids = append(ids, things["/api/v1/submissions"])
+	things["/api/v1/erasures"] = owner.must(t, "POST", "/api/v1/people/erase", `{"email":"gone@example.com"}`)["id"].(string)
+	ids = append(ids, things["/api/v1/erasures"])
 	signedIn(t, u.env["LODESTONE_DASHBOARD_URL"])
 	for _, path := range []string{"/api/v1/users", "/api/v1/sessions"} {
 		first := owner.must(t, "GET", path, "")["data"].([]any)[0].(map[string]any)

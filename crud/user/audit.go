@@ -21,7 +21,7 @@ type Entry struct {
 	At        api.Time   `json:"at" doc:"When it was done."`
 	Action    string     `json:"action" doc:"What was done: the operation's operationId in this description, or sign-in, sign-out or accept-invitation."`
 	ObjectID  *uuid.UUID `json:"object_id" format:"uuid" doc:"Id of the object that it was done to; null for the account itself and for several objects."`
-	Object    *Object    `json:"object" doc:"The object as it is now; null if it is gone, and if object_id is null."`
+	Object    *Object    `json:"object" nullable:"true" doc:"The object as it is now; null if it is gone, and if object_id is null."`
 	Actor     string     `json:"actor" doc:"Address of the person, or name of the API key, as it was then."`
 	UserID    *uuid.UUID `json:"user_id" format:"uuid" doc:"Id of the person; null for an API key."`
 	SessionID *uuid.UUID `json:"session_id" format:"uuid" doc:"Id of the dashboard's session; null for a request with an API key."`
